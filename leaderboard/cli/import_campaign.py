@@ -166,8 +166,9 @@ def _tell(report: Report, file: Path | None) -> int:
         click.echo(f"left as it is: {there}")
     already = f", {report.already:,} were there already" if report.already else ""
     click.echo(f"{counted(report.imported, 'run')} brought in{already}")
-    for note in (*report.notes[:SHOWN], *_more(report.notes, "more notes; --report FILE has them")):
-        click.echo(f"note: {note}", err=True)
+    notes = (*report.notes[:SHOWN], *_more(report.notes, "more notes; --report FILE has them"))
+    for line in (*report.effects, *(f"note: {note}" for note in notes)):
+        click.echo(line, err=True)
     if report.rejected:
         files = ", ".join(report.rejected[:NAMED]) + (", …" if len(report.rejected) > NAMED else "")
         click.echo(f"{counted(len(report.rejected), 'run')} rejected again, as where they come from: {files}")

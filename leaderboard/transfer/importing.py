@@ -51,6 +51,7 @@ class Report:
     made, there  in words; a team or a system is made by its first run
     already      runs that are there; of a preview those that an import would leave
     notes        what holds because the manifest says nothing of it: dates and kinds
+    effects      what happens to boards that are here already, such as runs that are scored again, in sentences
     refused      what came out other than the manifest says
     rejected     files of runs that were rejected, as the manifest says they were where they come from
     unmatched    files of the tree that nothing in the manifest names
@@ -59,6 +60,7 @@ class Report:
     made: list[str] = field(default_factory=list)
     there: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    effects: list[str] = field(default_factory=list)
     imported: int = 0
     already: int = 0
     refused: list[Refusal] = field(default_factory=list)
@@ -132,6 +134,7 @@ class Import:
                 session.rollback()
         told = making.told
         self.report.made, self.report.there, self.report.notes = told.made, told.there, told.notes
+        self.report.effects = told.effects
         self.title, self.facts = making.title, making.facts
         self._evaluations, self._systems, self._stood = making.evaluations, making.systems, making.stood
         self.runs = [run for run in runs if run.number in making.systems]

@@ -26,6 +26,7 @@ class Telling:
     problems     what was wrong so far, each with its place: `evaluation 2 (round1): slug: …`
     made, there  what was made and what is here already, in words
     notes        what holds because the manifest says nothing of it
+    effects      what happens to boards that are here already, in sentences
     """
 
     def __init__(self, session: Session, name: str, problems: list[str]) -> None:
@@ -34,6 +35,7 @@ class Telling:
         self.made: list[str] = []
         self.there: list[str] = []
         self.notes: list[str] = []
+        self.effects: list[str] = []
         self._session = session
         self._name = name
 

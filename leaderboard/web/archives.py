@@ -87,7 +87,8 @@ class ArchivePlan:
     @property
     def brings_nothing(self) -> bool:
         """Whether every run is there already, and nothing else would be made; what is left out is among the notes."""
-        return not self.report.made and self.report.already == sum(one.runs for one in self.evaluations)
+        nothing_changes = not (self.report.made or self.report.effects)
+        return nothing_changes and self.report.already == sum(one.runs for one in self.evaluations)
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,6 +129,11 @@ def test_an_organiser_sees_what_an_archive_makes_and_then_brings_it_in_once(orga
     assert "years ago" not in room  # a run waits from when it was queued, whenever the campaign received it
     extensions = organiser.client.application.extensions
     drain(extensions["database"], extensions["store"], extensions["config"])
+    assert "scored again" not in preview.text
+    judged = archive(**{"2019/qrels": QRELS + "q1 0 d9 1\n"})
+    again = organiser.send("/organise/harbour/import/preview", judged, "years.zip", field="archive")
+    assert "With this, 2 runs of 1 evaluation are scored again." in again.text
+    assert "Yes, do so and bring them in" in again.text
     with world.database.read() as session:
         one, two = session.scalars(sa.select(Submission).order_by(Submission.label)).all()
         assert (one.imported_by_id, str(one.run_at)[:10], one.problem_count) == (

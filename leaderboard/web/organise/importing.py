@@ -163,6 +163,8 @@ def _take_in(campaign: str) -> ResponseReturnValue:
     report = done.report
     already = f"; {counted(report.already, 'run')} were there already" if report.already else ""
     flash(f"{counted(report.imported, 'run')} brought in{already}. Workers score them now.")
+    for effect in report.effects:
+        flash(effect, "warning")
     for note in report.notes[:SHOWN]:
         flash(note, "warning")
     for one in report.refused[:SHOWN]:
