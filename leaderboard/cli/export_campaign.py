@@ -37,7 +37,8 @@ def export(campaign: str, out: Path) -> int:
     """
     if out.exists():
         raise BadInput(f"{out} is there already; name another place")
-    out.parent.mkdir(parents=True, exist_ok=True)
+    if not out.parent.is_dir():
+        raise BadInput(f"there is no folder {out.parent}; make it, or name another place")
     config = Config.from_environment()
     with (
         up_to_date(config) as database,

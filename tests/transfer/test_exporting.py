@@ -96,6 +96,9 @@ def test_what_is_exported_and_imported_is_the_same_again(
 ) -> None:
     monkeypatch.setenv("LEADERBOARD_DATABASE_URL", full.config.database_url)
     monkeypatch.setenv("LEADERBOARD_STORE_URL", full.store.url)
+    assert call(["export", "small", "--out", str(tmp_path / "mistyped" / "small.zip")]) == 2
+    assert f"there is no folder {tmp_path / 'mistyped'}; make it" in capsys.readouterr().err
+    assert not (tmp_path / "mistyped").exists()
     assert call(["export", "small", "--out", str(tmp_path / "small.zip")]) == 0
     before = held(full.database, "small")
     assert [run[0]["label"] for run in before["2026"]["runs"]] == ["first", "run-1", "broken", "gone", "off", "off"]
