@@ -6,20 +6,20 @@ with a folder for each period, and tables that say of each run its team and kind
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
 from leaderboard.errors import BadInput, FileRejected
-from leaderboard.formats import Limits, is_archive_file, open_plain, read_judgments, read_queries, read_run
-from leaderboard.formats.guessing import HEAD_BYTES, PRINTED, guess_content
+from leaderboard.formats import Limits, read_judgments, read_queries, read_run
 from leaderboard.formats.harmless import shown
-from leaderboard.numbers import counted, is_number
+from leaderboard.numbers import counted
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services.campaigns import DEFAULTS
 from leaderboard.services.names import name_key, slug_of
+from leaderboard.transfer.file_kinds import Kind, is_of_teams, is_printed, kinds_of
+from leaderboard.transfer.places import GENERIC, YEAR, Place, left_over, needless_judgments, places_of
 from leaderboard.transfer.planning import label_of_file
 from leaderboard.transfer.run_tables import LARGEST_TABLE, published_figures, table_of_runs
 from leaderboard.transfer.toml import written
@@ -27,32 +27,10 @@ from leaderboard.transfer.tree import Tree
 
 __all__ = ["Draft", "draft_of"]
 
-YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 NUMBER = re.compile(r"\d+")
-GENERIC = {
-    "runs",
-    "run",
-    "input",
-    "inputs",
-    "submissions",
-    "submitted",
-    "results",
-    "qrels",
-    "topics",
-    "judgments",
-    "data",
-}
 SUMS = re.compile(r"([0-9a-fA-F]{32})\s+[*]?(\S.*)")
 SUM_FILES = ("md5", "md5sum", "md5sums", "md5sums.txt", "md5.txt")
-HEAD_LINES = 50
 MEASURES, GRADED = ["AP", "P@10", "RR"], ["nDCG@10", "AP", "P@10", "RR"]
-
-
-class Kind(StrEnum):
-    RUN = "run"
-    JUDGMENTS = "judgments"
-    QUERIES = "queries"
-    OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,25 +41,6 @@ class Draft:
     evaluations: int
     runs: int
     notes: tuple[str, ...]
-
-
-@dataclass
-class _Place:
-    """What will be an evaluation: the files that belong together.
-
-    word  what a run's path must hold to be of it, where the judgments of several rounds of a year lie in one folder
-    """
-
-    folder: str
-    judgments: list[str]
-    word: str = ""
-    queries: list[str] = field(default_factory=list)
-    runs: list[str] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        own = self.word or PurePosixPath(self.folder).name
-        return own if own and own.lower() not in GENERIC else (_word_of(self.judgments) or own)
 
 
 def draft_of(
@@ -102,21 +61,24 @@ def draft_of(
     Raises BadInput where there are more runs than `most_runs`, and as `Tree.unpack` does.
     """
     limits = limits or Limits()
-    archives = [path for path in tree.files if _is_of_teams(tree, path)]
+    archives = [path for path in tree.files if is_of_teams(tree, path)]
     for path in archives:
         tree.unpack(path)
-    kinds = _kinds(tree, archives, done)
+    kinds = kinds_of(tree, archives, done)
+    needless = needless_judgments(kinds[Kind.JUDGMENTS])
+    kinds[Kind.JUDGMENTS] = [path for path in kinds[Kind.JUDGMENTS] if path not in needless]
     if most_runs is not None and len(kinds[Kind.RUN]) > most_runs:
         raise BadInput(f"{tree.name} has more than {most_runs:,} runs; use leaderboard import-campaign")
-    places = _places(kinds)
+    places = places_of(kinds)
     table, sums = table_of_runs(tree, kinds[Kind.OTHER]), _sums(tree, kinds[Kind.OTHER])
     notes = published_figures(tree, kinds[Kind.OTHER])
     others = [path for path in kinds[Kind.OTHER] if not _explains(path, tree)]
-    if printed := [path for path in others if _is_printed(tree, path)]:
+    if printed := [path for path in others if is_printed(tree, path)]:
         some = f"{counted(len(printed), 'file')} with what trec_eval prints of a run, such as {printed[0]}"
         notes.append(f"{some}: left out, since figures are computed here")
     notes += [f"{path}: not recognised as anything" for path in others if path not in printed]
-    notes += [f"{path}: belongs to no judgments that were found" for path in _left_over(kinds, places)]
+    notes += [f"{path}: {why}" for path, why in needless.items()]
+    notes += [f"{path}: belongs to no judgments that were found" for path in left_over(kinds, places)]
     notes += [
         f"{', '.join(place.judgments)}: taken for revisions of one evaluation's judgments; part them if they are rounds"
         for place in places
@@ -127,6 +89,7 @@ def draft_of(
         entry, highest, nameless = _evaluation(tree, place, archives, table, sums, notes, limits)
         evaluations.append(entry)
         graded, unknown = graded or highest > 1, unknown + nameless
+    _tell_apart(evaluations)
     periods = Counter(one["period"] for one in evaluations)
     for one in evaluations:
         if periods[one["period"]] > 1:  # tasks of one year
@@ -145,6 +108,15 @@ def draft_of(
     teams = _teams(evaluations)
     content = {"archives": archives or None, "campaign": settings, "team": teams, "evaluation": evaluations}
     return Draft(HEAD + _with_blanks(written(content)), len(evaluations), len(runs), tuple(notes))
+
+
+def _tell_apart(evaluations: list[dict[str, Any]]) -> None:
+    """No two evaluations have one address."""
+    times: Counter[str] = Counter()
+    for one in evaluations:
+        times[one["slug"]] += 1
+        if (number := times[one["slug"]]) > 1:
+            one["slug"], one["title"] = f"{one['slug']}-{number}", f"{one['title']} ({number})"
 
 
 def _campaign(title: str, measures: list[str]) -> dict[str, Any]:
@@ -190,154 +162,9 @@ RELEASED = "# released = YYYY-MM-DD"
 KIND = '# kind = "automatic", "manual" or "baseline"'
 
 
-def _is_of_teams(tree: Tree, path: str) -> bool:
-    """Whether an archive holds runs, and is none itself: every zip, and tars with folders of more than one level."""
-    file = tree.files[path]
-    if not is_archive_file(file):
-        return False
-    if path.lower().endswith(".zip"):
-        return True
-    try:
-        with open_plain(file) as text:
-            read_run(text, name=path)
-    except FileRejected:
-        return True
-    return False
-
-
-def _kinds(tree: Tree, archives: list[str], done: Callable[[int], None]) -> dict[Kind, list[str]]:
-    kinds: dict[Kind, list[str]] = {kind: [] for kind in Kind}
-    for path in tree.files:
-        if path not in archives:
-            kinds[_kind_of(tree, path)].append(path)
-        done(1)
-    return kinds
-
-
-def _kind_of(tree: Tree, path: str) -> Kind:
-    """By the first lines."""
-    try:
-        with open_plain(tree.files[path], Limits()) as text:
-            head = text.peek(HEAD_BYTES)
-    except (FileRejected, OSError):
-        return Kind.OTHER
-    if head.lstrip()[:1] == b"<" and (b"<top" in head.lower() or b"<topic" in head.lower()):
-        return Kind.QUERIES
-    if guess_content(head, "run") == PRINTED:
-        return Kind.OTHER
-    lines = head.decode(errors="replace").splitlines()
-    lines = [line for line in (lines[:-1] if len(head) >= HEAD_BYTES else lines) if line.strip()][:HEAD_LINES]
-    if not lines:
-        return Kind.OTHER
-    fields = [line.split() for line in lines]
-    if all(len(one) == 6 and is_number(one[3]) and is_number(one[4]) for one in fields):
-        return Kind.RUN
-    if all(len(one) == 4 and one[2] in ("Y", "N") and is_number(one[3]) for one in fields):
-        return Kind.RUN
-    if all(
-        (len(one) == 4 and is_number(one[3]) and not is_number(one[2])) or (len(one) == 4 and _whole(one[3]))
-        for one in fields
-    ):
-        return Kind.JUDGMENTS
-    parts = [line.split("\t") for line in lines]
-    if all(2 <= len(one) <= 3 and len(one[0].split()) == 1 and not is_number(one[1]) for one in parts):
-        return Kind.QUERIES
-    if lines[0].startswith("{") and '"score"' in lines[0]:
-        return Kind.RUN
-    return Kind.OTHER
-
-
-def _is_printed(tree: Tree, path: str) -> bool:
-    """Whether a file holds what trec_eval prints of a run, by its first lines."""
-    try:
-        with open_plain(tree.files[path], Limits()) as text:
-            return guess_content(text.peek(HEAD_BYTES), "run") == PRINTED
-    except (FileRejected, OSError):
-        return False
-
-
-def _whole(text: str) -> bool:
-    return text.lstrip("-").isdigit()
-
-
-def _places(kinds: Mapping[Kind, list[str]]) -> list[_Place]:
-    """An evaluation for each folder with judgments, or for each file of them where one folder has several.
-
-    Files of one year are revisions of its judgments, unless the folders of runs are called by the rest of their names,
-    as those of rounds are: `qrels.2020r1.txt` beside `2020r1/`.
-    """
-    rounds = {part.lower() for path in kinds[Kind.RUN] for part in PurePosixPath(path).parts[:-1]}
-    by_folder: dict[str, list[str]] = {}
-    for path in kinds[Kind.JUDGMENTS]:
-        by_folder.setdefault(str(PurePosixPath(path).parent), []).append(path)
-    places = []
-    for folder, files in by_folder.items():
-        groups: dict[str, list[str]] = {}
-        for file in files:
-            groups.setdefault(_word_of([file]), []).append(file)
-        for own in groups.values():
-            if len(own) > 1 and rounds.issuperset(_words_of(file).lower() for file in own):
-                places += [_Place(_above(folder), [file], _words_of(file)) for file in own]
-            else:
-                places.append(_Place(_above(folder), own[:1] if len(groups) > 1 else own))
-    for path in kinds[Kind.RUN]:
-        if (place := _best(places, path)) is not None:
-            place.runs.append(path)
-    for path in kinds[Kind.QUERIES]:
-        if (place := _best(places, path)) is not None:
-            place.queries.append(path)
-    return places
-
-
-def _above(folder: str) -> str:
-    """The folder of the evaluation: not the one called `qrels`."""
-    path = PurePosixPath(folder)
-    while path.name.lower() in GENERIC:
-        path = path.parent
-    return "" if str(path) == "." else str(path)
-
-
-def _best(places: list[_Place], path: str) -> _Place | None:
-    """The evaluation that a file is of: the one whose words its path holds, of these the one in the nearest folder."""
-    scored = []
-    for place in places:
-        inside = place.folder == "" or path.startswith(f"{place.folder}/")
-        words = {place.name.lower()}
-        if not place.word:
-            words = words.union(YEAR.findall(_word_of(place.judgments) or place.name)) - {""}
-        parts = {part.lower() for part in PurePosixPath(path).parts}
-        said = any(word in parts or word in YEAR.findall(path) for word in words)
-        if said or (inside and (place.folder or len(places) == 1)):
-            scored.append((said, inside, len(place.folder), place))
-    if not scored:
-        return places[0] if len(places) == 1 else None
-    return max(scored, key=lambda one: one[:3])[3]
-
-
-def _word_of(paths: Iterable[str]) -> str:
-    """What of a file's name tells it from its neighbours: its year, or what is left of `qrels.NAME.txt`."""
-    for path in paths:
-        stem = label_of_file(path)
-        if year := YEAR.search(stem):
-            return year[0]
-        return _words_of(path)
-    return ""
-
-
-def _words_of(path: str) -> str:
-    """The name of a file without its ending and what every such file is called, as folders are compared with it."""
-    words = re.split(r"[._-]+", label_of_file(path))
-    return "-".join(word for word in words if word.lower() not in {*GENERIC, "qrel", "test", "final"})
-
-
-def _left_over(kinds: Mapping[Kind, list[str]], places: list[_Place]) -> list[str]:
-    taken = {path for place in places for path in (*place.judgments, *place.runs, *place.queries[:1])}
-    return [path for kind in (Kind.RUN, Kind.JUDGMENTS, Kind.QUERIES) for path in kinds[kind] if path not in taken]
-
-
 def _evaluation(
     tree: Tree,
-    place: _Place,
+    place: Place,
     archives: list[str],
     table: Mapping[str, Mapping[str, str]],
     sums: Mapping[str, str],
@@ -386,13 +213,16 @@ def _evaluation(
         "period_key": int(year[0]) if year else int(number[0]) if number else 1,
         "queries": queries or None,
         "query_ids": None if queries or ids == list(judged) else ids,
-        "judgments": [{"file": path} for path in place.judgments],
+        "judgments": [
+            *({"file": path} for path in place.judgments),
+            *({"file": path, "source": source} for path, source in place.beside.items()),
+        ],
         "run": runs,
     }
     return entry, highest, nameless
 
 
-def _read_runs(tree: Tree, place: _Place, notes: list[str], limits: Limits) -> tuple[dict[str, str], dict[str, None]]:
+def _read_runs(tree: Tree, place: Place, notes: list[str], limits: Limits) -> tuple[dict[str, str], dict[str, None]]:
     """File -> the tag in its lines, "" where it can't be read, which is noted; and the queries that some run lists."""
     tags, listed = dict.fromkeys(sorted(place.runs), ""), dict[str, None]()
     for path in tags:
@@ -421,7 +251,7 @@ def _names(tags: Mapping[str, str]) -> dict[str, str]:
 def _run(
     path: str,
     name: str,
-    place: _Place,
+    place: Place,
     archives: list[str],
     table: Mapping[str, Mapping[str, str]],
     sums: Mapping[str, str],

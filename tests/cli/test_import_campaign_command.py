@@ -419,6 +419,59 @@ def test_files_of_judgments_that_no_folder_parts_are_revisions_and_the_draft_say
 
 
 @ONE_ENGINE
+def test_a_tree_as_clef_has_them_is_one_evaluation_with_its_graded_judgments(command: Command, tmp_path: Path) -> None:
+    """Judgments and runs in folders of their own; grades and none; how readable documents are; published scores."""
+    folder, manifest = tmp_path / "clef" / "2015", tmp_path / "manifest.toml"
+    (folder / "assessments").mkdir(parents=True)
+    for name in ("qrels.bin.txt", "qrels.graded.txt", "qread.graded.txt"):
+        (folder / "assessments" / name).write_text(QRELS)
+    (folder / "queries.tsv").write_text("q1\tharbour fees\nq2\ttides\n")
+    for team in ("Alder", "Birch"):
+        (folder / "runs" / team).mkdir(parents=True)
+        (folder / "runs" / team / "run1.txt").write_bytes(run(team))
+        (folder / "runs" / team / "run1.urbp.txt").write_text("RBP(0.8)\tq1\trun1.dat\t0.25\nRBP(0.8)\tall\t0.25\n")
+    drafted = command("import-campaign", folder.parent, "--write-manifest", manifest)
+    assert "1 evaluation, 2 runs" in drafted.out
+    assert "qread.graded.txt: says how readable documents are" in drafted.out
+    assert "qrels.bin.txt: the same judgments as 2015/assessments/qrels.graded.txt without their grades" in drafted.out
+    text = manifest.read_text()
+    assert [line for line in text.splitlines() if line.startswith(("file = ", "queries = ", "team = "))] == [
+        'queries = "2015/queries.tsv"',
+        'file = "2015/assessments/qrels.graded.txt"',
+        'file = "2015/runs/Alder/run1.txt"', 'team = "Alder"',
+        'file = "2015/runs/Birch/run1.txt"', 'team = "Birch"',
+    ]  # fmt: skip
+    assert command("import-campaign", folder.parent, "--manifest", manifest).status == 0
+
+
+@ONE_ENGINE
+def test_judgments_of_others_without_runs_beside_them_are_sources_and_no_address_is_there_twice(
+    command: Command, tmp_path: Path
+) -> None:
+    folder, manifest = tmp_path / "dl", tmp_path / "manifest.toml"
+    (folder / "2019").mkdir(parents=True)
+    (folder / "others").mkdir()
+    (folder / "2019" / "qrels.txt").write_text(QRELS)
+    (folder / "2019" / "alder.run").write_bytes(run("alder"))
+    for name in ("anna-qrels.txt", "bert-qrels.txt"):
+        (folder / "others" / name).write_text(QRELS.replace("d3 1", "d9 1"))
+    assert "1 evaluation, 1 run" in command("import-campaign", folder, "--write-manifest", manifest).out
+    text = manifest.read_text()
+    assert [line for line in text.splitlines() if line.startswith("source = ")] == [
+        'source = "anna"',
+        'source = "bert"',
+    ]
+    assert command("import-campaign", folder, "--manifest", manifest).status == 0
+    manifest.unlink()
+    (folder / "2020").mkdir()
+    (folder / "2020" / "qrels.txt").write_text(QRELS)
+    (folder / "2020" / "birch.run").write_bytes(run("birch"))  # now nobody knows whose sources they are
+    assert "4 evaluations, 2 runs" in command("import-campaign", folder, "--write-manifest", manifest).out
+    slugs = [line for line in manifest.read_text().splitlines() if line.startswith("slug = ")]
+    assert len(set(slugs)) == len(slugs) == 5
+
+
+@ONE_ENGINE
 def test_an_archive_of_one_folder_is_drafted_as_the_folder_is(command: Command, tmp_path: Path) -> None:
     folder = tmp_path / "2021"
     folder.mkdir()
