@@ -15,7 +15,7 @@ from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.models import MailLink, User
 from leaderboard.rules.mail import OPTIONAL, MailKind
 from leaderboard.rules.tokens import token_hash
-from leaderboard.services.events import record
+from leaderboard.services.events import assign, record
 from leaderboard.services.locking import locked
 from leaderboard.services.mail import outbox
 from leaderboard.services.names import checked_email, email_key
@@ -108,8 +108,7 @@ def choose_mail(session: Session, actor: Actor, user: User, wanted: Collection[s
     if unknown:
         raise InvalidFields({"wanted": [f"there is no mail of the kind {unknown[0]!r} that can be chosen"]})
     unwanted = [kind.value for kind in OPTIONAL if kind.value not in wanted]
-    if unwanted != user.unwanted_mail:
-        user.unwanted_mail = unwanted
+    if assign(user, unwanted_mail=unwanted):
         record(session, actor, "choose mail", user)
 
 

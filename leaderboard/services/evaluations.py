@@ -18,7 +18,7 @@ from leaderboard.rules import time_zones
 from leaderboard.rules.phases import LONGEST_GRACE, Opening
 from leaderboard.rules.quotas import DAILY_QUOTA
 from leaderboard.rules.settings import OF_EVALUATION, Judging, lacks
-from leaderboard.services.events import present, record
+from leaderboard.services.events import assign, present, record
 from leaderboard.services.locking import add_or_refuse, locked
 from leaderboard.services.names import checked_slug
 from leaderboard.services.scoring_sets import make_set
@@ -115,12 +115,9 @@ def change_evaluation(session: Session, actor: Actor, evaluation: Evaluation, **
     evaluation = locked(session, Evaluation, evaluation.id)
     if "period" in changes and "period_key" not in changes:
         changes["period_key"] = None
-    before = {name: getattr(evaluation, name) for name in CHANGEABLE}
-    after = _checked(campaign, {**before, **changes})
-    changed = [name for name in CHANGEABLE if after[name] != before[name]]
+    after = _checked(campaign, {**{name: getattr(evaluation, name) for name in CHANGEABLE}, **changes})
     read_before = open_to_all(evaluation, now := present())
-    for name in changed:
-        setattr(evaluation, name, after[name])
+    changed = assign(evaluation, **{name: after[name] for name in CHANGEABLE})
     closed = of_what_there_is(session, evaluation, REVEALING & read_before - open_to_all(evaluation, now))
     facts: dict[str, Any] = {CLOSED_AGAIN: sorted(closed)} if closed else {}
     if changed:

@@ -17,7 +17,7 @@ from leaderboard.services.generations import campaign_of, is_shown, raise_genera
 from leaderboard.services.guarded import Thing, change_of, name_of, states_of, things_of
 from leaderboard.services.standing import note_standing, settle_standing
 
-__all__ = ["present", "record"]
+__all__ = ["assign", "present", "record"]
 
 WAITING = "events that wait for the commit"
 SHOWN = "campaigns whose pages show what was changed"
@@ -27,6 +27,14 @@ BEFORE = "how many events waited when each open savepoint was made"
 def present() -> dt.datetime:
     """Now, in UTC. Services take `now` where a caller may know better (a deadline counts from a request's start)."""
     return dt.datetime.now(dt.UTC)
+
+
+def assign(row: Base, **values: Any) -> list[str]:
+    """Gives a row these values; the names of those that were others before. Where there are none there is no event."""
+    changed = [name for name, value in values.items() if getattr(row, name) != value]
+    for name in changed:
+        setattr(row, name, values[name])
+    return changed
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Asking to join a team that lets itself be found, and the owners' answers."""
 
 import datetime as dt
+from collections.abc import Collection
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -16,7 +17,7 @@ from leaderboard.services.locking import locked
 from leaderboard.services.mail.outbox import put_wanted
 from leaderboard.services.texts import checked_text
 
-__all__ = ["answer_request", "ask_to_join", "end_request_of", "end_requests", "take_back"]
+__all__ = ["answer_request", "ask_to_join", "end_requests", "end_requests_of", "take_back"]
 
 LONGEST_TEXT = 500  # characters
 MOST_OPEN = 5  # requests of one person that wait
@@ -109,12 +110,12 @@ def end_requests(session: Session, actor: Actor, team: Team) -> None:
         record(session, actor, "end request", team, request=request.id)
 
 
-def end_request_of(session: Session, actor: Actor, team: Team, user_id: int) -> None:
-    """Ends the request of somebody who has come into the team without its answer, such as by an invitation.
+def end_requests_of(session: Session, actor: Actor, team: Team, user_ids: Collection[int]) -> None:
+    """Ends the requests of people who have come into the team without an answer, such as by an invitation.
 
-    Else an owner could answer it once they have left again, and let them in anew.
+    Else an owner could answer one once its sender has left again, and let them in anew.
     """
-    own = JoinRequest.user_id == user_id, JoinRequest.answered_at.is_(None)
+    own = JoinRequest.user_id.in_(user_ids), JoinRequest.answered_at.is_(None)
     for request in session.scalars(sa.select(JoinRequest).where(JoinRequest.team_id == team.id, *own)).all():
         session.delete(request)
         record(session, actor, "end request", team, request=request.id)

@@ -25,7 +25,7 @@ from leaderboard.models import (
 from leaderboard.rules.roles import Role
 from leaderboard.rules.standings import SystemKind
 from leaderboard.services.events import present, record
-from leaderboard.services.join_requests import end_request_of
+from leaderboard.services.join_requests import end_requests_of
 from leaderboard.services.locking import insert_unless_there, locked
 from leaderboard.services.names import LONGEST, name_key
 from leaderboard.services.pseudonyms import hand_over
@@ -77,8 +77,8 @@ def merge_teams(session: Session, actor: Actor, source: Team, target: Team, *, u
         record(session, actor, "let in instead", campaign, team=[source.id, target.id])
     for table in (Invitation, JoinRequest, Arrival, StagedRun):
         session.execute(sa.update(table).where(table.team_id == source.id).values(team_id=target.id))
-    for user_id in session.scalars(sa.select(Membership.user_id).where(Membership.team_id == target.id)).all():
-        end_request_of(session, actor, target, user_id)  # of whoever was in one and had asked the other
+    members = session.scalars(sa.select(Membership.user_id).where(Membership.team_id == target.id)).all()
+    end_requests_of(session, actor, target, members)  # of whoever was in one and had asked the other
     session.execute(
         sa.update(FormerAddress)
         .where(FormerAddress.team_id == source.id, FormerAddress.system_id.is_not(None))

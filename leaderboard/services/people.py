@@ -14,7 +14,7 @@ from leaderboard.models import BrowserSession, MailLink, User
 from leaderboard.rules.mail import MailKind
 from leaderboard.services import passwords, sessions, tokens
 from leaderboard.services.attempts import KnownBrowser, count_log_in, forgive
-from leaderboard.services.events import present, record
+from leaderboard.services.events import assign, present, record
 from leaderboard.services.locking import add_or_refuse
 from leaderboard.services.mail import outbox
 from leaderboard.services.names import (
@@ -214,16 +214,14 @@ def end_session(session: Session, actor: Actor, user: User, session_id: int) -> 
 def set_admin(session: Session, actor: Actor, user: User, *, is_admin: bool) -> None:
     """Lets an account do everything, or no longer. On the command line only: no stolen session makes one."""
     require(actor.all_powerful and actor.user_id is None, "Admins are made on the command line only.")
-    if user.is_admin != is_admin:
-        user.is_admin = is_admin
+    if assign(user, is_admin=is_admin):
         record(session, actor, "make admin" if is_admin else "unmake admin", user)
 
 
 def set_founder(session: Session, actor: Actor, user: User, *, may_found: bool) -> None:
     """Lets an account make campaigns of its own, which it then organises; or no longer."""
     require(actor.all_powerful, "Only an admin says who may make campaigns.")
-    if user.may_found != may_found:
-        user.may_found = may_found
+    if assign(user, may_found=may_found):
         record(session, actor, "let found campaigns" if may_found else "let found no more campaigns", user)
 
 

@@ -9,7 +9,7 @@ from leaderboard.access import Actor, may_change_kind, require
 from leaderboard.errors import InvalidFields
 from leaderboard.models import Submission, System, Team
 from leaderboard.rules.standings import SystemKind
-from leaderboard.services.events import present, record
+from leaderboard.services.events import assign, present, record
 from leaderboard.services.locking import add_or_refuse, locked
 from leaderboard.services.names import checked_name, free_slug, name_key, slug_of
 from leaderboard.services.texts import text_problem, web_address_problem
@@ -79,16 +79,8 @@ def change_system(session: Session, actor: Actor, system: System, new: NewSystem
     if fields:
         raise InvalidFields(fields)
     system = locked(session, System, system.id)
-    after = {
-        "kind": new.kind,
-        "description": new.description.strip(),
-        "code_url": new.code_url.strip(),
-        "paper_url": new.paper_url.strip(),
-    }
-    changed = [name for name, value in after.items() if getattr(system, name) != value]
-    for name in changed:
-        setattr(system, name, after[name])
-    if changed:
+    words = {name: getattr(new, name).strip() for name in ("description", "code_url", "paper_url")}
+    if assign(system, kind=new.kind, **words):
         record(session, actor, "change", system)
 
 

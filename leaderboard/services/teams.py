@@ -13,8 +13,8 @@ from leaderboard.models import FormerAddress, Invitation, Membership, Team, Team
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.roles import Role
 from leaderboard.rules.tokens import token_hash
-from leaderboard.services.events import present, record
-from leaderboard.services.join_requests import end_request_of, end_requests
+from leaderboard.services.events import assign, present, record
+from leaderboard.services.join_requests import end_requests, end_requests_of
 from leaderboard.services.locking import add_or_refuse, insert_unless_there, locked, or_refuse
 from leaderboard.services.names import NAME_TAKEN, checked_name, checked_slug, free_slug, name_key, slug_of
 from leaderboard.services.texts import checked_text
@@ -80,8 +80,7 @@ def change_team(session: Session, actor: Actor, team: Team, description: str, *,
     _require_owner(session, actor, team)
     description = checked_text(description, LONGEST_DESCRIPTION, "description")
     is_listed = team.is_listed if is_listed is None else is_listed
-    if (description, is_listed) != (team.description, team.is_listed):
-        team.description, team.is_listed = description, is_listed
+    if assign(team, description=description, is_listed=is_listed):
         record(session, actor, "change", team)
 
 
@@ -151,7 +150,7 @@ def add_member(session: Session, actor: Actor, team: Team, user: User, role: Rol
         session.add(membership)
     membership.role = role
     record(session, actor, "add member", team, user=user.id, role=role.value)
-    end_request_of(session, actor, team, user.id)
+    end_requests_of(session, actor, team, [user.id])
     return membership
 
 
@@ -167,8 +166,7 @@ def change_role(session: Session, actor: Actor, team: Team, user: User, role: st
     owners = sa.select(Membership.user_id).where(Membership.team_id == team.id, Membership.role == Role.OWNER)
     if role != Role.OWNER and list(session.scalars(owners)) == [user.id]:
         raise Conflict(f"{team.name} would be left without an owner: make another member its owner first.")
-    if membership.role != role:
-        membership.role = Role(role)
+    if assign(membership, role=Role(role)):
         record(session, actor, "change role", team, user=user.id, role=role)
 
 
@@ -232,7 +230,7 @@ def accept_invitation(session: Session, actor: Actor, token: str, now: dt.dateti
     invitation.used_at = now
     invitation.used_by_id = actor.user_id
     record(session, actor, "join", team, invitation=invitation.id)
-    end_request_of(session, actor, team, actor.user_id)
+    end_requests_of(session, actor, team, [actor.user_id])
     return team
 
 

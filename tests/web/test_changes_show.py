@@ -44,9 +44,9 @@ READING = {
 }  # fmt: skip
 # What others use: the generation is raised with what they change.
 WITHIN = {
-    "events.record", "generations.raise_generations", "join_requests.end_request_of", "join_requests.end_requests",
-    "locking", "pseudonyms", "queries.copy_queries", "scoring_sets.enqueue", "scoring_sets.find_or_add",
-    "scoring_sets.make_set", "scoring_sets.record_making", "standing",
+    "events.assign", "events.record", "generations.raise_generations", "join_requests.end_requests",
+    "join_requests.end_requests_of", "locking", "pseudonyms", "queries.copy_queries", "scoring_sets.enqueue",
+    "scoring_sets.find_or_add", "scoring_sets.make_set", "scoring_sets.record_making", "standing",
     "submission_forms.accept_agreements", "submissions.settle_primary",
 }  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 It compares the triggers with their definitions, every event with the one before it, every guarded row with what the
 trail says of it, every revision with the hash of its judgments, every scored run with the digest of its figures,
-the rows that say which runs stand with the rule, the means that boards keep with the runs' figures.
+the rows that say which runs stand with the rule, and the means that boards keep with the runs' figures.
 What it finds was done past this program, or past its checks; docs/integrity.md says what it can't find.
 """
 
