@@ -29,6 +29,7 @@ from leaderboard.rules.settings import Split
 from leaderboard.services import queries as service
 from leaderboard.services.events import present
 from leaderboard.services.judgments import import_judgments
+from leaderboard.services.names import checked_slug
 from leaderboard.services.queries import import_queries
 from leaderboard.services.scoring_sets import make_official
 
@@ -215,12 +216,16 @@ def import_judgment_file(
         read, name = of_any_subtopic(aspects), subtopics.name
     else:
         raise click.UsageError("no file is named; give the judgments, or --subtopics FILE, or both")
+    read_known = read_judgments(known) if known is not None else None
+    source = checked_slug(source, "source") if source is not None else None
     if preview:
         with reading() as session:
-            changes = judgment_changes(session, find_evaluation(session, CONSOLE, *evaluation), read, source)
+            found = find_evaluation(session, CONSOLE, *evaluation)
+            changes = judgment_changes(session, found, read, read_known, aspects, source)
         click.echo("\n".join([*_judgment_changes_in_words(changes), "nothing was written"]))
+        if changes.would_be_refused:
+            click.get_current_context().exit(1)
         return
-    read_known = read_judgments(known) if known is not None else None
     for path, judged in ((file, read), (subtopics, aspects), (known, read_known)):
         if path is not None:
             tell_repeats(path.name, judged)
@@ -326,11 +331,12 @@ def _judgment_changes_in_words(changes: JudgmentChanges) -> list[str]:
     if changes.below_zero:
         lines.append(f"below 0     {changes.below_zero:,} count as not judged where a measure says so")
     if changes.unknown:
-        lines.append(f"unknown     {len(changes.unknown)}{_list(changes.unknown)}: the file can't be imported")
+        lines.append(f"unknown     {len(changes.unknown)}{_list(changes.unknown)}")
     if changes.against is not None:
         changed = ", ".join(f"{one.judgments:,} from {one.before} to {one.after}" for one in changes.changed) or "none"
         lines.append(f"against revision {changes.against}: added {changes.added:,}, removed {changes.removed:,}")
         lines.append(f"other grade {changed}")
+    lines += [f"refused     {line}" for problem in changes.problems for line in problem.splitlines()]
     return lines
 
 

@@ -3,6 +3,7 @@
 from leaderboard.lookup.absent import missing
 from leaderboard.lookup.events import StoredEvent, stored_events
 from leaderboard.lookup.forms import answered, collection_list, file_rules, form_fields, standing_agreements
+from leaderboard.lookup.judging import query_numbers, refusals, refusals_by_measures
 from leaderboard.lookup.openings import CLOSED_AGAIN, REVEALING, of_what_there_is, once_revealed
 from leaderboard.lookup.places import (
     find_campaign,
@@ -96,6 +97,9 @@ __all__ = [
     "only_owner_of",
     "personal_quota",
     "queries_stay",
+    "query_numbers",
+    "refusals",
+    "refusals_by_measures",
     "removal_refusal",
     "scored_runs",
     "select_scored_runs",

@@ -16,6 +16,7 @@ from leaderboard import metrics
 from leaderboard.access import Actor, require_organiser
 from leaderboard.errors import Conflict
 from leaderboard.lookup import lost_in, standing_set, stored_events
+from leaderboard.lookup.set_settings import settings_by
 from leaderboard.models import (
     Board,
     Campaign,
@@ -32,7 +33,6 @@ from leaderboard.rules.states import STANDING, UNFINISHED, SetState, State
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
 from leaderboard.services.mail.outbox import members_taking_part, put_wanted
-from leaderboard.services.set_settings import settings_by
 from leaderboard.services.turns import next_turns
 
 __all__ = [

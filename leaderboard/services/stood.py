@@ -11,6 +11,7 @@ from leaderboard import metrics
 from leaderboard.access import Actor, require_organiser
 from leaderboard.errors import BadInput, Conflict, InvalidFields
 from leaderboard.formats.harmless import shown
+from leaderboard.lookup.set_settings import settings_by, terms_of
 from leaderboard.models import Evaluation, JudgmentRevision, Query, ScoringSet
 from leaderboard.numbers import first_of
 from leaderboard.rules.moments import moment_in_words
@@ -18,7 +19,6 @@ from leaderboard.rules.states import STANDING, SetState
 from leaderboard.services.evaluations import FIRST_DAY, GREATEST, LAST_DAY
 from leaderboard.services.events import present, record
 from leaderboard.services.scoring_sets import find_by_settings, find_or_add, record_making
-from leaderboard.services.set_settings import settings_by, terms_of
 
 __all__ = ["bring_set_in", "find_stood_set"]
 

@@ -26,9 +26,10 @@ from leaderboard.formats.harmless import shown
 from leaderboard.lookup import newest_revision
 from leaderboard.models import Campaign, Evaluation, JudgmentRevision, Query
 from leaderboard.numbers import counted
+from leaderboard.rules.revision_hash import revision_sha256
 from leaderboard.rules.settings import Split
 from leaderboard.services.evaluations import create_evaluation
-from leaderboard.services.judgments import import_judgments, revision_sha256
+from leaderboard.services.judgments import import_judgments
 from leaderboard.services.queries import exclude_queries, import_queries, set_split
 from leaderboard.services.scoring_sets import make_official, make_set
 from leaderboard.transfer.differing import note_evaluation, note_judgments, note_queries

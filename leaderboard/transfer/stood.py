@@ -15,13 +15,13 @@ from leaderboard.access import Actor
 from leaderboard.errors import InvalidFields
 from leaderboard.formats.harmless import shown
 from leaderboard.lookup import newest_revision
+from leaderboard.lookup.set_settings import terms_of
 from leaderboard.models import Campaign, Evaluation, JudgmentRevision, Scoring, ScoringSet, Standing
 from leaderboard.numbers import first_of
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.standings import KeptChoice, kept_choices
 from leaderboard.rules.states import STANDING, SetState, State
 from leaderboard.services.events import present
-from leaderboard.services.set_settings import terms_of
 from leaderboard.services.stood import bring_set_in, find_stood_set
 from leaderboard.transfer.columns import NONE
 from leaderboard.transfer.manifest import STOOD_BY, EvaluationEntry, StoodEntry

@@ -27,8 +27,8 @@ from leaderboard.models import (
     Submission,
     SubtopicJudgment,
 )
+from leaderboard.rules.revision_hash import judgments_sha256
 from leaderboard.rules.settings import Subset
-from leaderboard.services.judgments import judgments_sha256
 from leaderboard.services.queue import MeasureScore, RunScores
 from leaderboard.services.scoring_sets import imported, of_its_event
 from leaderboard.statistics import threshold_intervals

@@ -1,14 +1,22 @@
 """Judgments: every import is a revision of its own."""
 
+import io
+import re
+
+import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
-from leaderboard.errors import Conflict, FileRejected
+from leaderboard.errors import Conflict, FileRejected, LeaderboardError
+from leaderboard.formats import read_subtopic_judgments
 from leaderboard.models import Evaluation, Judgment, JudgmentRevision, KnownDocument, SubtopicJudgment
+from leaderboard.reads.organising.judgment_file import judgment_changes
 from leaderboard.services import evaluations, judgments
 from tests.support.refused import refused
 from tests.support.verification import named, verified
 from tests.support.world import QRELS, World, judged
+
+COLLECTION = 1000  # documents of the world's evaluation
 
 
 def test_judgments_of_an_unknown_query_are_refused_and_nothing_is_kept(world: World) -> None:
@@ -24,6 +32,26 @@ def test_revisions_are_numbered_and_the_same_judgments_make_no_new_one(world: Wo
     revisions = world.all(sa.select(JudgmentRevision).order_by(JudgmentRevision.id))
     assert [(revision.number, revision.judgments) for revision in revisions] == [(1, 4), (2, 5)]
     assert len(world.all(sa.select(Judgment))) == 9
+
+
+@pytest.mark.parametrize(
+    ("text", "subtopics"),
+    [
+        (QRELS, None),
+        (QRELS + "q7 0 d1 1\n", "q8 1 d1 1\n"),
+        ("".join(f"q1 0 d{number} 1\n" for number in range(COLLECTION)), None),
+        ("".join(f"q1 0 d{number} 0\n" for number in range(COLLECTION + 1)), None),
+    ],
+    ids=["the same again", "unknown queries of two files", "nothing but relevant documents", "more than there are"],
+)
+def test_a_preview_says_that_and_why_an_import_would_be_refused(world: World, text: str, subtopics: str | None) -> None:
+    given = judged(text), None, None if subtopics is None else read_subtopic_judgments(io.BytesIO(subtopics.encode()))
+    with world.database.read() as session:
+        told = judgment_changes(session, session.scalars(sa.select(Evaluation)).one(), *given)
+    assert told.would_be_refused
+    assert len(told.problems) == (1 if subtopics is None else 2)
+    with refused(world.database, LeaderboardError, "judgment", match=re.escape(told.problems[0])):
+        world.judge(text, subtopics=subtopics)
 
 
 def test_known_documents_are_kept_with_the_revision_that_they_came_with(world: World) -> None:

@@ -239,6 +239,14 @@ def test_files_are_previewed_and_taken_in_while_nothing_has_changed(orla: Progra
     judged = "q1 0 d1 2\nq4 0 d9 1\n"
     changes = judge(orla, f"{EVALUATION}/judgments/preview", judgments=judged, fields={"source": "llm"})
     assert (changes["source"], changes["official"], changes["against"]) == ("llm", False, None)
+    assert (changes["would_be_refused"], changes["problems"]) == (False, [])
+    strange = f"{judged}q77 0 d1 1\n"
+    told = judge(orla, f"{EVALUATION}/judgments/preview", judgments=strange)
+    (problem,) = told["problems"]
+    assert (told["would_be_refused"], told["unknown"]) == (True, ["q77"])
+    assert (
+        problem.removeprefix("judgments: ") in judge(orla, f"{EVALUATION}/judgments", 400, judgments=strange)["detail"]
+    )
     assert [(one["id"], one["relevant"]) for one in changes["queries"]] == [("q1", 1), ("q4", 1)]
     fields = {"source": "llm", "state": changes["state"], "note": "by a model"}
     both = judge(orla, f"{EVALUATION}/judgments", judgments=judged, known="q1 0 d1 1\n", fields=fields)

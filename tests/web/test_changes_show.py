@@ -37,7 +37,7 @@ READING = {
     "boards.due", "boards.recomputed", "cloning.next_year", "generations.campaign_of", "guarded", "people.find_user",
     "people.require_free", "queue.unfinished", "scoring_sets.find_by_settings", "scoring_sets.imported",
     "scoring_sets.live_sets", "scoring_sets.of_its_event",
-    "scoring_sets.of_older_version", "scoring_sets.ready_sets", "set_settings", "stood.find_stood_set",
+    "scoring_sets.of_older_version", "scoring_sets.ready_sets", "stood.find_stood_set",
     "submission_forms.agreements_of",
     "submissions.admit", "submissions.locked_run",
     "systems.free_system_slug", "systems.unused_system", "teams.find_invitation", "teams.joined_by", "turns",

@@ -162,6 +162,8 @@ def test_judgments_are_written_only_after_the_yes_and_as_the_preview_said(organi
 def test_judgments_of_queries_that_are_not_there_can_not_be_agreed_to(organiser: Reader, world: World) -> None:
     shown = organiser.send(f"{JUDGMENTS}/preview", "q1 0 d1 0\nq77 0 d1 1\n", field="file", holds="judgments")
     assert "1 query of the file is not in this evaluation: " in shown.text
+    assert "These would be refused:" in shown.text
+    assert "the evaluation lacks 1 of the 2 queries: q77" in shown.text
     assert "Yes, make" not in shown.text
     answer = organiser.send(f"{JUDGMENTS}/preview", "q1 0 d1 x\n", field="file", holds="judgments")
     assert answer.status_code == 400

@@ -9,10 +9,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
-from leaderboard.formats import Judgments
-from leaderboard.lookup import newest_revision
+from leaderboard.formats import Judgments, SubtopicJudgments
+from leaderboard.lookup import newest_revision, query_numbers, refusals, refusals_by_measures
 from leaderboard.models import Evaluation, Judgment, JudgmentRevision, Query, Scoring, ScoringSet, User
 from leaderboard.reads.organising.rooms import organised_evaluation
+from leaderboard.rules.revision_hash import revision_sha256
 from leaderboard.rules.states import UNFINISHED, SetState, State
 
 __all__ = [
@@ -53,6 +54,7 @@ class JudgmentChanges:
     judgments  in the file; repeated: lines left out because they say again what an earlier one says
     grades     (grade, how many judgments have it), the lowest grade first
     queries    those that it judges, in the order of the file
+    problems   why these judgments would be refused, every reason in words; none where they would be taken in
     unknown    queries that the evaluation lacks: none of the file is taken in then
     unjudged   queries of the evaluation that it says nothing about
     none_relevant  queries that it judges and finds nothing relevant for
@@ -63,6 +65,7 @@ class JudgmentChanges:
 
     source: str
     official: bool
+    problems: tuple[str, ...]
     against: int | None
     judgments: int
     repeated: int
@@ -75,6 +78,11 @@ class JudgmentChanges:
     removed: int
     changed: tuple[GradeChange, ...]
     runs: int
+
+    @property
+    def would_be_refused(self) -> bool:
+        """Whether an import of the same would take nothing in."""
+        return bool(self.problems)
 
     @property
     def below_zero(self) -> int:
@@ -131,18 +139,25 @@ def query_ids(session: Session, evaluation: Evaluation) -> frozenset[str]:
 
 
 def judgment_changes(
-    session: Session, evaluation: Evaluation, judged: Judgments, source: str | None = None
+    session: Session,
+    evaluation: Evaluation,
+    judged: Judgments,
+    known: Judgments | None = None,
+    subtopics: SubtopicJudgments | None = None,
+    source: str | None = None,
 ) -> JudgmentChanges:
-    """What importing these judgments would change; writes nothing.
+    """What importing these judgments would change, and why it would be refused; writes nothing.
 
+    known, subtopics  what comes with them
     source  whose they are; the official source's when not given
     """
     source = source or evaluation.official_source
-    numbers = dict(
-        session.execute(
-            sa.select(Query.external_id, Query.id).where(Query.evaluation_id == evaluation.id).order_by(Query.position)
-        ).all()
-    )
+    numbers = query_numbers(session, evaluation)
+    given = judged, known, subtopics, source
+    refused = [
+        *refusals(session, evaluation, *given, revision_sha256(judged, known, subtopics)),
+        *refusals_by_measures(session, evaluation, *given),
+    ]
     newest = newest_revision(session, evaluation, source)
     before = _stored(session, newest)
     relevant = judged.grade >= evaluation.relevance_level
@@ -166,6 +181,7 @@ def judgment_changes(
     return JudgmentChanges(
         source=source,
         official=source == evaluation.official_source,
+        problems=tuple(error.message for error in refused),
         against=newest.number if newest is not None else None,
         judgments=len(judged),
         repeated=judged.repeated,

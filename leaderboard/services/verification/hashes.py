@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.models import Judgment, JudgmentRevision, KnownDocument, Query, ScoringSet, SubtopicJudgment
-from leaderboard.services.judgments import judgments_sha256
+from leaderboard.rules.revision_hash import judgments_sha256
 from leaderboard.services.verification.report import Report, thing_in_words
 
 __all__ = ["check_revisions", "check_sets"]

@@ -74,7 +74,7 @@ ADDED: dict[type, Mapping[str, Any]] = {
     Entry: {"name": str},
     SystemLabel: {"is_anonymous": bool},
     QueryChanges: {"is_nothing": bool},
-    JudgmentChanges: {"is_nothing": bool, "state": str},
+    JudgmentChanges: {"would_be_refused": bool, "is_nothing": bool, "state": str},
     Effect: {"seen": str},
     Merging: {"seen": str},
     Checked: {

@@ -5,11 +5,17 @@ from functools import partial
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
 from wtforms import FileField, HiddenField, SelectField, StringField
 
 from leaderboard.errors import FileRejected, Gathered, InvalidFields, LeaderboardError
 from leaderboard.reads.organising.effects import noted
-from leaderboard.reads.organising.judgment_file import judgment_changes, organised_judgments, query_ids
+from leaderboard.reads.organising.judgment_file import (
+    JudgmentChanges,
+    judgment_changes,
+    organised_judgments,
+    query_ids,
+)
 from leaderboard.services.judgments import import_judgments
 from leaderboard.services.names import checked_slug
 from leaderboard.services.scoring_sets import make_official
@@ -120,7 +126,7 @@ def take_in(campaign: str, evaluation: str) -> ResponseReturnValue:
         kept = form.kept()
         files, source = _held(kept), form.judged_by
         with reading() as session:
-            seen = judgment_changes(session, evaluation_here(session), files.judgments, source)
+            seen = _changes(session, files, source)
         if seen.state != form.text("state"):
             return _previewed(form, kept, stale=True)
         with writing() as session:
@@ -157,11 +163,16 @@ def _previewed(form: JudgmentFileForm, files: Mapping[str, Received], *, stale: 
     """What the files would change. stale: they would change something else than the page said that was agreed to."""
     held = _held(files)
     with reading() as session:
-        changes = judgment_changes(session, evaluation_here(session), held.judgments, form.judged_by)
+        changes = _changes(session, held, form.judged_by)
     form.keep(files)
     form.state.data = changes.state
     page = render_template(PREVIEW, form=form, changes=changes, files=files, held=held, titles=TITLES, stale=stale)
     return page, 409 if stale else 200
+
+
+def _changes(session: Session, files: JudgmentFiles, source: str | None) -> JudgmentChanges:
+    here = evaluation_here(session)
+    return judgment_changes(session, here, files.judgments, files.known, files.subtopics, source)
 
 
 def _held(files: Mapping[str, Received]) -> JudgmentFiles:

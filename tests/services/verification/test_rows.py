@@ -8,10 +8,10 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.models import Campaign, Evaluation, Scoring, ScoringSet, Submission, Team, User
+from leaderboard.rules.revision_hash import judgments_sha256
 from leaderboard.rules.states import State
 from leaderboard.services import campaigns, evaluations, people, scoring_sets, submissions, teams
 from leaderboard.services.guarded import GUARDED
-from leaderboard.services.judgments import judgments_sha256
 from leaderboard.services.verification import Report, verify
 from tests.support.verification import Changes, found_after, named, stands, verified, without_triggers
 from tests.support.world import World

@@ -11,6 +11,7 @@ from leaderboard.rules.scopes import Scope
 from leaderboard.services.judgments import import_judgments
 from leaderboard.services.names import checked_slug
 from leaderboard.services.scoring_sets import make_official
+from leaderboard.services.texts import LONGEST_REASON, checked_text
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import EVALUATION, changing, evaluation_here
 from leaderboard.web.context import actor, read, reading, writing
@@ -60,7 +61,9 @@ def organised_judgments(campaign: str, evaluation: str) -> judgment_file.Organis
 
 @post(f"{JUDGMENTS}/preview", Scope.ORGANISE, form=JudgmentForm)
 def preview_judgments(campaign: str, evaluation: str) -> judgment_file.JudgmentChanges:
-    """What a file of judgments would change; nothing is taken in."""
+    """What judgments would change; nothing is taken in. Where sending the same to `judgments` would be refused,
+    `would_be_refused` is true and `problems` says every reason.
+    """
     sent = _sent(campaign, evaluation)
     with reading() as session:
         return _changes(session, campaign, evaluation, sent)
@@ -99,11 +102,13 @@ def _sent(campaign: str, evaluation: str) -> _Sent:
     return _Sent(
         JudgmentFiles.of(files, "judgments"),
         checked_slug(source, "source") if source else None,
-        fields.get("note", ""),
+        checked_text(fields.get("note", ""), LONGEST_REASON, "note"),
         fields.get("state", ""),
     )
 
 
 def _changes(session: Session, campaign: str, evaluation: str, sent: _Sent) -> judgment_file.JudgmentChanges:
     found = evaluation_here(session, campaign, evaluation)
-    return judgment_file.judgment_changes(session, found, sent.files.judgments, sent.source)
+    return judgment_file.judgment_changes(
+        session, found, sent.files.judgments, sent.files.known, sent.files.subtopics, sent.source
+    )

@@ -1,14 +1,17 @@
 """What a scoring set goes by: the settings of an evaluation by a revision of judgments, as they are or once were."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.errors import InvalidFields
+from leaderboard.formats import Judgments
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.metrics.stored import measures_beside
 from leaderboard.models import (
@@ -22,7 +25,39 @@ from leaderboard.models import (
 )
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Split
 
-__all__ = ["settings_by", "terms_of"]
+__all__ = ["Judged", "settings_by", "settings_if", "terms_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What settings depend on of judgments, in a revision or in files that are to be one.
+
+    known, subtopics  whether they come with known documents, and with judgments of subtopics
+    with_at_least     (a number of documents, a grade) -> a query with as many judged from this grade on, whatever their
+                      grade for None; None where there is no such query
+    """
+
+    source: str
+    highest_grade: int
+    known: bool
+    subtopics: bool
+    with_at_least: Callable[[int, int | None], str | None]
+
+    @classmethod
+    def of_files(cls, source: str, judgments: Judgments, *, known: bool, subtopics: bool) -> "Judged":
+        """Of judgments that are in no revision yet."""
+
+        def with_at_least(documents: int, grade: int | None) -> str | None:
+            counted = judgments.query if grade is None else judgments.query[judgments.grade >= grade]
+            found = np.flatnonzero(np.bincount(counted, minlength=len(judgments.queries)) >= documents)
+            return judgments.queries[int(found[0])] if found.size else None
+
+        return cls(source, highest_grade_of(judgments), known, subtopics, with_at_least)
+
+
+def highest_grade_of(judgments: Judgments) -> int:
+    """The highest grade that is given, 0 where none is above."""
+    return max(0, int(judgments.grade.max(initial=0)))
 
 
 def terms_of(session: Session, evaluation: Evaluation, relevance_level: int | None = None) -> dict[str, Any]:
@@ -55,26 +90,48 @@ def settings_by(
 
     Raises InvalidFields when a shown measure needs what the evaluation does not have.
     """
+
+    def with_at_least(documents: int, grade: int | None) -> str | None:
+        return session.scalar(
+            sa.select(Query.external_id)
+            .join(Judgment, Judgment.query_id == Query.id)
+            .where(Judgment.revision_id == revision.id, *([] if grade is None else [Judgment.grade >= grade]))
+            .group_by(Query.id, Query.external_id)
+            .having(sa.func.count() >= documents)
+            .limit(1)
+        )
+
+    known, subtopics = (_has(session, table, revision) for table in (KnownDocument, SubtopicJudgment))
+    judged = Judged(revision.source, revision.highest_grade, known, subtopics, with_at_least)
+    return settings_if(session, evaluation, judged, otherwise)
+
+
+def settings_if(
+    session: Session,
+    evaluation: Evaluation,
+    judged: Judged,
+    otherwise: Mapping[str, Any] = MappingProxyType({}),
+) -> ScoringSettings:
+    """The same, and raised alike, by judgments that may be in no revision yet."""
     campaign = session.get_one(Campaign, evaluation.campaign_id)
     terms = terms_of(session, evaluation, otherwise.get("relevance_level")) | dict(otherwise)
     measures = [metrics.parse(name) for name in terms.pop("measures")]
-    known, subtopics = _has(session, KnownDocument, revision), _has(session, SubtopicJudgment, revision)
-    if revision.source != evaluation.official_source and "measures" not in otherwise:
+    if judged.source != evaluation.official_source and "measures" not in otherwise:
         # What a second source does not judge keeps no setting of the campaign from changing.
-        has = {"known": known, "subtopics": subtopics}
+        has = {"known": judged.known, "subtopics": judged.subtopics}
         needs = {need for need, there in has.items() if not there}
         measures = [measure for measure in measures if not needs & set(measure.needs)] or measures
     beside = [other for measure in measures for other in measures_beside(measure, campaign.no_relevant.value)]
     settings = ScoringSettings(
         **{name: getattr(campaign, name) for name in OF_CAMPAIGN if name not in terms},
         **terms,
-        highest_grade=revision.highest_grade,
-        known=known,
-        subtopics=subtopics,
+        highest_grade=judged.highest_grade,
+        known=judged.known,
+        subtopics=judged.subtopics,
         measures=tuple(map(str, measures)),
         kept=tuple(str(measure) for measure in beside if measure not in measures),
     )
-    _require_needs(session, revision, settings, measures)
+    _require_needs(judged, settings, measures)
     return settings
 
 
@@ -83,60 +140,24 @@ def _has(session: Session, table: type[KnownDocument | SubtopicJudgment], revisi
     return bool(session.scalar(sa.select(sa.exists().where(table.revision_id == revision.id))))
 
 
-def _require_needs(
-    session: Session,
-    revision: JudgmentRevision,
-    settings: ScoringSettings,
-    measures: Sequence[metrics.Measure],
-) -> None:
+def _require_needs(judged: Judged, settings: ScoringSettings, measures: Sequence[metrics.Measure]) -> None:
     fields: dict[str, list[str]] = {}
     for measure in measures:
         for need in settings.lacks(measure):
             fields.setdefault(need, []).append(f"{measure} needs {NEEDED[need]}")
         if problem := measure.problem(settings.metric):
             fields.setdefault("measures", []).append(problem)
-    crowded = _query_without_other_documents(session, revision, settings, measures)
-    if crowded is not None:
-        fields.setdefault("documents", []).append(
-            f"query {crowded} has as many relevant documents as the collection has documents, so P_fa is undefined"
-        )
-    overfull = _query_with_too_many_judgments(session, revision, settings)
-    if overfull is not None:
-        fields.setdefault("documents", []).append(
-            f"query {overfull} has more judged documents than the collection has documents"
-        )
+    if settings.documents is not None:
+        lowest = min(measure.arguments.get("rel", settings.relevance_level) for measure in measures)
+        crowded = judged.with_at_least(settings.documents, lowest)
+        if crowded is not None:
+            fields.setdefault("documents", []).append(
+                f"query {crowded} has as many relevant documents as the collection has documents, so P_fa is undefined"
+            )
+        overfull = judged.with_at_least(settings.documents + 1, None)
+        if overfull is not None:
+            fields.setdefault("documents", []).append(
+                f"query {overfull} has more judged documents than the collection has documents"
+            )
     if fields:
         raise InvalidFields(fields)
-
-
-def _query_without_other_documents(
-    session: Session, revision: JudgmentRevision, settings: ScoringSettings, measures: Sequence[metrics.Measure]
-) -> str | None:
-    """A query whose relevant documents leave no other one in the collection; None when there is none such."""
-    if settings.documents is None:
-        return None
-    levels = [measure.arguments.get("rel", settings.relevance_level) for measure in measures]
-    return session.scalar(
-        sa.select(Query.external_id)
-        .join(Judgment, Judgment.query_id == Query.id)
-        .where(Judgment.revision_id == revision.id, Judgment.grade >= min(levels))
-        .group_by(Query.id, Query.external_id)
-        .having(sa.func.count() >= settings.documents)
-        .limit(1)
-    )
-
-
-def _query_with_too_many_judgments(
-    session: Session, revision: JudgmentRevision, settings: ScoringSettings
-) -> str | None:
-    """A query that has more judged documents than the collection has; None when there is none such."""
-    if settings.documents is None:
-        return None
-    return session.scalar(
-        sa.select(Query.external_id)
-        .join(Judgment, Judgment.query_id == Query.id)
-        .where(Judgment.revision_id == revision.id)
-        .group_by(Query.id, Query.external_id)
-        .having(sa.func.count() > settings.documents)
-        .limit(1)
-    )
