@@ -12,6 +12,7 @@ from leaderboard.lookup import find_system, find_team
 from leaderboard.models import Invitation
 from leaderboard.reads import accounts, finding, listings
 from leaderboard.rules.roles import Role
+from leaderboard.rules.site_names import COMMAND_LINE
 from leaderboard.services import join_requests, people, teams
 from leaderboard.services.events import present
 from leaderboard.services.merging import merge_teams
@@ -110,7 +111,7 @@ def invitations(team: str, revoke: int | None) -> None:
         with reading() as session:
             slug = find_team(session, team).slug
             rows = [
-                (str(one.id), one.created_by or "the command line", f"{one.expires_at:%Y-%m-%d %H:%M}")
+                (str(one.id), one.created_by or COMMAND_LINE, f"{one.expires_at:%Y-%m-%d %H:%M}")
                 for one in accounts.open_invitations(session, CONSOLE, slug, present())
             ]
         print_table(("invitation", "made by", "works until"), rows, "no invitation waits to be used")

@@ -19,6 +19,7 @@ __all__ = [
     "BoardAnswers",
     "ShownAnswer",
     "accepted_agreements",
+    "answers_of_run",
     "board_answers",
     "circles",
     "shown_answers",
@@ -91,12 +92,16 @@ def circles(*, inside: bool, named: bool) -> frozenset[ShownTo]:
     return frozenset(circle for circle, sees in seen.items() if sees)
 
 
+def answers_of_run(run: Submission, scoring: Scoring | None) -> dict[FormField, Answer]:
+    """All answers of a run, whoever may see them."""
+    return answers_of(form_fields(run.evaluation), run.answers, _said_of(run, scoring))
+
+
 def shown_answers(run: Submission, scoring: Scoring | None, seen: Collection[ShownTo]) -> tuple[ShownAnswer, ...]:
     """The answers of a run that a reader of these circles may see."""
-    found = answers_of(form_fields(run.evaluation), run.answers, _said_of(run, scoring))
     return tuple(
         ShownAnswer(field.label, in_words(answer), field.shown_to)
-        for field, answer in found.items()
+        for field, answer in answers_of_run(run, scoring).items()
         if field.shown_to in seen
     )
 
@@ -131,7 +136,7 @@ def board_answers(
 
     asked  `key:answer` to filter by. Raises BadInput that lists the fields when it is none of them.
     """
-    fields = [field for field in form_fields(evaluation) if field.column or field.filter]
+    fields = [field for field in form_fields(evaluation) if field.on_board]
     chosen = _chosen([field for field in fields if field.filter], asked)
     if not fields:
         return BoardAnswers()

@@ -30,7 +30,7 @@ from leaderboard.reads.headings import (
     judged_queries,
     terms,
 )
-from leaderboard.reads.paging import Paging, paged, paging_of
+from leaderboard.reads.paging import ROWS, WHOLE, Paging, paged, paging_of
 from leaderboard.reads.query_values import figures_over, load_vectors
 from leaderboard.reads.standings import Show, choose, load_candidates, ranks, show_of, sort_entries, stands_by
 from leaderboard.reads.stood import StoodSet, seen_set, stood_set
@@ -40,9 +40,6 @@ from leaderboard.rules.standings import KeptChoice, RunChoice, is_ranked
 from leaderboard.statistics import LEAST, Least, least_queries
 
 __all__ = ["BoardPage", "BoardRow", "Tag", "board"]
-
-PAGE = 100  # rows
-WHOLE = 200  # rows: up to so many stand on one page
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +211,7 @@ def board(
     listed: Sequence[Entry] = ()
     shown_here: Sequence[Entry] = ()
     apart: Set[int] = frozenset()
-    paging = paging_of(0, None, PAGE)
+    paging = paging_of(0, None, ROWS)
     own_elsewhere: Sequence[tuple[Entry, int]] = ()
     whole, some_failed = Whole(), True
     if tag:
@@ -328,7 +325,7 @@ def _in_pages(
     """Every run where a page of them is asked for, and no filter offers the answers of all."""
     if page is None or any(field.filter for field in form_fields(evaluation)):
         return None
-    return every_run(session, actor, evaluation, scoring_set, now, ranked_by, page, PAGE, WHOLE, run)
+    return every_run(session, actor, evaluation, scoring_set, now, ranked_by, page, run)
 
 
 def _candidates(
@@ -372,15 +369,15 @@ def _has(entry: Entry, text: str) -> bool:
 def _on_page(listed: Sequence[Entry], page: int | None, run: int | None) -> tuple[Sequence[Entry], Paging]:
     """The rows of the page that is asked for, or of the one that this submission stands on."""
     if len(listed) <= WHOLE:
-        return paged(listed, None, PAGE)
+        return paged(listed, None, ROWS)
     place = next((place for place, entry in enumerate(listed) if entry.submission_id == run), None)
-    return paged(listed, page if place is None else place // PAGE + 1, PAGE)
+    return paged(listed, page if place is None else place // ROWS + 1, ROWS)
 
 
 def _own_elsewhere(listed: Sequence[Entry], shown: Sequence[Entry]) -> list[tuple[Entry, int]]:
     """`BoardPage.own_elsewhere`."""
     here = {entry.submission_id for entry in shown}
-    numbered = ((entry, place // PAGE + 1) for place, entry in enumerate(listed))
+    numbered = ((entry, place // ROWS + 1) for place, entry in enumerate(listed))
     return [(entry, number) for entry, number in numbered if entry.own and entry.submission_id not in here]
 
 

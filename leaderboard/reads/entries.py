@@ -35,7 +35,6 @@ __all__ = [
     "SystemLabel",
     "figures_of",
     "gives_interval",
-    "is_seen",
     "label_without_name",
     "load_entries",
     "means_as_seen",
@@ -194,7 +193,7 @@ def load_entries(
         .order_by(Submission.received_at, Submission.id)
     )
     for name, score in beside.items():
-        of_run = score.scoring_id == Scoring.id, score.measure == name, is_seen(score, actor, evaluations, now)
+        of_run = score.scoring_id == Scoring.id, score.measure == name, _is_seen(score, actor, evaluations, now)
         statement = statement.outerjoin(score, sa.and_(*of_run)).add_columns(*_of_figure(score))
     rows: Sequence[Any] = session.execute(statement).all()
     labelled, after = slice(FIELDS, FIELDS + len(LABELLED)), FIELDS + len(LABELLED) + 1
@@ -348,7 +347,7 @@ def _figures(
         sa.select(Score.scoring_id, Score.measure, *_of_figure(Score))
         .join(Scoring, Scoring.id == Score.scoring_id)
         .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
-        .where(of_sets, *which, is_seen(Score, actor, evaluations, now))
+        .where(of_sets, *which, _is_seen(Score, actor, evaluations, now))
     )
     if standing is not None:
         statement = statement.join(Standing, sa.and_(IS_STANDING, standing))
@@ -360,7 +359,7 @@ def _figures(
     return figures
 
 
-def is_seen(
+def _is_seen(
     score: type[Score], actor: Actor, evaluations: Sequence[Evaluation], now: dt.datetime
 ) -> sa.ColumnElement[bool]:
     """A condition on scores and ScoringSet: over the subset of queries that `actor` sees means of."""

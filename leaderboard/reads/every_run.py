@@ -14,7 +14,7 @@ from leaderboard.models import Evaluation, ScoringSet
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Entry, gives_interval, load_entries
 from leaderboard.reads.means import Wanted, load_figures
-from leaderboard.reads.paging import Paging, paging_of
+from leaderboard.reads.paging import ROWS, WHOLE, Paging, paging_of
 from leaderboard.reads.runs import load_runs
 from leaderboard.reads.standings import sort_entries
 from leaderboard.rules.standings import places_of
@@ -86,12 +86,10 @@ def every_run(
     now: dt.datetime,
     column: Column,
     page: int,
-    size: int,
-    whole: int,
     run: int | None,
 ) -> EveryRun | None:
-    """One page of `size` rows, or the one that submission `run` stands on, for a reader who sees everybody's means with
-    all their digits. None where up to `whole` rows stand on one page, and where each system has one run: that is the
+    """One page, or the one that submission `run` stands on, for a reader who sees everybody's means with
+    all their digits. None where up to WHOLE rows stand on one page, and where each system has one run: that is the
     board of the runs that stand.
     """
     lines = _lines(session, actor, evaluation, scoring_set, now, column)
@@ -103,16 +101,16 @@ def every_run(
     apart = baseline if baseline.sum() <= APART else np.zeros(len(place), dtype=bool)
     order = np.lexsort((place, np.isnan(means), late))
     order = order[~apart[order]]
-    if len(order) <= whole:
+    if len(order) <= WHOLE:
         return None
     keys = np.stack([late[order], np.isnan(means)[order], place[order]])
     group = np.cumsum(np.concatenate([[False], (keys[:, 1:] != keys[:, :-1]).any(axis=0)]))
     ids = lines.submissions[order]
     rank = _ranks(column, lines)
-    paging = paging_of(len(order), page, size)
+    paging = paging_of(len(order), page, ROWS)
     if run is not None and (found := np.flatnonzero(ids == run)).size:
-        paging = paging_of(len(order), int(found[0]) // size + 1, size)
-    first, last = paging.before(size), min(paging.before(size) + size, len(order))
+        paging = paging_of(len(order), int(found[0]) // ROWS + 1, ROWS)
+    first, last = paging.before(ROWS), min(paging.before(ROWS) + ROWS, len(order))
     own = np.flatnonzero(lines.own[order])
     own = own[(own < first) | (own >= last)][:OWN]
     leaders = np.flatnonzero(np.isin(rank[order], np.unique(rank[rank > 0])[:2]))
@@ -131,7 +129,7 @@ def every_run(
             before[own_group] += 1
     shown = tuple(entry for entry in entries if first <= at.get(entry.submission_id, -1) < last)
     elsewhere = tuple(
-        (entry, at[entry.submission_id] // size + 1)
+        (entry, at[entry.submission_id] // ROWS + 1)
         for entry in entries
         if entry.own and entry.submission_id in at and not first <= at[entry.submission_id] < last
     )

@@ -45,7 +45,7 @@ def load_means(session: Session, wanted: Sequence[Wanted]) -> list[dict[str, Flo
 
 def load_figures(session: Session, wanted: Wanted) -> dict[str, Floats]:
     """Measure -> float64[4, scorings]: means, over how many queries, and the ends of the intervals that are kept, in
-    as many statements."""
+    one statement, in two where a run was scored after boards were refreshed."""
     return _load(session, [wanted], WHOLE)[0]
 
 

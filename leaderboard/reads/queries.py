@@ -14,7 +14,7 @@ from leaderboard.models import Judgment, Query, ScoringSet
 from leaderboard.reads.columns import Column, column, per_query_columns, pick
 from leaderboard.reads.entries import Entry, told_apart
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
-from leaderboard.reads.paging import Paging, paged
+from leaderboard.reads.paging import ROWS, WHOLE, Paging, paged
 from leaderboard.reads.query_values import load_slices, load_vectors, spread_of, value_in
 from leaderboard.reads.standings import Show, choose, known_order, load_candidates, show_of
 from leaderboard.rules.settings import Subset
@@ -34,8 +34,6 @@ __all__ = [
 ]
 
 PAGE = 500  # queries
-SYSTEMS = 100  # on a page
-WHOLE = 200  # systems: up to so many stand on one page
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +189,7 @@ def query(
     sorted_by = load_slices(session, scorings, [by.name], subset, found.position)
     ends = [value for value in sorted_by.values() if value is not None]
     entries = by.sort(entries, lambda entry: sorted_by.get((entry.scoring_id, by.name)), (sort or "").startswith("-"))
-    shown_here, paging = paged(entries, page if len(entries) > WHOLE else None, SYSTEMS)
+    shown_here, paging = paged(entries, page if len(entries) > WHOLE else None, ROWS)
     names = [one.name for one in columns]
     others = [name for name in names if name != by.name]
     more = load_slices(session, [entry.scoring_id for entry in shown_here], others, subset, found.position)

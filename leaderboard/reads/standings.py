@@ -68,8 +68,8 @@ def load_candidates(
     """The scored runs of current sets that `choose` has to choose from, with their figures under these measures.
 
     Which run stands is kept (`models.Standing`), the best one by its set's primary measure. By another measure those
-    are found by what boards keep of all runs that may be the best, and `choose` has the last word; none of the others
-    is read. All are read to be shown.
+    that may be the best are found first, by the means that boards keep of all runs (`reads.means`); only these are read
+    in full. Where they are more than NAMED, and for a board of every run, all are read.
 
     show  None for each campaign's own rule
     by    evaluation -> the measures that `choose` is to choose the best run by; None: each set's primary measure

@@ -167,7 +167,7 @@ def problems_of_field(field: FormField) -> dict[str, list[str]]:
         wrong["hint"] = [f"use at most {LONGEST_HINT} characters"]
     if problem := _problem_of_choices(field):
         wrong["choices"] = [problem]
-    if (field.column or field.filter) and field.shown_to is not ShownTo.EVERYONE:
+    if field.on_board and field.shown_to is not ShownTo.EVERYONE:
         wrong["shown_to"] = ["a column or a filter of the board is shown to everyone"]
     if len(field.header) > LONGEST_KEY:
         wrong["header"] = [f"use at most {LONGEST_KEY} characters"]

@@ -192,7 +192,7 @@ def tied_for_best(groups: Ints, means: Floats, direction: Direction) -> Bools:
     >>> tied_for_best(np.array([7, 7, 9, 7]), np.array([0.2, 0.3, np.nan, 0.3]), "higher").tolist()
     [False, True, True, True]
     """
-    rising = worst_last(means, "lower" if direction == "lower" else "higher")
+    rising = worst_last(means, direction)
     order = np.lexsort((rising, groups))
     begins = np.ones(len(groups), dtype=bool)
     begins[1:] = np.diff(groups[order]) != 0

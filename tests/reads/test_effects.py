@@ -71,6 +71,18 @@ def test_answers_that_more_readers_would_see_are_counted_and_so_are_those_that_c
     )
 
 
+def test_a_field_of_several_metadata_keys_counts_as_one_answer_of_a_run_and_the_one_that_hid_it_is_named(
+    field: Field,
+) -> None:
+    hiding = FormField(key="kind", label="Kind", header="method.kind")
+    given(field, FormField(key="method", label="Method", header="method", shown_to=ShownTo.EVERYONE), hiding)
+    field.run("Alder", {"AP": [0.8] * 4}, said={"method": "two", "method.kind": "dense", "method.kind.size": "9"})
+    told = given(field, replace(hiding, shown_to=ShownTo.EVERYONE))
+    assert [words.split(", given")[0] for words in told] == [
+        "With this, everyone who sees whose run it is sees 1 answer to “Kind”"
+    ]
+
+
 def given(field: Field, *fields: FormField) -> tuple[str, ...]:
     """Sets fields of the form; what it does at once."""
     with field.database.write() as session:
@@ -232,6 +244,10 @@ def test_another_rule_of_which_run_stands_names_the_boards_and_how_many_systems_
     assert choosing(RunChoice.LATEST) == ()  # the better run is the later one
     assert choosing(RunChoice.PRIMARY) == (f"{stands}, and 2 change rank.",)
     assert choosing(RunChoice.PRIMARY) == ()
+    field.change(closes_at=present() - DAY, late_allowed=True)
+    for value in (0.1, 0.2):
+        field.run("Alder", {"AP": [value] * 4}, received_at=present())
+    assert choosing(RunChoice.BEST) == (f"{stands}, and 2 change rank.",)  # in time and late, but one system
 
 
 def test_another_primary_measure_ranks_every_board_at_once_and_scores_nothing(field: Field) -> None:

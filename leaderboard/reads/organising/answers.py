@@ -29,7 +29,8 @@ def shown_otherwise(
         return
     opened, answered = Counter[str](), Counter[str]()
     for run in _runs(session, evaluation):
-        opened.update(_label((*before, *after), item) for item in _open_items(after, *run) - _open_items(before, *run))
+        items = _open_items(after, *run) - _open_items(before, *run)
+        opened.update({_label(before, after, item) for item in items})
         answered.update(field.key for field in answers_of(after, *run))
     for label, count in opened.items():
         yield (
@@ -67,7 +68,9 @@ def _open_items(
     return of_file | {("answer", field.key) for field in everyone if field.key in answers}
 
 
-def _label(fields: Sequence[FormField], item: tuple[str, str]) -> str:
-    """Of the field that kept it to fewer."""
+def _label(before: Sequence[FormField], after: Sequence[FormField], item: tuple[str, str]) -> str:
+    """Of the field that kept it to fewer; of an answer its own field, new ones too."""
     kind, key = item
-    return next(field.label for field in fields if (field.key == key if kind == "answer" else field.covers(key)))
+    if kind == "answer":
+        return next(field.label for field in (*before, *after) if field.key == key)
+    return next(field.label for field in before if field.shown_to is not ShownTo.EVERYONE and field.covers(key))

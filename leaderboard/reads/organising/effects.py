@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, open_to_all
-from leaderboard.lookup import REVEALING, current_set, form_fields, of_what_there_is, once_revealed, teams_with_runs
-from leaderboard.models import Campaign, CampaignTeam, Evaluation, Submission
+from leaderboard.lookup import REVEALING, current_sets, form_fields, of_what_there_is, once_revealed, teams_with_runs
+from leaderboard.models import Campaign, CampaignTeam, Evaluation, ScoringSet, Submission
 from leaderboard.numbers import counted, first_of
 from leaderboard.reads.organising.answers import shown_otherwise
 from leaderboard.reads.organising.other_ranks import another_choice, another_source
@@ -40,6 +40,14 @@ TAKES_RUNS = Phase.UPCOMING, Phase.OPEN  # those that are ranked, now or later
 
 
 @dataclass(frozen=True, slots=True)
+class _Board:
+    """The current set, and the measure by which it ranks."""
+
+    set_id: int
+    measure: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Stood:
     """An evaluation before a change.
 
@@ -54,7 +62,7 @@ class _Stood:
     closed_from: dt.datetime | None
     source: str
     fields: tuple[FormField, ...]
-    board: tuple[int, str] | None  # the current set, and the measure by which it ranks
+    board: _Board | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +91,7 @@ def noted(session: Session, actor: Actor, campaign_slug: str, now: dt.datetime) 
         campaign.run_choice,
         campaign.primary_measure,
         _let_in(session, campaign),
-        {one.id: _stood(session, one, now) for one in _evaluations(session, campaign)},
+        {one.id: _stood(one, found, now) for one, found in _with_sets(session, campaign)},
     )
 
 
@@ -96,10 +104,10 @@ def effects(session: Session, actor: Actor, campaign_slug: str, before: Noted, n
         *_scored_again(before, scored_again(session, actor, campaign_slug, now), campaign.primary_measure),
         *_shut_out(session, campaign, before, let_in),
     ]
-    for one in _evaluations(session, campaign):
+    for one, current in _with_sets(session, campaign):
         if (was := before.evaluations.get(one.id)) is None:
             continue
-        stood = _stood(session, one, now)
+        stood = _stood(one, current, now)
         if READERS.index(was.known_to) < READERS.index(stood.known_to):
             found += _published(session, one, was, stood, before.let_in, let_in)
         elif stood.known_to is not Visibility.DRAFT:
@@ -111,8 +119,8 @@ def effects(session: Session, actor: Actor, campaign_slug: str, before: Noted, n
         found += shown_otherwise(session, one, was.fields, stood.fields)
         if was.source != stood.source:
             found += another_source(session, actor, one, was.source, now)
-        elif was.board is not None:
-            found += another_choice(session, actor, one, before.run_choice, *was.board, now)
+        elif current is not None and was.board is not None and was.board.set_id == current.id:
+            found += another_choice(session, actor, one, current, before.run_choice, was.board.measure, now)
     return tuple(found)
 
 
@@ -186,13 +194,15 @@ def _published(
         yield _again(evaluation, known)
 
 
-def _evaluations(session: Session, campaign: Campaign) -> list[Evaluation]:
-    own = sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
-    return list(session.scalars(own))
+def _with_sets(session: Session, campaign: Campaign) -> list[tuple[Evaluation, ScoringSet | None]]:
+    """The campaign's evaluations, each with its current set."""
+    select = sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
+    own = session.scalars(select).all()
+    sets = current_sets(session, [one.id for one in own])
+    return [(one, sets.get(one.id)) for one in own]
 
 
-def _stood(session: Session, evaluation: Evaluation, now: dt.datetime) -> _Stood:
-    board = current_set(session, evaluation.id)
+def _stood(evaluation: Evaluation, current: ScoringSet | None, now: dt.datetime) -> _Stood:
     return _Stood(
         known_to=Visibility.DRAFT if evaluation.draft else evaluation.campaign.visibility,
         phase=phase_of(evaluation, now),
@@ -201,7 +211,7 @@ def _stood(session: Session, evaluation: Evaluation, now: dt.datetime) -> _Stood
         closed_from=closed_from(evaluation),
         source=evaluation.official_source,
         fields=form_fields(evaluation),
-        board=None if board is None else (board.id, board.primary_measure),
+        board=None if current is None else _Board(current.id, current.primary_measure),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
-from leaderboard.lookup import current_set, standing_set
+from leaderboard.lookup import standing_set
 from leaderboard.models import Evaluation, ScoringSet
 from leaderboard.numbers import counted
 from leaderboard.reads.columns import Column, column
@@ -40,22 +40,23 @@ def another_choice(
     session: Session,
     actor: Actor,
     evaluation: Evaluation,
+    found: ScoringSet,
     rule: RunChoice,
-    set_id: int,
     measure: str,
     now: dt.datetime,
 ) -> Iterator[str]:
     """For how many systems another run stands on a board, and how many ranks are others, by what the campaign chose.
 
-    rule, set_id, measure  what it was before: the choice, the current set and the measure by which it ranked
+    found          its current set, which was so before
+    rule, measure  what it was before: the choice, and the measure by which the board ranked
     """
-    choice, found = evaluation.campaign.run_choice, current_set(session, evaluation.id)
-    if found is None or found.id != set_id or (choice, found.primary_measure) == (rule, measure):
+    choice = evaluation.campaign.run_choice
+    if (choice, found.primary_measure) == (rule, measure):
         return
     by = column(found.primary_measure)
     entries = load_entries(session, actor, [evaluation], now, {measure, by.name}, scoring_set=found)
     was, are = _places(entries, rule, column(measure)), _places(entries, choice, by)
-    others = sum(run != are[place][0] for place, (run, _) in was.items() if place in are)
+    others = len(_systems(place for place, (run, _) in was.items() if place in are and run != are[place][0]))
     moved, systems = _moved(was, are), counted(len(_systems(was)), "system")
     if by.name != measure and was:
         stands = f"; another run stands for {others:,} of them" if others else ""

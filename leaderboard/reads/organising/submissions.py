@@ -12,9 +12,10 @@ from leaderboard.access import Actor
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.lookup import form_fields, with_current_scoring
 from leaderboard.models import Campaign, Evaluation, Participation, Scoring, Submission, System, Team, User
+from leaderboard.reads.answers import answers_of_run
 from leaderboard.reads.organising.rooms import organised_campaign, organised_evaluation
 from leaderboard.reads.paging import Paging, paging_of
-from leaderboard.rules.form_fields import answers_of, as_written, said_by
+from leaderboard.rules.form_fields import Answer, as_written
 from leaderboard.rules.standings import Designation, SystemKind, title_of_run
 from leaderboard.rules.states import SHOWN_STATES, UNFINISHED, WITHDRAWN, Ruling, State, shown_state
 
@@ -79,7 +80,7 @@ class SubmissionRow:
     ruled_because: str
     filename: str
     sha256: str
-    answers: Mapping[str, str | float | bool]
+    answers: Mapping[str, Answer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,10 +282,5 @@ def _row(
         ruled_because=run.ruled_because,
         filename=run.filename,
         sha256=run.sha256,
-        answers={
-            field.key: as_written(answer)
-            for field, answer in answers_of(
-                form_fields(evaluation), run.answers, said_by(scoring.facts if scoring else {}, run.said)
-            ).items()
-        },
+        answers={field.key: as_written(answer) for field, answer in answers_of_run(run, scoring).items()},
     )
