@@ -8,11 +8,11 @@ from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.options import OneOf, require_yes
 from leaderboard.cli.tables import print_table
-from leaderboard.lookup import find_system
+from leaderboard.lookup import find_system, removal_refusal
 from leaderboard.reads.organising.kinds import kind_effect
 from leaderboard.reads.organising.systems import organised_systems
 from leaderboard.rules.standings import SystemKind
-from leaderboard.services import systems
+from leaderboard.services import removing, systems
 from leaderboard.services.systems import NewSystem
 
 __all__ = ["system"]
@@ -57,9 +57,7 @@ def change(
     \b
     leaderboard system change team-alder/bm25 --kind baseline --paper https://example.org/bm25
     """
-    team, found, slug = system.partition("/")
-    if not found:
-        raise click.UsageError("give the system as TEAM/SYSTEM")
+    team, slug = _parts(system)
     if kind is not None:
         with reading() as session:
             now = dt.datetime.now(dt.UTC)
@@ -80,3 +78,30 @@ def change(
         systems.change_system(session, CONSOLE, own, new)
         told = f"changed {own.name} of {own.team.name}"
     click.echo(told)
+
+
+@system.command()
+@click.argument("system", metavar="TEAM/SYSTEM")
+@click.option("--yes", is_flag=True, help="Don't ask first.")
+def remove(system: str, yes: bool) -> None:
+    """Remove a system that no run was ever sent for, such as one that a mistaken import made; asks first.
+
+    \b
+    leaderboard system remove team-alder/bm52
+    """
+    team, slug = _parts(system)
+    with reading() as session:
+        found = find_system(session, team, slug)
+        name, refused = f"{found.name} of {found.team.name}", removal_refusal(session, found)
+    if refused is None:  # else it is refused, whatever the answer
+        require_yes(yes, f"Remove {name} for good?")
+    with writing() as session:
+        removing.remove_system(session, CONSOLE, find_system(session, team, slug))
+    click.echo(f"removed {name}")
+
+
+def _parts(system: str) -> tuple[str, str]:
+    team, found, slug = system.partition("/")
+    if not found:
+        raise click.UsageError("give the system as TEAM/SYSTEM")
+    return team, slug

@@ -15,6 +15,7 @@ from leaderboard.models import (
     Query,
     ScoringSet,
     Submission,
+    System,
 )
 from leaderboard.rules.settings import Split, Subset
 
@@ -80,12 +81,13 @@ def _no_evaluation(session: Session, actor: Actor, campaign_slug: str, slug: str
     missing(session, "evaluation", slug, Evaluation.slug, own, shown, within=f" in {campaign.slug}")
 
 
-def removal_refusal(session: Session, which: Campaign | Evaluation) -> str | None:
-    """Why a campaign, or an evaluation, can't be removed, in words; None when it can."""
-    own = Evaluation.campaign_id == which.id if isinstance(which, Campaign) else Evaluation.id == which.id
-    runs = sa.select(sa.func.count()).select_from(Submission).join(Submission.evaluation).where(own)
+def removal_refusal(session: Session, which: Campaign | Evaluation | System) -> str | None:
+    """Why a campaign, an evaluation or a system can't be removed, in words; None when it can."""
+    name = which.name if isinstance(which, System) else which.title
+    own = {Campaign: Evaluation.campaign_id, Evaluation: Evaluation.id, System: Submission.system_id}[type(which)]
+    runs = sa.select(sa.func.count()).select_from(Submission).join(Submission.evaluation).where(own == which.id)
     if count := session.scalar(runs):
-        return f"{which.title} has submissions ({count:,}), which stay on record; it can't be removed."
+        return f"{name} has submissions ({count:,}), which stay on record; it can't be removed."
     return None
 
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, known_evaluations, may_change_kind
 from leaderboard.errors import NotFound
-from leaderboard.lookup import find_known_team, find_system, on_boards
+from leaderboard.lookup import find_known_team, find_system, on_boards, removal_refusal
 from leaderboard.models import Campaign, Evaluation, Submission, System
 from leaderboard.reads.entries import load_entries
 from leaderboard.reads.progress import Line, ProgressPage, progress
@@ -45,10 +45,14 @@ class SystemYears:
 
 @dataclass(frozen=True, slots=True)
 class SystemPage(SystemFacts):
-    """others: the team's other systems that this reader may know of, as (slug, name); runs: for its team only."""
+    """others: the team's other systems that this reader may know of, as (slug, name); runs: for its team only.
+
+    may_remove: whether the reader may remove it, which no run was ever sent for
+    """
 
     own: bool
     may_edit: bool
+    may_remove: bool
     others: tuple[tuple[str, str], ...]
     years: tuple[SystemYears, ...]
     runs: tuple[OwnRun, ...]
@@ -76,6 +80,7 @@ def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.da
         *facts_of(record),
         own=own,
         may_edit=own or may_change_kind(session, actor, record.id),
+        may_remove=own and removal_refusal(session, record) is None,
         others=tuple(sorted(others.items(), key=lambda pair: pair[1].casefold())),
         years=tuple(years),
         runs=own_runs(session, actor, [team.id], now, system_id=record.id) if own else (),

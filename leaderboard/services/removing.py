@@ -1,11 +1,11 @@
-"""Removing what was made by mistake: evaluations and campaigns to which nothing was submitted."""
+"""Removing what was made by mistake: evaluations and campaigns without submissions, systems without a run."""
 
 from collections.abc import Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, require_organiser
+from leaderboard.access import Actor, require, require_organiser
 from leaderboard.db import Base
 from leaderboard.errors import Conflict
 from leaderboard.lookup import removal_refusal
@@ -18,16 +18,19 @@ from leaderboard.models import (
     CampaignOrganiser,
     CampaignTeam,
     Evaluation,
+    FormerAddress,
     JudgmentRevision,
     Participation,
     PersonalUse,
     Query,
     ScoringSet,
+    System,
+    Team,
 )
 from leaderboard.services.events import record
 from leaderboard.services.locking import locked
 
-__all__ = ["remove_campaign", "remove_evaluation"]
+__all__ = ["remove_campaign", "remove_evaluation", "remove_system"]
 
 # What goes with an evaluation, by the column evaluation_id, besides tables whose key says ON DELETE CASCADE, in this
 # order: each may be pointed at by those before it.
@@ -74,6 +77,25 @@ def remove_campaign(session: Session, actor: Actor, campaign: Campaign) -> None:
     ):
         session.execute(statement, execution_options={"synchronize_session": False})
     session.expire_all()
+
+
+def remove_system(session: Session, actor: Actor, system: System) -> None:
+    """Removes a system that no run was ever sent for, such as one that a mistaken import made of the team's.
+
+    Its team may, and admins. Raises Conflict where it has runs, withdrawn and rejected ones too: boards name it.
+    """
+    require(actor.all_powerful or actor.is_in(system.team_id), "Only members of the team remove a system.")
+    locked(session, Team, system.team_id)  # what is just being submitted waits, and finds nothing
+    system = locked(session, System, system.id)
+    refused = removal_refusal(session, system)
+    if refused is not None:
+        raise Conflict(refused)
+    merged = sa.select(System).where(System.merged_into_id == system.id).order_by(System.id)
+    for one in (*session.scalars(merged).all(), system):
+        session.execute(sa.delete(FormerAddress).where(FormerAddress.system_id == one.id))
+        session.delete(one)
+        session.flush()
+        record(session, actor, "remove", one, name=one.name, team=one.team_id)
 
 
 def _remove(session: Session, actor: Actor, evaluations: Sequence[Evaluation]) -> None:

@@ -15,6 +15,7 @@ from leaderboard.reads import systems
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Figure
 from leaderboard.reads.progress import Point, ProgressPage
+from leaderboard.services.removing import remove_system
 from leaderboard.services.systems import NewSystem, change_system
 from leaderboard.web import charts
 from leaderboard.web.context import actor, read, writing
@@ -104,6 +105,16 @@ def save(team: str, system: str) -> ResponseReturnValue:
         return form_page("systems/edit.html", form, error, page=page)
     flash("What is said about the system is changed.")
     return redirect(url_for("systems.system", team=page.team_slug, system=page.slug))
+
+
+@blueprint.post(f"{ADDRESS}/remove")
+@signed_in
+def remove(team: str, system: str) -> ResponseReturnValue:
+    page = _own(team, system)
+    with writing() as session:
+        remove_system(session, actor(), session.get_one(System, page.id))
+    flash(f"{page.name} is removed.")
+    return redirect(url_for("teams.show", team=page.team_slug))
 
 
 def _own(team: str, system: str) -> systems.SystemPage:

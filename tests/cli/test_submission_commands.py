@@ -56,10 +56,11 @@ def test_everything_that_the_pages_do_with_a_run_a_command_does(
     assert "label: first → another label" in trail
 
 
-def test_a_baseline_is_marked_and_two_spellings_become_one_team(runs: tuple[int, int], ok: Says) -> None:
+def test_a_baseline_is_marked_and_two_spellings_become_one_team(runs: tuple[int, int], ok: Says, refused: Says) -> None:
     assert runs
     assert "changed Heron" in ok("system", "change", "light/heron", "--kind", "manual", "--description", "By hand")
     assert "manual" in ok("system", "list", "small")
+    assert "has submissions" in refused("system", "remove", "light/heron", "--yes")
     assert "slug is lights" in ok("team", "rename", "light", "Lights")
     assert "is a part of Northern lights now" in ok(
         "team", "merge", "light", "northern-lights", "--unite", "heron", "--yes"

@@ -3,12 +3,13 @@
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.errors import InvalidFields, NotAllowed
-from leaderboard.models import System, Team
+from leaderboard.errors import Conflict, InvalidFields, NotAllowed
+from leaderboard.models import Submission, System, Team
 from leaderboard.rules.standings import SystemKind
-from leaderboard.services import systems
+from leaderboard.services import removing, systems
 from leaderboard.services.systems import NewSystem
 from tests.support.refused import refused
+from tests.support.verification import named, verified
 from tests.support.world import World
 
 
@@ -55,3 +56,21 @@ def test_a_team_changes_what_it_says_about_its_system_and_nobody_else_does(world
         systems.change_system(
             session, world.ada, session.get_one(System, system.id), NewSystem("", description="x" * 4001)
         )
+
+
+def test_a_system_goes_as_long_as_no_run_was_sent_for_it_and_its_name_is_free_again(world: World) -> None:
+    run = world.submit()
+    with world.database.write() as session:
+        mistaken = systems.create_system(session, world.ada, _team(session, world), NewSystem("Dense One"))
+    with refused(world.database, NotAllowed, "system"), world.database.write() as session:
+        removing.remove_system(session, world.eve, session.get_one(System, mistaken.id))
+    with refused(world.database, Conflict, "system", match="has submissions"), world.database.write() as session:
+        used = session.get_one(Submission, run).system_id
+        removing.remove_system(session, world.ada, session.get_one(System, used))
+    with world.database.write() as session:
+        removing.remove_system(session, world.ada, session.get_one(System, mistaken.id))
+    assert [one.id for one in world.all(sa.select(System))] == [used]
+    with world.database.write() as session:
+        again = systems.create_system(session, world.ada, _team(session, world), NewSystem("Dense One"))
+        assert again.slug == "dense-one"
+    assert named(verified(world)) == []

@@ -643,6 +643,11 @@ FORMS: dict[str, Form] = {
         _refused(403, *INSIDE),
         dict.fromkeys(TEAM_HIDDEN, _refused(404, *INSIDE)),
     ),
+    "api.remove_system": Form(
+        f"{API}/teams/sekretwoods/systems/sekretalder/remove",
+        _refused(403, *INSIDE),
+        dict.fromkeys(TEAM_HIDDEN, _refused(404, *INSIDE)),
+    ),
     "api.change_organised_system": Form(f"{API}/organise/campaigns/news/systems/{{system}}", NOT_ORGANISED),
     "api.rename_team": Form(
         f"{API}/organise/campaigns/news/teams/{{team}}", NOT_ORGANISED, fields={"name": "Sekretwoods too"}
@@ -697,6 +702,11 @@ FORMS: dict[str, Form] = {
     "organise_teams.merge": Form("/organise/news/teams/{team}/merge?into={other_team}", NOT_ORGANISED),
     "systems.save": Form(
         "/teams/sekretwoods/sekretalder/edit",
+        _refused(403, *INSIDE),
+        dict.fromkeys(TEAM_HIDDEN, _refused(404, *INSIDE)),
+    ),
+    "systems.remove": Form(
+        "/teams/sekretwoods/sekretalder/remove",
         _refused(403, *INSIDE),
         dict.fromkeys(TEAM_HIDDEN, _refused(404, *INSIDE)),
     ),

@@ -106,7 +106,11 @@ def test_a_system_is_made_and_described_by_its_team(ada: Program, eve: Program) 
     assert (said["description"], said["code_url"]) == ("It finds", "https://example.org/finder")
     eve.ask(f"{ALPHA}/systems", "POST", status=404, json={"name": "Hers"})
     eve.ask(f"{ALPHA}/systems/finder", "POST", status=404, json={"description": "Bad"})  # it is on no board yet
-    assert ada.ask(f"{ALPHA}/systems/finder")["description"] == "It finds"
+    found = ada.ask(f"{ALPHA}/systems/finder")
+    assert (found["description"], found["may_remove"]) == ("It finds", True)
+    eve.ask(f"{ALPHA}/systems/finder/remove", "POST", status=404)
+    assert ada.ask(f"{ALPHA}/systems/finder/remove", "POST")["slug"] == "alpha"
+    ada.ask(f"{ALPHA}/systems/finder", status=404)
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from msgspec import UNSET, UnsetType
 from leaderboard.access import require
 from leaderboard.lookup import find_system, find_team
 from leaderboard.reads import systems as reads
-from leaderboard.reads.teams import team_page
+from leaderboard.reads.teams import TeamPage, team_page
 from leaderboard.rules.scopes import Scope
-from leaderboard.services import systems
+from leaderboard.services import removing, systems
 from leaderboard.services.systems import NewSystem
 from leaderboard.web.api.endpoints import post
 from leaderboard.web.api.organising.systems import changed
@@ -46,3 +46,13 @@ def describe_system(team: str, system: str, body: SystemWords) -> reads.SystemPa
         found = find_system(session, team, system)
         systems.change_system(session, actor(), found, changed(found, body))
     return read(reads.system, team, system)
+
+
+@post(f"{SYSTEMS}/<system>/remove", Scope.SUBMIT)
+def remove_system(team: str, system: str) -> TeamPage:
+    """Removes a system that no run was ever sent for, such as one that was made by mistake."""
+    page = read(reads.system, team, system)
+    require(page.own, "Only members of the team remove a system.")
+    with writing() as session:
+        removing.remove_system(session, actor(), find_system(session, team, system))
+    return read(team_page, team)

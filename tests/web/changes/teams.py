@@ -12,6 +12,7 @@ from leaderboard.models import (
 from leaderboard.rules.roles import Role
 from leaderboard.services import (
     join_requests,
+    removing,
     systems,
     teams,
 )
@@ -96,10 +97,16 @@ def _(session: Session, play: Play) -> None:
 
 @change("systems.create_system", raises=OF_ALL, at="/teams/alpha/second", who="ada")
 def _(session: Session, play: Play) -> None:
-    systems.create_system(session, CONSOLE, play.team(session), NewSystem("Second"))
+    for name in ("Second", "Mistaken"):
+        systems.create_system(session, CONSOLE, play.team(session), NewSystem(name))
 
 
 @change("systems.change_system", raises=OF_ALL, at="/teams/alpha/second", who="ada")
 def _(session: Session, play: Play) -> None:
     second = session.scalars(sa.select(System).where(System.name == "Second")).one()
     systems.change_system(session, CONSOLE, second, NewSystem("Second", description="It counts words."))
+
+
+@change("removing.remove_system", raises=OF_ALL, at="/teams/alpha/mistaken", who="ada")
+def _(session: Session, play: Play) -> None:
+    removing.remove_system(session, CONSOLE, session.scalars(sa.select(System).where(System.name == "Mistaken")).one())
