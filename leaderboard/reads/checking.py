@@ -10,12 +10,13 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, knows, may_see, subset_seen
+from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.errors import NotFound
 from leaderboard.formats import NO_RULES, FileRules, Run, RunRules
 from leaderboard.lookup import collection_list, current_set, file_rules, find_evaluation, of_subset
 from leaderboard.models import Evaluation, Judgment, Query, StagedRun, Submission, System
 from leaderboard.reads.headings import EvaluationHeading, evaluation_heading, measures_of_returned
+from leaderboard.reads.whose_run import whose_run
 from leaderboard.rules.run_checks import Checked, Expected
 from leaderboard.rules.settings import Split, Subset
 from leaderboard.scoring import ranked_lines
@@ -24,9 +25,6 @@ from leaderboard.store import Received
 __all__ = ["Checking", "Staged", "checking", "completed", "expected_of", "waiting_run", "waiting_runs"]
 
 FIRST = 10  # documents of a query whose judgments are counted
-SAMPLE = 2000  # documents that are held against another collection
-MOST_OTHERS = 30  # evaluations of the campaign that a strange run is held against
-MOST_ALIKE = 0.9  # the share that says that it is one of theirs
 READY = 3  # evaluations whose rules are kept ready; a list of documents may take 100 MB
 
 
@@ -140,7 +138,8 @@ def completed(
     if run is None or not found.is_read:
         return found
     if found.is_elsewhere:
-        found = replace(found, seems_of=_seems_of(session, actor, evaluation, run, now))
+        seems_of = whose_run(session, actor, evaluation, run, now, knows_queries=found.knows_queries)
+        found = replace(found, seems_of=seems_of)
     if found.whole and may_see(actor, evaluation, Sight.DETAILS, now):
         found = replace(found, judged=_judged(session, actor, evaluation, run, now))
     return found
@@ -190,30 +189,6 @@ def _all_ids(session: Session, evaluation: Evaluation) -> frozenset[str] | None:
     """The external ids of all queries; None as long as there are none, which says nothing of any run."""
     ids = session.scalars(sa.select(Query.external_id).where(Query.evaluation_id == evaluation.id))
     return frozenset(ids) or None
-
-
-def _seems_of(session: Session, actor: Actor, evaluation: Evaluation, run: Run, now: dt.datetime) -> str:
-    """The title of another evaluation of the campaign whose queries and documents these are; "" for none."""
-    others = session.scalars(
-        sa.select(Evaluation)
-        .where(Evaluation.campaign_id == evaluation.campaign_id, Evaluation.id != evaluation.id)
-        .order_by(Evaluation.period_key.desc(), Evaluation.id)
-        .limit(MOST_OTHERS)
-    )
-    rows = np.linspace(0, len(run) - 1, min(len(run), SAMPLE)).astype(np.int64)
-    document = run.document.take(rows)
-    for other in others:
-        if not (knows(actor, other) and may_see(actor, other, Sight.TEXTS, now)):
-            continue
-        queries = {query.external_id for query in _queries(session, actor, other, now)}
-        if sum(query in queries for query in run.queries) < MOST_ALIKE * len(run.queries):
-            continue
-        rules = READY_RULES.of(session, other, ())
-        if rules is None or not rules.rules.know_documents:
-            return other.title
-        if len(rules.foreign(type(run.document)([document]))) <= (1 - MOST_ALIKE) * len(rows):
-            return other.title
-    return ""
 
 
 def _judged(session: Session, actor: Actor, evaluation: Evaluation, run: Run, now: dt.datetime) -> float | None:

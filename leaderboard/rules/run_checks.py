@@ -22,7 +22,9 @@ from leaderboard.scoring import returned
 
 __all__ = [
     "CHECKED_BYTES",
+    "MOSTLY",
     "Checked",
+    "Elsewhere",
     "Expected",
     "Kind",
     "Looked",
@@ -56,6 +58,29 @@ class Kind(StrEnum):
 class Warned:
     kind: Kind
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Another evaluation, of which a run seems to be.
+
+    campaign, evaluation  the names in its address
+    alike                 what of the run is of that evaluation, in words
+    """
+
+    campaign: str
+    campaign_title: str
+    evaluation: str
+    title: str
+    of_other_campaign: bool
+    alike: str
+
+    @property
+    def in_words(self) -> str:
+        """A sentence that names it, with its place as commands are given it."""
+        of_campaign = f" of {self.campaign_title}" if self.of_other_campaign else ""
+        named = f"{self.title}{of_campaign} ({self.campaign}/{self.evaluation})"
+        return f"It looks like a run for {named}: {self.alike} are those of that evaluation."
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +125,7 @@ class Checked:
     unknown    queries of the run that the reader does not know of: how many, and the first
     foreign    lines whose document is not of the collection: how many, and the first documents; None where nobody knows
     said, said_problem  what the run says of itself
-    seems_of   the title of another evaluation whose run it seems to be
+    seems_of   another evaluation, of any campaign, whose run it seems to be
     judged     the mean share of judged documents among the first ten of each query; None while that is not to be told
     twins      names of runs of the same team with the same text
     """
@@ -124,7 +149,7 @@ class Checked:
     foreign: tuple[int, tuple[str, ...]] | None = None
     said: dict[str, str] = field(default_factory=dict)
     said_problem: str = ""
-    seems_of: str = ""
+    seems_of: Elsewhere | None = None
     judged: float | None = None
     twins: tuple[str, ...] = ()
     expected: Expected = field(default_factory=Expected)
@@ -169,7 +194,17 @@ class Checked:
     def is_elsewhere(self) -> bool:
         """Whether most of its documents, or of its queries, are not of this evaluation."""
         foreign = self.foreign is not None and self.foreign[0] > MOSTLY * self.lines
-        return self.is_read and (foreign or self.unknown[0] > MOSTLY * self.queries)
+        return self.is_read and (foreign or not self.knows_queries)
+
+    @property
+    def knows_queries(self) -> bool:
+        """Whether most of its queries are of this evaluation."""
+        return self.unknown[0] <= MOSTLY * self.queries
+
+    @property
+    def elsewhere(self) -> tuple[str, ...]:
+        """What its warnings say of that."""
+        return tuple(warned.text for warned in self.warnings if warned.kind is Kind.COLLECTION)
 
     @property
     def warnings(self) -> tuple[Warned, ...]:
@@ -193,7 +228,7 @@ class Checked:
                 some = ", ".join(map(shown, self.unknown[1]))
                 said.append(f"{of_all} are not among those of this evaluation, such as {some}.")
             if self.seems_of:
-                said.append(f"It looks like a run for {self.seems_of}.")
+                said.append(self.seems_of.in_words)
             if said:
                 found.append(Warned(Kind.COLLECTION, " ".join(said)))
         if self.twins:
@@ -336,8 +371,7 @@ def require_sound(found: Checked, *, yes: bool) -> None:
     """Raises InvalidFields (run) for a file that would be rejected, and Doubtful where a yes is lacking."""
     if found.problem_count:
         rejected = FileRejected(found.problems, found.problem_count, found.name)
-        elsewhere = [warned.text for warned in found.warnings if warned.kind is Kind.COLLECTION]
-        raise InvalidFields({"run": [*elsewhere, *rejected.lines]})
+        raise InvalidFields({"run": [*found.elsewhere, *rejected.lines]})
     if found.warnings and not yes:
         raise Doubtful([warned.text for warned in found.warnings])
 

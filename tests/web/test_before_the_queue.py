@@ -120,7 +120,10 @@ def test_a_run_of_another_collection_is_refused_and_told_whose_it_seems_to_be(
     assert "kept label" in page
     assert "has arrived" not in page
     assert rejected_today(of_collection) == 1
-    assert "It looks like a run for Harbour 2026." in page
+    assert (
+        "It looks like a run for Harbour 2026 (harbour/2026): its queries and the form of its document ids are those "
+        'of that evaluation. <a href="/campaigns/harbour/2026">Go to Harbour 2026</a>'
+    ) in page
     assert page.count("new-2") == 1
     assert "It would be rejected" in page
 
