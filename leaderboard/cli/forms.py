@@ -115,14 +115,18 @@ def field(context: click.Context, /, evaluation: Place, key: str, yes: bool, **_
 @PLACE
 @click.argument("key")
 def remove(evaluation: Place, key: str) -> None:
-    """Ask a field no more. Answers that were given stay, and stay shown.
+    """Ask a field no more.
+
+    Answers that were given stay, shown to the same readers, and so does what the field reads of runs' own metadata.
 
     \b
     leaderboard form remove harbour/2026-text training
     """
     with writing() as session:
         gone = submission_forms.remove_field(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation), key)
-    click.echo(f"{evaluation} asks {key} no more{'' if gone else '; the answers that were given stay'}")
+    click.echo(
+        f"{evaluation} asks {key} no more{'' if gone else '; it stays for runs that are here, with the same readers'}"
+    )
 
 
 @form.command()

@@ -2,7 +2,7 @@
 
 from leaderboard.lookup.absent import missing
 from leaderboard.lookup.events import StoredEvent, stored_events
-from leaderboard.lookup.forms import answered, collection_list, file_rules, form_fields, standing_agreements
+from leaderboard.lookup.forms import answered, collection_list, file_rules, form_fields, keeping, standing_agreements
 from leaderboard.lookup.judging import query_numbers, refusals, refusals_by_measures
 from leaderboard.lookup.openings import CLOSED_AGAIN, REVEALING, of_what_there_is, once_revealed
 from leaderboard.lookup.places import (
@@ -80,6 +80,7 @@ __all__ = [
     "has_choice",
     "has_its_place",
     "is_known_team",
+    "keeping",
     "known_system",
     "known_team",
     "lost_in",

@@ -1,6 +1,8 @@
 """What an evaluation asks beside a run."""
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -14,9 +16,12 @@ from leaderboard.models import (
     Scoring,
     Submission,
 )
-from leaderboard.rules.form_fields import FormField, answers_of, fields_from_json, said_by
+from leaderboard.rules.form_fields import FormField, ShownTo, answers_of, fields_from_json, said_by
+from leaderboard.rules.states import State
 
-__all__ = ["answered", "collection_list", "file_rules", "form_fields", "standing_agreements"]
+__all__ = ["answered", "collection_list", "file_rules", "form_fields", "keeping", "standing_agreements"]
+
+WAS_READ = State.SCORED, State.REJECTED
 
 
 def form_fields(evaluation: Evaluation) -> tuple[FormField, ...]:
@@ -27,12 +32,32 @@ def form_fields(evaluation: Evaluation) -> tuple[FormField, ...]:
 def answered(session: Session, evaluation: Evaluation) -> Counter[str]:
     """How many runs answer each field of its form, by the field's key: in the form, or in their own metadata."""
     fields = form_fields(evaluation)
-    facts = Scoring.facts if any(field.header for field in fields) else sa.null()
-    runs = with_current_scoring(sa.select(Submission.answers, Submission.said, facts))
     counts = Counter[str]()
-    for given, beside, found in session.execute(runs.where(Submission.evaluation_id == evaluation.id)):
-        counts.update(field.key for field in answers_of(fields, given, said_by(found or {}, beside)))
+    for given, said, _ in _of_runs(session, evaluation, fields):
+        counts.update(field.key for field in answers_of(fields, given, said))
     return counts
+
+
+def keeping(session: Session, evaluation: Evaluation) -> frozenset[str]:
+    """The keys of the fields that keep something that a run says of itself to fewer than who sees whose run it is: what
+    they read, and its parts. Of a run whose file was not read yet everything is taken to be said.
+    """
+    closed = [field for field in form_fields(evaluation) if field.header and field.shown_to is not ShownTo.EVERYONE]
+    kept = set[str]()
+    if closed:
+        for _, said, was_read in _of_runs(session, evaluation, closed):
+            kept |= {field.key for field in closed if not was_read or any(field.covers(key) for key in said)}
+    return frozenset(kept)
+
+
+def _of_runs(
+    session: Session, evaluation: Evaluation, fields: Sequence[FormField]
+) -> Iterator[tuple[Mapping[str, Any], Mapping[str, str], bool]]:
+    """Of each run what was answered in the form, what it says of itself, and whether its file was read."""
+    facts = Scoring.facts if any(field.header for field in fields) else sa.null()
+    runs = with_current_scoring(sa.select(Submission.answers, Submission.said, facts, Scoring.state))
+    for given, beside, found, state in session.execute(runs.where(Submission.evaluation_id == evaluation.id)):
+        yield given, said_by(found or {}, beside), state in WAS_READ
 
 
 def file_rules(evaluation: Evaluation) -> FileRules:

@@ -2,7 +2,8 @@
 
 An answer is kept under its field's key with the run it was given for, and stays as it was given whatever becomes of the
 field: a new label, another choice of choices or other readers change nothing in it. What kind of answer a key has never
-changes once somebody answered, and a field that was answered is no longer asked rather than removed.
+changes once somebody answered, and a field that was answered, or keeps a part of what runs say of themselves to fewer,
+is no longer asked rather than removed.
 """
 
 import re

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, require_organiser
 from leaderboard.errors import BadInput, InvalidFields, NotFound
 from leaderboard.formats import DocumentList, FileRules, Pattern
-from leaderboard.lookup import answered, collection_list, file_rules, form_fields, standing_agreements
+from leaderboard.lookup import answered, collection_list, file_rules, form_fields, keeping, standing_agreements
 from leaderboard.models import Acceptance, Agreement, CollectionList, Evaluation
 from leaderboard.numbers import counted
 from leaderboard.rules.form_fields import KEY, MOST_FIELDS, FormField, problems_of_field
@@ -81,7 +81,8 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, field: For
 
 
 def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: str) -> bool:
-    """Asks a field no more: takes it away where nobody has answered, else retires it, so that its answers stay shown.
+    """Asks a field no more: takes it away, or retires it where that would change what readers see: where it was
+    answered, so that its answers stay shown, and where it keeps something that runs say of themselves to fewer.
 
     Whether it is gone. Raises NotFound.
     """
@@ -90,18 +91,16 @@ def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: st
     fields = form_fields(evaluation)
     if key not in {one.key for one in fields}:
         raise NotFound(f"this evaluation has no field {key!r}")
-    has_answers = bool(answered(session, evaluation)[key])
+    stays = bool(answered(session, evaluation)[key]) or key in keeping(session, evaluation)
     kept = [
-        dataclasses.replace(one, asked=False) if one.key == key else one
-        for one in fields
-        if has_answers or one.key != key
+        dataclasses.replace(one, asked=False) if one.key == key else one for one in fields if stays or one.key != key
     ]
     evaluation.form_fields = [one.as_json() for one in kept]
     before, after = ({one.key: one.as_json() for one in some}.get(key) for some in (fields, kept))
-    action = "retire field" if has_answers else "remove field"
+    action = "retire field" if stays else "remove field"
     if changes := _changes(before, after):  # a retired one has none
         record(session, actor, action, evaluation, key=key, changes=changes)
-    return not has_answers
+    return not stays
 
 
 def state_agreement(

@@ -99,6 +99,33 @@ def test_a_field_that_is_read_from_the_file_is_answered_by_what_runs_say(world: 
         assert not submission_forms.remove_field(session, CONSOLE, evaluation, "cpu")
 
 
+def test_a_field_that_keeps_parts_of_what_runs_say_to_fewer_is_retired_instead_of_removed(world: World) -> None:
+    """A run whose file nobody has read yet may say it."""
+    method = FormField(key="method", label="Method", header="method")
+    ask(world, method, dataclasses.replace(method, key="seen", label="Seen", shown_to=ShownTo.EVERYONE), CPU)
+    world.submit(f"# method.kind: dense\n{RUN}")
+
+    def removed(field: FormField) -> bool:
+        with world.organising() as (session, _, evaluation):
+            gone = submission_forms.remove_field(session, CONSOLE, evaluation, field.key)
+        ask(world, field)  # asked again
+        return gone
+
+    assert not removed(method)
+    assert not removed(CPU)
+    world.drain()
+    assert not removed(method)
+    assert removed(CPU)  # read: the run says nothing of it
+    with world.organising() as (session, campaign, evaluation):
+        page = organised_form(session, CONSOLE, campaign.slug, evaluation.slug, present())
+        assert [(one.field.key, one.answered, one.keeps) for one in page.fields] == [
+            ("method", 0, True),
+            ("seen", 0, False),
+            ("cpu", 0, False),
+        ]
+        assert submission_forms.remove_field(session, CONSOLE, evaluation, "seen")  # all see what it covers
+
+
 def test_a_definition_that_cannot_be_is_refused_by_its_parts(world: World) -> None:
     ask(world, TRAINED)
     for field, parts in (

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
 from leaderboard.formats import FileRules
-from leaderboard.lookup import answered, file_rules, form_fields, standing_agreements
+from leaderboard.lookup import answered, file_rules, form_fields, keeping, standing_agreements
 from leaderboard.models import Acceptance, Agreement, Evaluation
 from leaderboard.reads.organising.rooms import organised_evaluation
 from leaderboard.rules.form_fields import FormField
@@ -18,10 +18,20 @@ __all__ = ["OrganisedAgreement", "OrganisedField", "OrganisedForm", "organised_f
 
 @dataclass(frozen=True, slots=True)
 class OrganisedField:
-    """A field, and how many runs answer it: in the form, or in their own metadata."""
+    """A field, and what keeps it from being removed.
+
+    answered  how many runs answer it: in the form, or in their own metadata
+    keeps     whether it keeps something that runs say of themselves to organisers and the run's team
+    """
 
     field: FormField
     answered: int
+    keeps: bool
+
+    @property
+    def is_retired_only(self) -> bool:
+        """Whether no more can be done than to ask it of no new run."""
+        return self.keeps or bool(self.answered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +59,7 @@ class OrganisedForm:
 def organised_form(session: Session, actor: Actor, campaign: str, evaluation: str, _: dt.datetime) -> OrganisedForm:
     """Raises NotFound also for whoever does not organise the campaign."""
     found = organised_evaluation(session, actor, campaign, evaluation)
-    answers = answered(session, found)
+    answers, kept = answered(session, found), keeping(session, found)
     of_versions = session.execute(
         sa.select(Acceptance.agreement_id.label("agreement"), sa.func.count().label("accounts"))
         .join(Agreement)
@@ -63,7 +73,7 @@ def organised_form(session: Session, actor: Actor, campaign: str, evaluation: st
         .order_by(Evaluation.period_key.desc(), Evaluation.id)
     )
     return OrganisedForm(
-        fields=tuple(OrganisedField(one, answers[one.key]) for one in form_fields(found)),
+        fields=tuple(OrganisedField(one, answers[one.key], one.key in kept) for one in form_fields(found)),
         agreements=tuple(
             OrganisedAgreement(one.key, one.version, one.title, one.text, one.created_at, counts.get(one.id, 0))
             for one in standing_agreements(session, found.id)

@@ -28,6 +28,10 @@ blueprint = Blueprint("organise_forms", __name__, url_prefix="/organise/<campaig
 
 PAGE = "organise/form.html"
 OFF = {"autocomplete": "off"}
+RETIRED = (
+    "The field is asked no more. It stays for runs that are here: their answers stay shown to the same readers, and so "
+    "does what it reads of their own metadata."
+)
 KEY_HINT = "Names it in files and in the API: small letters, digits, - and _."
 
 
@@ -130,7 +134,7 @@ def set_field(campaign: str, evaluation: str) -> ResponseReturnValue:
 def remove_field(campaign: str, evaluation: str) -> ResponseReturnValue:
     with writing() as session:
         gone = submission_forms.remove_field(session, actor(), evaluation_here(session), request.form.get("key", ""))
-    flash("The field is gone." if gone else "The field is asked no more. Answers that were given stay shown.")
+    flash("The field is gone." if gone else RETIRED)
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
 
 

@@ -100,7 +100,9 @@ def set_form_field(campaign: str, evaluation: str, body: FieldChanges) -> Organi
 
 @post(f"{FORM}/fields/<key>/remove", Scope.ORGANISE)
 def remove_form_field(campaign: str, evaluation: str, key: str) -> OrganisedForm:
-    """Asks a field no more. One that was answered stays on record, with asked: false."""
+    """Asks a field no more. One that was answered, or keeps what runs say of themselves to organisers and the run's
+    team (keeps), stays, with asked: false: its readers stay the same.
+    """
     return _do(campaign, evaluation, submission_forms.remove_field, key)
 
 
