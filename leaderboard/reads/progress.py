@@ -55,6 +55,10 @@ class Point:
     def best(self) -> bool:
         return self.rank == 1
 
+    def under(self, column: Column) -> Figure:
+        """Its figure under a measure of the campaign, as the period counts it."""
+        return self.entry.figure(self.period.measures[column.name])
+
 
 @dataclass(frozen=True, slots=True)
 class Line:

@@ -19,7 +19,7 @@ from leaderboard.rules.roles import Role
 from leaderboard.rules.standings import SystemKind, title_of_run
 from leaderboard.rules.states import State, shown_state
 
-__all__ = ["Member", "OwnRun", "TeamPage", "TeamPlace", "TeamSystem", "own_runs", "team_page"]
+__all__ = ["EMPTIED", "Member", "OwnRun", "TeamPage", "TeamPlace", "TeamSystem", "own_runs", "team_page"]
 
 EMPTIED = (
     "Nobody is in the team then, and nobody but an admin of this site can let somebody in; requests to join it that "

@@ -245,27 +245,30 @@ def revoke_invitation(session: Session, actor: Actor, invitation: Invitation) ->
         record(session, actor, "revoke", invitation)
 
 
-def leave_team(session: Session, actor: Actor, team: Team) -> None:
+def leave_team(session: Session, actor: Actor, team: Team) -> bool:
     """Takes the actor out of the team; its runs and systems stay. The last owner hands over first.
 
-    After the last member nobody is in it, and the requests that wait there end.
+    Whether it was the last member: nobody is in the team then, and the requests that wait there end.
     """
     if actor.user_id is None:
         raise NotAllowed("Sign in first.")
-    _take_out(session, team, actor.user_id)
+    is_empty = _take_out(session, team, actor.user_id)
     record(session, actor, "leave", team)
     end_requests(session, actor, team)
+    return is_empty
 
 
-def remove_member(session: Session, actor: Actor, team: Team, user: User) -> None:
-    """Takes somebody out of the team."""
+def remove_member(session: Session, actor: Actor, team: Team, user: User) -> bool:
+    """Takes somebody out of the team. Whether it was the last member, as for `leave_team`."""
     _require_owner(session, actor, team)
-    _take_out(session, team, user.id)
+    is_empty = _take_out(session, team, user.id)
     record(session, actor, "remove member", team, user=user.id)
     end_requests(session, actor, team)
+    return is_empty
 
 
-def _take_out(session: Session, team: Team, user_id: int) -> None:
+def _take_out(session: Session, team: Team, user_id: int) -> bool:
+    """Whether nobody is left."""
     locked(session, Team, team.id)  # two owners who leave at the same moment would leave the team without one
     members = list(session.scalars(sa.select(Membership).where(Membership.team_id == team.id)))
     leaving = next((member for member in members if member.user_id == user_id), None)
@@ -275,6 +278,7 @@ def _take_out(session: Session, team: Team, user_id: int) -> None:
     if owners == [leaving] and len(members) > 1:
         raise Conflict(f"{team.name} would be left without an owner: make another member its owner first.")
     session.delete(leaving)
+    return len(members) == 1
 
 
 def _require_owner(session: Session, actor: Actor, team: Team) -> None:

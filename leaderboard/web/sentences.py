@@ -298,12 +298,11 @@ def _noun(page: BoardPage) -> str:
 def _names(page: BoardPage) -> dict[int, str]:
     """Scoring -> its system; its run too where a board lists several of one system."""
     systems = told_apart(row.entry.system for row in page.rows)
-    entries = [row.entry for row in page.rows]
     return {
         entry.scoring_id: f"{systems[entry.system.id]} ({entry.label})"
         if page.show == Show.ALL and entry.label
         else systems[entry.system.id]
-        for entry in entries
+        for entry in (row.entry for row in page.rows)
     }
 
 

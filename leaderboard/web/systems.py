@@ -38,7 +38,7 @@ class Row:
 
     @property
     def figure(self) -> Figure:
-        return self.point.entry.figure(self.point.period.measures[self.column.name])
+        return self.point.under(self.column)
 
 
 COLUMNS: dict[str, Callable[[Row], Cell]] = {
@@ -74,8 +74,9 @@ def system_file(team: str, system: str) -> Table:
         for column in years.page.columns
     ]
     terms: dict[str, dict[str, Any]] = {}  # by campaign, then by evaluation
-    for row in rows:
-        terms.setdefault(row.page.campaign.slug, {})[row.point.period.slug] = terms_facts(row.point.period.terms)
+    for years in page.years:
+        own = terms.setdefault(years.page.campaign.slug, {})
+        own |= {point.period.slug: terms_facts(point.period.terms) for point in years.line.points}
     return table(f"{team}-{system}", COLUMNS, rows, {"terms": terms})
 
 

@@ -176,7 +176,8 @@ def leave(team: str) -> ResponseReturnValue:
         return render_template("teams/leave.html", page=page)
     with writing() as session:
         found = _known(session, team)
-        teams.leave_team(session, actor(), found)
+        if _must_ask(session, is_empty=teams.leave_team(session, actor(), found)):
+            return redirect(url_for("teams.leave", team=team))
     flash(f"You have left {found.name}. Its runs and systems stay.")
     return redirect(url_for("account.show"))
 
@@ -195,7 +196,8 @@ def remove(team: str, member: int) -> ResponseReturnValue:
         user = session.get(User, member)
         if user is None:
             raise NotFound
-        teams.remove_member(session, actor(), _known(session, team), user)
+        if _must_ask(session, is_empty=teams.remove_member(session, actor(), _known(session, team), user)):
+            return redirect(url_for("teams.remove", team=team, member=member))
     flash(f"{user.name} is no longer in the team.")
     if member == actor().user_id:
         return redirect(url_for("account.show"))
@@ -233,6 +235,15 @@ def join(token: str) -> ResponseReturnValue:
         team = teams.accept_invitation(session, actor(), token, now())
     flash(f"You are in {team.name} now.")
     return redirect(url_for("teams.show", team=team.slug))
+
+
+def _must_ask(session: Session, *, is_empty: bool) -> bool:
+    """Whether the team was emptied by somebody who was not told that it would be: then that is undone."""
+    if not is_empty or request.form.get("agreed") == pages.EMPTIED:
+        return False
+    session.rollback()
+    flash("Nothing is changed yet: by now nobody else is in the team.", "warning")
+    return True
 
 
 def _known(session: Session, team: str) -> Team:

@@ -234,8 +234,8 @@ def _into_store(
 
 def _not_taken(name: str, came: Collection[str], files: Iterable[str], fields: Collection[str] = ()) -> InvalidFields:
     """Refuses a part of a form that there is not, or that came already."""
-    known = f"{', '.join(fields)}, and as files" if fields else "as files"
-    words = f"is not known here; known are: {known} {', '.join(files)}"
+    known = f"known are: {', '.join(fields)}, and as files" if fields else "known are, as files"
+    words = f"is not known here; {known}: {', '.join(files)}"
     return InvalidFields({name: ["is given twice" if name in came else words]})
 
 

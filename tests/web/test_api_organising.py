@@ -29,7 +29,7 @@ CAMPAIGN = f"{API}/organise/campaigns/harbour"
 EVALUATION = f"{CAMPAIGN}/evaluations/2025"
 SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # refused by how it reads, before any statement of its own
 NO_RANK = "0 of 1 system change rank"
-SEND_YES = "send yes: true with it where it is meant so"
+SEND_YES = "send yes: true with it where it is meant so, or these lines as yes, to agree to nothing else"
 
 
 @pytest.fixture
@@ -117,7 +117,10 @@ def test_runs_of_an_evaluation_are_scored_again_together(
     assert orla.ask(EVALUATION, "POST", json={"title": "Another"})["values"]["relevance_level"] == 1
     world.measure("AP", "P@10")
     assert orla.ask(f"{EVALUATION}/rescore", "POST") == {"waiting": 1}
-    assert orla.ask(CAMPAIGN, "POST", json={**measures, "yes": True})["values"]["measures"] == ["AP", "RR"]
+    other = [said[0].replace("1 run", "2 runs"), SEND_YES]  # what it would do no more
+    assert orla.ask(CAMPAIGN, "POST", status=400, json={**measures, "yes": other})["fields"]["yes"] == said
+    assert orla.ask(CAMPAIGN, "POST", json={**measures, "yes": said})["values"]["measures"] == ["AP", "RR"]
+    assert orla.ask(CAMPAIGN, "POST", json={"measures": ["AP"], "yes": True})["values"]["measures"] == ["AP"]
     assert post(orla, f"{EVALUATION}/queries?yes=true", "q4\tfourth\n")["total"] == 4
 
 

@@ -117,7 +117,7 @@ def test_a_form_without_a_file_and_what_is_no_form_are_refused(ada: Program, wor
 
 
 @pytest.mark.parametrize("address", [SUBMISSIONS, SUBMISSIONS.replace("/submissions", "/check")])
-@pytest.mark.parametrize(("name", "said"), [("run", "is given twice"), ("rnu", "is not known here; known are: ")])
+@pytest.mark.parametrize(("name", "said"), [("run", "is given twice"), ("rnu", "is not known here; known are")])
 def test_a_second_file_and_one_of_no_field_are_refused_and_nothing_is_kept(
     ada: Program, world: World, app: Flask, address: str, name: str, said: str
 ) -> None:
@@ -156,9 +156,11 @@ def test_who_is_in_no_team_is_told_to_make_or_join_one(program: Callable[..., Pr
 
 @SQLITE
 def test_a_field_that_is_given_twice_is_refused_by_its_name(ada: Program, world: World) -> None:
+    """An answer and an agreement too, asked or not."""
     twice: Any = ["one", "two"]
-    answer = send(ada, **FIELDS, label=twice)
-    assert (answer.status_code, answer.json and answer.json["fields"]) == (400, {"label": ["is given twice"]})
+    answer = send(ada, **FIELDS, **{"label": twice, "answer-model": twice, "agreement-terms": twice})
+    said = {name: ["is given twice"] for name in ("label", "answer-model", "agreement-terms")}
+    assert (answer.status_code, answer.json and answer.json["fields"]) == (400, said)
     assert count(world) == 0
 
 

@@ -89,7 +89,7 @@ def test_answers_that_are_there_are_shown_to_more_readers_after_a_yes_only(
     assert refused[0].startswith("With this, everyone who sees whose run it is sees 1 answer to “Kind of <model>”")
     assert refused[1:] == [
         "With this, the board has 1 answer to “Kind of <model>”, given before, as a column.",
-        "send yes: true with it where it is meant so",
+        "send yes: true with it where it is meant so, or these lines as yes, to agree to nothing else",
     ]
     orla.ask(f"{own}/copy", "POST", status=400, json={"source": "2026"})
     assert form_fields(evaluation(world))[0].shown_to is ShownTo.ORGANISERS

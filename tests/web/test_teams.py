@@ -1,6 +1,7 @@
 """Teams: making one, inviting, joining, leaving."""
 
 import datetime as dt
+import html
 import re
 from collections.abc import Callable
 
@@ -149,6 +150,21 @@ def test_the_last_owner_does_not_leave_the_others_alone(participant: Reader) -> 
     answer = participant.post("/teams/alpha/leave")
     assert answer.status_code == 409
     assert "without an owner" in answer.text
+
+
+@SQLITE
+@pytest.mark.parametrize("way", ["leave", "members/{own}/remove"])
+def test_who_is_the_last_member_by_now_is_told_before_leaving(world: World, other: Reader, way: str) -> None:
+    """The page was opened while somebody else was in the team."""
+    address = f"/teams/beta/{way.format(own=world.users['eve'].id)}"
+    answer = other.post(address)
+    assert answer.location == address
+    asked = other.get(address)
+    assert "by now nobody else is in the team" in asked
+    [agreed] = re.findall(r'name="agreed" value="([^"]+)"', asked)
+    assert "nobody but an admin of this site can let somebody in" in agreed
+    assert other.post(address, agreed=html.unescape(agreed)).location == "/account/"
+    other.get(address, status=404)
 
 
 @SQLITE

@@ -196,7 +196,7 @@ def _team(session: Session, fields: MultiDict[str, str], evaluation_id: int) -> 
     if unknown:
         known = ", ".join((*sorted(KNOWN), f"{ANSWER}…", f"{AGREEMENT}…"))
         raise InvalidFields({name: [f"is not known here; known are: {known}"] for name in unknown})
-    twice = {name: ["is given twice"] for name, values in fields.lists() if name in KNOWN and len(values) > 1}
+    twice = {name: ["is given twice"] for name, values in fields.lists() if len(values) > 1}
     if twice:
         raise InvalidFields(twice)
     if not fields.get("team"):

@@ -8,7 +8,7 @@ from flask import url_for
 from msgspec import UNSET, Meta, UnsetType
 from sqlalchemy.orm import Session
 
-from leaderboard.errors import InvalidFields, NotFound
+from leaderboard.errors import NotFound
 from leaderboard.lookup import find_known_team
 from leaderboard.models import Invitation, Team, User
 from leaderboard.reads import accounts, finding, teams
@@ -18,6 +18,7 @@ from leaderboard.services import join_requests
 from leaderboard.services import teams as services
 from leaderboard.web.api.bearer import look_again
 from leaderboard.web.api.endpoints import get, post
+from leaderboard.web.api.yes import Yes, require_yes
 from leaderboard.web.context import actor, now, read, reading, writing
 from leaderboard.web.team_names import naming
 
@@ -81,7 +82,7 @@ class Accepting:
 class Leaving:
     """yes: to what becomes of a team without its last member, which a refusal without it tells."""
 
-    yes: bool = False
+    yes: Yes = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,9 +219,8 @@ def leave_team(team: str, body: Leaving) -> Left:
     """
     with writing() as session:
         found = _known(session, team)
-        emptied = teams.team_page(session, actor(), team, now()).emptied
-        services.leave_team(session, actor(), found)
-        _require_yes(emptied, yes=body.yes)
+        is_empty = services.leave_team(session, actor(), found)
+        require_yes([teams.EMPTIED] if is_empty else [], body.yes)
         return Left(found.name, found.slug)
 
 
@@ -231,9 +231,8 @@ def remove_member(team: str, member: int, body: Leaving) -> teams.TeamPage:
         user = session.get(User, member)
         if user is None:
             raise NotFound
-        emptied = teams.team_page(session, actor(), team, now()).emptied
-        services.remove_member(session, actor(), _known(session, team), user)
-        _require_yes(emptied, yes=body.yes)
+        is_empty = services.remove_member(session, actor(), _known(session, team), user)
+        require_yes([teams.EMPTIED] if is_empty else [], body.yes)
     return read(teams.team_page, team)
 
 
@@ -263,12 +262,6 @@ def _answer(team: str, asked: int, *, accept: bool) -> JoinRequests:
 def _known(session: Session, team: str) -> Team:
     """The team of an address, if there is one for whoever asks."""
     return find_known_team(session, actor(), team, now())
-
-
-def _require_yes(emptied: str, *, yes: bool) -> None:
-    """Raises InvalidFields (yes), which undoes it, where nobody said yes to what becomes of an emptied team."""
-    if emptied and not yes:
-        raise InvalidFields({"yes": [emptied, "send yes: true with it where it is meant so"]})
 
 
 def _is_inside(team: Team) -> bool:

@@ -11,10 +11,10 @@ from typing import Any
 from msgspec import UNSET
 from sqlalchemy.orm import Session
 
-from leaderboard.errors import InvalidFields
 from leaderboard.models import Campaign, Evaluation
 from leaderboard.reads.organising.effects import effects, noted
 from leaderboard.reads.organising.rooms import organised_campaign, organised_evaluation
+from leaderboard.web.api.yes import Yes, require_yes
 from leaderboard.web.context import actor, now, writing
 
 __all__ = ["CAMPAIGN", "EVALUATION", "campaign_here", "changing", "evaluation_here", "given"]
@@ -34,16 +34,14 @@ def evaluation_here(session: Session, campaign: str, evaluation: str) -> Evaluat
 
 
 @contextmanager
-def changing(campaign: str, *, yes: bool) -> Iterator[Session]:
+def changing(campaign: str, *, yes: Yes) -> Iterator[Session]:
     """A transaction in which a campaign is changed. Raises InvalidFields (yes), and so undoes it, where the change has
     effects (`reads.organising.effects`) and nobody said yes to them.
     """
     with writing() as session:
         before = noted(session, actor(), campaign, now())
         yield session
-        found = effects(session, actor(), campaign, before, now())
-        if found and not yes:
-            raise InvalidFields({"yes": [*found, "send yes: true with it where it is meant so"]})
+        require_yes(effects(session, actor(), campaign, before, now()), yes)
 
 
 def given(changes: Any) -> dict[str, Any]:

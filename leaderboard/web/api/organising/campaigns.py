@@ -15,6 +15,7 @@ from leaderboard.services import campaigns, removing
 from leaderboard.web.api.bearer import look_again
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import CAMPAIGN, campaign_here, changing, given
+from leaderboard.web.api.yes import Yes
 from leaderboard.web.context import actor, read, writing
 
 
@@ -57,7 +58,7 @@ class ChangedCampaign(CampaignChanges):
     shut_out  made private, the campaign is absent for teams that have runs in it, too; else they are let in with that
     """
 
-    yes: bool = False
+    yes: Yes = False
     shut_out: bool = False
 
 

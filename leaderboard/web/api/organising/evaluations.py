@@ -17,6 +17,7 @@ from leaderboard.services import cloning, evaluations, removing
 from leaderboard.services.names import slug_of
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import CAMPAIGN, EVALUATION, campaign_here, changing, evaluation_here, given
+from leaderboard.web.api.yes import Yes
 from leaderboard.web.context import actor, read, writing
 
 Whole = Annotated[int, Meta(ge=0, le=10**9)]
@@ -90,7 +91,7 @@ class ChangedEvaluation(EvaluationChanges):
     whom, that it closes the evaluation, and runs that stay in time or late.
     """
 
-    yes: bool = False
+    yes: Yes = False
 
 
 @get(f"{CAMPAIGN}/evaluations", Scope.ORGANISE)

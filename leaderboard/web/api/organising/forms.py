@@ -19,6 +19,7 @@ from leaderboard.rules.scopes import Scope
 from leaderboard.services import submission_forms
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import EVALUATION, changing, evaluation_here, given
+from leaderboard.web.api.yes import Yes, require_yes
 from leaderboard.web.context import actor, read, reading, store
 from leaderboard.web.organised_files import read_body
 
@@ -44,7 +45,7 @@ class FieldChanges:
     hint: str | UnsetType = UNSET
     header: str | UnsetType = UNSET
     asked: bool | UnsetType = UNSET
-    yes: bool = False
+    yes: Yes = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class CopiedFrom:
     """
 
     source: str
-    yes: bool = False
+    yes: Yes = False
 
 
 @get(FORM, Scope.ORGANISE)
@@ -135,8 +136,7 @@ def set_document_list(campaign: str, evaluation: str, *, yes: bool = False) -> O
     documents = read_body(document_list, "documents")
     with reading() as session:
         found = listed_documents(session, store(), evaluation_here(session, campaign, evaluation), documents)
-    if found.doubts and not yes:
-        raise InvalidFields({"yes": found.doubts})
+    require_yes(found.doubts, yes)
     return _do(campaign, evaluation, submission_forms.set_documents, documents)
 
 
@@ -161,7 +161,7 @@ def copy_form(campaign: str, evaluation: str, body: CopiedFrom) -> OrganisedForm
 
 
 def _do(
-    campaign: str, evaluation: str, what: Callable[..., Any], *more: Any, yes: bool = False, **changes: Any
+    campaign: str, evaluation: str, what: Callable[..., Any], *more: Any, yes: Yes = False, **changes: Any
 ) -> OrganisedForm:
     """Does something to the form: what(session, actor, evaluation, …). Then the form as it is."""
     with changing(campaign, yes=yes) as session:

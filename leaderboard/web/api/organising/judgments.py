@@ -14,6 +14,7 @@ from leaderboard.services.scoring_sets import make_official
 from leaderboard.services.texts import LONGEST_REASON, checked_text
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import EVALUATION, changing, evaluation_here
+from leaderboard.web.api.yes import Yes
 from leaderboard.web.context import actor, read, reading, writing
 from leaderboard.web.organised_files import JUDGMENT_FILES, JudgmentFiles
 from leaderboard.web.uploads import read_files
@@ -42,7 +43,7 @@ class Source:
     """Whose judgments boards go by. yes: to the change of ranks, which a refusal without it counts."""
 
     source: str
-    yes: bool = False
+    yes: Yes = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from leaderboard.rules.settings import Split
 from leaderboard.services import queries
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import EVALUATION, changing, evaluation_here
+from leaderboard.web.api.yes import Yes
 from leaderboard.web.context import actor, read, reading
 from leaderboard.web.organised_files import read_body
 
@@ -25,7 +26,7 @@ class Named:
     """Queries by their ids. yes: to the runs that are scored again, which a refusal without it counts."""
 
     queries: Annotated[list[str], Meta(min_length=1)]
-    yes: bool = False
+    yes: Yes = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Excluded:
 
     queries: Annotated[list[str], Meta(min_length=1)]
     because: str
-    yes: bool = False
+    yes: Yes = False
 
 
 @get(QUERIES, Scope.ORGANISE)

@@ -5,7 +5,6 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from leaderboard.errors import InvalidFields
 from leaderboard.models import System
 from leaderboard.reads.organising import systems as reads
 from leaderboard.reads.organising.kinds import kind_effect
@@ -15,6 +14,7 @@ from leaderboard.services import systems
 from leaderboard.services.systems import NewSystem
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import CAMPAIGN, given
+from leaderboard.web.api.yes import Yes, require_yes
 from leaderboard.web.context import actor, now, read, writing
 
 __all__ = ["changed"]
@@ -34,7 +34,7 @@ class SystemChanges:
 class OrganisedChanges(SystemChanges):
     """yes: to the ranks that another kind changes on boards, which a refusal without it names."""
 
-    yes: bool = False
+    yes: Yes = False
 
 
 @get(f"{CAMPAIGN}/systems", Scope.ORGANISE)
@@ -60,8 +60,7 @@ def change_organised_system(campaign: str, system_id: int, body: OrganisedChange
         said = changed(found, body)
         asked = kind_effect(session, actor(), system_id, said.kind, now())
         systems.change_system(session, actor(), found, said)
-        if asked.boards and not body.yes:
-            raise InvalidFields({"yes": [asked.in_words, *(board.in_words for board in asked.boards)]})
+        require_yes([asked.in_words, *(board.in_words for board in asked.boards)] if asked.boards else [], body.yes)
     return read(reads.organised_system, campaign, system_id)
 
 
