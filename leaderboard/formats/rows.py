@@ -163,11 +163,12 @@ class Rows:
         self._places.append((table.numbers, table.part))
         self._starts.append(len(self) + len(table))
         self._require_bounds()
-        self._repeats.go_on(self.column("query"), self._documents)  # here, while other threads read on
+        if "subtopic" not in self._columns:  # else one document is judged for several subtopics of a query
+            self._repeats.go_on(self.column("query"), self._documents)  # here, while other threads read on
 
     def repeats(self) -> tuple[Places, Places]:
         """(int64[n], int64[n]): the rows that have a query and document of an earlier row, in order, and the first such
-        row. Once all rows are there.
+        row. Once all rows are there; not for judgments of subtopics.
         """
         return self._repeats.end(self.column("query"), self.document)
 

@@ -38,13 +38,12 @@ class Tags:
             return
         wrong = ~self.pattern.matching(different) | (np.char.str_len(different) > problems.limits.id_bytes)
         rows = np.flatnonzero(np.repeat(wrong, np.diff(starts, append=len(tags))))
-        kind = f"the run tag has not the form that is asked for here: {self.pattern.text}"
+        what = f"has not the form that is asked for here: {self.pattern.text}"
+        kind = f"the run tag {what}"
         told = rows[: problems.limits.problems]
         problems.extend(
             [
-                Wrong(f"the run tag {shown(tag.decode(errors='replace'))}{kind[len('the run tag') :]}", kind).on(
-                    table.numbers[row]
-                )
+                Wrong(f"the run tag {shown(tag.decode(errors='replace'))} {what}", kind).on(table.numbers[row])
                 for row, tag in zip(told.tolist(), tags[told].tolist(), strict=True)
             ],
             table.part,

@@ -263,6 +263,6 @@ def _joined(text: str) -> str:
 
 def _unescaped(text: str) -> str:
     """The five characters that have a name in every XML; no other entity."""
-    from html import unescape  # as in `problems`
+    from html import unescape  # brings a large table, see formats/problems.py
 
     return re.sub(r"&(?:amp|lt|gt|quot|apos);", lambda found: unescape(found[0]), text)

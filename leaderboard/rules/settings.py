@@ -19,6 +19,7 @@ __all__ = [
     "ScoringSettings",
     "Split",
     "Subset",
+    "compat_problem",
     "lacks",
 ]
 
@@ -66,6 +67,11 @@ class Subset(StrEnum):
     def leaves_out(self, split: Split) -> bool:
         """Whether queries of this split are not in the subset, and not to be known to whoever sees only this subset."""
         return self is Subset.SHOWN and split is Split.HIDDEN
+
+
+def compat_problem(given: Any) -> str | None:
+    """What is wrong with a number for the version of trec_eval by whose rules figures are worked out."""
+    return None if given in (9, 10) else "choose trec_eval's version 9 or 10"
 
 
 def lacks(

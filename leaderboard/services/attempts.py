@@ -102,15 +102,13 @@ def count_log_in(
             bounds = {here: AT_GUESSED_ACCOUNT if guessed else AT_ACCOUNT, f"log-ins from {place}": OF_ADDRESS}
         for subject, most in bounds.items():
             wait = _wait(session, subject, most, WINDOW, now)
-            if wait and browser:
-                words = f"There were too many wrong passwords in this browser; try again in {wait} min."
-                raise TooManyAttempts(words, 60 * wait)
             if wait:
-                raise TooManyAttempts(
-                    f"There were too many wrong passwords from your network; try again in {wait} min. "
-                    "A browser in which you have logged in to this account before need not wait.",
-                    60 * wait,
+                whence = "in this browser" if browser else "from your network"
+                other = (
+                    "" if browser else " A browser in which you have logged in to this account before need not wait."
                 )
+                words = f"There were too many wrong passwords {whence}; try again in {wait} min.{other}"
+                raise TooManyAttempts(words, 60 * wait)
         counted = [Attempt(subject=subject, at=now) for subject in (*bounds, *(() if browser else (account,)))]
         session.add_all(counted)
     return [attempt.id for attempt in counted]

@@ -283,7 +283,7 @@ def recomputed(session: Session) -> Iterator[Recomputed]:
                     and differs(ends.get(run, NO_ENDS), stored[run])
                 }
                 own = kept.get((wanted, subset), figures)
-                wrong = _packed_wrong(session, wanted, subset, ends) if work.measure.has_interval else 0
+                wrong = _packed_wrong(session, wanted, subset, stored)
                 others = {
                     name: (own.get(name), figures.get(name))
                     for name in sorted(own.keys() | figures.keys())
@@ -301,14 +301,17 @@ def _ends(session: Session, wanted: Due, subset: Subset) -> dict[int, KeptEnds]:
     return {scoring_id: (low, high) for scoring_id, low, high in rows}
 
 
-def _packed_wrong(session: Session, wanted: Due, subset: Subset, ends: Ends) -> int:
-    """How many of the intervals in the board's row are not these."""
+def _packed_wrong(session: Session, wanted: Due, subset: Subset, stored: Mapping[int, KeptEnds]) -> int:
+    """How many of the intervals in the board's row are not those of its runs."""
     columns = Board.scorings, Board.lows, Board.highs
     of_it = Board.scoring_set_id == wanted.scoring_set_id, Board.measure == wanted.measure, Board.subset == subset
-    runs, *packed = session.execute(sa.select(*columns).where(*of_it)).one()
-    lows, highs = ([None if math.isnan(end) else end for end in own.tolist()] for own in packed)
-    each = zip(runs.tolist(), lows, highs, strict=True)
-    return sum(differs(own, ends.get(run, NO_ENDS)) for run, *own in each)
+    wrong = 0
+    # One row, but where a table that is not ours inherits from it, which is told elsewhere.
+    for runs, *packed in session.execute(sa.select(*columns).where(*of_it)).all():
+        lows, highs = ([None if math.isnan(end) else end for end in own.tolist()] for own in packed)
+        each = zip(runs.tolist(), lows, highs, strict=True)
+        wrong += sum(differs(own, stored.get(run, NO_ENDS)) for run, *own in each)
+    return wrong
 
 
 def terms_of_standing_sets(session: Session, only: int | None = None) -> dict[int, StandingSet]:
@@ -359,7 +362,8 @@ def _lineup(runs: Sequence[ScoredRun], rule: RunChoice, means: Mapping[int, floa
     standing = standing_runs(runs, rule, lambda run: means.get(run.scoring_id), direction)
     ranked = {run.scoring_id for run in standing if is_ranked(run)}
     baselines = {run.scoring_id for run in standing if run.is_baseline}
-    others = [run.scoring_id for run in runs if run.scoring_id not in ranked | baselines and not run.off_board]
+    placed = ranked | baselines
+    others = [run.scoring_id for run in runs if run.scoring_id not in placed and not run.off_board]
     return Lineup(tuple(sorted(ranked)), tuple(sorted(baselines)), tuple(others))
 
 
@@ -381,14 +385,15 @@ def _lineups_as_they_stood(
         stood.setdefault(KeptChoice(choice, subset, rounded), []).append(of_place)
     found = {}
     for place, name in enumerate(terms.settings.measures):
+        if terms.rule is RunChoice.BEST and place:
+            continue  # the best one by another measure than the first is found among all
         for subset in terms.settings.subsets:
-            if terms.rule is RunChoice.BEST and place:
-                continue  # the best one by another measure than the first is found among all
             own = stood.get(KeptChoice(terms.rule, subset if terms.rule is RunChoice.BEST else Subset.ALL), [])
             ranked = tuple(run for run, late, is_baseline in own if not (late or is_baseline))
             baselines = tuple(run for run, _, is_baseline in own if is_baseline)
-            others = [run.scoring_id for run in runs if run.scoring_id not in {*ranked, *baselines}]
-            found[name, subset] = Lineup(ranked, baselines, tuple(others))
+            placed = {*ranked, *baselines}
+            others = tuple(run.scoring_id for run in runs if run.scoring_id not in placed)
+            found[name, subset] = Lineup(ranked, baselines, others)
     return found
 
 

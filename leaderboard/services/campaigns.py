@@ -20,7 +20,7 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.rules.prior import PRIOR_FIELDS, checked_beta
-from leaderboard.rules.settings import OF_CAMPAIGN, NoRelevant, lacks
+from leaderboard.rules.settings import OF_CAMPAIGN, NoRelevant, compat_problem, lacks
 from leaderboard.rules.standings import RunChoice
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services.events import present, record
@@ -233,8 +233,8 @@ def checked_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     """The settings as they are stored. Raises InvalidFields with everything that is wrong."""
     fields = {name: ["there is no such setting"] for name in given.keys() - set(CHANGEABLE)}
     values = {**given, **_words(given, fields)}
-    if given["compat"] not in (9, 10):
-        fields["compat"] = ["choose trec_eval's version 9 or 10"]
+    if problem := compat_problem(given["compat"]):
+        fields["compat"] = [problem]
     try:
         values["beta"] = checked_beta(**{name: given[name] for name in PRIOR_FIELDS})
     except InvalidFields as error:

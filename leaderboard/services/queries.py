@@ -66,8 +66,8 @@ def import_queries(
 
 
 def copy_queries(session: Session, actor: Actor, source: Evaluation, target: Evaluation) -> None:
-    """Copies the queries of an evaluation into one that has none: what they ask for, their tags, which are hidden, and
-    which are excluded and why: from now on, since those never counted here."""
+    """Copies the queries of an evaluation into one that has none: what they ask for, their tags, which are hidden,
+    and which are excluded and why, with the present as the moment: they never counted here."""
     require_organiser(actor, target.campaign_id)
     queries = session.scalars(sa.select(Query).where(Query.evaluation_id == source.id).order_by(Query.position)).all()
     for query in queries:
@@ -95,7 +95,7 @@ def remove_queries(session: Session, actor: Actor, evaluation: Evaluation, exter
     left = sa.select(Query).where(Query.evaluation_id == evaluation.id).order_by(Query.position)
     for position, query in enumerate(session.scalars(left).all()):
         query.position = position
-        session.flush()  # one after the other, for no two may have one position at any moment
+    session.flush()  # by rising ids, and so positions: no two have one position at any moment
     record(session, actor, "remove queries", evaluation, queries=[query.external_id for query in removed])
     return removed
 

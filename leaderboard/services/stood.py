@@ -15,6 +15,7 @@ from leaderboard.lookup.set_settings import settings_by, terms_of
 from leaderboard.models import Evaluation, JudgmentRevision, Query, ScoringSet
 from leaderboard.numbers import first_of
 from leaderboard.rules.moments import moment_in_words
+from leaderboard.rules.settings import compat_problem
 from leaderboard.rules.states import STANDING, SetState
 from leaderboard.services.evaluations import FIRST_DAY, GREATEST, LAST_DAY
 from leaderboard.services.events import present, record
@@ -119,8 +120,8 @@ def _wrong_numbers(values: Mapping[str, Any]) -> dict[str, list[str]]:
         most = GREATEST.get(name, MOST_QUERIES)
         if values.get(name) is not None and not 1 <= values[name] <= most:
             fields[name] = [f"give a number from 1 to {most:,}"]
-    if values.get("compat", 10) not in (9, 10):
-        fields["compat"] = ["choose trec_eval's version 9 or 10"]
+    if "compat" in values and (problem := compat_problem(values["compat"])):
+        fields["compat"] = [problem]
     return fields
 
 

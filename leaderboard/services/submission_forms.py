@@ -57,9 +57,15 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, field: For
     fields = list(form_fields(evaluation))
     place = next((place for place, one in enumerate(fields) if one.key == field.key), None)
     wrong = problems_of_field(field)
-    others = [one for one in fields if one.key != field.key and one.label.casefold() == field.label.casefold()]
-    if any((one.asked and field.asked) or (one.on_board and field.on_board) for one in others):
-        wrong.setdefault("label", []).append(f"{others[0].key!r} has this label; take another one")
+    same = [
+        one.key
+        for one in fields
+        if one.key != field.key
+        and one.label.casefold() == field.label.casefold()
+        and ((one.asked and field.asked) or (one.on_board and field.on_board))
+    ]
+    if same:
+        wrong.setdefault("label", []).append(f"{same[0]!r} has this label; take another one")
     if place is None and len(fields) >= MOST_FIELDS:
         wrong.setdefault("key", []).append(f"a form has at most {MOST_FIELDS} fields")
     if place is not None and answered(session, evaluation)[field.key]:

@@ -138,6 +138,10 @@ def test_a_definition_that_cannot_be_is_refused_by_its_parts(world: World) -> No
         with refused(world.database, InvalidFields, "evaluation") as caught:
             ask(world, field)
         assert caught.value.fields.keys() == parts
+    # Of two fields with one label that which is retired is in nobody's way.
+    ask(world, dataclasses.replace(REMARK, key="older", asked=False), dataclasses.replace(REMARK, key="newer"))
+    with refused(world.database, InvalidFields, "evaluation", match="'newer' has this label"):
+        ask(world, REMARK)
 
 
 def test_what_the_file_says_of_itself_answers_the_fields_that_name_it() -> None:

@@ -16,7 +16,7 @@ from leaderboard.reads.boards import board
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.states import SetState, State
-from leaderboard.services import boards, campaigns, evaluations, queries
+from leaderboard.services import boards, campaigns, evaluations, queries, submissions
 from leaderboard.services.events import present
 from leaderboard.services.verification import Report
 from leaderboard.worker.recomputing import recompute
@@ -239,11 +239,18 @@ def test_the_intervals_of_mqwv_come_with_its_score_outlive_boards_and_are_verifi
         assert [each for each in boards.recomputed(session) if each.intervals or each.figures] == []
     assert _recomputed(world) == []
     with world.database.write() as session:
+        submissions.withdraw(session, CONSOLE, session.get_one(Submission, decided))
+    with world.database.read() as session:
+        for wanted in boards.due(session):
+            boards.refresh(world.database, wanted)
+    assert _recomputed(world) == []  # the board's row keeps what the withdrawn run's own rows do
+    with world.database.write() as session:
         of_mqwv = (Score.scoring_id == world.scoring(run).id, Score.measure == "MQWV")
         session.execute(sa.update(Score).where(*of_mqwv, Score.subset == "all").values(low=0.5))
         session.execute(sa.update(Score).where(*of_mqwv, Score.subset == "shown").values(lost_high=0.5))
     assert _recomputed(world) == [
         "intervals of MQWV over all queries, scored again", "intervals of MQWV over shown queries, scored again",
+        "intervals of its runs",
     ]  # fmt: skip
 
 

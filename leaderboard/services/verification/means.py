@@ -15,7 +15,7 @@ __all__ = ["check_means"]
 def check_means(session: Session, report: Report) -> None:
     """Compares the means of every row of a board with the figures that they were taken from.
 
-    A run without a mean there is none that differs: it was scored after the board was refreshed. Of a run of which
+    A run that the row lacks is no difference: it was scored after the board was refreshed. Of a run of which
     something is told already, its own figures most likely, nothing more is; nor of a scoring that is told to be gone.
     """
     named = {name for one in report.differences for name in (one.where, one.what)}

@@ -36,8 +36,8 @@ def check_standing(session: Session, report: Report) -> None:
 
 
 def _possible(session: Session, set_id: int) -> dict[Place, int]:
-    """The rows of the set whose run is of that system, in time or late as they say, and scored in the set; or is still
-    to be scored there, as an import says that it was."""
+    """The rows of the set whose run is of that system, in time or late as they say, and scored in the set, or of
+    which an import says that it was."""
     scored = sa.select(Scoring.id).join(Scoring.submission)
     of_place = (
         Scoring.scoring_set_id == Standing.scoring_set_id,
