@@ -16,6 +16,7 @@ from leaderboard.errors import BadInput
 from leaderboard.numbers import read_number, read_whole
 
 __all__ = [
+    "AGREEMENT",
     "ANSWER",
     "ANY_NUMBER",
     "ANY_WHOLE",
@@ -103,19 +104,22 @@ class PlaceType(click.ParamType[Place]):
 PLACE = click.argument("evaluation", metavar="CAMPAIGN/EVALUATION", type=PlaceType())
 
 
-class _Answer(click.ParamType[tuple[str, str]]):
-    """An answer to a field, as KEY=VALUE."""
+class _Pair(click.ParamType[tuple[str, str]]):
+    """What is given to a key of a form, as words such as KEY=VALUE say."""
 
-    name = "key=value"
+    def __init__(self, words: str, example: str, *, may_be_empty: bool) -> None:
+        self.name = words.lower()
+        self._words, self._example, self._may_be_empty = words, example, may_be_empty
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        key, equals, answer = value.partition("=")
-        if not key or not equals:
-            self.fail(f"expected KEY=VALUE, like training=yes, found {value!r}", param, ctx)
-        return key, answer
+        key, equals, given = value.partition("=")
+        if not key or not equals or not (given.strip() or self._may_be_empty):
+            self.fail(f"expected {self._words}, like {self._example}, found {value!r}", param, ctx)
+        return key, given
 
 
-ANSWER = _Answer()
+ANSWER = _Pair("KEY=VALUE", "training=yes", may_be_empty=True)
+AGREEMENT = _Pair("KEY=VERSION", "terms=2", may_be_empty=False)
 
 
 class OneOf(click.Choice[Kind]):

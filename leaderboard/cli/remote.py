@@ -11,7 +11,7 @@ from leaderboard.cli.progress_bar import counting_bar
 from leaderboard.cli.tables import UNDEFINED, aligned
 from leaderboard.client import Client, Doubtful, NoServer, Refused
 from leaderboard.errors import FileRejected, Problem
-from leaderboard.services.submission_forms import WHERE_READ
+from leaderboard.rules.form_fields import WHERE_READ
 
 __all__ = ["TOKEN", "ask_server", "say_doubtful", "say_how_asked", "send_to_server"]
 

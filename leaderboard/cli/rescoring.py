@@ -17,7 +17,10 @@ __all__ = ["AGREED", "changed_after_yes"]
 Changed = TypeVar("Changed")
 
 AGREED = click.option(
-    "--yes", is_flag=True, help="Don't ask before runs are scored again, or before something opens or closes at once."
+    "--yes",
+    is_flag=True,
+    help="Don't ask before runs are scored again, before something opens or closes at once, or before answers are shown "
+    "to more readers.",
 )
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.cli.database import up_to_date
-from leaderboard.cli.options import ANSWER, ANY_NUMBER, FILE, PLACE, WAIT, OneOf, Place
+from leaderboard.cli.options import AGREEMENT, ANSWER, ANY_NUMBER, FILE, PLACE, WAIT, OneOf, Place
 from leaderboard.cli.remote import say_doubtful, say_how_asked, send_to_server
 from leaderboard.cli.tables import named, print_table
 from leaderboard.config import Config
@@ -72,6 +72,7 @@ LOOK_SECONDS = 0.2
 )
 @click.option(
     "--agree",
+    type=AGREEMENT,
     multiple=True,
     metavar="KEY=VERSION",
     help="Accept this version of an agreement, which you have read; give it again for each.",
@@ -95,7 +96,7 @@ def submit(
     notes: str,
     version: str,
     answers: tuple[tuple[str, str], ...],
-    agree: tuple[str, ...],
+    agree: tuple[tuple[str, str], ...],
     side_file: Path | None,
     yes: bool,
     user: str | None,
@@ -129,7 +130,6 @@ def submit(
     if (system is None) == (new_system is None):
         raise click.UsageError("give either --system, or --new-system to make one")
     _require_sense(answers, agree, user, server, token_file)
-    versions = {key: version for key, _, version in (one.partition("=") for one in agree)}
     if server is not None:
         given = {
             "designation": designation.value, "stand": "yes" if stand else "", "label": label, "notes": notes,
@@ -137,7 +137,7 @@ def submit(
         }  # fmt: skip
         return send_to_server(
             server, token_file, str(evaluation), runs, wait=wait, team=team, system=system, new_system=new_system,
-            fields=given, answers=dict(answers), agree=versions, side_file=side_file, yes=yes,
+            fields=given, answers=dict(answers), agree=dict(agree), side_file=side_file, yes=yes,
         )  # fmt: skip
     beside = side_metadata(side_file.read_bytes()) if side_file is not None else Metadata()
     if beside.problem:
@@ -160,7 +160,7 @@ def submit(
         designation=designation,
         stand=stand,
         yes=yes,
-        agree=versions,
+        agree=dict(agree),
         threshold=threshold,
         label=label,
         notes=notes,
@@ -172,7 +172,7 @@ def submit(
 
 def _require_sense(
     answers: Collection[tuple[str, str]],
-    agree: Collection[str],
+    agree: Collection[tuple[str, str]],
     user: str | None,
     server: str | None,
     token_file: Path | None,
@@ -180,7 +180,7 @@ def _require_sense(
     """Raises UsageError for options that don't go together."""
     if len(dict(answers)) < len(answers):
         raise click.UsageError("--answer names a key twice")
-    if len({one.partition("=")[0] for one in agree}) < len(agree):
+    if len(dict(agree)) < len(agree):
         raise click.UsageError("--agree names a key twice")
     if server is not None and user is not None:
         raise click.UsageError("--as is for this installation itself; with --server the token says whose account it is")

@@ -20,6 +20,7 @@ __all__ = [
     "LONGEST_ANSWER",
     "MOST_FIELDS",
     "RESERVED",
+    "WHERE_READ",
     "Answer",
     "FieldKind",
     "FormField",
@@ -52,6 +53,8 @@ RESERVED = frozenset(
     }
 )  # fmt: skip
 KEY = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+# Where the text of an agreement stands, which a form asks beside its fields.
+WHERE_READ = "its text is on the page where runs are submitted, and among the API's `agreements` at …/submitting"
 
 
 class FieldKind(StrEnum):
@@ -145,8 +148,12 @@ def fields_from_json(content: Sequence[Mapping[str, Any]]) -> tuple[FormField, .
 
 
 def with_changes(fields: Sequence[FormField], key: str, changes: Mapping[str, Any]) -> FormField:
-    """The field of this key with other parts, by their names; a new one where there is none."""
+    """The field of this key with other parts, by their names; a new one where there is none. What becomes another kind
+    than a choice has no choices any more.
+    """
     there = next((field for field in fields if field.key == key), FormField(key=key, label=""))
+    if changes.get("kind", FieldKind.CHOICE) is not FieldKind.CHOICE:
+        changes = {"choices": (), **changes}
     return replace(there, **changes)
 
 

@@ -13,13 +13,12 @@ from leaderboard.formats import DocumentList, FileRules, Pattern
 from leaderboard.lookup import answered, collection_list, file_rules, form_fields, keeping, standing_agreements
 from leaderboard.models import Acceptance, Agreement, CollectionList, Evaluation
 from leaderboard.numbers import counted
-from leaderboard.rules.form_fields import KEY, MOST_FIELDS, FormField, problems_of_field
+from leaderboard.rules.form_fields import KEY, MOST_FIELDS, WHERE_READ, FormField, problems_of_field
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import insert_unless_there, locked
 from leaderboard.services.texts import text_problem
 
 __all__ = [
-    "WHERE_READ",
     "accept_agreements",
     "agreement_name",
     "agreements_of",
@@ -32,8 +31,6 @@ __all__ = [
     "state_agreement",
 ]
 
-# Where an agreement's text stands.
-WHERE_READ = "its text is on the page where runs are submitted, and among the API's `agreements` at …/submitting"
 LONGEST_TITLE = 120  # characters
 LONGEST_AGREEMENT = 20_000
 MOST_DOCUMENTS = 10**7  # of one query
@@ -249,10 +246,11 @@ def agreements_of(session: Session, evaluation: Evaluation, versions: Mapping[st
             words = f"there is no such agreement; {f'asked are: {names}' if names else 'none is asked'}"
             wrong[agreement_name(key)] = [words]
         elif version.strip() != str(one.version):
-            given = f"{version.strip()!r} is not the version that is asked now" if version else "no version is given"
-            wrong[agreement_name(key)] = [
-                f"{given}: read version {one.version} of {one.title}, and give {one.version} to accept it; {WHERE_READ}"
-            ]
+            words = (
+                f"{version.strip()!r} is not the version that is asked now: read version {one.version} of {one.title}, "
+                f"and give {one.version} to accept it; {WHERE_READ}"
+            )
+            wrong[agreement_name(key)] = [words]
     if wrong:
         raise InvalidFields(wrong)
     return [standing[key].id for key in versions]

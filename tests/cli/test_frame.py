@@ -102,6 +102,19 @@ print(sorted({"flask", "gunicorn"} & set(sys.modules)))
     assert lines[-1] == "[]"
 
 
+def test_a_run_is_checked_by_another_site_without_waiting_for_the_database_here(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("q Q0 d 1 0.5 t\n")
+    (tmp_path / "token").write_text("t")
+    at = ["--evaluation", "c/e", "--server", "http://site.example", "--token-file", str(tmp_path / "token")]
+    program = (
+        f"import sys; from leaderboard.cli import run; print(run({['check', str(tmp_path / 'run'), *at]!r})); "
+        "print('leaderboard.client' in sys.modules, sorted({'flask', 'sqlalchemy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["2", "True []"], done
+    assert "a token goes over https:// only" in done.stderr  # so nothing was sent
+
+
 def test_scoring_files_imports_nothing_large_but_numpy(tmp_path: Path) -> None:
     run_file, judgments = tmp_path / "run", tmp_path / "qrels"
     run_file.write_text("q Q0 d 1 0.5 t\n")
