@@ -37,7 +37,12 @@ NO_DATES = (
 
 
 def note_campaign(campaign: Campaign, given: Mapping[str, Any], told: Telling) -> None:
-    """Settings of the campaign; what no campaign could have, such as a measure that nobody knows, is a problem."""
+    """Settings of the campaign; what no campaign could have, such as a measure that nobody knows, is a problem.
+
+    Measures without a word on the primary one mean that this is the first, as they do where the campaign is made.
+    """
+    if given.get("measures") and not given.get("primary_measure"):
+        given = {**given, "primary_measure": given["measures"][0]}
     before = {name: getattr(campaign, name) for name in campaigns.CHANGEABLE}
     prior = dict.fromkeys(PRIOR_FIELDS) if given.keys() & set(PRIOR_FIELDS) else {}
     try:

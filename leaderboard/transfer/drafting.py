@@ -174,7 +174,7 @@ def _evaluation(
     """Its table of the manifest, the highest grade, and of how many runs the team is not known."""
     judged: dict[str, None] = {}
     highest = 0
-    for path in place.judgments:
+    for path in (*place.judgments, *place.beside):
         try:
             found = read_judgments(tree.files[path], name=path, limits=limits)
         except FileRejected as error:

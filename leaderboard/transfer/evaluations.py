@@ -119,10 +119,9 @@ class Evaluations:
         imported = self._import_judgments(actor, evaluation, place, revisions)
         note_judgments_dates(evaluation, imported.added, self._told)
         note_judgments(evaluation, entry, imported.by_file, self._told)
-        last = entry.judgments[-1].file if entry.judgments else ""
         source = entry.settings.get("official_source", evaluation.official_source)
         if imported.added and not (is_new and source != evaluation.official_source):
-            with self._told.telling(f"{place}: {shown(last)}"):
+            with self._told.telling(f"{place}: {shown(imported.added[-1].file)}"):
                 make_set(session, actor, evaluation)
         if source != evaluation.official_source:
             with self._told.telling(f"{place}: official_source"):

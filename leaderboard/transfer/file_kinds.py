@@ -6,7 +6,7 @@ from enum import StrEnum
 from leaderboard.errors import FileRejected
 from leaderboard.formats import Limits, is_archive_file, open_plain, read_run
 from leaderboard.formats.guessing import HEAD_BYTES, PRINTED, guess_content
-from leaderboard.numbers import is_number
+from leaderboard.numbers import is_number, is_whole
 from leaderboard.transfer.tree import Tree
 
 __all__ = ["Kind", "is_of_teams", "is_printed", "kinds_of"]
@@ -67,7 +67,7 @@ def _kind_of(tree: Tree, path: str) -> Kind:
         return Kind.RUN
     if all(len(one) == 4 and one[2] in ("Y", "N") and is_number(one[3]) for one in fields):
         return Kind.RUN
-    if sum(len(one) == 4 and _whole(one[3]) for one in fields) >= MOSTLY * len(fields):
+    if sum(len(one) == 4 and is_whole(one[3]) for one in fields) >= MOSTLY * len(fields):
         return Kind.JUDGMENTS
     parts = [line.split("\t") for line in lines]
     if all(2 <= len(one) <= 3 and len(one[0].split()) == 1 and not is_number(one[1]) for one in parts):
@@ -84,7 +84,3 @@ def is_printed(tree: Tree, path: str) -> bool:
             return guess_content(text.peek(HEAD_BYTES), "run") == PRINTED
     except (FileRejected, OSError):
         return False
-
-
-def _whole(text: str) -> bool:
-    return text.lstrip("-").isdigit()

@@ -50,7 +50,7 @@ class Report:
 
     made, there  in words; a team or a system is made by its first run
     already      runs that are there; of a preview those that an import would leave
-    notes        what holds because the manifest says nothing of it: dates and kinds
+    notes        what holds because the manifest says nothing of it, and what of it is left out or stays as it is here
     effects      what happens to boards that are here already, such as runs that are scored again, in sentences
     refused      what came out other than the manifest says
     rejected     files of runs that were rejected, as the manifest says they were where they come from
@@ -146,14 +146,16 @@ class Import:
     def _note_runs(self, told: Telling) -> None:
         """What is to be said of runs of evaluations that were here already, and of those that are here themselves."""
         with self._database.read() as session:
+            own = Submission.evaluation_id.in_(self._evaluations.values())
+            here = {one.id: one for one in session.scalars(sa.select(Submission).where(own))}
             for slug, facts in self.facts.items():
                 if facts.is_new:
                     continue
-                own = [run for run in self.runs if run.evaluation == slug]
+                runs = [run for run in self.runs if run.evaluation == slug]
                 evaluation = session.get_one(Evaluation, self._evaluations[slug])
-                note_dates(evaluation, [run for run in own if run.number not in self._there], told)
-                there = ((run, self._there[run.number]) for run in own if run.number in self._there)
-                note_runs(facts.title, ((run, session.get_one(Submission, number)) for run, number in there), told)
+                note_dates(evaluation, [run for run in runs if run.number not in self._there], told)
+                there = [run for run in runs if run.number in self._there]
+                note_runs(facts.title, ((run, here[self._there[run.number]]) for run in there), told)
 
     def _planned(self, problems: list[str]) -> list[PlannedRun]:
         for path in self._manifest.archives:

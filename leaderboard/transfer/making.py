@@ -100,18 +100,16 @@ class Making:
         for run, refusal in self.refused if whole else ():
             self.told.note(shown(run.entry.file), refusal)
         note_kinds(self._manifest, runs, self.systems, self._parties.systems.values(), self.told)
-        found = {
-            number: one for number, one in self.systems.items() if one is not None and one not in self._parties.made
-        }
-        here = {number: self._session.get_one(System, one) for number, one in found.items()}
-        note_systems(self._manifest, runs, here, self.told)
         self.systems = {number: None if one in self._parties.made else one for number, one in self.systems.items()}
+        here = {number: self._session.get_one(System, one) for number, one in self.systems.items() if one is not None}
+        note_systems(self._manifest, runs, here, self.told)
         tried.rollback()
         if keep:
             del self.told.made[made:]
-        for slug in [slug for slug, facts in self.facts.items() if facts.is_new]:
-            own = [run for run in runs if run.evaluation == slug]
-            note_dates(self._session.get_one(Evaluation, self.evaluations[slug]), own, self.told)
+        for slug, facts in self.facts.items():
+            if facts.is_new:
+                own = [run for run in runs if run.evaluation == slug]
+                note_dates(self._session.get_one(Evaluation, self.evaluations[slug]), own, self.told)
         self.told.require_none()
 
     def _campaign(self) -> Campaign:

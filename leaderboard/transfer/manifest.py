@@ -326,6 +326,12 @@ class _Table:
             return 1
         return value
 
+    def flag(self, name: str) -> bool:
+        value = self.values.pop(name, False)
+        if not isinstance(value, bool):
+            self.problem(name, "give true or false, without quotes")
+        return value is True
+
     def tables(self, name: str, of: str, label: str = "slug") -> Iterator["_Table"]:
         """The tables of a list, each under a name that a person finds: `evaluation 2 (round1)`."""
         value = self.values.pop(name, [])
@@ -393,7 +399,7 @@ class _Reading:
         name = table.text("name", needed=True)
         systems = tuple(self._system(one) for one in table.tables("system", "system", "name"))
         words = table.text("slug"), table.text("description"), table.texts("spellings")
-        team = TeamEntry(name, *words, systems, known=table.values.pop("known", False) is True)
+        team = TeamEntry(name, *words, systems, known=table.flag("known"))
         table.end()
         return team
 
@@ -450,7 +456,7 @@ class _Reading:
         for one in table.tables("agreement", "agreement", "key"):
             yield {
                 **{name: one.text(name, needed=True) for name in ("key", "title", "text")},
-                "ended": one.values.pop("ended", False) is True,
+                "ended": one.flag("ended"),
             }
             one.end()
 
@@ -534,7 +540,7 @@ def _run_entry(table: _Table, file: str) -> RunEntry:
         kind,
         md5,
         sha256,
-        table.values.pop("rejected", False) is True,
+        table.flag("rejected"),
         table.settings(Submission, [name for name in SETTINGS[Submission] if name not in OF_RUN.values()], OF_RUN),
     )
 

@@ -15,6 +15,7 @@ from leaderboard.formats.harmless import shown
 from leaderboard.lookup import is_known_team, known_system, known_team, merged_system, merged_team, team_called
 from leaderboard.models import Campaign, Evaluation, Membership, Submission, System, Team
 from leaderboard.numbers import counted
+from leaderboard.rules.moments import day_in_words
 from leaderboard.rules.standings import SystemKind
 from leaderboard.services.events import present
 from leaderboard.services.names import name_key, slug_of
@@ -99,8 +100,8 @@ class Parties:
         members = sa.select(sa.func.count(Membership.user_id)).where(Membership.team_id == team.id)
         if not own and (count := self._session.scalar(members)):
             words = (
-                f"the team {team.name} ({team.slug}) is here already, made on {team.created_at:%d %b %Y}, and has no "
-                f"run in this campaign: its {counted(count, 'member')} would have these runs, and could change and "
+                f"the team {team.name} ({team.slug}) is here already, made on {day_in_words(team.created_at)}, and has "
+                f"no run in this campaign: its {counted(count, 'member')} would have these runs, and could change and "
                 "withdraw them. If it is this team, write known = true in its [[team]]; else give it another name"
             )
             raise InvalidFields({"name": [words]})

@@ -1,7 +1,7 @@
 """Which files of a tree belong together as one evaluation: by their folders and names."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -53,7 +53,7 @@ class Place:
     @property
     def name(self) -> str:
         own = self.word or PurePosixPath(self.folder).name
-        return own if own and own.lower() not in GENERIC else (_word_of(self.judgments) or own)
+        return own if own and own.lower() not in GENERIC else (_word_of(self.judgments[0]) or own)
 
 
 def places_of(kinds: Mapping[Kind, list[str]]) -> list[Place]:
@@ -70,7 +70,7 @@ def places_of(kinds: Mapping[Kind, list[str]]) -> list[Place]:
     for folder, files in by_folder.items():
         groups: dict[str, list[str]] = {}
         for file in files:
-            groups.setdefault(_word_of([file]), []).append(file)
+            groups.setdefault(_word_of(file), []).append(file)
         for own in groups.values():
             if len(own) > 1 and rounds.issuperset(_words_of(file).lower() for file in own):
                 places += [Place(_above(folder), [file], _words_of(file)) for file in own]
@@ -97,7 +97,7 @@ def _with_sources(places: list[Place]) -> list[Place]:
     return [place for place in places if place not in alone]
 
 
-def needless_judgments(judgments: Iterable[str]) -> dict[str, str]:
+def needless_judgments(judgments: Collection[str]) -> dict[str, str]:
     """File of judgments that no evaluation needs -> why."""
     found, graded = {}, {_but(path, GRADES): path for path in judgments if _parts_of(path) & GRADES}
     for path in judgments:
@@ -132,7 +132,7 @@ def _best(places: list[Place], path: str) -> Place | None:
         inside = place.folder == "" or path.startswith(f"{place.folder}/")
         words = {place.name.lower()}
         if not place.word:
-            words = words.union(YEAR.findall(_word_of(place.judgments) or place.name)) - {""}
+            words = words.union(YEAR.findall(_word_of(place.judgments[0]) or place.name)) - {""}
         parts = {part.lower() for part in PurePosixPath(path).parts}
         said = any(word in parts or word in YEAR.findall(path) for word in words)
         if said or (inside and (place.folder or len(places) == 1)):
@@ -142,14 +142,10 @@ def _best(places: list[Place], path: str) -> Place | None:
     return max(scored, key=lambda one: one[:3])[3]
 
 
-def _word_of(paths: Iterable[str]) -> str:
+def _word_of(path: str) -> str:
     """What of a file's name tells it from its neighbours: its year, or what is left of `qrels.NAME.txt`."""
-    for path in paths:
-        stem = label_of_file(path)
-        if year := YEAR.search(stem):
-            return year[0]
-        return _words_of(path)
-    return ""
+    year = YEAR.search(label_of_file(path))
+    return year[0] if year else _words_of(path)
 
 
 def _words_of(path: str) -> str:

@@ -25,7 +25,7 @@ class Telling:
 
     problems     what was wrong so far, each with its place: `evaluation 2 (round1): slug: …`
     made, there  what was made and what is here already, in words
-    notes        what holds because the manifest says nothing of it
+    notes        what holds because the manifest says nothing of it, and what of it is left out or stays as it is here
     effects      what happens to boards that are here already, in sentences
     """
 

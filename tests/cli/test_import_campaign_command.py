@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import signal
 import sys
 import tarfile
@@ -280,6 +281,10 @@ def test_what_is_there_and_otherwise_in_the_manifest_is_left_and_named(
     notes = [line.removeprefix("note: ") for line in done.err.splitlines() if line.startswith("note: ")]
     assert [note[: len(start)] for note, start in zip(notes, said, strict=True)] == said
     assert outcome(database_url) == before
+    text = re.sub(r"(?m)^primary_measure = .*\n", "", text)
+    manifest.write_text(re.sub(r"(?m)^measures = .*$", 'measures = ["RR", "AP"]', text))
+    done = command("import-campaign", archive, "--manifest", manifest)  # the first one is the primary one
+    assert 'primary_measure of Archive is "nDCG@10" here, "RR" in the manifest; ' in done.err
     manifest.write_text(text.replace("measures = [", 'measures = ["nDGC@10", '))
     refused = command("import-campaign", archive, "--manifest", manifest)
     assert refused.status == 2
@@ -454,13 +459,18 @@ def test_judgments_of_others_without_runs_beside_them_are_sources_and_no_address
     (folder / "2019" / "qrels.txt").write_text(QRELS)
     (folder / "2019" / "alder.run").write_bytes(run("alder"))
     for name in ("anna-qrels.txt", "bert-qrels.txt"):
-        (folder / "others" / name).write_text(QRELS.replace("d3 1", "d9 1"))
+        (folder / "others" / name).write_text(QRELS.replace("d3 1", "d9 1") + "q7 0 d9 1\n")
     assert "1 evaluation, 1 run" in command("import-campaign", folder, "--write-manifest", manifest).out
     text = manifest.read_text()
     assert [line for line in text.splitlines() if line.startswith("source = ")] == [
         'source = "anna"',
         'source = "bert"',
     ]
+    assert "query_ids" not in text  # nothing names other queries than judgments do
+    manifest.unlink()
+    (folder / "2019" / "alder.run").write_bytes(run("alder") + b"q8 Q0 d1 1 1.0 alder\n")
+    assert "1 evaluation, 1 run" in command("import-campaign", folder, "--write-manifest", manifest).out
+    assert 'query_ids = ["q1", "q2", "q7", "q8"]\n' in manifest.read_text()  # one judged by others only too
     assert command("import-campaign", folder, "--manifest", manifest).status == 0
     manifest.unlink()
     (folder / "2020").mkdir()

@@ -171,6 +171,12 @@ def test_tables_in_the_wrong_place_and_numbers_out_of_bounds_say_what_to_write()
         (b'[evaluation.run]\nfile = "x"\n', "evaluation 1: run: write [[evaluation.run]] for each"),
         (b'excluded = ["9"]\n', 'evaluation 1: excluded: write excluded = [{ query = "9", because = "…" }]'),
         (b"period_key = 2.5\n", "evaluation 1: period_key: give a whole number, without quotes"),
+        (b'[[team]]\nname = "x"\nknown = "true"\n', "team 1 (x): known: give true or false, without quotes"),
+        (b'[[evaluation.run]]\nfile = "x"\nrejected = 1\n', "evaluation 1, run 1 (x): rejected: give true or false"),
+        (
+            b'[[evaluation.agreement]]\nkey = "k"\ntitle = "T"\ntext = "t"\nended = "no"\n',
+            "evaluation 1, agreement 1 (k): ended: give true or false, without quotes",
+        ),
         (b"documents = 99999999999999999999\n", "evaluation 1: documents: give a whole number of at most 18 digits"),
     ):
         (problem,) = problems(start + more)
