@@ -84,11 +84,12 @@ def draft_of(
         for place in places
         if len(place.judgments) > 1
     ]
-    evaluations, graded, unknown = [], False, 0
+    evaluations, graded, unknown, found = [], False, 0, list[str]()
     for place in places:
-        entry, highest, nameless = _evaluation(tree, place, archives, table, sums, notes, limits)
+        entry, highest, nameless = _evaluation(tree, place, archives, table, sums, found, limits)
         evaluations.append(entry)
         graded, unknown = graded or highest > 1, unknown + nameless
+    notes = [*found, *notes]  # what is wrong with files that the manifest names goes before files that it leaves out
     _tell_apart(evaluations)
     periods = Counter(one["period"] for one in evaluations)
     for one in evaluations:
@@ -102,7 +103,9 @@ def draft_of(
         said = "say when each evaluation opened and closed (`# opens_at`, `# closes_at`): without, it stays a draft"
         notes.insert(0, said)
     if unknown:
-        notes.insert(0, f"of {unknown:,} runs the files do not say the team: the draft takes the run's name for it")
+        notes.insert(
+            0, f"of {counted(unknown, 'run')} the files do not say the team: the draft takes the run's name for it"
+        )
     new = _campaign(_title(tree.name), GRADED if graded else MEASURES)
     settings = {"slug": slug, "title": title} if slug else new
     teams = _teams(evaluations)
@@ -178,7 +181,7 @@ def _evaluation(
         try:
             found = read_judgments(tree.files[path], name=path, limits=limits)
         except FileRejected as error:
-            notes.append(error.message.partition("\n")[0])
+            notes.append(f"{_first_problem(error)}: correct it, since nothing comes in before")
             continue
         judged |= dict.fromkeys(found.queries)
         highest = max(highest, int(found.grade.max(initial=0)))
@@ -193,7 +196,7 @@ def _evaluation(
         try:
             there = {row.id for row in read_queries(tree.files[queries], name=queries, limits=limits)}
         except FileRejected as error:
-            notes.append(error.message.partition("\n")[0])
+            notes.append(_first_problem(error))
             there = set()
         if lacking := len(judged.keys() - there):
             if there:
@@ -222,6 +225,13 @@ def _evaluation(
     return entry, highest, nameless
 
 
+def _first_problem(error: FileRejected) -> str:
+    """What is wrong with a file first, with its line, and how much else."""
+    first = error.problems[0]
+    more = error.count - first.lines
+    return f"{error.name}: {first}" + (f", and {counted(more, 'more problem')}" if more > 0 else "")
+
+
 def _read_runs(tree: Tree, place: Place, notes: list[str], limits: Limits) -> tuple[dict[str, str], dict[str, None]]:
     """File -> the tag in its lines, "" where it can't be read, which is noted; and the queries that some run lists."""
     tags, listed = dict.fromkeys(sorted(place.runs), ""), dict[str, None]()
@@ -229,7 +239,7 @@ def _read_runs(tree: Tree, place: Place, notes: list[str], limits: Limits) -> tu
         try:
             run = read_run(tree.files[path], name=path, limits=limits)
         except FileRejected as error:
-            notes.append(error.message.partition("\n")[0])
+            notes.append(_first_problem(error))
         else:
             listed |= dict.fromkeys(run.queries)
             tags[path] = run.tag

@@ -13,6 +13,7 @@ __all__ = ["Kind", "is_of_teams", "is_printed", "kinds_of"]
 
 HEAD_LINES = 50
 MOSTLY = 0.9  # of the first lines: judgments with a few wrong ones are judgments, and reading them names the lines
+ITERATION = ("0", "Q0")  # what stands second in nearly all judgments: these are some, whatever their grades are
 
 
 class Kind(StrEnum):
@@ -67,7 +68,7 @@ def _kind_of(tree: Tree, path: str) -> Kind:
         return Kind.RUN
     if all(len(one) == 4 and one[2] in ("Y", "N") and is_number(one[3]) for one in fields):
         return Kind.RUN
-    if sum(len(one) == 4 and is_whole(one[3]) for one in fields) >= MOSTLY * len(fields):
+    if sum(len(one) == 4 and (is_whole(one[3]) or one[1] in ITERATION) for one in fields) >= MOSTLY * len(fields):
         return Kind.JUDGMENTS
     parts = [line.split("\t") for line in lines]
     if all(2 <= len(one) <= 3 and len(one[0].split()) == 1 and not is_number(one[1]) for one in parts):

@@ -1,0 +1,31 @@
+"""Drafts of manifests, from the files alone."""
+
+from pathlib import Path
+
+from leaderboard.transfer.drafting import draft_of
+from leaderboard.transfer.tree import open_tree
+
+
+def test_judgments_with_wrong_grades_are_named_with_the_line_whatever_they_are(tmp_path: Path) -> None:
+    few = [f"q{number % 3} 0 d{number} {number % 2}" for number in range(20)]
+    few[7] = "q1 0 d7 x"
+    files = {
+        "few": few,
+        "all": [f"q{number} 0 d{number} 1.0" for number in range(20)],
+        "words": ["q1 0 d1 1", "q1 0 d2 relevant", "q2 0 d3 yes"],
+    }
+    for name, lines in files.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "qrels.txt").write_text("\n".join(lines) + "\n")
+        (tmp_path / name / "one.run").write_text("q1 Q0 d1 1 1.0 one\n")
+    (tmp_path / "README").write_text("Ask us.")
+    with open_tree(tmp_path) as tree:
+        draft = draft_of(tree)
+    assert (draft.evaluations, draft.runs) == (3, 3)
+    why = "correct it, since nothing comes in before"
+    assert [note for note in draft.notes if "qrels" in note or "README" in note] == [
+        f"all/qrels.txt: all 20 lines: grade 1.0 is no integer: {why}",
+        f"few/qrels.txt: line 8: grade x is no integer: {why}",
+        f"words/qrels.txt: line 2: grade relevant is no integer, and 1 more problem: {why}",
+        "README: not recognised as anything",
+    ]
