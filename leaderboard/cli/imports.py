@@ -10,11 +10,12 @@ from sqlalchemy.orm import Session
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.offline import tell_repeats
-from leaderboard.cli.options import FILE, PLACE, Place
+from leaderboard.cli.options import FILE, PLACE, Place, require_yes
 from leaderboard.cli.rescoring import AGREED, changed_after_yes
 from leaderboard.cli.tables import named, print_table
 from leaderboard.formats import of_any_subtopic, read_judgments, read_queries, read_subtopic_judgments
 from leaderboard.lookup import find_evaluation
+from leaderboard.lookup.sources import removal_of_source
 from leaderboard.models import Query
 from leaderboard.numbers import counted
 from leaderboard.reads.judgments import qrels
@@ -32,6 +33,7 @@ from leaderboard.services.judgments import import_judgments
 from leaderboard.services.names import checked_slug
 from leaderboard.services.queries import import_queries
 from leaderboard.services.scoring_sets import make_official
+from leaderboard.services.sources import remove_source, rename_source
 
 __all__ = ["judgments", "queries"]
 
@@ -252,7 +254,7 @@ def list_judgments(evaluation: Place) -> None:
         (
             one.number,
             one.source,
-            _state(one, page.official),
+            "set aside" if one.source in page.set_aside else _state(one, page.official),
             one.judgments,
             f"{one.imported_at:%Y-%m-%d %H:%M}",
             one.waiting,
@@ -280,6 +282,40 @@ def official(evaluation: Place, source: str, yes: bool) -> None:
 
     changed_after_yes(yes, evaluation.campaign, change)
     click.echo(f"boards of {evaluation} go by the judgments of {source}")
+
+
+@judgments.command("rename")
+@PLACE
+@click.argument("source")
+@click.argument("name")
+def rename_a_source(evaluation: Place, source: str, name: str) -> None:
+    """Give a source of judgments another name, on old boards too.
+
+    \b
+    leaderboard judgments rename harbour/2026-text secnd-lab second-lab
+    """
+    with writing() as session:
+        rename_source(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation), source, name)
+    click.echo(f"{source} of {evaluation} is called {name} now")
+
+
+@judgments.command("remove")
+@PLACE
+@click.argument("source")
+@click.option("--yes", is_flag=True, help="Don't ask first.")
+def remove_a_source(evaluation: Place, source: str, yes: bool) -> None:
+    """Take a source of judgments away that came by mistake; says what becomes of it, and asks first.
+
+    \b
+    leaderboard judgments remove harbour/2026-text llm
+    """
+    with reading() as session:
+        found = find_evaluation(session, CONSOLE, *evaluation)
+        removal = removal_of_source(session, found, source, present())
+    require_yes(yes, f"Remove {source} of {evaluation}: {removal.in_words}. Go on?")
+    with writing() as session:
+        done = remove_source(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation), source)
+    click.echo(f"{source} of {evaluation} is removed: {done.in_words}")
 
 
 @judgments.command()

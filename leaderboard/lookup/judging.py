@@ -52,7 +52,8 @@ def refusals(
         wide = [] if judged is known else [grade for grade in judged.grade.tolist() if abs(grade) > GRADE_LIMIT]
         if wide:
             yield FileRejected([Problem(None, f"grade {wide[0]} is beyond ±{GRADE_LIMIT:,}")], len(wide), name)
-    newest = newest_revision(session, evaluation, source)
+    # By a source that was set aside the same judgments may come again: they are taken up with that.
+    newest = None if source in evaluation.set_aside else newest_revision(session, evaluation, source)
     if newest is not None and newest.sha256 == sha256:
         yield Conflict(f"These are the judgments of revision {newest.number}, which is the newest one already.")
 

@@ -59,7 +59,7 @@ def find_sets(session: Session, evaluation: Evaluation, ids: Sequence[int]) -> l
 
 
 def newest_revision(session: Session, evaluation: Evaluation, source: str) -> JudgmentRevision | None:
-    """The newest revision of a source; None before its first."""
+    """The newest revision of a source, one that is set aside too; None before its first."""
     return session.scalar(
         sa.select(JudgmentRevision)
         .where(JudgmentRevision.evaluation_id == evaluation.id, JudgmentRevision.source == source)

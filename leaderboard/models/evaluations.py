@@ -22,7 +22,7 @@ class Evaluation(Base):
     the queries ask for is public, and `hidden_queries` when hidden ones are shown as all others. A `draft` is absent
     for everybody but organisers. `time_zone` is the one in which the organisers think of its dates. For `grace_seconds`
     after `closes_at` uploads that began before it may still end. `official_source` names the source of judgments that
-    boards go by.
+    boards go by, `set_aside` those by which no run is scored any more.
     """
 
     __tablename__ = "evaluation"
@@ -50,6 +50,7 @@ class Evaluation(Base):
     own_results: Mapped[bool] = mapped_column(default=True)
     judgments_published: Mapped[bool] = mapped_column(default=False)
     official_source: Mapped[str] = mapped_column(default=ASSESSORS)
+    set_aside: Mapped[list[Any]] = mapped_column(default=list)
     anonymous_until: Mapped[dt.datetime | None]
     daily_quota: Mapped[int | None]
     total_quota: Mapped[int | None]
@@ -101,7 +102,8 @@ class Query(Base):
 class JudgmentRevision(Base):
     """A numbered, hashed set of judgments. It never changes: another import makes another revision.
 
-    `source` says who judged, where several do side by side: assessors, a language model, a second lab.
+    `source` says who judged, where several do side by side: assessors, a language model, a second lab. The name alone
+    may change, for one that was mistyped (`services.sources`).
 
     Its judgments go in while `finished_at` is NULL; setting it is the import's last step, and from then on triggers
     refuse every judgment more. Import is one transaction, so no other one sees an unfinished revision, and nothing uses

@@ -65,6 +65,7 @@ def import_judgments(
     now = present()
     if released_at is not None and released_at > now:
         raise InvalidFields({"released": [f"{moment_in_words(released_at)} is in the future"]})
+    evaluation.set_aside = [one for one in evaluation.set_aside if one != source]
     last = session.scalar(
         sa.select(sa.func.max(JudgmentRevision.number)).where(JudgmentRevision.evaluation_id == evaluation.id)
     )

@@ -47,6 +47,7 @@ __all__ = [
     "of_older_version",
     "ready_sets",
     "record_making",
+    "supersede",
     "switch",
 ]
 
@@ -83,10 +84,14 @@ def make_set(session: Session, actor: Actor, evaluation: Evaluation) -> ScoringS
 
 
 def _newest_revisions(session: Session, evaluation: Evaluation) -> Sequence[JudgmentRevision]:
-    """The newest revision of each source."""
+    """The newest revision of each source that is not set aside."""
     newest = (
         sa.select(sa.func.max(JudgmentRevision.number))
-        .where(JudgmentRevision.evaluation_id == evaluation.id, JudgmentRevision.finished_at.is_not(None))
+        .where(
+            JudgmentRevision.evaluation_id == evaluation.id,
+            JudgmentRevision.finished_at.is_not(None),
+            JudgmentRevision.source.not_in(evaluation.set_aside),
+        )
         .group_by(JudgmentRevision.source)
     )
     own = JudgmentRevision.evaluation_id == evaluation.id
@@ -98,7 +103,7 @@ def _make(session: Session, actor: Actor, evaluation: Evaluation, revision: Judg
     made = find_or_add(session, evaluation, revision, settings)
     for other in live_sets(session, evaluation.id):
         if other.state is SetState.BUILDING and other.source == made.source and other is not made:
-            _supersede(session, other)
+            supersede(session, other)
     _rank_as_its_campaign(session, actor, made)
     if made.state in STANDING and of_its_event(session, made):
         return made
@@ -146,15 +151,11 @@ def of_its_event(session: Session, made: ScoringSet) -> bool:
 
 
 def imported(session: Session, revision: JudgmentRevision) -> bool:
-    """Whether an event tells of the import of this revision, with as many judgments and this hash of them."""
-    facts = {
-        "revision": revision.number,
-        "source": revision.source,
-        "judgments": revision.judgments,
-        "sha256": revision.sha256,
-    }
+    """Whether an event tells of the import of this revision, with as many judgments and this hash of them. What its
+    source is called may be another by now."""
+    facts = {"revision": revision.number, "judgments": revision.judgments, "sha256": revision.sha256}
     events = _facts_of(session, "import judgments", "evaluation", revision.evaluation_id)
-    return any(told == facts for told in events)
+    return any({name: told.get(name) for name in facts} == facts for told in events)
 
 
 def _facts_of(session: Session, action: str, subject: str, subject_id: int) -> Iterator[dict[str, Any]]:
@@ -194,7 +195,7 @@ def switch(session: Session, actor: Actor, scoring_set: ScoringSet) -> None:
     evaluation = session.get_one(Evaluation, scoring_set.evaluation_id)
     standing = standing_set(session, scoring_set.evaluation_id, scoring_set.source)
     if standing is not None:
-        _supersede(session, standing)
+        supersede(session, standing)
         session.flush()  # there is never more than one
     official = scoring_set.source == evaluation.official_source
     scoring_set.state = SetState.CURRENT if official else SetState.BESIDE
@@ -345,7 +346,7 @@ def _has_results(session: Session, scoring_set: ScoringSet) -> bool:
     return bool(session.scalar(sa.select(scored)))
 
 
-def _supersede(session: Session, scoring_set: ScoringSet) -> None:
+def supersede(session: Session, scoring_set: ScoringSet) -> None:
     """Sets a set aside. What still waits in it is never claimed, so it leaves the queue; but for what an import says
     that boards showed."""
     if scoring_set.state is SetState.CURRENT:

@@ -39,7 +39,14 @@ NONE = "none"  # in a manifest the word for no value where there would be one ot
 # The columns that a manifest's tables name as they are, with what holds where one is left out.
 SETTINGS: Mapping[type[Base], Mapping[str, Any]] = {
     Campaign: {"slug": "", "title": "", "measures": [], "primary_measure": "", **campaigns.DEFAULTS},
-    Evaluation: {"slug": "", "title": "", "period": "", **evaluations.DEFAULTS, "official_source": ASSESSORS},
+    Evaluation: {
+        "slug": "",
+        "title": "",
+        "period": "",
+        **evaluations.DEFAULTS,
+        "official_source": ASSESSORS,
+        "set_aside": [],
+    },
     Team: {"slug": "", "name": "", "description": ""},
     System: {"slug": "", "name": "", "kind": "automatic", "description": "", "code_url": "", "paper_url": ""},
     Submission: RUN_SETTINGS,
@@ -206,9 +213,9 @@ def _finite(value: float) -> float:
 
 
 def _json(name: str, value: Any) -> Any:
-    """Lists of texts (`measures`), of pairs of texts (`links`), and tables of one value a key."""
+    """Lists of texts (`measures`, `set_aside`), of pairs of texts (`links`), and tables of one value a key."""
     texts = isinstance(value, list) and all(isinstance(one, str) for one in value)
-    if name == "measures":
+    if name in ("measures", "set_aside"):
         return _of(list, value if texts else None, "give a list of texts, each in quotes")
     if name == "links":
         pairs = isinstance(value, list) and all(

@@ -61,6 +61,7 @@ def note_evaluation(evaluation: Evaluation, entry: EvaluationEntry, told: Tellin
     if entry.title != entry.period:
         given["title"] = entry.title
     given.pop("official_source", None)  # an import sets it
+    given.pop("set_aside", None)  # said of a new one only
     for name, value in given.items():
         here = getattr(evaluation, name)
         if not _is_same(here, value):

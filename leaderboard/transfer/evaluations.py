@@ -32,6 +32,7 @@ from leaderboard.services.evaluations import create_evaluation
 from leaderboard.services.judgments import import_judgments
 from leaderboard.services.queries import exclude_queries, import_queries, set_split
 from leaderboard.services.scoring_sets import make_official, make_set
+from leaderboard.services.sources import set_aside_sources
 from leaderboard.transfer.differing import note_evaluation, note_judgments, note_queries
 from leaderboard.transfer.forms import bring_form_in
 from leaderboard.transfer.manifest import EvaluationEntry, JudgmentsEntry
@@ -43,6 +44,7 @@ from leaderboard.transfer.unsaid import note_judgments_dates
 
 __all__ = ["EvaluationFacts", "Evaluations"]
 
+OF_SOURCES = frozenset({"official_source", "set_aside"})  # settings that follow once there are judgments
 T = TypeVar("T")
 ReadJudgments = tuple[JudgmentsEntry, Judgments, Judgments | None, SubtopicJudgments | None]
 
@@ -120,6 +122,9 @@ class Evaluations:
         note_judgments_dates(evaluation, imported.added, self._told)
         note_judgments(evaluation, entry, imported.by_file, self._told)
         source = entry.settings.get("official_source", evaluation.official_source)
+        if is_new:
+            with self._told.telling(f"{place}: set_aside"):
+                set_aside_sources(session, actor, evaluation, entry.settings.get("set_aside", []), source)
         if imported.added and not (is_new and source != evaluation.official_source):
             with self._told.telling(f"{place}: {shown(imported.added[-1].file)}"):
                 make_set(session, actor, evaluation)
@@ -130,7 +135,7 @@ class Evaluations:
 
     def _new_evaluation(self, campaign: Campaign, entry: EvaluationEntry, place: str) -> Evaluation:
         """Without a word on its closing it is a draft: published, it would take runs for good."""
-        settings = {name: value for name, value in entry.settings.items() if name != "official_source"}
+        settings = {name: value for name, value in entry.settings.items() if name not in OF_SOURCES}
         if "closes_at" not in settings:
             settings["draft"] = True
         given = {"slug": entry.slug, "title": entry.title, "period": entry.period, **settings}

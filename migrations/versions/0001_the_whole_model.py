@@ -446,6 +446,7 @@ def upgrade() -> None:
         sa.Column("own_results", sa.Boolean(), nullable=False),
         sa.Column("judgments_published", sa.Boolean(), nullable=False),
         sa.Column("official_source", sa.Text(), nullable=False),
+        sa.Column("set_aside", JSON, nullable=False),
         moment("anonymous_until", nullable=True),
         sa.Column("daily_quota", sa.Integer(), nullable=True),
         sa.Column("total_quota", sa.Integer(), nullable=True),

@@ -26,9 +26,10 @@ TRAIL = "the audit trail is only ever added to"
 
 OF_CAMPAIGN = ("id", "slug", "cost", "value", "prior", "beta", "no_relevant", "locked_at")
 OF_EVALUATION = ("id", "campaign_id", "slug")
-OF_SET = ("id", "evaluation_id", "revision_id", "source", "metric_version", "settings", "settings_hash", "created_at")
+# Of judgments and sets not the name of the source, which no figure depends on: one that was mistyped is renamed.
+OF_SET = ("id", "evaluation_id", "revision_id", "metric_version", "settings", "settings_hash", "created_at")
 OF_REVISION = (
-    "id", "evaluation_id", "number", "source", "sha256", "judgments", "highest_grade", "note", "imported_at",
+    "id", "evaluation_id", "number", "sha256", "judgments", "highest_grade", "note", "imported_at",
     "imported_by_id", "released_at",
 )  # fmt: skip
 JUDGED = ("judgment", "known_document", "subtopic_judgment")
@@ -117,8 +118,8 @@ SQLITE = {
         f"BEFORE UPDATE ON scoring_set WHEN EXISTS ({OTHER_CURRENT} AND s.id <> OLD.id) {refuse(ONE_CURRENT)}"
     ),
     "judgment_revision_never_changes": (
-        "BEFORE UPDATE ON judgment_revision WHEN OLD.finished_at IS NOT NULL OR NEW.finished_at IS NULL"
-        f" OR {changed(OF_REVISION)} {refuse(REVISION)}"
+        "BEFORE UPDATE ON judgment_revision WHEN (OLD.finished_at IS NOT NULL"
+        f" AND NEW.finished_at IS NOT OLD.finished_at) OR {changed(OF_REVISION)} {refuse(REVISION)}"
     ),
     "judgment_revision_never_goes": f"BEFORE DELETE ON judgment_revision WHEN {HAS_RUNS} {refuse(REVISION)}",
     "judgment_revision_is_not_replaced": (
@@ -241,7 +242,8 @@ BEGIN
         RETURN NEW;
     END IF;
     IF TG_OP = 'UPDATE' THEN
-        IF OLD.finished_at IS NULL AND NEW.finished_at IS NOT NULL AND NOT {differs(OF_REVISION)} THEN
+        IF (OLD.finished_at IS NULL OR NEW.finished_at IS NOT DISTINCT FROM OLD.finished_at)
+            AND NOT {differs(OF_REVISION)} THEN
             RETURN NEW;
         END IF;
     END IF;

@@ -20,11 +20,11 @@ OPEN = CAMPAIGN.format(id=2, slug="open", beta=20, locked_at="NULL")
 EVALUATION = (
     "INSERT INTO evaluation (id, campaign_id, slug, title, description, period, period_key, condition, collection,"
     " relevance_level, judging, grace_seconds, late_allowed, results, details, texts, hidden_queries, own_results,"
-    " judgments_published, time_zone, draft, official_source, form_fields,"
+    " judgments_published, time_zone, draft, official_source, set_aside, form_fields,"
     " file_rules, created_at)"
     " VALUES ({id}, {campaign}, 'e{id}', 'a title', '', '2026', 2026, '', '', 1, 'pooled', 60, false,"
     " 'always', 'closed', 'opened', 'closed', true, false, 'UTC', false, 'assessors',"
-    " '[]', '{{}}', '2026-01-01 00:00:00')"
+    " '[]', '[]', '{{}}', '2026-01-01 00:00:00')"
 )
 
 CHANGES = {

@@ -29,7 +29,10 @@ MESSAGE = {
     "chain": "only ever added to",
     "scoring_set": "a scoring set never changes",
 }
-MAY_CHANGE = {"scoring_set": {"state", "switched_at", "shown_until", "refreshing_until", "primary_measure"}}
+MAY_CHANGE = {
+    "scoring_set": {"source", "state", "switched_at", "shown_until", "refreshing_until", "primary_measure"},
+    "judgment_revision": {"source"},
+}
 
 
 class Raw:

@@ -586,6 +586,8 @@ FORMS: dict[str, Form] = {
         )
     },
     "api.preview_queries": Form(f"{ORGANISED_2026}/queries/preview", NOT_ORGANISED),
+    "api.rename_source": Form(f"{ORGANISED_2026}/judgments/rename", NOT_ORGANISED),
+    "api.remove_source": Form(f"{ORGANISED_2026}/judgments/remove", NOT_ORGANISED),
     "api.preview_judgments": Form(f"{ORGANISED_2026}/judgments/preview", NOT_ORGANISED),
     "api.make_source_official": Form(
         f"{ORGANISED_2026}/judgments/official", NOT_ORGANISED, fields={"source": "sekretsource"}
@@ -736,6 +738,8 @@ FORMS: dict[str, Form] = {
     "organise_queries.preview": Form("/organise/news/2026/queries/preview", NOT_ORGANISED),
     "organise_queries.take_in": Form("/organise/news/2026/queries/import", NOT_ORGANISED),
     "organise_queries.change": Form("/organise/news/2026/queries/change", NOT_ORGANISED),
+    "organise_judgments.rename": Form("/organise/news/2026/judgments/rename", NOT_ORGANISED),
+    "organise_judgments.remove": Form("/organise/news/2026/judgments/remove", NOT_ORGANISED),
     "organise_judgments.preview": Form("/organise/news/2026/judgments/preview", NOT_ORGANISED),
     "organise_judgments.take_in": Form("/organise/news/2026/judgments/import", NOT_ORGANISED),
     "organise_judgments.official": Form("/organise/news/2026/judgments/official", NOT_ORGANISED),

@@ -261,6 +261,12 @@ def test_files_are_previewed_and_taken_in_while_nothing_has_changed(orla: Progra
     assert (
         "already" in orla.ask(f"{EVALUATION}/judgments/official", "POST", status=409, json={"source": "llm"})["detail"]
     )
+    renamed = orla.ask(f"{EVALUATION}/judgments/rename", "POST", json={"source": "llm", "name": "a-model"})
+    assert (renamed["official"], [one["name"] for one in renamed["others"]]) == ("a-model", ["assessors"])
+    assert "goes for good" in renamed["others"][0]["removal"]
+    refused = orla.ask(f"{EVALUATION}/judgments/remove", "POST", status=409, json={"source": "a-model"})
+    assert "Boards go by" in refused["detail"]
+    assert orla.ask(f"{EVALUATION}/judgments/remove", "POST", json={"source": "assessors"})["others"] == []
 
 
 @SQLITE

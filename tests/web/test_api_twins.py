@@ -40,6 +40,8 @@ TWINS: Mapping[str, tuple[str, ...]] = {
         "remove_queries",
     ),
     "organise_judgments.index": ("organised_judgments",),
+    "organise_judgments.rename": ("rename_source",),
+    "organise_judgments.remove": ("remove_source",),
     "organise_judgments.preview": ("preview_judgments",),
     "organise_judgments.take_in": ("add_judgments",),
     "organise_judgments.official": ("make_source_official",),

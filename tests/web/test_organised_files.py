@@ -186,6 +186,15 @@ def test_several_files_make_one_revision_of_a_source_of_its_own(organiser: Reade
     assert organiser.post(f"{JUDGMENTS}/official", source="nobody").status_code == 409
     assert organiser.post(f"{JUDGMENTS}/official", source="second-lab").location == JUDGMENTS
     assert "Boards go by <strong>second-lab</strong>" in organiser.get(JUDGMENTS)
+    taken = organiser.post(f"{JUDGMENTS}/rename", renamed="second-lab", name="assessors")
+    assert taken.status_code == 400
+    assert "There is a source assessors already" in taken.text
+    assert organiser.post(f"{JUDGMENTS}/rename", renamed="second-lab", name="third-lab").location == JUDGMENTS
+    assert "Boards go by <strong>third-lab</strong>" in organiser.get(JUDGMENTS)
+    assert organiser.post(f"{JUDGMENTS}/remove", source="third-lab").status_code == 409
+    assert "Nothing was submitted yet, so it goes for good" in organiser.get(JUDGMENTS)
+    assert organiser.post(f"{JUDGMENTS}/remove", source="assessors").location == JUDGMENTS
+    assert revisions(world) == [(2, "third-lab", 1)]
 
 
 @SQLITE

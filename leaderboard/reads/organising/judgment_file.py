@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor
 from leaderboard.formats import Judgments, SubtopicJudgments
 from leaderboard.lookup import newest_revision, query_numbers, refusals, refusals_by_measures
+from leaderboard.lookup.sources import removal_of_source
 from leaderboard.models import Evaluation, Judgment, JudgmentRevision, Query, Scoring, ScoringSet, User
 from leaderboard.reads.organising.rooms import organised_evaluation
 from leaderboard.rules.revision_hash import revision_sha256
@@ -22,6 +23,7 @@ __all__ = [
     "JudgmentChanges",
     "OrganisedJudgments",
     "OrganisedRevision",
+    "OtherSource",
     "judgment_changes",
     "organised_judgments",
     "query_ids",
@@ -123,12 +125,23 @@ class OrganisedRevision:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherSource:
+    """A source beside the official one. removal: what becomes of it where it is removed, in words."""
+
+    name: str
+    removal: str
+
+
+@dataclass(frozen=True, slots=True)
 class OrganisedJudgments:
-    """queries: how many the evaluation has. revisions: the newest first. sources: the official one first."""
+    """queries: how many the evaluation has. revisions: the newest first. others: sources beside the official one;
+    set_aside: those by which no run is scored any more.
+    """
 
     queries: int
     official: str
-    sources: tuple[str, ...]
+    others: tuple[OtherSource, ...]
+    set_aside: tuple[str, ...]
     revisions: tuple[OrganisedRevision, ...]
     published: bool
 
@@ -198,7 +211,7 @@ def judgment_changes(
 
 
 def organised_judgments(
-    session: Session, actor: Actor, campaign_slug: str, slug: str, _: dt.datetime
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime
 ) -> OrganisedJudgments:
     """Raises NotFound."""
     evaluation = organised_evaluation(session, actor, campaign_slug, slug)
@@ -238,12 +251,13 @@ def organised_judgments(
                 failed=sum(parked for _, parked in own.values()),
             )
         )
-    others = sorted({one.source for one in revisions} - {evaluation.official_source})
+    others = sorted({one.source for one in revisions} - {evaluation.official_source, *evaluation.set_aside})
     count = session.scalar(sa.select(sa.func.count()).where(Query.evaluation_id == evaluation.id)) or 0
     return OrganisedJudgments(
         queries=count,
         official=evaluation.official_source,
-        sources=(evaluation.official_source, *others),
+        others=tuple(OtherSource(one, removal_of_source(session, evaluation, one, now).in_words) for one in others),
+        set_aside=tuple(evaluation.set_aside),
         revisions=tuple(revisions),
         published=evaluation.judgments_published,
     )

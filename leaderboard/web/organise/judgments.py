@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -19,6 +20,7 @@ from leaderboard.reads.organising.judgment_file import (
 from leaderboard.services.judgments import import_judgments
 from leaderboard.services.names import checked_slug
 from leaderboard.services.scoring_sets import make_official
+from leaderboard.services.sources import remove_source, rename_source
 from leaderboard.services.texts import LONGEST_REASON, checked_text
 from leaderboard.store import Received
 from leaderboard.web import uploads
@@ -92,10 +94,15 @@ class JudgmentFileForm(Form):
         return checked_slug(source, "source") if source else None
 
 
+class RenameForm(Form):
+    renamed = SelectField("Source", validate_choice=False)
+    name = StringField("New name", description="One short word.", render_kw={"autocomplete": "off"})
+
+
 @blueprint.get("")
 @organised
 def index(campaign: str, evaluation: str) -> ResponseReturnValue:
-    return render_template(PAGE, page=read(organised_judgments, campaign, evaluation), form=JudgmentFileForm())
+    return render_template(PAGE, form=JudgmentFileForm(), **_beside(campaign, evaluation))
 
 
 @blueprint.post("/preview")
@@ -153,9 +160,37 @@ def official(campaign: str, evaluation: str) -> ResponseReturnValue:
     except LeaderboardError as error:
         return _refused(campaign, evaluation, empty, error)
     if asked:
-        page = read(organised_judgments, campaign, evaluation)
-        return render_template(PAGE, page=page, form=empty, asked=asked, asked_source=source)
+        beside = _beside(campaign, evaluation)
+        return render_template(PAGE, form=empty, asked=asked, asked_source=source, **beside)
     flash(f"Boards go by the judgments of {source} now.")
+    return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
+
+
+@blueprint.post("/rename")
+@organised
+def rename(campaign: str, evaluation: str) -> ResponseReturnValue:
+    form = RenameForm()
+    source, name = form.text("renamed"), form.text("name").strip()
+    try:
+        with writing() as session:
+            rename_source(session, actor(), evaluation_here(session), source, name)
+    except LeaderboardError as error:
+        beside = _beside(campaign, evaluation, form) | {"upload": JudgmentFileForm(formdata=None)}
+        return form_page(PAGE, form, error, **beside)
+    flash(f"{source} is called {name} now.")
+    return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
+
+
+@blueprint.post("/remove")
+@organised
+def remove(campaign: str, evaluation: str) -> ResponseReturnValue:
+    source = JudgmentFileForm().text("source")
+    try:
+        with writing() as session:
+            removal = remove_source(session, actor(), evaluation_here(session), source)
+    except LeaderboardError as error:
+        return _refused(campaign, evaluation, JudgmentFileForm(formdata=None), error)
+    flash(f"{source} is removed: {removal.in_words}.")
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
 
 
@@ -197,4 +232,12 @@ def _refused(campaign: str, evaluation: str, form: JudgmentFileForm, error: Lead
     """The page with the form as it was sent, and what is wrong: of a file every problem with its line."""
     problems = error if isinstance(error, FileRejected) else None
     beside = InvalidFields({"file": ["nothing was taken in; see its problems"]}) if problems else error
-    return form_page(PAGE, form, beside, page=read(organised_judgments, campaign, evaluation), problems=problems)
+    return form_page(PAGE, form, beside, problems=problems, **_beside(campaign, evaluation))
+
+
+def _beside(campaign: str, evaluation: str, renaming: RenameForm | None = None) -> dict[str, Any]:
+    """What the page shows beside its first form."""
+    page, form = read(organised_judgments, campaign, evaluation), renaming or RenameForm(formdata=None)
+    names = (page.official, *(one.name for one in page.others), *page.set_aside)
+    form["renamed"].choices = {name: name for name in names}
+    return {"page": page, "renaming": form}

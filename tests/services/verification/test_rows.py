@@ -44,6 +44,7 @@ ROWS: dict[str, Changes] = {
     "INSERT INTO subtopic_judgment VALUES (1, 1, '1', 'd1', 1)": [(REVISIONS, "judgments of revision 1")],
     "UPDATE judgment_revision SET sha256 = 'x'": [(REVISIONS, "1"), (REVISIONS, "judgments of revision 1")],
     "UPDATE judgment_revision SET note = 'x'": [(REVISIONS, "1")],
+    "UPDATE judgment_revision SET source = 'x'": [(REVISIONS, "1")],
     "UPDATE scoring_set SET state = 'superseded' WHERE state = 'current'": [(SETS, "2")],
     "UPDATE scoring_set SET metric_version = '0' WHERE id = 1": [(SETS, "1")],
     "UPDATE team SET name = 'Mine' WHERE id = 1": [("team 1 (Mine)", "name")],

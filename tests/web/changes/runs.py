@@ -22,6 +22,7 @@ from leaderboard.services import (
     judgments,
     queue,
     scoring_sets,
+    sources,
     stood,
     submissions,
 )
@@ -159,6 +160,16 @@ def _(session: Session, play: Play) -> None:
 @change("scoring_sets.make_official", at=f"{BOARD}/boards")
 def _(session: Session, play: Play) -> None:
     scoring_sets.make_official(session, CONSOLE, play.evaluation(session), "assistant")
+
+
+@change("sources.rename_source", at=f"{BOARD}/sources", who="orla")
+def _(session: Session, play: Play) -> None:
+    sources.rename_source(session, CONSOLE, play.evaluation(session), "assistant", "helpful")
+
+
+@change("sources.remove_source", "sources.set_aside_sources", at=f"{BOARD}/sources", who="orla")
+def _(session: Session, play: Play) -> None:
+    sources.remove_source(session, CONSOLE, play.evaluation(session), "assessors")
 
 
 @change("stood.bring_set_in", at=f"{BOARD}/boards")

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from leaderboard.errors import Conflict, file_of
 from leaderboard.reads.organising import judgment_file, settings
 from leaderboard.rules.scopes import Scope
+from leaderboard.services import sources
 from leaderboard.services.judgments import import_judgments
 from leaderboard.services.names import checked_slug
 from leaderboard.services.scoring_sets import make_official
@@ -44,6 +45,21 @@ class Source:
 
     source: str
     yes: Yes = False
+
+
+@dataclass(frozen=True, slots=True)
+class NewName:
+    """What a source of judgments is called so far, and from now on."""
+
+    source: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """The source of judgments to remove."""
+
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +108,24 @@ def make_source_official(campaign: str, evaluation: str, body: Source) -> judgme
     """
     with changing(campaign, yes=body.yes) as session:
         make_official(session, actor(), evaluation_here(session, campaign, evaluation), body.source)
+    return read(judgment_file.organised_judgments, campaign, evaluation)
+
+
+@post(f"{JUDGMENTS}/rename", Scope.ORGANISE)
+def rename_source(campaign: str, evaluation: str, body: NewName) -> judgment_file.OrganisedJudgments:
+    """Gives a source of judgments another name, on old boards too; the trail keeps the one before."""
+    with writing() as session:
+        sources.rename_source(session, actor(), evaluation_here(session, campaign, evaluation), body.source, body.name)
+    return read(judgment_file.organised_judgments, campaign, evaluation)
+
+
+@post(f"{JUDGMENTS}/remove", Scope.ORGANISE)
+def remove_source(campaign: str, evaluation: str, body: Removed) -> judgment_file.OrganisedJudgments:
+    """Takes a source of judgments away; what becomes of it `others` says before, as its `removal`. The official one
+    stays.
+    """
+    with writing() as session:
+        sources.remove_source(session, actor(), evaluation_here(session, campaign, evaluation), body.source)
     return read(judgment_file.organised_judgments, campaign, evaluation)
 
 
