@@ -31,7 +31,7 @@ from leaderboard.services import campaigns, evaluations, people, removing, submi
 from leaderboard.services.systems import NewSystem
 from leaderboard.services.verification import verify
 from tests.support.refused import refused
-from tests.support.waiting import wait_until
+from tests.support.waiting import wait_until, waits
 from tests.support.world import World, build_world, new_account
 
 SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # refused before any statement
@@ -166,16 +166,6 @@ def test_a_run_that_comes_while_its_campaign_is_made_private_lets_its_team_in_or
         with pytest.raises(NotFound):
             sending.result()
     assert len(world.all(sa.select(Submission))) == 1
-
-
-def waits(database: Database) -> bool:
-    """Whether somebody waits for a lock; of SQLite, whose writers take turns, nothing can be said."""
-    if database.engine.dialect.name == "sqlite":
-        return True
-    with database.engine.connect() as connection:
-        own = "(SELECT oid FROM pg_database WHERE datname = current_database())"
-        locks = f"SELECT count(*) FROM pg_stat_activity WHERE datid = {own} AND wait_event_type = 'Lock'"
-        return bool(connection.exec_driver_sql(locks).scalar())
 
 
 def test_only_organisers_change_a_campaign(world: World) -> None:

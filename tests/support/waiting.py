@@ -4,7 +4,9 @@ import threading
 import time
 from collections.abc import Callable
 
-__all__ = ["wait_until"]
+from leaderboard.db import Database
+
+__all__ = ["wait_until", "waits"]
 
 SECONDS = 60.0
 LOOK_SECONDS = 0.05
@@ -17,3 +19,13 @@ def wait_until(condition: Callable[[], bool], what: str, seconds: float = SECOND
     while not condition():
         assert time.monotonic() < deadline, f"not within {seconds:g} s: {what}"
         pause.wait(LOOK_SECONDS)
+
+
+def waits(database: Database) -> bool:
+    """Whether somebody waits for a lock; of SQLite, whose writers take turns, nothing can be said."""
+    if database.engine.dialect.name == "sqlite":
+        return True
+    with database.engine.connect() as connection:
+        own = "(SELECT oid FROM pg_database WHERE datname = current_database())"
+        locks = f"SELECT count(*) FROM pg_stat_activity WHERE datid = {own} AND wait_event_type = 'Lock'"
+        return bool(connection.exec_driver_sql(locks).scalar())

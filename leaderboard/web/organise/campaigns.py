@@ -199,7 +199,7 @@ def settings(campaign: str) -> ResponseReturnValue:
             found = organised_campaign(session, actor(), campaign)
             with form.checked_with():
                 given = form.settings()
-                refuse_stale(form, {name: getattr(found, name) for name in page.values}, given)
+                refuse_stale(session, form, found, given)
                 campaigns.change_campaign(session, actor(), found, **given)
             asked = awaits_yes(session, campaign, before)
     except LeaderboardError as error:

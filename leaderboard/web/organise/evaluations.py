@@ -235,7 +235,7 @@ def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
             found = organised_evaluation(session, actor(), campaign, evaluation)
             with form.checked_with():
                 given = form.settings()
-                refuse_stale(form, {name: getattr(found, name) for name in page.values}, given)
+                refuse_stale(session, form, found, given)
                 evaluations.change_evaluation(session, actor(), found, **given)
             asked = awaits_yes(session, campaign, before)
     except LeaderboardError as error:

@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from sqlalchemy.orm import Session
+
 from leaderboard.errors import Conflict
+from leaderboard.models import Campaign, Evaluation
 from leaderboard.rules.digests import short
+from leaderboard.services.locking import locked
 from leaderboard.web.forms import Form
 
 __all__ = ["refuse_stale", "state_of"]
@@ -15,14 +19,18 @@ def state_of(form: Form, values: Mapping[str, Any]) -> str:
     return " ".join(f"{name}={short(values[name])}" for name in form._fields if name in values)
 
 
-def refuse_stale(form: Form, values: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+def refuse_stale(session: Session, form: Form, found: Campaign | Evaluation, given: Mapping[str, Any]) -> None:
     """Raises Conflict where the form would put back what somebody else changed since it was opened, and names it.
 
-    values  the settings as they stand; given: what the form asks for
+    found  what it would change, locked from now on: of two forms that are sent at the same moment one meets what the
+           other changed
+    given  the settings that the form asks for
 
     The form then notes these settings, so that sending it again is a yes to what it holds. One that notes nothing,
     which no browser sends, is taken as it is.
     """
+    stands = locked(session, type(found), found.id)
+    values = {name: getattr(stands, name) for name in given if hasattr(stands, name)}
     shown, stand = (
         dict(part.split("=", 1) for part in state.split() if "=" in part)
         for state in (form.text("state"), state_of(form, values))
