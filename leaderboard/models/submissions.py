@@ -226,6 +226,7 @@ class StagedRun(Base):
     upload      `store.Received`, and `given` what the form said, see `services.staging`
     expires_at  from when on it is gone; never after what closing makes public has opened
     submission_id  what the yes has made of it
+    taken_back  its sender changes it in the form: it waits no longer, and is here for that form alone
     """
 
     __tablename__ = "staged_run"
@@ -242,3 +243,4 @@ class StagedRun(Base):
     received_at: Mapped[dt.datetime]
     expires_at: Mapped[dt.datetime]
     submission_id: Mapped[int | None] = mapped_column(sa.ForeignKey("submission.id", ondelete="CASCADE"))
+    taken_back: Mapped[bool] = mapped_column(default=False)

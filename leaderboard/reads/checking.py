@@ -43,6 +43,7 @@ class Staged:
 
     system      its name
     submission  what a yes has made of it; None while it waits
+    taken_back  whether its sender changes it in the form: it waits no longer
     """
 
     id: int
@@ -53,6 +54,7 @@ class Staged:
     upload: Received
     expires_at: dt.datetime
     submission: int | None
+    taken_back: bool
 
 
 class _Ready:
@@ -147,12 +149,12 @@ def completed(
 
 def waiting_runs(session: Session, actor: Actor, evaluation_id: int, now: dt.datetime) -> tuple[Staged, ...]:
     """The reader's own runs that wait for their yes in an evaluation, the oldest first."""
-    own = _own(actor, evaluation_id, now).where(StagedRun.submission_id.is_(None)).order_by(StagedRun.id)
-    return tuple(_staged(session, one) for one in session.scalars(own))
+    own = _own(actor, evaluation_id, now).where(StagedRun.submission_id.is_(None), ~StagedRun.taken_back)
+    return tuple(_staged(session, one) for one in session.scalars(own.order_by(StagedRun.id)))
 
 
 def waiting_run(session: Session, actor: Actor, evaluation_id: int, staged_id: int, now: dt.datetime) -> Staged:
-    """One of `waiting_runs`, or one that got its yes a moment ago. Raises NotFound where it is none of them."""
+    """One of `waiting_runs`, or one that got its yes or was taken back a moment ago. Raises NotFound for all others."""
     own = session.scalar(_own(actor, evaluation_id, now).where(StagedRun.id == staged_id))
     if own is None:
         raise NotFound("No run of yours waits for a yes here: it was given up, or its time is over.")
@@ -177,6 +179,7 @@ def _staged(session: Session, row: StagedRun) -> Staged:
         upload=Received(**row.upload),
         expires_at=row.expires_at,
         submission=row.submission_id,
+        taken_back=row.taken_back,
     )
 
 

@@ -23,9 +23,10 @@ from leaderboard.services import quotas, submissions
 from leaderboard.services.systems import NewSystem
 from leaderboard.store import Received
 
-__all__ = ["STAGED_SECONDS", "Given", "Sent", "confirm", "discard", "stage", "sweep"]
+__all__ = ["STAGED_SECONDS", "Given", "Sent", "confirm", "discard", "stage", "sweep", "take_back"]
 
 STAGED_SECONDS = 30 * 60
+SUBMITTED = "This run was submitted: withdraw it in place of giving it up."
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +136,13 @@ def stage(
 def confirm(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int, now: dt.datetime) -> Submission:
     """Submits a run that waited, as it was sent; a second yes gives what the first one made.
 
-    Raises NotFound for none of theirs, and what `submit` does.
+    Raises NotFound for none of theirs, Conflict for one that was taken back, and what `submit` does.
     """
     staged = _own(session, actor, evaluation, staged_id, now)
     if staged.submission_id is not None:
         return session.get_one(Submission, staged.submission_id)
+    if staged.taken_back:
+        raise Conflict("You took this run back to the form to change it: submit it there.")
     sent, place = _sent(staged), staged.arrival_id
     moments = {"begun_at": staged.begun_at, "received_at": staged.received_at, "decided_at": now, "place": place}
     team = session.get_one(Team, sent.team_id)
@@ -155,17 +158,32 @@ def discard(session: Session, actor: Actor, evaluation: Evaluation, staged_id: i
     """
     staged = _own(session, actor, evaluation, staged_id, now)
     if staged.submission_id is not None:
-        raise Conflict("This run was submitted: withdraw it in place of giving it up.")
+        raise Conflict(SUBMITTED)
     quotas.give_up(session, staged.arrival_id)
     sent = _sent(staged)
     session.delete(staged)
     return sent
 
 
+def take_back(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int, now: dt.datetime) -> Sent:
+    """Gives up the place of a run that waited, and tells what was sent, for the form in which its sender changes it.
+
+    It waits no longer. Asked once more, by a page that is loaded again, it tells the same until its time is over.
+    Raises NotFound, and Conflict for one that was submitted.
+    """
+    staged = _own(session, actor, evaluation, staged_id, now)
+    if staged.submission_id is not None:
+        raise Conflict(SUBMITTED)
+    quotas.give_up(session, staged.arrival_id)
+    staged.arrival_id, staged.taken_back = None, True
+    return _sent(staged)
+
+
 def sweep(session: Session, now: dt.datetime) -> int:
-    """Removes the runs whose time for a yes is over; returns how many of them had none."""
-    over = sa.delete(StagedRun).where(StagedRun.expires_at <= now).returning(StagedRun.submission_id)
-    return sum(submission is None for submission in session.scalars(over).all())
+    """Removes the runs whose time for a yes is over; returns how many of them waited in vain."""
+    columns = StagedRun.submission_id, StagedRun.taken_back
+    over = session.execute(sa.delete(StagedRun).where(StagedRun.expires_at <= now).returning(*columns)).all()
+    return sum(submission is None and not taken_back for submission, taken_back in over)
 
 
 def _sent(staged: StagedRun) -> Sent:

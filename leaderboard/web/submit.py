@@ -1,11 +1,11 @@
 """The submission form of an evaluation."""
 
 import datetime as dt
-from collections.abc import Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TypeVar
 
-from flask import Blueprint, flash, redirect, render_template, url_for
+from flask import Blueprint, abort, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
@@ -366,6 +366,8 @@ def waiting(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue
         staged = waiting_run(session, actor(), page.evaluation.id, waiting, clock())
         if staged.submission is not None:
             return redirect(url_for("submissions.show", submission=staged.submission))
+        if staged.taken_back:
+            return redirect(url_for("submit.new", campaign=campaign, evaluation=evaluation))
         evaluated = session.get_one(Evaluation, page.evaluation.id)
         expected = expected_of(session, actor(), evaluated, now(), to_submit=True)
     found = check_stored(expected, page.evaluation.id, staged.upload, staged.threshold, [staged.team_id])
@@ -377,15 +379,8 @@ def waiting(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue
 def confirm(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue:
     """The yes. A second one, of a hand that was quicker than the page, leads to the same submission."""
     page = read(submitting, campaign, evaluation)
-    try:
-        with writing() as session:
-            where = session.get_one(Evaluation, page.evaluation.id)
-            run = staging.confirm(session, actor(), where, waiting, clock())
-    except NotFound:
-        raise
-    except LeaderboardError as error:
-        flash(error.message, "warning")
-        return redirect(_waiting_address(page, waiting))
+    with _deciding(page, waiting) as (session, where):
+        run = staging.confirm(session, actor(), where, waiting, clock())
     return redirect(url_for("submissions.show", submission=run.id))
 
 
@@ -394,12 +389,8 @@ def confirm(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue
 def discard(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue:
     """The no."""
     page = read(submitting, campaign, evaluation)
-    try:
-        with writing() as session:
-            staging.discard(session, actor(), session.get_one(Evaluation, page.evaluation.id), waiting, clock())
-    except Conflict as error:
-        flash(error.message, "warning")
-        return redirect(_waiting_address(page, waiting))  # which leads to the submission
+    with _deciding(page, waiting) as (session, where):
+        staging.discard(session, actor(), where, waiting, clock())
     flash("The file is given up. Nothing was submitted.")
     return redirect(url_for("submit.new", campaign=campaign, evaluation=evaluation))
 
@@ -407,25 +398,35 @@ def discard(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue
 @blueprint.post("/campaigns/<campaign>/<evaluation>/submit/<int:waiting>/change")
 @signed_in
 def change(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue:
-    """Neither yes nor no: back to the form as it was filled in, with its file. The run waits no longer."""
+    """Neither yes nor no: back to the form as it was filled in, with its file. The run waits no longer, and the page
+    that is loaded again shows the same form.
+    """
     page = read(submitting, campaign, evaluation)
-    try:
-        with writing() as session:
-            where = session.get_one(Evaluation, page.evaluation.id)
-            sent = staging.discard(session, actor(), where, waiting, clock())
-            page = submitting(session, actor(), campaign, evaluation, now())  # with the place that the run held
-            refused = _refusal(page)
-            if refused is not None:  # it could only be given up, while a yes may still do
-                raise refused
-    except NotFound:
-        raise
-    except LeaderboardError as error:
-        flash(error.message, "warning")
-        return redirect(_waiting_address(page, waiting))
+    with _deciding(page, waiting) as (session, where):
+        sent = staging.take_back(session, actor(), where, waiting, clock())
+        page = submitting(session, actor(), campaign, evaluation, now())  # with the place that the run held
+        refused = _refusal(page)
+        if refused is not None:  # it could only be given up, while a yes may still do
+            raise refused
     if sent.given.said:
         flash("Choose the file with the run's metadata again: only the run itself is kept.", "warning")
     form = SubmitForm.of_sent(page, sent)
     return render_template("submit/new.html", form=form, page=page, upload=sent.upload, found=None)
+
+
+@contextmanager
+def _deciding(page: Submitting, waiting: int) -> Iterator[tuple[Session, Evaluation]]:
+    """A transaction in which something becomes of a run that waits; why nothing does is told on its page, which leads
+    on where it waits no longer. Raises NotFound where there is none.
+    """
+    try:
+        with writing() as session:
+            yield session, session.get_one(Evaluation, page.evaluation.id)
+    except NotFound:
+        raise
+    except LeaderboardError as error:
+        flash(error.message, "warning")
+        abort(redirect(_waiting_address(page, waiting)))
 
 
 def _waiting_address(page: Submitting, waiting: int) -> str:

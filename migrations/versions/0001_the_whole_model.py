@@ -813,6 +813,7 @@ def upgrade() -> None:
         moment("received_at"),
         moment("expires_at"),
         sa.Column("submission_id", sa.Integer(), nullable=True),
+        sa.Column("taken_back", sa.Boolean(), nullable=False),
         sa.ForeignKeyConstraint(
             ["evaluation_id"],
             ["evaluation.id"],

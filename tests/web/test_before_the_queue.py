@@ -193,8 +193,15 @@ def test_a_run_that_waits_goes_back_to_the_filled_form_with_its_file_and_place(
     assert form.status_code == 200
     assert "<strong>alpha.run</strong>" in form.text
     assert f'action="{FORM}"' in form.text
-    assert (count(measured, StagedRun), count(measured, Arrival), rejected_today(measured)) == (0, 0, 1)
+    assert (count(measured, StagedRun), count(measured, Arrival), rejected_today(measured)) == (1, 0, 1)
     sent = sent_again(form.text)
+    again = sent_again(participant.post(f"{address}/change").text)  # the page is loaded again
+    assert {name: again.get(name) for name in (*new, *words)} == {**new, **words}
+    assert participant.post(address).location == address  # no yes to it any more
+    assert participant.client.get(address).location == FORM
+    said = participant.get(FORM)
+    assert "You took this run back to the form to change it: submit it there." in said
+    assert address not in said  # among those that wait
     assert {name: sent.get(name) for name in (*new, *words)} == {**new, **words}
     # Sent once more as it came back, with θ and no file.
     assert participant.send(FORM, None, **{**sent, "threshold": "0.75"}).location == "/submissions/1"
@@ -202,7 +209,8 @@ def test_a_run_that_waits_goes_back_to_the_filled_form_with_its_file_and_place(
         run = session.scalars(sa.select(Submission)).one()
         assert (run.label, run.notes, run.threshold, run.answers) == ("my label", "my notes", 0.75, {"gpu": "A 100"})
         assert (run.system.name, run.filename, run.designation.value) == ("Heron", "alpha.run", "primary")
-    assert participant.post(f"{address}/change").status_code == 404
+    assert participant.post(f"{address}/change").location == address  # the quota is spent
+    assert participant.client.get(address).location == FORM
 
 
 def test_a_run_whose_evaluation_has_closed_is_not_taken_back_to_a_form_that_takes_nothing(

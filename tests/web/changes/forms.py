@@ -18,10 +18,12 @@ __all__ = ["change"]
 change = Changes()
 
 
-@change("staging.stage", "staging.discard", "staging.sweep", raises=NONE)
+@change("staging.stage", "staging.take_back", "staging.discard", "staging.sweep", raises=NONE)
 def _(session: Session, play: Play) -> None:
     _stage(session, play)
-    staging.discard(session, play.actor(session, "ada"), play.evaluation(session), _stage(session, play), present())
+    ada, evaluation, waiting = play.actor(session, "ada"), play.evaluation(session), _stage(session, play)
+    staging.take_back(session, ada, evaluation, waiting, present())
+    staging.discard(session, ada, evaluation, waiting, present())
     staging.sweep(session, present())
 
 
