@@ -224,9 +224,11 @@ class Checked:
         if self.is_elsewhere:
             said = []
             if not (self.foreign and self.foreign[0]) and self.expected.allowed is None:  # else its problems say it
-                of_all = f"{self.unknown[0]:,} of its {counted(self.queries, 'query', 'queries')}"
-                some = ", ".join(map(shown, self.unknown[1]))
-                said.append(f"{of_all} are not among those of this evaluation, such as {some}.")
+                verb = "is" if self.unknown[0] == 1 else "are"
+                who = f"{self.unknown[0]:,} of its {self.queries:,} queries {verb}"
+                if self.queries == 1:
+                    who = "Its only query is"
+                said.append(f"{who} not among those of this evaluation: {_first_of(self.unknown)}.")
             if self.seems_of:
                 said.append(self.seems_of.in_words)
             if said:
@@ -303,9 +305,10 @@ class Checked:
             lines.append(f"{self.name}: {size}, {depth} a query{tag}")
             returned = f"what has a score of at least {self.threshold:g}" if self.threshold is not None else "all of it"
             lines.append(f"returned is {'what has decision Y' if self.decisions else returned}")
-        if self.known is not None:
+        if self.known:
             within = "" if self.whole else " in it"
-            lines.append(f"{self.known - self.lacking[0]:,} of {self.known:,} queries have a list{within}")
+            has, of_all = self.known - self.lacking[0], counted(self.known, "query", "queries")
+            lines.append(f"{has:,} of {of_all} {'has' if has == 1 else 'have'} a list{within}")
         lines += self.remarks
         if self.judged is not None:
             lines.append(f"{100 * self.judged:.0f} % of the first ten documents are judged")

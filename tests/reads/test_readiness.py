@@ -82,6 +82,7 @@ def test_an_evaluation_in_order_has_nothing_left_to_do(field: Field) -> None:
         ({"closes_at": NOW + DAY, "anonymous_until": NOW}, "What is public", "before it closes"),
         ({"texts": Opening.NEVER}, "What is public", "never public"),
         ({"daily_quota": None, "total_quota": None}, "Quotas", "No limit"),
+        ({"daily_quota": 0, "total_quota": 9}, "Quotas", "no team can submit a run"),
     ],
 )
 def test_what_may_be_meant_so_is_worth_a_look(field: Field, columns: dict[str, object], about: str, word: str) -> None:

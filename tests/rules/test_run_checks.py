@@ -73,6 +73,19 @@ def test_a_file_is_not_said_to_be_sound_of_which_only_the_beginning_was_looked_a
 def test_a_run_whose_queries_are_mostly_strange_is_of_something_else() -> None:
     assert kinds(found(RUN, Expected("Text", ("q7", "q8")))) == [Kind.COLLECTION]
     assert kinds(found(RUN, Expected("Text", ("q1", "q8")))) == []
+    of_both = ("q7", "q8")
+    for run, words in (
+        (RUN, "2 of its 2 queries are not among those of this evaluation: q1, q2."),
+        (RUN + b"q7 Q0 d1 1 3 t\n", "2 of its 3 queries are not among those of this evaluation: q1, q2."),
+        (b"q1 Q0 d1 1 3 t\n", "Its only query is not among those of this evaluation: q1."),
+    ):
+        assert [one.text for one in found(run, Expected("Text", of_both)).warnings] == [words]
+
+
+def test_how_many_queries_have_a_list_is_said_where_some_are_known() -> None:
+    assert "1 of 1 query has a list" in found(RUN, Expected("Text", ("q1",))).in_words
+    assert "2 of 2 queries have a list" in found(RUN, Expected("Text", ("q1", "q2"))).in_words
+    assert not any("have a list" in line for line in found(RUN, Expected("Text", ())).in_words)
 
 
 def test_the_beginning_of_a_file_is_not_said_to_lack_what_may_follow() -> None:

@@ -270,6 +270,9 @@ def _quotas(evaluation: Evaluation) -> Point:
     if evaluation.daily_quota is None and evaluation.total_quota is None:
         words = "No limit of submissions: the figures of many runs tell something of the judgments."
         return Point("Quotas", Urgency.LOOK, words, Mend.SETTINGS)
+    if 0 in (evaluation.daily_quota, evaluation.total_quota):
+        words = "The quota is 0: no team can submit a run. Left empty, there is no limit."
+        return Point("Quotas", Urgency.LOOK, words, Mend.SETTINGS)
     bounds = [
         f"{bound:,} {when}"
         for bound, when in ((evaluation.daily_quota, "a day"), (evaluation.total_quota, "in all"))
