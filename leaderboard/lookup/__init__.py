@@ -4,7 +4,7 @@ from leaderboard.lookup.absent import missing
 from leaderboard.lookup.events import StoredEvent, stored_events
 from leaderboard.lookup.forms import answered, collection_list, file_rules, form_fields, keeping, standing_agreements
 from leaderboard.lookup.judging import query_numbers, refusals, refusals_by_measures
-from leaderboard.lookup.openings import CLOSED_AGAIN, REVEALING, of_what_there_is, once_revealed
+from leaderboard.lookup.openings import REVEALING, closed_again, of_what_there_is, once_revealed
 from leaderboard.lookup.places import (
     find_campaign,
     find_evaluation,
@@ -55,13 +55,13 @@ from leaderboard.lookup.teams import (
 )
 
 __all__ = [
-    "CLOSED_AGAIN",
     "IS_CURRENT",
     "IS_STANDING",
     "IS_WANTED",
     "REVEALING",
     "StoredEvent",
     "answered",
+    "closed_again",
     "collection_list",
     "current_set",
     "current_sets",

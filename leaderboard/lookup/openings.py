@@ -1,16 +1,19 @@
 """What everybody may see of an evaluation, of what there is to see; and what a change of its dates took back."""
 
+import datetime as dt
 from collections.abc import Collection
 from contextlib import closing
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard.access import open_to_all
 from leaderboard.lookup.events import stored_events
 from leaderboard.models import Evaluation, Event, JudgmentRevision, Query, Submission
 from leaderboard.rules.settings import Split
 
-__all__ = ["CLOSED_AGAIN", "REVEALING", "of_what_there_is", "once_revealed"]
+__all__ = ["CLOSED_AGAIN", "REVEALING", "closed_again", "of_what_there_is", "once_revealed"]
 
 REVEALING = frozenset({"details", "judgments", "hidden_queries"})  # who has read these makes better runs
 CLOSED_AGAIN = "closed_again"  # the fact of an event: what of these everybody could read until a change took it back
@@ -29,6 +32,15 @@ def of_what_there_is(session: Session, evaluation: Evaluation, opened: Collectio
         return frozenset()
     there = session.execute(sa.select(*(own[name].label(name) for name in wanted))).one()
     return frozenset(name for name, found in zip(wanted, there, strict=True) if found)
+
+
+def closed_again(session: Session, evaluation: Evaluation, before: Collection[str], now: dt.datetime) -> dict[str, Any]:
+    """What a change just took back of `REVEALING` that everybody could read, as facts of its event; none for nothing.
+
+    before  what `access.open_to_all` gave before the change
+    """
+    closed = of_what_there_is(session, evaluation, REVEALING.intersection(before) - open_to_all(evaluation, now))
+    return {CLOSED_AGAIN: sorted(closed)} if closed else {}
 
 
 def once_revealed(session: Session, evaluation: Evaluation) -> frozenset[str]:

@@ -1,15 +1,16 @@
 """Campaigns: what is held fixed over the years, above all the prior."""
 
-from collections.abc import Mapping, Sequence
+import datetime as dt
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
-from leaderboard.access import Actor, known_campaigns, require, require_organiser
+from leaderboard.access import Actor, known_campaigns, open_to_all, require, require_organiser
 from leaderboard.errors import Conflict, Gathered, InvalidFields, PriorLocked, UnknownMeasure
-from leaderboard.lookup import teams_with_runs
+from leaderboard.lookup import closed_again, teams_with_runs
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.models import (
     Campaign,
@@ -143,10 +144,15 @@ def change_campaign(
     changed = [name for name in CHANGEABLE if after[name] != before[name]]
     if campaign.locked_at is not None and set(changed) & set(LOCKED):
         raise PriorLocked
+    now = present()
+    is_drafted = "visibility" in changed and after["visibility"] == Visibility.DRAFT
+    drafted = _locked_evaluations(session, campaign) if is_drafted else []
+    read_before = [(evaluation, open_to_all(evaluation, now)) for evaluation in drafted]
     for name in changed:
         setattr(campaign, name, after[name])
     if changed:
         record(session, actor, "change", campaign, fields=changed)
+    _note_closed_again(session, actor, read_before, now)
     if set(changed) & set(SCORED_BY):
         for evaluation in session.scalars(_evaluations_of(campaign)).all():
             make_set(session, actor, evaluation)
@@ -160,10 +166,22 @@ def _settle_who_is_let_in(session: Session, actor: Actor, campaign: Campaign, *,
 
     Runs that are being submitted hold their evaluation shared: each is there before, or meets a private campaign.
     """
-    for evaluation in session.scalars(_evaluations_of(campaign)).all():
-        locked(session, Evaluation, evaluation.id)
+    _locked_evaluations(session, campaign)
     for team in () if shut_out else teams_with_runs(session, campaign.id):
         let_team_in(session, actor, campaign, team)
+
+
+def _note_closed_again(
+    session: Session, actor: Actor, read_before: Iterable[tuple[Evaluation, Collection[str]]], now: dt.datetime
+) -> None:
+    """Notes in the trails of evaluations what everybody could read of them until their campaign was made a draft."""
+    for evaluation, opened in read_before:
+        if closed := closed_again(session, evaluation, opened, now):
+            record(session, actor, "change", evaluation, **closed)
+
+
+def _locked_evaluations(session: Session, campaign: Campaign) -> list[Evaluation]:
+    return [locked(session, Evaluation, one.id) for one in session.scalars(_evaluations_of(campaign)).all()]
 
 
 def _evaluations_of(campaign: Campaign) -> sa.Select[Any]:

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics
 from leaderboard.access import Actor, open_to_all, require_organiser
 from leaderboard.errors import Conflict, Gathered, InvalidFields
-from leaderboard.lookup import CLOSED_AGAIN, REVEALING, of_what_there_is
+from leaderboard.lookup import closed_again
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.models import Campaign, Evaluation
 from leaderboard.rules import time_zones
@@ -118,10 +118,9 @@ def change_evaluation(session: Session, actor: Actor, evaluation: Evaluation, **
     after = _checked(campaign, {**{name: getattr(evaluation, name) for name in CHANGEABLE}, **changes})
     read_before = open_to_all(evaluation, now := present())
     changed = assign(evaluation, **{name: after[name] for name in CHANGEABLE})
-    closed = of_what_there_is(session, evaluation, REVEALING & read_before - open_to_all(evaluation, now))
-    facts: dict[str, Any] = {CLOSED_AGAIN: sorted(closed)} if closed else {}
     if changed:
-        record(session, actor, "change", evaluation, fields=changed, **facts)
+        closed = closed_again(session, evaluation, read_before, now)
+        record(session, actor, "change", evaluation, fields=changed, **closed)
     if set(changed) & set(OF_EVALUATION):
         make_set(session, actor, evaluation)
     return evaluation

@@ -157,6 +157,7 @@ def test_a_draft_is_no_way_round_the_questions(field: Field) -> None:
     assert seen(field, Visibility.PRIVATE) == (
         f"{there.format('1 team that has', 'sees')} Team Alder.",
         f"With this, the members of all teams that are let in can read of The year 2026 at once: {readable}. {back}",
+        f"With this, The year 2026 {AGAIN}: results by query, which reveal judgments.",
     )
     assert seen(field, Visibility.PUBLIC)[0] == f"{there.format('1 team that has', 'sees')} Team Birch."
 
@@ -168,6 +169,19 @@ def test_a_draft_forgets_no_more_than_a_date_what_everybody_could_read(field: Fi
     changed(field, draft=True)
     assert changed(field, closes_at=None) == ()
     assert changed(field, draft=False)[-1] == f"With this, The year 2026 {AGAIN}: {REVEALED}."
+
+
+def test_a_draft_of_the_whole_campaign_forgets_no_more(field: Field) -> None:
+    now = present()
+    field.change(closes_at=now - DAY, judgments_published=True)
+    field.run("Alder", {"AP": [0.8] * 4}, received_at=now - 2 * DAY)
+    assert seen(field, Visibility.PRIVATE) != ()  # who is let in reads it as before: nothing is closed again
+    seen(field, Visibility.DRAFT)
+    with field.database.read() as session:
+        facts = session.scalars(sa.select(Event.facts).where(Event.subject == "evaluation")).all()
+    assert [one["closed_again"] for one in facts if "closed_again" in one] == [["details", "judgments"]]
+    assert changed(field, closes_at=now + DAY) == ()  # nobody sees it
+    assert seen(field, Visibility.PUBLIC)[-1] == f"With this, The year 2026 {AGAIN}: {REVEALED}."
 
 
 def seen(field: Field, visibility: Visibility) -> tuple[str, ...]:
