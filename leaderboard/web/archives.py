@@ -33,6 +33,7 @@ __all__ = [
     "NoManifest",
     "bring_in",
     "draft",
+    "manifest_of_kept",
     "plan",
     "plan_of_kept",
     "require_right",
@@ -133,8 +134,7 @@ def require_right(campaign: str) -> str:
 def draft(upload: Received, campaign: str) -> ManifestDraft:
     """Drafts a manifest for an archive, of one campaign or, "", of a new one. Raises BadInput where it can't be."""
     title = require_right(campaign)
-    unpacked = Limits(expanded_bytes=min(config().text_bytes, MOST_UNPACKED))
-    with store().run_file(upload.sha256) as path, open_tree(path, unpacked, upload.filename) as tree:
+    with _tree(upload) as tree:
         if sum(file.stat().st_size for file in tree.files.values()) > MOST_DRAFTED:
             raise BadInput(f"{upload.filename} is too large for that here; {BY_COMMAND}")
         drafted = draft_of(tree, slug=campaign, title=title, limits=limits(), most_runs=MOST_RUNS)
@@ -144,6 +144,27 @@ def draft(upload: Received, campaign: str) -> ManifestDraft:
         raise BadInput(f"{upload.filename} has too many queries and runs for that here; {BY_COMMAND}")
     counts = drafted.evaluations, drafted.runs
     return ManifestDraft(upload.filename, drafted.text, *counts, drafted.notes, uploads.keep(upload))
+
+
+def manifest_of_kept(kept: str, field: str) -> str:
+    """The manifest by which a kept archive was looked at: the one beside it, else its own.
+
+    Raises InvalidFields for `field` where the archive is gone, and BadInput for a manifest that is no text, or longer
+    than a form takes.
+    """
+    upload, beside = _kept(kept, field)
+    with _tree(upload) as tree:
+        if beside is None:
+            content = tree.file(NAME).read_bytes()
+        else:
+            with store().run_file(beside.sha256) as path:
+                content = path.read_bytes()
+    if len(content) > MOST_TEXT:
+        raise BadInput(f"the manifest of {upload.filename} is too long for that here; change it in the archive")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadInput(f"the manifest of {upload.filename} is no UTF-8 text") from None
 
 
 def plan_of_kept(kept: str, manifest: str, campaign: str, field: str) -> ArchivePlan:
@@ -220,6 +241,14 @@ def _kept(proofs: str, field: str) -> tuple[Received, Received | None]:
 
 
 @contextmanager
+def _tree(upload: Received) -> Iterator[Tree]:
+    """The archive's files. Raises BadInput."""
+    unpacked = Limits(expanded_bytes=min(config().text_bytes, MOST_UNPACKED))
+    with store().run_file(upload.sha256) as path, open_tree(path, unpacked, upload.filename) as tree:
+        yield tree
+
+
+@contextmanager
 def _opened(upload: Received, campaign: str, beside: Received | None) -> Iterator[tuple[Tree, Manifest, list[str]]]:
     """The archive's files, the manifest, which must be of the campaign where one is named, and what is wrong with that.
 
@@ -227,8 +256,7 @@ def _opened(upload: Received, campaign: str, beside: Received | None) -> Iterato
 
     Raises BadInput.
     """
-    unpacked = Limits(expanded_bytes=min(config().text_bytes, MOST_UNPACKED))
-    with store().run_file(upload.sha256) as path, open_tree(path, unpacked, upload.filename) as tree:
+    with _tree(upload) as tree:
         if beside is None and NAME not in tree.files:
             raise NoManifest(f"there is no file {NAME} in {upload.filename}")
         manifest, problems = _manifest(tree, beside)

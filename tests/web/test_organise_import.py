@@ -82,6 +82,21 @@ def teams(world: World) -> list[str]:
         return list(session.scalars(sa.select(Team.name).order_by(Team.id)))
 
 
+def manifest_in(page: str) -> str:
+    """What stands in the field of the manifest."""
+    text = html.unescape(page.partition('spellcheck="false"')[2])
+    return text.partition(">")[2].partition("</textarea>")[0].strip()
+
+
+def send_manifest(organiser: Reader, status: int, **fields: str) -> str:
+    """The page that comes for a manifest, or for the wish to change it."""
+    fields = {"csrf_token": organiser.token(), **fields}
+    path, form = "/organise/harbour/import/manifest", "multipart/form-data"
+    answer = organiser.client.post(path, data=fields, content_type=form)
+    assert answer.status_code == status
+    return answer.text
+
+
 def hidden(page: str, name: str) -> str:
     found = re.search(rf'name="{name}"[^>]*value="([^"]+)"', page)
     assert found is not None
@@ -98,6 +113,10 @@ def test_an_organiser_sees_what_an_archive_makes_and_then_brings_it_in_once(orga
     assert "those that are judged" in preview.text
     assert "Here already" not in preview.text
     assert evaluations(world) == ["2025"]
+    own = send_manifest(organiser, 200, kept=hidden(preview.text, "kept"), edit="yes")
+    assert manifest_in(own) == MANIFEST.strip()  # the archive's own may be changed too
+    other = send_manifest(organiser, 200, kept=hidden(own, "kept"), manifest=MANIFEST.replace("The year", "Year"))
+    assert "Year 2019" in other
     for _ in range(2):
         answer = organiser.post("/organise/harbour/import", kept=hidden(preview.text, "kept"))
         assert (answer.status_code, answer.location) == (302, "/organise/harbour")
@@ -191,8 +210,7 @@ def test_an_archive_without_a_manifest_gets_a_draft_that_is_completed_and_brough
     assert answer.status_code == 200
     assert "1 evaluation and 4 runs" in answer.text
     assert "<li>README: not recognised as anything</li>" in answer.text
-    kept, drafted = hidden(answer.text, "kept"), html.unescape(answer.text.partition('spellcheck="false"')[2])
-    drafted = drafted.partition(">")[2].partition("</textarea>")[0].strip()
+    kept, drafted = hidden(answer.text, "kept"), manifest_in(answer.text)
     assert 'slug = "harbour"\ntitle = "Harbour"\n' in drafted  # of this campaign, whose settings stay
     assert 'file = "round1/elm/second.run"\nteam = "elm"\n' in drafted
     # The tag in its lines, where that is the file's name but for its ending.
@@ -202,11 +220,7 @@ def test_an_archive_without_a_manifest_gets_a_draft_that_is_completed_and_brough
     assert evaluations(world) == ["2025"]
 
     def send(text: str, status: int, kept: str = kept) -> str:
-        fields = {"csrf_token": organiser.token(), "kept": kept, "manifest": text}
-        path, form = "/organise/harbour/import/manifest", "multipart/form-data"
-        answer = organiser.client.post(path, data=fields, content_type=form)
-        assert answer.status_code == status
-        return answer.text
+        return send_manifest(organiser, status, kept=kept, manifest=text)
 
     assert "is no TOML" in send("nonsense", 400)
     wrong = send(drafted.replace('"round1/qrels"', '"<gone>"'), 400)
@@ -220,6 +234,13 @@ def test_an_archive_without_a_manifest_gets_a_draft_that_is_completed_and_brough
         drafted.replace("# closes_at = YYYY-MM-DDTHH:MM:SSZ", "closes_at = 2019-05-01\ndocuments = 1000"), 200
     )
     assert "1 May 2019" in preview
+    again = send_manifest(organiser, 200, kept=hidden(preview, "kept"), edit="yes")
+    text = manifest_in(again)
+    assert text == drafted.replace("# closes_at = YYYY-MM-DDTHH:MM:SSZ", "closes_at = 2019-05-01\ndocuments = 1000")
+    preview = send(text.replace("2019-05-01", "2019-05-02"), 200, kept=hidden(again, "kept"))
+    assert "2 May 2019" in preview
+    gone = send_manifest(organiser, 400, kept="x", edit="yes")
+    assert "not here any more" in gone
     answer = organiser.post("/organise/harbour/import", kept=hidden(preview, "kept"))
     assert (answer.status_code, answer.location) == (302, "/organise/harbour")
     assert evaluations(world) == ["2025", "round1"]

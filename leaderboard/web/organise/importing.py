@@ -26,6 +26,7 @@ from leaderboard.web.sessions import signed_in
 blueprint = Blueprint("organise_import", __name__, url_prefix="/organise")
 
 FORM, DRAFT, PREVIEW = "organise/import.html", "organise/import_draft.html", "organise/import_preview.html"
+ARCHIVE = "the archive"  # what problems are in that have no line: those of a manifest name files and entries
 SHOWN = 50  # runs that were refused, and files that nothing names, that a page lists
 
 
@@ -134,8 +135,13 @@ def _preview(campaign: str) -> ResponseReturnValue:
 
 
 def _complete(campaign: str) -> ResponseReturnValue:
-    """Previews an archive by the manifest that stands beside it; where that is wrong it comes back as it was sent."""
+    """Previews an archive by the manifest that stands beside it; where that is wrong it comes back as it was sent.
+
+    From the preview, too: "edit" gives the manifest that it went by.
+    """
     fields, _ = uploads.look("", 0)
+    if "edit" in fields:
+        return _edit(campaign, DraftForm(fields).text("kept"))
     form = DraftForm(fields)
     try:
         if refused_fields():
@@ -146,8 +152,15 @@ def _complete(campaign: str) -> ResponseReturnValue:
     except LeaderboardError as error:
         problems = error if isinstance(error, FileRejected) else None
         beside = InvalidFields({"manifest": ["nothing was taken in; see its problems"]}) if problems else error
-        told = {"problems": problems, "told_of": _told_of(problems)}
-        return form_page(DRAFT, form, beside, campaign=campaign, draft=None, **told)
+        return form_page(DRAFT, form, beside, campaign=campaign, draft=None, problems=problems, source=ARCHIVE)
+
+
+def _edit(campaign: str, kept: str) -> ResponseReturnValue:
+    try:
+        form = DraftForm(formdata=None, kept=kept, manifest=archives.manifest_of_kept(kept, "archive"))
+    except LeaderboardError as error:
+        return _refused(campaign, error)
+    return render_template(DRAFT, form=form, campaign=campaign, draft=None, problems=None)
 
 
 def _planned(campaign: str, plan: ArchivePlan) -> ResponseReturnValue:
@@ -176,10 +189,5 @@ def _refused(campaign: str, error: LeaderboardError) -> ResponseReturnValue:
     """The page with what is wrong: of a file every problem with its line."""
     problems = error if isinstance(error, FileRejected) else None
     beside = InvalidFields({"archive": ["nothing was taken in; see the problems below"]}) if problems else error
-    told = {"problems": problems, "told_of": _told_of(problems)}
-    return form_page(FORM, ArchiveForm(formdata=None), beside, campaign=campaign, **told)
-
-
-def _told_of(problems: FileRejected | None) -> str:
-    """What the problems are in, if not in one file: those of a manifest that could be read name files and entries."""
-    return "" if problems is None or any(one.line is not None for one in problems.problems) else "the archive"
+    form = ArchiveForm(formdata=None)
+    return form_page(FORM, form, beside, campaign=campaign, problems=problems, source=ARCHIVE)
