@@ -4,15 +4,16 @@ Only what the manifest says is compared, and as it is stored: a value that it le
 """
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from leaderboard.errors import InvalidFields
 from leaderboard.formats import QueryRow
 from leaderboard.formats.harmless import shown
-from leaderboard.models import Campaign, Evaluation, JudgmentRevision, Query, Submission, System
+from leaderboard.models import Agreement, Campaign, Evaluation, JudgmentRevision, Query, Submission, System
 from leaderboard.numbers import counted, first_of
 from leaderboard.rules.prior import PRIOR_FIELDS
+from leaderboard.rules.settings import Split
 from leaderboard.services import campaigns
 from leaderboard.services.imports import checked_settings
 from leaderboard.transfer.columns import NONE
@@ -22,11 +23,21 @@ from leaderboard.transfer.planning import PlannedRun
 from leaderboard.transfer.telling import Telling
 from leaderboard.transfer.toml import value_text
 
-__all__ = ["note_campaign", "note_evaluation", "note_judgments", "note_queries", "note_runs", "note_systems"]
+__all__ = [
+    "NAMED",
+    "note_agreements",
+    "note_campaign",
+    "note_evaluation",
+    "note_judgments",
+    "note_queries",
+    "note_queries_apart",
+    "note_runs",
+    "note_systems",
+]
 
 LEFT = "left as it is"
 NAMED = 5  # queries
-UNDER_SETTINGS = "change it in its settings"
+UNDER_SETTINGS, UNDER_QUERIES = "change it in its settings", "change it under Queries"
 DATES = ("run_at", "received_at")
 # Decisions on a run have dates and reasons beside them, which differ where the decision does.
 OF_RUN = ("label", *DATES, "late", "threshold", "notes", "version", "designation", "withdrawn_at", "ruling", "answers")
@@ -76,6 +87,33 @@ def note_queries(evaluation: Evaluation, there: Mapping[str, Query], rows: Itera
             f"left as they are: {counted(len(other), 'query', 'queries')} of {evaluation.title} with another text, "
             f"description or tags in the manifest's file ({_some(other)}); upload the file under Queries to change them"
         )
+
+
+def note_queries_apart(
+    evaluation: Evaluation, entry: EvaluationEntry, there: Mapping[str, Query], told: Telling
+) -> None:
+    """Queries that are hidden or excluded here and not in a manifest that names some, and other reasons.
+
+    there: by id, as they are before the import sets any apart
+    """
+    hidden = [one for one, query in there.items() if query.split is Split.HIDDEN and one not in entry.hidden]
+    excluded = [one for one, query in there.items() if query.excluded_at is not None and one not in entry.excluded]
+    for word, given, here in (("hidden", entry.hidden, hidden), ("excluded", entry.excluded, excluded)):
+        if given and here:
+            some = f"{counted(len(here), 'query', 'queries')} of {evaluation.title} {word}"
+            told.notes.append(f"left {some} here, and not in the manifest: {_some(here)}; {UNDER_QUERIES}")
+    for one, because in entry.excluded.items():
+        if one in there and there[one].excluded_at is not None and not _is_same(there[one].excluded_because, because):
+            whose = f"query {shown(one)} of {evaluation.title}"
+            _note(told, "because", whose, there[one].excluded_because, because, UNDER_QUERIES)
+
+
+def note_agreements(evaluation: Evaluation, entry: EvaluationEntry, there: Sequence[Agreement], told: Telling) -> None:
+    """Agreements that say something else here. there: all versions, in the order in which they were stated."""
+    for here, given in zip(there, entry.agreements, strict=False):  # either may have more
+        if not all(_is_same(getattr(here, name), given[name]) for name in ("key", "title", "text")):
+            whose = f"{shown(here.key)} of {evaluation.title}"
+            told.notes.append(f"{LEFT}: the agreement {whose} has other words in the manifest; state it under Form")
 
 
 def note_judgments(

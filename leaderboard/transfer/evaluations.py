@@ -25,7 +25,7 @@ from leaderboard.formats.file_rules import document_list
 from leaderboard.formats.harmless import shown
 from leaderboard.lookup import newest_revision
 from leaderboard.models import Campaign, Evaluation, JudgmentRevision, Query
-from leaderboard.numbers import counted
+from leaderboard.numbers import counted, first_of
 from leaderboard.rules.revision_hash import revision_sha256
 from leaderboard.rules.settings import Split
 from leaderboard.services.evaluations import create_evaluation
@@ -33,8 +33,15 @@ from leaderboard.services.judgments import import_judgments
 from leaderboard.services.queries import exclude_queries, import_queries, set_split
 from leaderboard.services.scoring_sets import make_official, make_set
 from leaderboard.services.sources import set_aside_sources
-from leaderboard.transfer.differing import note_evaluation, note_judgments, note_queries
-from leaderboard.transfer.forms import bring_form_in
+from leaderboard.transfer.differing import (
+    NAMED,
+    note_agreements,
+    note_evaluation,
+    note_judgments,
+    note_queries,
+    note_queries_apart,
+)
+from leaderboard.transfer.forms import agreements_there, bring_form_in
 from leaderboard.transfer.manifest import EvaluationEntry, JudgmentsEntry
 from leaderboard.transfer.planning import PlannedRun
 from leaderboard.transfer.stood import OldBoards
@@ -103,10 +110,12 @@ class Evaluations:
         with self._told.telling(place):
             listed = self._tree.file(entry.document_list) if entry.document_list else None
             documents = None if listed is None else document_list(listed, name=entry.document_list)
-            bring_form_in(
+            note_agreements(evaluation, entry, agreements_there(session, evaluation), self._told)
+            changed = bring_form_in(
                 session, actor, evaluation, fields=entry.fields, agreements=entry.agreements, rules=entry.rules,
                 documents=documents,
             )  # fmt: skip
+            self._told.made += [f"{one} of {evaluation.title}" for one in changed]
         revisions = list(self._judgments(entry, place))
         with self._told.telling(f"{place}: queries"):
             self._add_queries(actor, evaluation, entry, [judged for _, judged, _, _ in revisions])
@@ -195,12 +204,17 @@ class Evaluations:
     def _set_queries_apart(self, actor: Actor, evaluation: Evaluation, entry: EvaluationEntry, there: set[str]) -> None:
         """Hides and excludes those that the manifest names."""
         queries = {query.external_id: query for query in _queries(self._session, evaluation)}
+        note_queries_apart(evaluation, entry, queries, self._told)
         hidden = [one for one in entry.hidden if one in there and queries[one].split is not Split.HIDDEN]
         if hidden:
             set_split(self._session, actor, evaluation, hidden, Split.HIDDEN)
-        for one, because in entry.excluded.items():
-            if one in there and queries[one].excluded_at is None:
-                exclude_queries(self._session, actor, evaluation, [one], because)
+        excluded = [one for one in entry.excluded if one in there and queries[one].excluded_at is None]
+        for one in excluded:
+            exclude_queries(self._session, actor, evaluation, [one], entry.excluded[one])
+        for ids, word in ((hidden, "hidden"), (excluded, "excluded")):
+            if ids:
+                some = f"{counted(len(ids), 'query', 'queries')} of {evaluation.title} {word}"
+                self._told.made.append(f"{some} ({first_of([shown(one) for one in ids], NAMED)})")
 
     def _import_judgments(
         self, actor: Actor, evaluation: Evaluation, place: str, revisions: Iterable[ReadJudgments]

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
 from leaderboard.formats.file_rules import DocumentList
+from leaderboard.formats.harmless import shown
 from leaderboard.lookup import collection_list, file_rules, form_fields
 from leaderboard.models import Agreement, Evaluation
 from leaderboard.rules.form_fields import FormField
@@ -20,7 +21,7 @@ from leaderboard.services.submission_forms import (
     state_agreement,
 )
 
-__all__ = ["bring_form_in", "form_of"]
+__all__ = ["agreements_there", "bring_form_in", "form_of"]
 
 OF_LIST = ("documents", "documents_sha256")  # what the rules say of the list of documents, which is a file of its own
 
@@ -32,7 +33,7 @@ def form_of(session: Session, evaluation: Evaluation, folder: Path) -> dict[str,
         "field": [one.as_json() for one in form_fields(evaluation)] or None,
         "agreement": [
             {"key": one.key, "title": one.title, "text": one.text, "ended": one.ended_at is not None or None}
-            for one in _agreements(session, evaluation)
+            for one in agreements_there(session, evaluation)
         ]
         or None,
         "file_rules": rules or None,
@@ -53,25 +54,33 @@ def bring_form_in(
     agreements: Sequence[Mapping[str, Any]],
     rules: Mapping[str, Any],
     documents: DocumentList | None,
-) -> None:
-    """Gives an evaluation its form, as far as that is missing. Raises InvalidFields for what the services refuse."""
+) -> list[str]:
+    """Gives an evaluation its form, as far as that is missing or otherwise: what of it, in words. Agreements are stated
+    behind those that are there, which stay. Raises InvalidFields for what the services refuse.
+    """
+    changed: list[str] = []
     there = form_fields(evaluation)
     for field in fields:
         if field not in there:
             set_field(session, actor, evaluation, field)
-    for one in agreements[len(_agreements(session, evaluation)) :]:
+            changed.append(f"the field {shown(field.key)} of the form")
+    for one in agreements[len(agreements_there(session, evaluation)) :]:
         state_agreement(session, actor, evaluation, one["key"], one["title"], one["text"])
         if one["ended"]:
             end_agreement(session, actor, evaluation, one["key"])
+        changed.append(f"the agreement {shown(one['key'])}")
     own = file_rules(evaluation)
-    changed = {name: value for name, value in rules.items() if getattr(own, name, None) != value}
-    if changed:
-        set_rules(session, actor, evaluation, **changed)
+    others = {name: value for name, value in rules.items() if getattr(own, name, None) != value}
+    if others:
+        set_rules(session, actor, evaluation, **others)
+        changed.append(f"file rules ({', '.join(map(shown, others))})")
     if documents is not None and documents.sha256 != own.documents_sha256:
         set_documents(session, actor, evaluation, documents)
+        changed.append("the list of documents")
+    return changed
 
 
-def _agreements(session: Session, evaluation: Evaluation) -> Sequence[Agreement]:
+def agreements_there(session: Session, evaluation: Evaluation) -> Sequence[Agreement]:
     """All versions, in the order in which they were stated."""
     return session.scalars(
         sa.select(Agreement).where(Agreement.evaluation_id == evaluation.id).order_by(Agreement.id)

@@ -293,6 +293,57 @@ def test_what_is_there_and_otherwise_in_the_manifest_is_left_and_named(
 
 
 @ONE_ENGINE
+def test_what_a_form_and_queries_set_apart_become_by_an_import_is_told_and_so_is_what_stays(
+    command: Command, archive: Path, manifest: Path
+) -> None:
+    draft = manifest.read_text()
+    apart = 'period_key = 2020\nhidden = ["q3"]\nexcluded = [{query = "q1", because = "a typing error"}]\n'
+    asked = """
+[[evaluation.field]]
+key = "model"
+label = "Model"
+[[evaluation.agreement]]
+key = "terms"
+title = "Terms"
+text = "Do no harm."
+[evaluation.file_rules]
+most_documents = 5
+"""
+
+    def notes() -> tuple[list[str], list[str]]:
+        done = command("import-campaign", archive, "--manifest", manifest)
+        assert done.status == 0, done
+        lines = [line.removeprefix("note: ") for line in done.err.splitlines() if line.startswith("note: ")]
+        return [line for line in done.out.splitlines() if line.startswith("made ")], lines
+
+    manifest.write_text(draft.replace("period_key = 2020\n", apart) + asked)
+    made, _ = notes()
+    assert {
+        "made the field model of the form of Trec-2020", "made the agreement terms of Trec-2020",
+        "made file rules (most_documents) of Trec-2020", "made 1 query of Trec-2020 hidden (q3)",
+        "made 1 query of Trec-2020 excluded (q1)",
+    } <= set(made)  # fmt: skip
+    assert notes() == ([], [])
+    changed = apart.replace('"q3"', '"q2"').replace("a typing error", "two readings")
+    asked = asked.replace("Do no harm", "Harm nobody").replace('"Model"', '"Its model"').replace("= 5", "= 6")
+    manifest.write_text(draft.replace("period_key = 2020\n", changed) + asked)
+    under = "; change it under Queries"
+    assert notes() == (
+        [
+            "made the field model of the form of Trec-2020",
+            "made file rules (most_documents) of Trec-2020",
+            "made 1 query of Trec-2020 hidden (q2)",
+        ],
+        [
+            "left as it is: the agreement terms of Trec-2020 has other words in the manifest; state it under Form",
+            "left 1 query of Trec-2020 hidden here, and not in the manifest: q3" + under,
+            'left as it is: because of query q1 of Trec-2020 is "a typing error" here, "two readings" in the manifest'
+            + under,
+        ],
+    )
+
+
+@ONE_ENGINE
 def test_runs_are_not_given_to_whoever_took_a_teams_name_first_unless_the_manifest_knows_it(
     command: Command, archive: Path, manifest: Path, database_url: str
 ) -> None:
