@@ -11,15 +11,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import sqlalchemy as sa
 from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.test import encode_multipart
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Arrival, Attempt, Participation, PersonalUse, StagedRun, User
+from leaderboard.models import User
 from leaderboard.services import people
 from leaderboard.web import create_app
 from tests.support.hostile_files import FAMILIES
+from tests.support.hostile_runs import forget_counts
 from tests.support.world import RUN, World, new_account
 from tests.web.conftest import Reader
 
@@ -188,7 +188,7 @@ def upload_all(world: World, seed: int, count: int) -> Uploaded:
             found.longest = max(found.longest, (told, what))
             if answer[0] >= "429" or told > MOST_ANSWERED:
                 found.faults.append(f"{what}: {answer[0]}, {told:,} bytes")
-            _forget_counts(world)
+            forget_counts(world)
     finally:
         tempfile.tempdir = usual
         app.extensions["database"].close()
@@ -212,15 +212,6 @@ def _send(reader: Reader, form: _Form, team: int, number: int, content: bytes) -
     boundary, body = encode_multipart(fields)
     answer = reader.client.post(form.address, data=body, content_type=f'multipart/form-data; boundary="{boundary}"')
     return answer.status, answer.data
-
-
-def _forget_counts(world: World) -> None:
-    """The limits on rejected and waiting files are not what is tried here: behind them no file would be read."""
-    with world.database.write() as session:
-        for table in (Participation, PersonalUse):
-            session.execute(sa.update(table).values(rejected_today=0, used_today=0, used=0))
-        for waiting in (StagedRun, Arrival, Attempt):
-            session.execute(sa.delete(waiting))
 
 
 def _files(folder: Path) -> set[Path]:
