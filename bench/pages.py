@@ -27,7 +27,7 @@ from bench.serving import ask, bare, rate, site
 from leaderboard import migrate
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.models import Campaign, Evaluation, Membership, ScoringSet, Submission, Team, User
+from leaderboard.models import Campaign, Evaluation, Membership, ScoringSet, Submission, System, Team, User
 from leaderboard.rules.roles import Role
 from leaderboard.services import sessions
 from leaderboard.services.events import present
@@ -47,6 +47,8 @@ PAGES = {  # what is measured: its address in a campaign, what a first view is r
     "a run": ("run", 150, 50),
     "compare": ("compare", 150, 50),
     "progress": ("/progress", 300, 100),
+    "a team": ("team", 150, 50),
+    "a system": ("system", 300, 100),  # it has what progress shows, for one system
     "front page": ("front", 300, 100),
 }
 CHOICES = {  # boards of other runs than the campaign's choice, of which growth is measured too
@@ -161,11 +163,21 @@ def _address(database: Database, slug: str, path: str) -> str:
         if path == "run":
             of_it = sa.select(sa.func.max(Submission.id)).join(Submission.evaluation).join(Evaluation.campaign)
             return f"/submissions/{session.scalar(of_it.where(Campaign.slug == slug))}"
+        if path in ("team", "system"):
+            of_it = sa.select(Team.slug, System.slug).join(System.team).where(System.id == _of_campaign(slug))
+            team, system = session.execute(of_it).one()
+            return f"/teams/{team}" if path == "team" else f"/teams/{team}/{system}"
         if path == "compare":  # what moved from the board before to that of today
             of_it = sa.select(ScoringSet.id).join(Evaluation).join(Evaluation.campaign)
             own = session.scalars(of_it.where(Campaign.slug == slug).order_by(ScoringSet.id.desc()).limit(2)).all()
             return f"/campaigns/{slug}/2020/boards/{own[1]}/to/{own[0]}"
     return f"/campaigns/{slug}{path}"
+
+
+def _of_campaign(slug: str) -> sa.ScalarSelect[int]:
+    """The system of the campaign's last submission."""
+    of_it = sa.select(Submission.system_id).join(Submission.evaluation).join(Evaluation.campaign)
+    return of_it.where(Campaign.slug == slug).order_by(Submission.id.desc()).limit(1).scalar_subquery()
 
 
 def _views(client: FlaskClient, paths: Sequence[str]) -> list[Seen]:

@@ -335,7 +335,8 @@ def may_bring_in(session: Session, actor: Actor, team_id: int) -> bool:
 
 def may_change_kind(session: Session, actor: Actor, system_id: int) -> bool:
     """Whether `actor` organises every campaign that the system has runs in."""
-    return actor.organises_all(_campaigns_entered(session, Submission.system_id == system_id))
+    may_be = actor.all_powerful or bool(actor.organises)
+    return may_be and actor.organises_all(_campaigns_entered(session, Submission.system_id == system_id))
 
 
 def _campaigns_entered(session: Session, which: sa.ColumnElement[bool]) -> set[int]:

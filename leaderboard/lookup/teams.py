@@ -138,7 +138,8 @@ def known_system(session: Session, team_slug: str, slug: str) -> System | None:
     """The system that has, or had, this address, or the one that it became one with."""
     team = known_team(session, team_slug)
     while team is not None:
-        system = session.scalar(sa.select(System).where(System.team_id == team.id, System.slug == slug))
+        of_team = sa.select(System).join(System.team).options(sa.orm.contains_eager(System.team))
+        system = session.scalar(of_team.where(System.team_id == team.id, System.slug == slug))
         if system is None:
             before = FormerAddress.team_slug == team.slug, FormerAddress.system_slug == slug
             system = session.scalar(sa.select(System).join(FormerAddress.system).where(*before))

@@ -107,7 +107,8 @@ def _with_all_figures(
     """The lines of one system with what its runs have under every measure: progress reads those that rank only."""
     runs = [point.entry.submission_id for _, line in lines for point in line.points]
     ids = {point.period.evaluation_id for _, line in lines for point in line.points}
-    evaluations = session.scalars(sa.select(Evaluation).where(Evaluation.id.in_(ids))).all()
+    of_them = sa.select(Evaluation).join(Evaluation.campaign).where(Evaluation.id.in_(ids))
+    evaluations = session.scalars(of_them.options(sa.orm.contains_eager(Evaluation.campaign))).all()
     entries = {one.submission_id: one for one in load_entries(session, actor, evaluations, now, runs=runs)}
 
     def whole(line: Line) -> Line:

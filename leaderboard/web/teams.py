@@ -1,5 +1,7 @@
 """Teams: making one, its page, inviting by a link, joining, leaving."""
 
+from typing import Any
+
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
@@ -134,15 +136,18 @@ def show(team: str) -> ResponseReturnValue:
 
 
 def _page(team: str, form: AskForm, error: LeaderboardError | None = None) -> ResponseReturnValue:
+    told: dict[str, Any] = {"invitations": (), "requests": (), "asked": None}
     with reading() as session:
         page = pages.team_page(session, actor(), team, now())
-        invitations = accounts.open_invitations(session, actor(), team, now())
-        requests = finding.open_requests(session, actor(), team)
-        asked = finding.has_asked(session, actor(), _known(session, team))
+        if actor().user_id is not None:  # a visitor owns no team and asks to join none
+            told = {
+                "invitations": accounts.open_invitations(session, actor(), team, now()),
+                "requests": finding.open_requests(session, actor(), team),
+                "asked": finding.has_asked(session, actor(), _known(session, team)),
+            }
     if page.slug != team:  # it was renamed, or became a part of another one
         return redirect(url_for("teams.show", team=page.slug))
-    told = {"page": page, "invitations": invitations, "requests": requests, "asked": asked}
-    return form_page("teams/show.html", form, error, **told)
+    return form_page("teams/show.html", form, error, page=page, **told)
 
 
 @blueprint.post("/teams/<team>/invitations")

@@ -172,6 +172,24 @@ def first_views(app: Flask, database: Database, slug: str, cookie: str | None) -
     return found
 
 
+def test_pages_of_a_team_and_of_a_system_take_as_many_statements_whatever_the_rows(
+    app: Flask, database: Database
+) -> None:
+    visitor, ran = app.test_client(), []
+    for slug, shape in {"few": Shape(3, 3, 4, 2), "more": Shape(30, 60, 8, 4)}.items():
+        make_campaign(database, shape, slug=slug)
+        with database.read() as session:
+            of_slug = sa.select(Team.slug, System.slug).join(System.team).where(Team.slug.startswith(f"{slug}-team"))
+            team, system = session.execute(of_slug.order_by(System.id).limit(1)).one()
+        for path in (f"/teams/{team}", f"/teams/{team}/{system}"):
+            with counted(app) as statements:
+                assert visitor.get(path).status_code == 200
+            ran.append(len(statements))
+    assert ran[:2] == ran[2:]
+    assert ran[0] <= MOST_STATEMENTS
+    assert ran[1] <= 13  # it has what progress shows, and every measure of its own runs
+
+
 def test_a_first_view_takes_as_many_statements_whatever_the_rows(
     app: Flask, database: Database, quick_hashes: None
 ) -> None:
