@@ -586,8 +586,10 @@ FORMS: dict[str, Form] = {
         )
     },
     "api.preview_queries": Form(f"{ORGANISED_2026}/queries/preview", NOT_ORGANISED),
-    "api.rename_source": Form(f"{ORGANISED_2026}/judgments/rename", NOT_ORGANISED),
-    "api.remove_source": Form(f"{ORGANISED_2026}/judgments/remove", NOT_ORGANISED),
+    "api.rename_source": Form(
+        f"{ORGANISED_2026}/judgments/rename", NOT_ORGANISED, fields={"source": "sekretsource", "name": "other"}
+    ),
+    "api.remove_source": Form(f"{ORGANISED_2026}/judgments/remove", NOT_ORGANISED, fields={"source": "sekretsource"}),
     "api.preview_judgments": Form(f"{ORGANISED_2026}/judgments/preview", NOT_ORGANISED),
     "api.make_source_official": Form(
         f"{ORGANISED_2026}/judgments/official", NOT_ORGANISED, fields={"source": "sekretsource"}
