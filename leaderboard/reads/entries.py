@@ -10,16 +10,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, Sight, may_see, rounding_seen, subset_seen
 from leaderboard.lookup import IS_STANDING, current_sets, select_scored_runs
-from leaderboard.metrics import Floats
 from leaderboard.metrics.measure import Family
-from leaderboard.metrics.ranking import Bools
 from leaderboard.models import Evaluation, Pseudonym, Score, Scoring, ScoringSet, Standing, Submission, System, Team
 from leaderboard.rules.disclosure import Rounding, is_told_rounded
 from leaderboard.rules.settings import Subset
@@ -32,13 +29,16 @@ __all__ = [
     "NO_FIGURE",
     "Entry",
     "Figure",
+    "Sights",
     "SystemLabel",
+    "anonymous",
+    "figure_as_seen",
     "figures_of",
     "gives_interval",
     "label_without_name",
     "load_entries",
-    "means_as_seen",
     "rounded",
+    "scorings_of",
     "system_label",
     "told_apart",
     "with_figures",
@@ -179,7 +179,8 @@ def load_entries(
     if not evaluations:
         return []
     by_id = {evaluation.id: evaluation for evaluation in evaluations}
-    which, standing = _which(runs, scoring_set, now, standing)
+    which, standing = scorings_of(scoring_set, now, standing) if scoring_set else ([], standing)
+    which += [] if runs is None else [Scoring.submission_id.in_(runs)]
     names = None if measures is None else list(dict.fromkeys(measures))
     beside = {} if names is None or len(names) > BESIDE else {name: sa.orm.aliased(Score) for name in names}
     nameless = [one.id for one in evaluations if not may_see(actor, one, Sight.NAMES, now)]
@@ -207,7 +208,7 @@ def load_entries(
     ]
     sets = dict.fromkeys(partly, scoring_set) if scoring_set else current_sets(session, partly) if partly else {}
     families = {name: metrics.parse(name).family for name in set().union(*figures.values())}
-    sights: dict[tuple[int, bool], _Sights] = {}
+    sights: dict[tuple[int, bool], Sights] = {}
     entries = []
     for row in rows:
         evaluation_id, _, scoring_id, system_id, *_ = row
@@ -216,7 +217,7 @@ def load_entries(
         current = sets.get(evaluation_id)
         sight = sights.get((evaluation_id, own))
         if sight is None:
-            sight = sights[evaluation_id, own] = _Sights(actor, evaluation, current, now, own)
+            sight = sights[evaluation_id, own] = Sights(actor, evaluation, current, now, own)
         if not sight.results:
             continue
         means, lacking = figures.get(scoring_id, {}), missing
@@ -248,7 +249,7 @@ def with_figures(
     own_set = ScoringSet.id == scoring_set.id
     figures = _figures(session, actor, [evaluation], now, names, own_set, None, [wanted]) if entries and names else {}
     families = {name: metrics.parse(name).family for name in names}
-    sights = {own: _Sights(actor, evaluation, scoring_set, now, own) for own in {entry.own for entry in entries}}
+    sights = {own: Sights(actor, evaluation, scoring_set, now, own) for own in {entry.own for entry in entries}}
     found = []
     for entry in entries:
         means, rounding = figures.get(entry.scoring_id, {}), sights[entry.own].rounding
@@ -258,29 +259,7 @@ def with_figures(
     return found
 
 
-def means_as_seen(
-    actor: Actor,
-    evaluation: Evaluation,
-    scoring_set: ScoringSet,
-    now: dt.datetime,
-    own: Bools,
-    measure: str,
-    means: Floats,
-) -> Floats:
-    """The means by one measure of runs of that set, which `actor` may see, with as many digits as `load_entries` gives
-    them; NaN is none. own: which of the runs are of teams of the reader's."""
-    family, found = metrics.parse(measure).family, means
-    for is_own in {*own.tolist()}:
-        if rounding := _Sights(actor, evaluation, scoring_set, now, is_own).rounding:
-            if found is means:
-                found = means.copy()
-            of_these = own == is_own
-            told = is_told_rounded(family)
-            found[of_these] = rounding.means(means[of_these], family.unit) if told else np.nan
-    return found
-
-
-class _Sights:
+class Sights:
     """What a reader may see of the runs of one evaluation: those of teams of the reader's (`own`), or of all others.
 
     scoring_set: whose figures may have to be rounded.
@@ -292,7 +271,9 @@ class _Sights:
         team_id = min(actor.teams) if own else None
         self.results = may_see(actor, evaluation, Sight.RESULTS, now, team_id)
         self.names = may_see(actor, evaluation, Sight.NAMES, now, team_id)
-        self.rounding = scoring_set and rounding_seen(actor, evaluation, scoring_set.settings, now, team_id)
+        self.rounding: Rounding | None = None
+        if scoring_set:
+            self.rounding = rounding_seen(actor, evaluation, scoring_set.settings, now, team_id)
 
 
 def _of_set(scoring_set: ScoringSet | None) -> sa.ColumnElement[bool]:
@@ -300,17 +281,17 @@ def _of_set(scoring_set: ScoringSet | None) -> sa.ColumnElement[bool]:
     return ScoringSet.state == SetState.CURRENT if scoring_set is None else ScoringSet.id == scoring_set.id
 
 
-def _which(
-    runs: Collection[int] | sa.SelectBase | None, scoring_set: ScoringSet | None, now: dt.datetime, standing: Which
+def scorings_of(
+    scoring_set: ScoringSet, now: dt.datetime, standing: Which
 ) -> tuple[list[sa.ColumnElement[bool]], Which]:
-    """Conditions on the scorings that `load_entries` is asked for, and on rows of Standing, where those are meant."""
-    which: list[sa.ColumnElement[bool]] = [] if runs is None else [Scoring.submission_id.in_(runs)]
-    until = scoring_set.shown_until if scoring_set else None
-    if scoring_set and until and scoring_set.state in STANDING and now > until:
-        return which, None  # beside the official one it goes on; its rows say what stood while it was the current one
+    """Conditions on the scorings of that set that a board by it lists, and on rows of Standing, where those are meant;
+    `now` and `standing` as `load_entries` has them."""
+    until = scoring_set.shown_until
+    if until and scoring_set.state in STANDING and now > until:
+        return [], None  # beside the official one it goes on; its rows say what stood while it was the current one
     if until and standing is None:
-        which.append(sa.or_(Scoring.finished_at <= until, Scoring.of_the_past))
-    return which, standing
+        return [sa.or_(Scoring.finished_at <= until, Scoring.of_the_past)], None
+    return [], standing
 
 
 def system_label(system: System, team: Team) -> SystemLabel:
@@ -398,6 +379,14 @@ def _figure(mean: float | None, low: float | None, high: float | None, count: in
     """A stored figure, without an interval where too few queries have a value."""
     ends = (low, high) if gives_interval(count) else (None, None)
     return Figure(mean, *ends, count)
+
+
+def figure_as_seen(
+    mean: float | None, low: float | None, high: float | None, count: int, family: Family, rounding: Rounding | None
+) -> Figure:
+    """A stored figure with as many digits as its reader may see."""
+    figure = _figure(mean, low, high, count)
+    return _rounded(figure, family, rounding) if rounding else figure
 
 
 def _rounded(figure: Figure, family: Family, rounding: Rounding) -> Figure:

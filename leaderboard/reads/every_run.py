@@ -181,8 +181,9 @@ def _lines(
     runs = load_runs(session, actor, [scoring_set.id], on_boards())[scoring_set.id]
     if not runs.has_several:
         return None
-    wanted = Wanted(scoring_set.id, subset_seen(actor, evaluation, now), [column.name], runs.scorings)
-    means, counts, lows, highs = load_figures(session, wanted)[column.name]
+    names = [column.name]
+    wanted = Wanted(scoring_set.id, subset_seen(actor, evaluation, now), names, runs.scorings, in_full=names)
+    means, counts, lows, highs = load_figures(session, [wanted])[0][column.name]
     late, baseline, own = runs.late, runs.baseline, runs.own
     return _Lines(runs.submissions, runs.scorings, late, baseline, own, means, lows, highs, np.nan_to_num(counts))
 

@@ -1,6 +1,6 @@
 """Figures of many runs, as arrays: from the rows in which boards keep them, of newer runs one by one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,12 +26,16 @@ WHOLE: tuple[Pair, ...] = (*MEANS, (Board.counts, Score.count), (Board.lows, Sco
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Figures of these scored runs of a set by these measures, over that subset of the queries."""
+    """Figures of these scored runs of a set by these measures, over that subset of the queries.
+
+    in_full  those of the measures of which more than the means is wanted: over how many queries, and intervals
+    """
 
     scoring_set_id: int
     subset: Subset
     measures: Sequence[str]
     scorings: Ints
+    in_full: Sequence[str] = ()
 
 
 def load_means(session: Session, wanted: Sequence[Wanted]) -> list[dict[str, Floats]]:
@@ -40,41 +44,50 @@ def load_means(session: Session, wanted: Sequence[Wanted]) -> list[dict[str, Flo
 
     In one statement, in two where a run was scored after boards were refreshed.
     """
-    return [{measure: figures[0] for measure, figures in own.items()} for own in _load(session, wanted, MEANS)]
+    return [{measure: figures[0] for measure, figures in own.items()} for own in load_figures(session, wanted)]
 
 
-def load_figures(session: Session, wanted: Wanted) -> dict[str, Floats]:
-    """Measure -> float64[4, scorings]: means, over how many queries, and the ends of the intervals that are kept, in
-    one statement, in two where a run was scored after boards were refreshed."""
-    return _load(session, [wanted], WHOLE)[0]
+def load_figures(session: Session, wanted: Sequence[Wanted]) -> list[dict[str, Floats]]:
+    """For each of these, measure -> float64[1, scorings], the means; of a measure `in_full` float64[4, scorings]: also
+    over how many queries they are, and the ends of the intervals that are kept.
 
-
-def _load(session: Session, wanted: Sequence[Wanted], columns: Sequence[Pair]) -> list[dict[str, Floats]]:
-    packed = _kept(session, wanted, columns)
+    In one statement, in two where a run was scored after boards were refreshed.
+    """
+    in_full = {measure for one in wanted for measure in one.in_full}
+    packed = _kept(session, wanted, in_full)
     found: list[dict[str, Floats]] = []
     lacking: list[Ints] = []
     for one in wanted:
         own, there = {}, np.ones(len(one.scorings), dtype=bool)
         for measure in one.measures:
             kept = packed.get((one.scoring_set_id, one.subset, measure))
-            own[measure], is_kept = _placed(one.scorings, kept, len(columns))
+            own[measure], is_kept = _placed(one.scorings, kept, len(_columns(measure in in_full)))
             there &= is_kept
         found.append(own)
         lacking.append(one.scorings[~there])
     if any(len(own) for own in lacking):
-        _add_unkept(session, wanted, found, lacking, columns)
+        _add_unkept(session, wanted, found, lacking, bool(in_full))
     return found
 
 
-def _kept(session: Session, wanted: Sequence[Wanted], columns: Sequence[Pair]) -> Packed:
+def _columns(in_full: bool) -> Sequence[Pair]:
+    return WHOLE if in_full else MEANS
+
+
+def _kept(session: Session, wanted: Sequence[Wanted], in_full: Collection[str]) -> Packed:
     of_each = (
         sa.and_(Board.scoring_set_id == one.scoring_set_id, Board.subset == one.subset, Board.measure.in_(one.measures))
         for one in wanted
     )
-    key = Board.scoring_set_id, Board.subset, Board.measure
-    kept = (packed for packed, _ in columns)
-    rows = session.execute(sa.select(*key, Board.scorings, *kept).where(sa.or_(sa.false(), *of_each)))
-    return {(set_id, subset, measure): (scorings, np.stack(own)) for set_id, subset, measure, scorings, *own in rows}
+    statement = sa.select(Board.scoring_set_id, Board.subset, Board.measure, Board.scorings, Board.means)
+    if in_full:
+        is_in_full = Board.measure.in_(in_full)
+        statement = statement.add_columns(*(sa.case((is_in_full, packed)) for packed, _ in WHOLE[len(MEANS) :]))
+    rows = session.execute(statement.where(sa.or_(sa.false(), *of_each)))
+    return {
+        (set_id, subset, measure): (scorings, np.stack(own[: len(_columns(measure in in_full))]))
+        for set_id, subset, measure, scorings, *own in rows
+    }
 
 
 def _placed(scorings: Ints, packed: tuple[Ints, Floats] | None, columns: int) -> tuple[Floats, Bools]:
@@ -91,9 +104,10 @@ def _add_unkept(
     wanted: Sequence[Wanted],
     found: Sequence[dict[str, Floats]],
     lacking: Sequence[Ints],
-    columns: Sequence[Pair],
+    in_full: bool,
 ) -> None:
     """Fills in the figures of these scorings, which no row of a board holds."""
+    columns = _columns(in_full)
     ids = np.unique(np.concatenate(lacking)).tolist()
     of_them = Score.scoring_id.in_(ids)
     if len(ids) > NAMED:
@@ -113,4 +127,5 @@ def _add_unkept(
         for measure in one.measures:
             known = figures.get((one.subset, measure), {})
             read = [known.get(scoring, nothing) for scoring in one.scorings[where].tolist()]
-            arrays[measure][:, where] = np.array(read, dtype=float).reshape(-1, len(columns)).T
+            columns_of_all = np.array(read, dtype=float).reshape(-1, len(columns)).T
+            arrays[measure][:, where] = columns_of_all[: len(arrays[measure])]

@@ -5,37 +5,27 @@ these are: so it tells nothing that the two boards don't.
 """
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see, require, subset_seen
+from leaderboard.access import Actor, Sight, may_see, require
 from leaderboard.lookup import current_set, find_evaluation, on_boards
-from leaderboard.metrics import Floats
-from leaderboard.metrics.ranking import Bools, Ints
-from leaderboard.models import Evaluation, Scoring, ScoringSet, Standing, Submission
+from leaderboard.models import Scoring, ScoringSet, Standing, Submission
 from leaderboard.numbers import first_of
 from leaderboard.reads.columns import Column, column, pick
-from leaderboard.reads.entries import (
-    NO_FIGURE,
-    Entry,
-    Figure,
-    SystemLabel,
-    load_entries,
-    means_as_seen,
-    told_apart,
-)
+from leaderboard.reads.compared import ComparedBoard, load_boards
+from leaderboard.reads.entries import NO_FIGURE, Figure, SystemLabel, told_apart
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
-from leaderboard.reads.means import Wanted, load_means
-from leaderboard.reads.orders import Orders, Ranked, Shared, orders, shared
+from leaderboard.reads.labels import load_labels
+from leaderboard.reads.orders import Orders, Shared, orders, shared
 from leaderboard.reads.paging import Paging, found_on_page
 from leaderboard.reads.rejudged import Rejudged, rejudged
-from leaderboard.reads.standings import Show, choose, show_of, stands_by
+from leaderboard.reads.standings import Show, stands_by
 from leaderboard.reads.stood import StoodSet, differences, same_measures, seen_sets, stood_set
-from leaderboard.rules.standings import KeptChoice, RunChoice, best_runs, is_ranked, places_of
+from leaderboard.rules.standings import KeptChoice, RunChoice
 from leaderboard.rules.states import STANDING
 
 __all__ = ["Agreement", "MovedPage", "MovedSystem", "SourceRow", "SourcesPage", "moved", "sources"]
@@ -143,64 +133,6 @@ class SourcesPage:
         return found_on_page(self.rows, lambda row: (row.system.name, row.system.team), text, page)
 
 
-@dataclass(frozen=True, slots=True)
-class _Board:
-    """What a set's board lists, as one reader sees it.
-
-    entries  the runs from which those that stand are chosen, in the order of their arrival, with the figures by the
-             measure of the table; systems, runs and may_rank are theirs, as arrays
-    means    by every measure that is compared, the means of these runs as the reader sees them; NaN for none
-    """
-
-    scoring_set: ScoringSet
-    moment: dt.datetime
-    entries: list[Entry]
-    systems: Ints
-    runs: Ints
-    may_rank: Bools
-    show: Show
-    results_open: bool
-    means: dict[str, Floats] = field(default_factory=dict)
-    chosen: dict[str, Ints] = field(default_factory=dict)
-    ranks: dict[str, Ranked] = field(default_factory=dict)
-
-    def standing(self, by: Column) -> Ints:
-        """Where those that stand are in `entries`, found once where the measure has no say in it."""
-        key = by.name if self.show is Show.BEST else ""
-        if key not in self.chosen:
-            self.chosen[key] = self._best(by) if self.show is Show.BEST else self._chosen(by)
-        return self.chosen[key]
-
-    def _chosen(self, by: Column) -> Ints:
-        at = {entry.submission_id: place for place, entry in enumerate(self.entries)}
-        return np.array([at[entry.submission_id] for entry in choose(self.entries, self.show, by)], dtype=np.int64)
-
-    def _best(self, by: Column) -> Ints:
-        groups = 2 * self.systems + np.array([entry.late for entry in self.entries], dtype=np.int64)
-        stand = best_runs(groups, self._means(by), by.direction).tolist()
-        return np.array([place for place in stand if not self.entries[place].off_board], dtype=np.int64)
-
-    def _means(self, by: Column) -> Floats:
-        return self.means.get(by.name, np.full(len(self.entries), np.nan))
-
-    def by_system(self, by: Column) -> dict[int, Entry]:
-        """System -> the run that stands for it."""
-        return {one.system_id: one for one in (self.entries[place] for place in self.standing(by).tolist())}
-
-    def ranked(self, by: Column) -> Ranked:
-        """Nothing where the results are not open. Found once for each measure."""
-        if by.name not in self.ranks:
-            self.ranks[by.name] = self._ranked(by)
-        return self.ranks[by.name]
-
-    def _ranked(self, by: Column) -> Ranked:
-        standing, means = self.standing(by), self._means(by)
-        if not self.results_open or by.direction == "none":
-            standing = standing[:0]
-        standing = standing[self.may_rank[standing] & ~np.isnan(means[standing])]
-        return Ranked(self.systems[standing], self.runs[standing], places_of(means[standing], by.direction))
-
-
 def moved(
     session: Session,
     actor: Actor,
@@ -219,13 +151,11 @@ def moved(
     columns = tuple(column(name) for name in called)
     by = pick(columns, measure)
     by_each = column(called[by.name]), by
-    board, board_after = (
-        _board(session, actor, evaluation, each, as_of, own)
-        for each, as_of, own in ((one, moment, by_each[0]), (other, later, by))
+    boards = load_boards(
+        session, actor, evaluation, ((one, moment, list(called.values())), (other, later, list(called))), by_each
     )
-    boards = board, board_after
-    _add_means(session, actor, evaluation, ((board, list(called.values())), (board_after, list(called))))
-    names = _names(boards)
+    labels = load_labels(session, actor, evaluation, [(board.moment, board.runs) for board in boards])
+    names = _names(labels)
     rounded = not all(may_see(actor, evaluation, Sight.DETAILS, each) for each in (moment, later))
     return MovedPage(
         evaluation=evaluation_heading(evaluation, now),
@@ -238,7 +168,7 @@ def moved(
         columns=columns,
         column=by,
         column_before=by_each[0],
-        rows=_rows(boards, by_each),
+        rows=_rows(boards, by_each, labels),
         orders=tuple(orders(each, _shared(boards, (column(called[each.name]), each)), names) for each in columns),
         rounded=rounded,
     )
@@ -261,15 +191,11 @@ def sources(
     sets = sorted(standing, key=lambda one: current is None or one.id != current.id)
     columns = tuple(column(name) for name in sets[0].settings.measures) if sets else ()
     by = pick(columns, measure) if columns else None
-    boards = [_board(session, actor, evaluation, one, now, by) for one in sets] if by else []
     compared = [[each for each in columns if each.name in one.settings.measures] for one in sets]
-    _add_means(
-        session,
-        actor,
-        evaluation,
-        [(board, [each.name for each in own]) for board, own in zip(boards, compared, strict=True)],
-    )
-    names = _names(boards)
+    asked = [(one, now, [each.name for each in own]) for one, own in zip(sets, compared, strict=True)]
+    boards = load_boards(session, actor, evaluation, asked, [by] * len(asked)) if by else ()
+    labels = load_labels(session, actor, evaluation, [(now, board.runs) for board in boards])
+    names = _names(labels)
     agreements = tuple(
         Agreement(
             stood_set(evaluation, one),
@@ -283,60 +209,18 @@ def sources(
         columns=columns,
         column=by,
         agreements=agreements,
-        rows=_side_by_side(boards, by) if by else (),
+        rows=_side_by_side(boards, by, labels) if by else (),
     )
 
 
-def _board(
-    session: Session,
-    actor: Actor,
-    evaluation: Evaluation,
-    scoring_set: ScoringSet,
-    moment: dt.datetime,
-    by: Column,
-) -> _Board:
-    show = show_of(None, evaluation.campaign.run_choice)
-    standing = stands_by(KeptChoice(RunChoice.PRIMARY)) if show is Show.PRIMARY else None
-    entries = load_entries(session, actor, [evaluation], moment, [by.name], scoring_set=scoring_set, standing=standing)
-    return _Board(
-        scoring_set=scoring_set,
-        moment=moment,
-        entries=entries,
-        systems=np.array([entry.system_id for entry in entries], dtype=np.int64),
-        runs=np.array([entry.submission_id for entry in entries], dtype=np.int64),
-        may_rank=np.array([is_ranked(entry) for entry in entries], dtype=bool),
-        show=show,
-        results_open=may_see(actor, evaluation, Sight.RESULTS, moment),
-    )
-
-
-def _add_means(
-    session: Session, actor: Actor, evaluation: Evaluation, boards: Sequence[tuple[_Board, Sequence[str]]]
-) -> None:
-    """Adds the means of each board's runs by these measures, as the reader sees them."""
-    wanted = [
-        Wanted(
-            board.scoring_set.id,
-            subset_seen(actor, evaluation, board.moment),
-            names,
-            np.array([entry.scoring_id for entry in board.entries], dtype=np.int64),
-        )
-        for board, names in boards
-    ]
-    for (board, _), means in zip(boards, load_means(session, wanted), strict=True):
-        own = np.array([entry.own for entry in board.entries], dtype=bool)
-        for name, all_digits in means.items():
-            board.means[name] = means_as_seen(actor, evaluation, board.scoring_set, board.moment, own, name, all_digits)
-
-
-def _shared(boards: Sequence[_Board], by: tuple[Column, Column]) -> Shared:
+def _shared(boards: Sequence[ComparedBoard], by: tuple[Column, Column]) -> Shared:
     """The systems that are compared by a measure, which each board has its own name of."""
     before, after = (board.ranked(own) for board, own in zip(boards, by, strict=True))
     return shared(before, after, any_run=boards[1].show is Show.BEST)
 
 
 def _apart(
-    session: Session, boards: tuple[_Board, _Board], by: tuple[Column, Column], names: Mapping[int, str]
+    session: Session, boards: Sequence[ComparedBoard], by: tuple[Column, Column], names: Mapping[int, str]
 ) -> tuple[str, ...]:
     """Which systems are not compared, and why: what somebody did, or who came."""
     compared = set(_shared(boards, by).systems.tolist())
@@ -356,7 +240,7 @@ def _apart(
     return tuple(f"{words[:1].upper()}{words[1:]}." for words in told)
 
 
-def _lost(session: Session, board: _Board) -> frozenset[int]:
+def _lost(session: Session, board: ComparedBoard) -> frozenset[int]:
     """The systems whose run that stood was taken away since."""
     if board.show is Show.BEST:  # the best one is found again among those that are there
         return frozenset()
@@ -366,49 +250,57 @@ def _lost(session: Session, board: _Board) -> frozenset[int]:
     return frozenset(session.scalars(stood.where(*of_set)))
 
 
-def _names(boards: Iterable[_Board]) -> dict[int, str]:
-    """System -> what it is called on them, in the order of the names."""
-    names = told_apart(entry.system for board in boards for entry in board.entries)
-    return dict(sorted(names.items(), key=lambda item: (item[1].casefold(), item[0])))
+def _names(labels: Mapping[int, SystemLabel]) -> dict[int, str]:
+    """System -> what it is called on the boards, in the order of the names."""
+    return dict(sorted(told_apart(labels.values()).items(), key=lambda item: (item[1].casefold(), item[0])))
 
 
-def _rows(boards: tuple[_Board, _Board], by: tuple[Column, Column]) -> tuple[MovedSystem, ...]:
-    each = tuple(zip(boards, by, strict=True))
-    before, after = (board.by_system(own) for board, own in each)
-    rank_before, rank = (board.ranked(own).of_system for board, own in each)
+def _rows(
+    boards: Sequence[ComparedBoard], by: tuple[Column, Column], labels: Mapping[int, SystemLabel]
+) -> tuple[MovedSystem, ...]:
+    before, after = boards[0].lines, boards[1].lines
+    rank_before, rank = (board.ranked(own).of_system for board, own in zip(boards, by, strict=True))
     moves = _shared(boards, by).moves
     several = len(moves) > 1
     rows = []
     for system in {**after, **before}:
-        entry = after.get(system) or before[system]
+        was, line = before.get(system), after.get(system)
+        run = (line or before[system]).submission_id
         rows.append(
             MovedSystem(
-                system=entry.system,
-                submission_id=entry.submission_id,
-                another_run=system in before and before[system].submission_id != entry.submission_id,
+                system=labels[system],
+                submission_id=run,
+                another_run=was is not None and was.submission_id != run,
                 rank_before=rank_before.get(system),
                 rank=rank.get(system),
                 places=moves.get(system) if several else None,
-                before=before[system].figure(by[0].name) if system in before else NO_FIGURE,
-                after=after[system].figure(by[1].name) if system in after else NO_FIGURE,
+                before=was.figure if was else NO_FIGURE,
+                after=line.figure if line else NO_FIGURE,
             )
         )
-    return tuple(sorted(rows, key=lambda row: (row.rank is None, row.rank or 0, row.system.name.casefold())))
+    return tuple(sorted(rows, key=lambda row: _place(row.rank, row.system)))
 
 
-def _side_by_side(boards: Sequence[_Board], by: Column) -> tuple[SourceRow, ...]:
-    standing = [board.by_system(by) for board in boards]
+def _side_by_side(
+    boards: Sequence[ComparedBoard], by: Column, labels: Mapping[int, SystemLabel]
+) -> tuple[SourceRow, ...]:
+    lines = [board.lines for board in boards]
     found = [board.ranked(by).of_system for board in boards]
-    systems: dict[int, Entry] = {}
-    for own in standing:
-        systems = {**own, **systems}
+    runs: dict[int, int] = {}
+    for own in reversed(lines):
+        runs |= {system: line.submission_id for system, line in own.items()}
     rows = [
         SourceRow(
-            entry.system,
-            entry.submission_id,
+            labels[system],
+            run,
             tuple(own.get(system) for own in found),
-            tuple(own[system].figure(by.name) if system in own else NO_FIGURE for own in standing),
+            tuple(own[system].figure if system in own else NO_FIGURE for own in lines),
         )
-        for system, entry in systems.items()
+        for system, run in runs.items()
     ]
-    return tuple(sorted(rows, key=lambda row: (row.ranks[0] is None, row.ranks[0] or 0, row.system.name.casefold())))
+    return tuple(sorted(rows, key=lambda row: _place(row.ranks[0], row.system)))
+
+
+def _place(rank: int | None, system: SystemLabel) -> tuple[bool, int, str, int]:
+    """Sorts systems by rank, those without one last; where ranks are equal by name."""
+    return rank is None, rank or 0, system.name.casefold(), system.id

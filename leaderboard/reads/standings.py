@@ -14,9 +14,10 @@ from leaderboard.errors import BadInput
 from leaderboard.lookup import current_sets, has_its_place
 from leaderboard.models import Evaluation, ScoringSet, Standing
 from leaderboard.reads.columns import Column, column
-from leaderboard.reads.entries import Entry, load_entries, means_as_seen
+from leaderboard.reads.entries import Entry, load_entries
 from leaderboard.reads.means import Wanted, load_means
 from leaderboard.reads.runs import load_runs
+from leaderboard.reads.seen import means_as_seen
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import KeptChoice, RunChoice, arrival, is_ranked, standing_runs, tied_for_best
 

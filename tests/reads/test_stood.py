@@ -10,14 +10,14 @@ from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
 from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.metrics import MEASURES_VERSION
-from leaderboard.models import Board, Evaluation, Query, ScoringSet, Submission
+from leaderboard.models import Board, Campaign, Evaluation, Query, ScoringSet, Submission
 from leaderboard.reads.boards import BoardPage, board
 from leaderboard.reads.moved import MovedPage, SourcesPage, moved, sources
 from leaderboard.reads.rejudged import Rejudged
 from leaderboard.reads.stood import StoodPage, stood_sets
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Split
-from leaderboard.rules.standings import Designation, RunChoice
+from leaderboard.rules.standings import Designation, RunChoice, SystemKind
 from leaderboard.rules.states import Ruling
 from leaderboard.services import scoring_sets, submissions
 from leaderboard.services.evaluations import change_evaluation
@@ -239,6 +239,37 @@ def test_a_move_is_that_among_the_systems_that_stand_on_both_boards(revised: tup
     assert (page.order.systems, page.order.changed, page.order.leaders) == (2, False, (("Birch",), ("Birch",)))
     assert page.order.largest == 0
     assert page.apart == ("On the later board only Dogwood is ranked.",)  # of Alder neither board tells
+
+
+def test_what_moved_shows_the_run_in_time_of_a_system_that_has_a_late_one_too(field: Field) -> None:
+    """That is the one that is ranked, whichever rule chooses."""
+    runs = [
+        field.run("Alder", {"AP": [mean] * 4}, received_at=when)
+        for mean, when in ((0.4, NOW - 2 * DAY), (0.6, NOW - 2 * DAY), (0.9, NOW))
+    ]
+    field.run("Birch", {"AP": [0.5] * 4})
+    first = field.current_set().id
+    second = field.judge_again(QRELS, {run: {"AP": [0.7] * 4} for run in runs}, at=NOW)
+    for rule, stands, before in ((RunChoice.PRIMARY, 0, 0.4), (RunChoice.BEST, 1, 0.6), (RunChoice.LATEST, 1, 0.6)):
+        with field.database.write() as session:
+            session.execute(sa.update(Campaign).values(run_choice=rule))
+        alder = what_moved(field, first, second).rows[0]
+        assert (alder.submission_id, alder.rank, alder.before.mean, alder.after.mean) == (runs[stands], 1, before, 0.7)
+
+
+def test_what_moved_names_nobody_elses_system_in_an_anonymous_period(revised: tuple[Field, int, int]) -> None:
+    field, first, second = revised
+    field.run("Term matching", {"AP": [0.1] * 4}, kind=SystemKind.BASELINE)
+    field.change(anonymous_until=NOW + DAY)
+    page = what_moved(field, first, second, field.member("Team Birch"))
+    birch, one, other, baseline = (row.system for row in page.rows)
+    assert (birch.name, birch.team, baseline.name) == ("Birch", "Team Birch", "Term matching")
+    for system in (one, other):
+        assert (system.name.split()[0], system.team, system.team_slug, system.slug) == ("Anonymous", "", "", "")
+    assert one.name != other.name
+    ((led_before,), led_after) = page.order.leaders
+    assert led_before in {one.name, other.name}
+    assert led_after == ("Birch",)
 
 
 def test_systems_that_share_a_name_are_told_with_their_teams(revised: tuple[Field, int, int]) -> None:
