@@ -51,8 +51,13 @@ AHEAD = 2  # runs whose files are taken in while one is scored
     type=click.Path(dir_okay=False, path_type=Path),
     help="Where to write what was done, as JSON.",
 )
+@click.option(
+    "--correct-dates", is_flag=True, help="Give runs that an earlier import brought in the dates of the manifest."
+)
 @click.option("--as", "user", help="Import as this account, with its rights only.")
-def import_campaign(source: Path, given: Path | None, draft: Path | None, report: Path | None, user: str | None) -> int:
+def import_campaign(
+    source: Path, given: Path | None, draft: Path | None, report: Path | None, correct_dates: bool, user: str | None
+) -> int:
     """Bring a campaign of past years in: queries, judgments and runs, with their true dates.
 
     \b
@@ -78,7 +83,7 @@ def import_campaign(source: Path, given: Path | None, draft: Path | None, report
                 return CONSOLE if user is None else actor_of(session, find_user(session, user).id)
 
             store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
-            bringing = Import(database, store, actor, manifest, tree)
+            bringing = Import(database, store, actor, manifest, tree, correct_dates=correct_dates)
             if problems:
                 bringing.look(problems)
             bringing.prepare()

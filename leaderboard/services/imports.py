@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, may_bring_in, require, require_organiser
-from leaderboard.errors import InvalidFields
+from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.lookup import merged_system
 from leaderboard.models import Evaluation, Membership, ScoringSet, Submission, System, Team
 from leaderboard.rules.mail import MailKind
@@ -17,18 +17,19 @@ from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.standings import Designation, KeptChoice
 from leaderboard.services import quotas
 from leaderboard.services.evaluations import FIRST_DAY, LAST_DAY
-from leaderboard.services.events import present, record
+from leaderboard.services.events import assign, present, record
 from leaderboard.services.locking import locked
 from leaderboard.services.mail.outbox import put_wanted
 from leaderboard.services.pseudonyms import ensure_pseudonym
 from leaderboard.services.scoring_sets import enqueue, live_sets
 from leaderboard.services.standing import keep_as_it_stood
-from leaderboard.services.submissions import checked_words
+from leaderboard.services.submissions import checked_words, locked_run
 from leaderboard.services.texts import LONGEST_REASON, checked_text
 from leaderboard.store import Received
 
-__all__ = ["RUN_SETTINGS", "checked_settings", "import_run"]
+__all__ = ["RUN_SETTINGS", "checked_settings", "correct_dates", "corrected_dates", "import_run"]
 
+NOT_OF_YOURS = "This team is neither yours nor of a campaign of yours."
 # What is said of a run that is brought in, as columns of Submission, with what holds where nothing is said. What
 # `leaderboard export` writes of a run and what a manifest may say of one are these.
 RUN_SETTINGS: dict[str, Any] = {
@@ -77,7 +78,7 @@ def import_run(
     bring runs of this team in, and InvalidFields with everything that is wrong.
     """
     require_organiser(actor, evaluation.campaign_id)
-    require(may_bring_in(session, actor, system.team_id), "This team is neither yours nor of a campaign of yours.")
+    require(may_bring_in(session, actor, system.team_id), NOT_OF_YOURS)
     # Shared: who merges the team with another waits for this run, or this run goes to the other team.
     locked(session, Team, system.team_id, shared=True)
     system = merged_system(session, session.get_one(System, system.id, populate_existing=True))
@@ -117,6 +118,42 @@ def import_run(
     record(session, actor, "import run", submission, sha256=upload.sha256, designation=submission.designation.value)
     _tell_members(session, actor, evaluation, system.team_id, now)
     return submission
+
+
+def correct_dates(session: Session, actor: Actor, submission: Submission, given: Mapping[str, Any]) -> bool:
+    """Gives a run that was brought in other dates than it came with: whether any is another.
+
+    given  of RUN_SETTINGS those that are said; `run_at` and `received_at` count, and one that is not said stays
+
+    A date of receipt that was assumed goes with the run's own, and so does the date of its scoring where that was the
+    one of its receipt. Old boards keep the runs that stood on them. Raises NotAllowed for whoever may not bring the run
+    in, Conflict for a run that was sent here, since that was received when it was, and InvalidFields.
+    """
+    submission = locked_run(session, submission.id)
+    require_organiser(actor, submission.evaluation.campaign_id)
+    require(may_bring_in(session, actor, submission.team_id), NOT_OF_YOURS)
+    if submission.imported_at is None:
+        raise Conflict("this run was sent here, so its dates are true and stay")
+    checked_settings({**given, "label": submission.label})
+    changed = assign(submission, **corrected_dates(submission, given))
+    if changed:
+        record(session, actor, "correct dates", submission)
+    return bool(changed)
+
+
+def corrected_dates(submission: Submission, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The dates of a run of the past by what is said of it now, as columns."""
+    dates: dict[str, Any] = {"run_at": given["run_at"]} if "run_at" in given else {}
+    received = given.get("received_at")
+    if received is not None:
+        dates["received_assumed"] = given.get("received_assumed", False)
+    elif submission.received_assumed:
+        received = dates.get("run_at")
+    if received is not None:
+        dates |= {"received_at": received, "begun_at": received}
+        if submission.scored_at == submission.received_at:
+            dates["scored_at"] = received
+    return dates
 
 
 def _tell_members(session: Session, actor: Actor, evaluation: Evaluation, team_id: int, now: dt.datetime) -> None:

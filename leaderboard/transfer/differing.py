@@ -41,9 +41,9 @@ UNDER_SETTINGS, UNDER_QUERIES = "change it in its settings", "change it under Qu
 DATES = ("run_at", "received_at")
 # Decisions on a run have dates and reasons beside them, which differ where the decision does.
 OF_RUN = ("label", *DATES, "late", "threshold", "notes", "version", "designation", "withdrawn_at", "ruling", "answers")
-NO_DATES = (
-    "the dates of a run that is in stay as they are: where they are wrong, import the evaluation again under another "
-    "slug and make this one a draft"
+CORRECTED = (
+    "runs that were brought in get the dates of the manifest where the import corrects dates (--correct-dates, or the "
+    "box on the page); those that were sent here keep theirs"
 )
 
 
@@ -100,12 +100,12 @@ def note_queries_apart(
     excluded = [one for one, query in there.items() if query.excluded_at is not None and one not in entry.excluded]
     for word, given, here in (("hidden", entry.hidden, hidden), ("excluded", entry.excluded, excluded)):
         if given and here:
-            some = f"{counted(len(here), 'query', 'queries')} of {evaluation.title} {word}"
-            told.notes.append(f"left {some} here, and not in the manifest: {_some(here)}; {UNDER_QUERIES}")
+            some = f"{counted(len(here), 'query', 'queries')} of {evaluation.title} ({_some(here)})"
+            told.notes.append(f"{LEFT}: {word} here and not in the manifest: {some}; {UNDER_QUERIES}")
     for one, because in entry.excluded.items():
         if one in there and there[one].excluded_at is not None and not _is_same(there[one].excluded_because, because):
-            whose = f"query {shown(one)} of {evaluation.title}"
-            _note(told, "because", whose, there[one].excluded_because, because, UNDER_QUERIES)
+            whose = f"the excluded query {shown(one)} of {evaluation.title}"
+            _note(told, "the reason", whose, there[one].excluded_because, because, UNDER_QUERIES)
 
 
 def note_agreements(evaluation: Evaluation, entry: EvaluationEntry, there: Sequence[Agreement], told: Telling) -> None:
@@ -158,7 +158,7 @@ def note_runs(title: str, runs: Iterable[tuple[PlannedRun, Submission]], told: T
                 found.setdefault(name, []).append(f"of {shown(run.entry.file)} it is {values}")
     for name, lines in found.items():
         others = f", and so on for {len(lines) - 1:,} more" if len(lines) > 1 else ""
-        what_next = f"; {NO_DATES}" if name in DATES else ""
+        what_next = f"; {CORRECTED}" if name in DATES else ""
         word = WORDS.get(name, name)
         told.notes.append(f"{title}: {LEFT}: {word} of {counted(len(lines), 'run')}: {lines[0]}{others}{what_next}")
 

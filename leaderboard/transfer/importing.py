@@ -14,11 +14,12 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
 from leaderboard.db import Database
-from leaderboard.errors import BadInput, FileRejected, InvalidFields, LeaderboardError, TooLarge
+from leaderboard.errors import BadInput, FileRejected, InvalidFields, LeaderboardError, NotAllowed, TooLarge
 from leaderboard.formats import Limits
 from leaderboard.models import Evaluation, Scoring, Submission, System, Team
+from leaderboard.numbers import counted
 from leaderboard.rules.states import UNFINISHED
-from leaderboard.services.imports import import_run
+from leaderboard.services.imports import correct_dates, corrected_dates, import_run
 from leaderboard.store import Received, RunStore
 from leaderboard.transfer.differing import note_runs
 from leaderboard.transfer.evaluations import EvaluationFacts
@@ -50,6 +51,7 @@ class Report:
 
     made, there  in words; a team or a system is made by its first run
     already      runs that are there; of a preview those that an import would leave
+    other_dates  those of them that were brought in too, and have other dates here than in the manifest
     notes        what holds because the manifest says nothing of it, and what of it is left out or stays as it is here
     effects      what happens to boards that are here already, such as runs that are scored again, in sentences
     refused      what came out other than the manifest says
@@ -63,6 +65,7 @@ class Report:
     effects: list[str] = field(default_factory=list)
     imported: int = 0
     already: int = 0
+    other_dates: int = 0
     refused: list[Refusal] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
     unmatched: list[str] = field(default_factory=list)
@@ -85,8 +88,14 @@ class Import:
         tree: Tree,
         limits: Limits | None = None,
         most_runs: int | None = None,
+        *,
+        correct_dates: bool = False,
     ) -> None:
-        """actor: gives who imports, with their present rights, in a session. limits: of queries and judgments."""
+        """actor: gives who imports, with their present rights, in a session. limits: of queries and judgments.
+
+        correct_dates  runs that an earlier import brought in get the dates of the manifest
+        """
+        self._correct_dates = correct_dates
         self._most_runs = most_runs
         self.report = Report()
         self.runs: list[PlannedRun] = []
@@ -141,21 +150,46 @@ class Import:
         for run, error in making.refused:
             self.refuse(run, error)
         self._find_what_is_there()
+        if keep and self._correct_dates:
+            self._take_dates()
         self._note_runs(told)
+
+    def _take_dates(self) -> None:
+        """Gives runs that are here and were brought in the dates of the manifest, all of them in one transaction."""
+        corrected: dict[str, int] = {}
+        with self._database.write() as session:
+            for run, here in self._here(session):
+                if here.imported_at is None:
+                    continue
+                try:
+                    changed = correct_dates(session, self._actor(session), here, run.entry.settings)
+                except (NotAllowed, *TELLABLE) as error:
+                    self.refuse(run, error)
+                else:
+                    corrected[run.evaluation] = corrected.get(run.evaluation, 0) + changed
+        for slug, number in corrected.items():
+            if number:
+                of_runs = f"{counted(number, 'run')} of {self.facts[slug].title}"
+                self.report.made.append(f"the dates of {of_runs} as the manifest has them")
+
+    def _here(self, session: Session) -> list[tuple[PlannedRun, Submission]]:
+        """The runs that are here, with those that they are."""
+        own = Submission.evaluation_id.in_(self._evaluations.values())
+        here = {one.id: one for one in session.scalars(sa.select(Submission).where(own))}
+        return [(run, here[self._there[run.number]]) for run in self.runs if run.number in self._there]
 
     def _note_runs(self, told: Telling) -> None:
         """What is to be said of runs of evaluations that were here already, and of those that are here themselves."""
         with self._database.read() as session:
-            own = Submission.evaluation_id.in_(self._evaluations.values())
-            here = {one.id: one for one in session.scalars(sa.select(Submission).where(own))}
+            there = self._here(session)
+            self.report.other_dates = sum(_has_other_dates(run, here) for run, here in there)
             for slug, facts in self.facts.items():
                 if facts.is_new:
                     continue
                 runs = [run for run in self.runs if run.evaluation == slug]
                 evaluation = session.get_one(Evaluation, self._evaluations[slug])
                 note_dates(evaluation, [run for run in runs if run.number not in self._there], told)
-                there = [run for run in runs if run.number in self._there]
-                note_runs(facts.title, ((run, here[self._there[run.number]]) for run in there), told)
+                note_runs(facts.title, [(run, here) for run, here in there if run.evaluation == slug], told)
 
     def _planned(self, problems: list[str]) -> list[PlannedRun]:
         for path in self._manifest.archives:
@@ -300,6 +334,12 @@ class Import:
             return hash_of(self._tree.file(run.entry.file), "sha256")
         except (BadInput, OSError):
             return ""
+
+
+def _has_other_dates(run: PlannedRun, here: Submission) -> bool:
+    if here.imported_at is None:
+        return False
+    return any(getattr(here, name) != date for name, date in corrected_dates(here, run.entry.settings).items())
 
 
 def path_name(run: PlannedRun) -> str:

@@ -88,7 +88,7 @@ class ArchivePlan:
     @property
     def brings_nothing(self) -> bool:
         """Whether every run is there already, and nothing else would be made; what is left out is among the notes."""
-        nothing_changes = not (self.report.made or self.report.effects)
+        nothing_changes = not (self.report.made or self.report.effects or self.report.other_dates)
         return nothing_changes and self.report.already == sum(one.runs for one in self.evaluations)
 
 
@@ -201,15 +201,17 @@ def plan(upload: Received, campaign: str, manifest_text: str = "") -> ArchivePla
     )
 
 
-def bring_in(kept: str, campaign: str, field: str) -> BroughtIn:
+def bring_in(kept: str, campaign: str, field: str, *, correct_dates: bool) -> BroughtIn:
     """Brings in the archive that a plan names; workers score its runs.
+
+    correct_dates  runs that an earlier import brought in get the dates of the manifest
 
     Every run is a transaction of its own: when the request breaks off, the same archive goes on where it was. Raises
     FileRejected with every problem, and InvalidFields for `field` where the archive is gone.
     """
     upload, beside = _kept(kept, field)
     with _opened(upload, campaign, beside) as (tree, manifest, problems):
-        bringing = _import(manifest, tree)
+        bringing = _import(manifest, tree, correct_dates=correct_dates)
         if problems:
             bringing.look(problems)
         bringing.prepare(whole=True)
@@ -221,9 +223,12 @@ def bring_in(kept: str, campaign: str, field: str) -> BroughtIn:
     return BroughtIn(manifest.slug, bringing.report)
 
 
-def _import(manifest: Manifest, tree: Tree) -> Import:
+def _import(manifest: Manifest, tree: Tree, *, correct_dates: bool = False) -> Import:
     user = actor().user_id
-    return Import(database(), store(), lambda session: actor_of(session, user), manifest, tree, limits(), MOST_RUNS)
+    return Import(
+        database(), store(), lambda session: actor_of(session, user), manifest, tree, limits(), MOST_RUNS,
+        correct_dates=correct_dates,
+    )  # fmt: skip
 
 
 def _keep(upload: Received, beside: Received | None) -> str:

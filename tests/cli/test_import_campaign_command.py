@@ -266,7 +266,7 @@ def test_what_is_there_and_otherwise_in_the_manifest_is_left_and_named(
     done = command("import-campaign", archive, "--manifest", manifest)
     assert done.out.splitlines()[-1] == "0 runs brought in, 4 were there already"
     settings = "change it in its settings"
-    dates = "the dates of a run that is in stay as they are: where they are wrong, import the evaluation again under"
+    dates = "runs that were brought in get the dates of the manifest where the import corrects dates (--correct-dates, "
     file = "of trec-{0}/input.alderA.gz it is {1} here, {2} in the manifest; " + dates
     released = "released of revision 1 of the judgments of Trec-2019"
     said = [
@@ -285,6 +285,19 @@ def test_what_is_there_and_otherwise_in_the_manifest_is_left_and_named(
     manifest.write_text(re.sub(r"(?m)^measures = .*$", 'measures = ["RR", "AP"]', text))
     done = command("import-campaign", archive, "--manifest", manifest)  # the first one is the primary one
     assert 'primary_measure of Archive is "nDCG@10" here, "RR" in the manifest; ' in done.err
+    done = command("import-campaign", archive, "--manifest", manifest, "--correct-dates")
+    assert [line for line in done.out.splitlines() if line.startswith("made ")] == [
+        "made the dates of 1 run of Trec-2019 as the manifest has them",
+        "made the dates of 1 run of Trec-2020 as the manifest has them",
+    ]
+    assert "date of 1 run" not in done.err
+    dates = sa.select(Submission.run_at, Submission.received_at, Submission.received_assumed).order_by(Submission.id)
+    assert [tuple(map(str, row)) for row in rows(database_url, dates.where(Submission.label == "alderA"))] == [
+        ("2019-08-21 00:00:00+00:00", "2019-08-21 00:00:00+00:00", "True"),
+        ("2020-09-01 00:00:00+00:00", "2020-09-01 00:00:00+00:00", "True"),
+    ]
+    again = command("import-campaign", archive, "--manifest", manifest, "--correct-dates")
+    assert "made " not in again.out
     manifest.write_text(text.replace("measures = [", 'measures = ["nDGC@10", '))
     refused = command("import-campaign", archive, "--manifest", manifest)
     assert refused.status == 2
@@ -328,6 +341,7 @@ most_documents = 5
     asked = asked.replace("Do no harm", "Harm nobody").replace('"Model"', '"Its model"').replace("= 5", "= 6")
     manifest.write_text(draft.replace("period_key = 2020\n", changed) + asked)
     under = "; change it under Queries"
+    other = f'"two readings" in the manifest{under}'
     assert notes() == (
         [
             "made the field model of the form of Trec-2020",
@@ -336,9 +350,8 @@ most_documents = 5
         ],
         [
             "left as it is: the agreement terms of Trec-2020 has other words in the manifest; state it under Form",
-            "left 1 query of Trec-2020 hidden here, and not in the manifest: q3" + under,
-            'left as it is: because of query q1 of Trec-2020 is "a typing error" here, "two readings" in the manifest'
-            + under,
+            "left as it is: hidden here and not in the manifest: 1 query of Trec-2020 (q3)" + under,
+            f'left as it is: the reason of the excluded query q1 of Trec-2020 is "a typing error" here, {other}',
         ],
     )
 

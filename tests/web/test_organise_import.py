@@ -132,6 +132,18 @@ def test_an_organiser_sees_what_an_archive_makes_and_then_brings_it_in_once(orga
     assert "Another title" not in table
     assert "2019-12-24" not in table
     assert "closes_at of The year 2019 is 2019-09-30 here, 2019-12-24 in the manifest" in preview.text
+    for day in ("2019-08-01", "2019-09-01"):
+        before = "2019-09-01" if day == "2019-08-01" else "2019-08-01"
+        dated = archive(**{"manifest.toml": MANIFEST.replace("date = 2019-09-01", f"date = {day}")})
+        preview = organiser.send("/organise/harbour/import/preview", dated, "years.zip", field="archive")
+        assert f"date of 2 runs: of 2019/input.one it is {before} here, {day} in the manifest" in preview.text
+        assert 'name="correct_dates"' in preview.text
+        for fields, stands in (({}, before), ({"correct_dates": "y"}, day)):
+            kept = hidden(preview.text, "kept")
+            assert organiser.post("/organise/harbour/import", kept=kept, **fields).status_code == 302
+            with world.database.read() as session:
+                dates = session.scalars(sa.select(Submission.run_at).where(Submission.run_at.is_not(None)))
+                assert {str(one)[:10] for one in dates} == {stands}
     named = MANIFEST.replace('period = "2019"', 'period = "2019"\nquery_ids = ["q1", "q2", "q3"]')
     again = archive(**{"manifest.toml": named})
     preview = organiser.send("/organise/harbour/import/preview", again, "years.zip", field="archive")

@@ -30,6 +30,7 @@ WORDS = {  # what was done -> as it is told; what is not here is told by its own
     "rename": "renamed",
     "submit": "submitted",
     "import run": "brought in from the past",
+    "correct dates": "corrected the dates of",
     "score": "scored",
     "reject": "rejected the file of",
     "fail": "gave up on scoring",

@@ -7,7 +7,7 @@ goes out is the same form.
 from flask import Blueprint, abort, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
-from wtforms import FileField, HiddenField, TextAreaField
+from wtforms import BooleanField, FileField, HiddenField, TextAreaField
 
 from leaderboard.errors import FileRejected, InvalidFields, LeaderboardError
 from leaderboard.numbers import counted
@@ -46,6 +46,7 @@ class DraftForm(Form):
 
 class YesForm(Form):
     kept = HiddenField()
+    correct_dates = BooleanField("Give runs that an earlier import brought in the dates of the manifest")
 
 
 @blueprint.get("/import")
@@ -170,12 +171,16 @@ def _planned(campaign: str, plan: ArchivePlan) -> ResponseReturnValue:
 
 def _take_in(campaign: str) -> ResponseReturnValue:
     try:
-        done = archives.bring_in(YesForm().text("kept"), campaign, "archive")
+        form = YesForm()
+        corrects = bool(form.correct_dates.data)
+        done = archives.bring_in(form.text("kept"), campaign, "archive", correct_dates=corrects)
     except LeaderboardError as error:
         return _refused(campaign, error)
     report = done.report
     already = f"; {counted(report.already, 'run')} were there already" if report.already else ""
-    flash(f"{counted(report.imported, 'run')} brought in{already}. Workers score them now.")
+    flash(
+        f"{counted(report.imported, 'run')} brought in{already}.{' Workers score them now.' if report.imported else ''}"
+    )
     for effect in report.effects:
         flash(effect, "warning")
     for note in report.notes[:SHOWN]:

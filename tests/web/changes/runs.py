@@ -12,6 +12,7 @@ from leaderboard.errors import Problem
 from leaderboard.formats import read_judgments
 from leaderboard.models import (
     ScoringSet,
+    Submission,
     System,
 )
 from leaderboard.rules.standings import Designation
@@ -184,3 +185,10 @@ def _(session: Session, play: Play) -> None:
     system = session.get_one(System, play.world.system.id)
     upload = dataclasses.replace(play.upload(), sha256="f" * 64)
     imports.import_run(session, CONSOLE, play.evaluation(session), system, upload)
+
+
+@change("imports.correct_dates", at=ALPHA, who="ada")
+def _(session: Session, play: Play) -> None:
+    run = session.scalars(sa.select(Submission).where(Submission.imported_at.is_not(None))).one()
+    given = {"received_at": run.received_at - dt.timedelta(days=400)}
+    assert imports.correct_dates(session, CONSOLE, run, given)

@@ -30,9 +30,13 @@ class PreviewForm(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The yes to an archive: what its preview says under `kept`."""
+    """The yes to an archive: what its preview says under `kept`.
+
+    correct_dates  runs that an earlier import brought in, and that have other dates here, get those of the manifest
+    """
 
     kept: str
+    correct_dates: bool = False
 
 
 @post("/organise/import/draft", Scope.ORGANISE, form=ArchiveForm)
@@ -104,4 +108,4 @@ def _received(campaign: str, *known: str) -> tuple[Received, str]:
 def _bring_in(body: Kept, campaign: str) -> archives.BroughtIn:
     archives.require_right(campaign)
     with file_of("archive"):
-        return archives.bring_in(body.kept, campaign, "kept")
+        return archives.bring_in(body.kept, campaign, "kept", correct_dates=body.correct_dates)
