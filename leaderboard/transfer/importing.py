@@ -51,6 +51,7 @@ class Report:
 
     made, there  in words; a team or a system is made by its first run
     already      runs that are there; of a preview those that an import would leave
+    corrected    those of them that were given the dates of the manifest
     other_dates  those of them that were brought in too, and have other dates here than in the manifest
     notes        what holds because the manifest says nothing of it, and what of it is left out or stays as it is here
     effects      what happens to boards that are here already, such as runs that are scored again, in sentences
@@ -65,6 +66,7 @@ class Report:
     effects: list[str] = field(default_factory=list)
     imported: int = 0
     already: int = 0
+    corrected: int = 0
     other_dates: int = 0
     refused: list[Refusal] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
@@ -167,6 +169,7 @@ class Import:
                     self.refuse(run, error)
                 else:
                     corrected[run.evaluation] = corrected.get(run.evaluation, 0) + changed
+        self.report.corrected = sum(corrected.values())
         for slug, number in corrected.items():
             if number:
                 of_runs = f"{counted(number, 'run')} of {self.facts[slug].title}"

@@ -141,6 +141,9 @@ def test_an_organiser_sees_what_an_archive_makes_and_then_brings_it_in_once(orga
         for fields, stands in (({}, before), ({"correct_dates": "y"}, day)):
             kept = hidden(preview.text, "kept")
             assert organiser.post("/organise/harbour/import", kept=kept, **fields).status_code == 302
+            said = organiser.get("/organise/harbour")
+            assert ("2 runs given the dates of the manifest." in said) == bool(fields)
+            assert "left as it is" not in said  # the preview told it
             with world.database.read() as session:
                 dates = session.scalars(sa.select(Submission.run_at).where(Submission.run_at.is_not(None)))
                 assert {str(one)[:10] for one in dates} == {stands}

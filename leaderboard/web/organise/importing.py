@@ -27,7 +27,8 @@ blueprint = Blueprint("organise_import", __name__, url_prefix="/organise")
 
 FORM, DRAFT, PREVIEW = "organise/import.html", "organise/import_draft.html", "organise/import_preview.html"
 ARCHIVE = "the archive"  # what problems are in that have no line: those of a manifest name files and entries
-SHOWN = 50  # runs that were refused, and files that nothing names, that a page lists
+FLASHED, LONGEST_FLASH = 5, 200  # runs, and characters of each: flashed messages go in a cookie, which takes 4 KiB
+SHOWN = 50  # teams, notes, and files that nothing names, that a page lists
 
 
 class ArchiveForm(Form):
@@ -181,12 +182,14 @@ def _take_in(campaign: str) -> ResponseReturnValue:
     flash(
         f"{counted(report.imported, 'run')} brought in{already}.{' Workers score them now.' if report.imported else ''}"
     )
+    if report.corrected:
+        flash(f"{counted(report.corrected, 'run')} given the dates of the manifest.")
     for effect in report.effects:
         flash(effect, "warning")
-    for note in report.notes[:SHOWN]:
-        flash(note, "warning")
-    for one in report.refused[:SHOWN]:
-        flash(f"{one.file}: {one.why[0]}", "warning")
+    for one in report.refused[:FLASHED]:  # the notes stood in the preview
+        flash(f"{one.file}: {one.why[0]}"[:LONGEST_FLASH], "warning")
+    if len(report.refused) > FLASHED:
+        flash(f"{counted(len(report.refused), 'run')} were refused in all", "warning")
     return redirect(url_for("organise.campaign", campaign=done.campaign))
 
 
