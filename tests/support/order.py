@@ -20,6 +20,13 @@ LONG = (
     "tests/real/",
     "tests/browser/",
     "tests/web/",
+    "tests/transfer/",
+    "tests/test_client.py",
+    "tests/formats/",
+    "tests/metrics/",
+    "tests/services/",
+    "tests/cli/",
+    "tests/test_support.py",
 )
 
 
