@@ -34,6 +34,7 @@ class ScoringSet(Base):
     primary_measure  by which its boards rank and begin: one of the measures, that of the campaign while boards go by it
     switched_at    when it last began to stand
     shown_until    when boards last ceased to show it; NULL while they do, and where they never did
+    shown_before   earlier times when boards showed it, each as [since, until], before that
     refreshing_until  the lease of a worker that works out what its boards show beyond means; NULL when none does
     """
 
@@ -51,6 +52,7 @@ class ScoringSet(Base):
     created_at: Mapped[dt.datetime]
     switched_at: Mapped[dt.datetime | None]
     shown_until: Mapped[dt.datetime | None]
+    shown_before: Mapped[list[Any]] = mapped_column(default=list)
     refreshing_until: Mapped[dt.datetime | None]
 
     __table_args__ = (
@@ -75,6 +77,17 @@ class ScoringSet(Base):
     )
 
     revision: Mapped[JudgmentRevision] = relationship()
+
+    @property
+    def shown(self) -> tuple[tuple[dt.datetime, dt.datetime | None], ...]:
+        """From when to when boards showed it, every time, the earliest first; None where they do still."""
+        moment = dt.datetime.fromisoformat
+        times: list[tuple[dt.datetime, dt.datetime | None]] = [
+            (moment(since), moment(until)) for since, until in self.shown_before
+        ]
+        if self.switched_at is not None and (self.state is SetState.CURRENT or self.shown_until is not None):
+            times.append((self.switched_at, self.shown_until))
+        return tuple(times)
 
     @property
     def settings(self) -> ScoringSettings:

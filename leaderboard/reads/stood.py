@@ -1,8 +1,8 @@
 """The scoring sets that an evaluation's boards have gone by, and what was different from one to the next."""
 
 import datetime as dt
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -23,14 +23,25 @@ NAMED = 10  # queries that a sentence names
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """From when to when boards went by a set; until: None where they do."""
+
+    since: dt.datetime
+    until: dt.datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class StoodSet:
-    """A scoring set whose board can be read.
+    """A scoring set whose board can be read. In a list of boards as they stood, one time that boards went by it.
 
     current   whether the evaluation's board goes by it now
     beside    whether it stands beside that, by another source of judgments
-    since     when it last began to stand
+    since     when it last began to stand, or that time
     until     when boards ceased to show it; None while it stands, and where they never did
-    changes   what is different from the set of its source before it, in words; empty for the first
+    shown     every time that boards went by it
+    goes_on   of such a time that is over: whether its set stands today, so that its board shows the runs of today
+    changes   what is different from what boards went by before, or from the set of its source, in words; empty for
+              the first
     before    the id of that one
     """
 
@@ -43,6 +54,8 @@ class StoodSet:
     beside: bool
     since: dt.datetime | None
     until: dt.datetime | None
+    shown: tuple[Shown, ...] = ()
+    goes_on: bool = False
     changes: tuple[str, ...] = ()
     before: int | None = None
 
@@ -81,9 +94,7 @@ def seen_sets(
     return found
 
 
-def stood_set(
-    evaluation: Evaluation, found: ScoringSet, changes: tuple[str, ...] = (), before: ScoringSet | None = None
-) -> StoodSet:
+def stood_set(evaluation: Evaluation, found: ScoringSet) -> StoodSet:
     """A set as pages name it."""
     return StoodSet(
         id=found.id,
@@ -95,13 +106,13 @@ def stood_set(
         beside=found.state is SetState.BESIDE,
         since=found.switched_at,
         until=found.shown_until,
-        changes=changes,
-        before=before.id if before else None,
+        shown=tuple(Shown(since, until) for since, until in found.shown),
     )
 
 
 def stood_sets(session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime) -> StoodPage:
-    """The sets that have stood and that `actor` may see the board of. Raises NotFound for no such evaluation.
+    """The times that boards went by a set, and the sets that stood beside, of those that `actor` may see the board of:
+    a change of the official source begins a new time. Raises NotFound for no such evaluation.
 
     An old one by which no run was ever scored had no board.
     """
@@ -118,18 +129,41 @@ def stood_sets(session: Session, actor: Actor, campaign_slug: str, slug: str, no
         )
         .order_by(ScoringSet.switched_at, ScoringSet.id)
     )
-    seen = [one for one in rows if as_of(actor, evaluation, one, now) is not None]
-    found, last = [], dict[str, ScoringSet]()
-    for one in seen:
-        before = last.get(one.source)
-        changes = differences(actor, evaluation, before, one, now) if before else ()
-        found.append(stood_set(evaluation, one, changes, before))
+    moments = {one: as_of(actor, evaluation, one, now) for one in rows}
+    seen = {one: moment for one, moment in moments.items() if moment is not None}
+    times = [time for one, moment in seen.items() for time in _times(evaluation, one, goes_on=moment == now)]
+    by_id, found = {one.id: one for one in seen}, list[StoodSet]()
+    official, last = None, dict[str, ScoringSet]()
+    for time in sorted(times, key=lambda time: (time.since, not time.beside, time.id)):
+        one, is_official = by_id[time.id], time.current or time.until is not None
+        before = official if is_official else last.get(one.source)
+        if before is None or before is one:
+            found.append(time)
+        else:
+            changes = differences(actor, evaluation, before, one, now)
+            found.append(replace(time, changes=changes, before=before.id))
         last[one.source] = one
+        official = one if is_official else official
     return StoodPage(
         evaluation=evaluation_heading(evaluation, now),
         sets=tuple(reversed(found)),
         several_sources=len({one.source for one in found if one.current or one.beside}) > 1,
     )
+
+
+def _times(evaluation: Evaluation, one: ScoringSet, *, goes_on: bool) -> Iterator[StoodSet]:
+    """Every time that boards went by a set; and of one that stands beside, or only did so, since when.
+
+    goes_on  whether the reader sees it as it stands today, where it does
+    """
+    known, stands = stood_set(evaluation, one), goes_on and one.state in STANDING
+    for time in known.shown:
+        over = time.until is not None
+        yield replace(
+            known, current=not over, beside=False, since=time.since, until=time.until, goes_on=over and stands
+        )
+    if (known.beside and goes_on) or not known.shown:
+        yield replace(known, since=one.shown_until or one.switched_at, until=None)
 
 
 def differences(

@@ -5,6 +5,7 @@ boards until the new set has a result for every run; then one update switches. T
 current one, which the evaluation's boards read; those of others stand beside it.
 """
 
+import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
@@ -199,15 +200,25 @@ def switch(session: Session, actor: Actor, scoring_set: ScoringSet) -> None:
         session.flush()  # there is never more than one
     official = scoring_set.source == evaluation.official_source
     scoring_set.state = SetState.CURRENT if official else SetState.BESIDE
-    scoring_set.switched_at = present()
     if official:
-        scoring_set.shown_until = None
+        _show_from(scoring_set, present())
+    elif scoring_set.shown_until is None:  # else since when boards showed it stays on record
+        scoring_set.switched_at = present()
+    if official:
         _rank_as_its_campaign(session, actor, scoring_set)
     record(session, actor, "switch", scoring_set, evaluation=scoring_set.evaluation_id)
     if official and standing is not None and standing.revision_id != scoring_set.revision_id:
         revision = session.get_one(JudgmentRevision, scoring_set.revision_id)
         members = members_taking_part(session, scoring_set.evaluation_id)
         put_wanted(session, MailKind.REJUDGED, members, evaluation=scoring_set.evaluation_id, revision=revision.number)
+
+
+def _show_from(scoring_set: ScoringSet, now: dt.datetime) -> None:
+    """Boards show it from now on; when they did so before stays on record."""
+    if scoring_set.switched_at is not None and scoring_set.shown_until is not None:
+        before = [scoring_set.switched_at.isoformat(), scoring_set.shown_until.isoformat()]
+        scoring_set.shown_before = [*scoring_set.shown_before, before]
+    scoring_set.switched_at, scoring_set.shown_until = now, None
 
 
 def make_official(session: Session, actor: Actor, evaluation: Evaluation, source: str) -> None:
@@ -235,13 +246,14 @@ def make_official(session: Session, actor: Actor, evaluation: Evaluation, source
         raise Conflict(f"Runs are still being scored by the judgments of {source}; try again when all are.")
     before, evaluation.official_source = evaluation.official_source, source
     former, own = standing_set(session, evaluation.id, before), standing_set(session, evaluation.id, source)
+    now = present()
     if former is not None:
         former.state = SetState.BESIDE
-        former.shown_until = present()
+        former.shown_until = now
         session.flush()  # there is never more than one current set
     if own is not None:
         own.state = SetState.CURRENT
-        own.switched_at, own.shown_until = present(), None
+        _show_from(own, now)
         record(session, actor, "switch", own, evaluation=evaluation.id)
     record(session, actor, "make official", evaluation, source=source, before=before)
     make_set(session, actor, evaluation)  # a shown measure that these judgments lack something for is refused now

@@ -1,7 +1,7 @@
 """Boards of the past, which an import brings in: what they went by where they stood, and from when to when."""
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -35,6 +35,7 @@ def bring_set_in(
     otherwise: Mapping[str, Any],
     since: dt.datetime,
     until: dt.datetime | None,
+    before: Sequence[tuple[dt.datetime, dt.datetime]] = (),
 ) -> ScoringSet:
     """The set by which boards went then: this revision, and what was otherwise of `set_settings.terms_of`.
 
@@ -43,11 +44,12 @@ def bring_set_in(
 
     since, until  when boards began and ceased to show it; until None: they never ceased, or, by a source that was not
                   the official one, never showed it
+    before        earlier times when they showed it, the earliest first
 
     Raises InvalidFields with everything that is wrong, and Conflict where there is such an old set already.
     """
     require_organiser(actor, evaluation.campaign_id)
-    fields = _wrong_dates(since, until)
+    fields = _wrong_dates(since, until) | _wrong_times(before, since)
     try:
         settings = settings_by(session, evaluation, revision, _checked(session, evaluation, otherwise))
     except InvalidFields as error:
@@ -65,7 +67,9 @@ def bring_set_in(
     elif official:
         until = None
     made.switched_at, made.shown_until = since, until
-    record(session, actor, "date set", made, since=since.isoformat(), until=until and until.isoformat())
+    made.shown_before = [[one.isoformat() for one in times] for times in before]
+    facts = {"before": made.shown_before} if before else {}
+    record(session, actor, "date set", made, since=since.isoformat(), until=until and until.isoformat(), **facts)
     return made
 
 
@@ -88,6 +92,15 @@ def _wrong_dates(since: dt.datetime, until: dt.datetime | None) -> dict[str, lis
     if not fields and until is not None and until < since:
         fields["until"] = ["give a moment after `since`"]
     return fields
+
+
+def _wrong_times(before: Sequence[tuple[dt.datetime, dt.datetime]], since: dt.datetime) -> dict[str, list[str]]:
+    last = FIRST_DAY
+    for began, ended in before:
+        if not last <= began <= ended <= since:
+            return {"before": [f"give times from {FIRST_DAY.year} on, one after the other, all before `since`"]}
+        last = ended
+    return {}
 
 
 def _checked(session: Session, evaluation: Evaluation, otherwise: Mapping[str, Any]) -> dict[str, Any]:

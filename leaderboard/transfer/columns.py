@@ -63,7 +63,7 @@ ALWAYS: Mapping[type[Base], frozenset[str]] = {
 WRITTEN: Mapping[type[Base], frozenset[str]] = {
     Evaluation: frozenset({"form_fields", "file_rules"}),
     Query: frozenset({"external_id", "text", "description", "tags", "position", "split", "excluded_because"}),
-    ScoringSet: frozenset({"revision_id", "metric_version", "settings", "switched_at", "shown_until"}),
+    ScoringSet: frozenset({"revision_id", "metric_version", "settings", "switched_at", "shown_until", "shown_before"}),
     Standing: frozenset({"run_choice", "subset", "rounded"}),
     JudgmentRevision: frozenset({"number", "source", "sha256", "judgments", "highest_grade", "note", "released_at"}),
     Judgment: frozenset({"document", "grade"}),

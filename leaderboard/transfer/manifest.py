@@ -117,6 +117,7 @@ class StoodEntry:
 
     judgments         path of the file that it went by; "": the newest of the official source
     measures_version  of the measures; "" for this program's
+    before            earlier times when boards went by it, as (since, until)
     otherwise         what of the settings was not as the evaluation has it now, by the names of `ScoringSettings`
     runs              files of the runs that were scored by it; None: all
     standing          files of those that stood for their systems, by way of choosing
@@ -126,6 +127,7 @@ class StoodEntry:
     measures_version: str
     since: dt.datetime
     until: dt.datetime | None
+    before: tuple[tuple[dt.datetime, dt.datetime], ...]
     otherwise: Mapping[str, Any]
     runs: frozenset[str] | None
     standing: Mapping[KeptChoice, frozenset[str]]
@@ -488,6 +490,7 @@ class _Reading:
             dates = one.settings(ScoringSet, (), {"since": "switched_at", "until": "shown_until"})
             if since == NONE:
                 one.problem("since", "is missing")
+            before = tuple(self._times(one))
             otherwise = one.settings(Evaluation, ("documents", "relevance_level", "judging"))
             otherwise |= one.settings(Campaign, ("compat", "measures"))
             otherwise |= {name: one.whole(name) for name in ("queries",) if name in one.values}
@@ -501,10 +504,21 @@ class _Reading:
                     measures_version=version,
                     since=dates["switched_at"],
                     until=dates.get("shown_until"),
+                    before=before,
                     otherwise=otherwise,
                     runs=lists.get("runs"),
                     standing={kept: lists[name] for kept, name in STOOD_BY.items() if name in lists},
                 )
+
+    def _times(self, table: _Table) -> Iterator[tuple[dt.datetime, dt.datetime]]:
+        for one in table.tables("before", "before", ""):
+            dates = one.settings(ScoringSet, (), {"since": "switched_at", "until": "shown_until"})
+            one.end()
+            since, until = dates.get("switched_at"), dates.get("shown_until")
+            if since is None or until is None:
+                one.problem("before", "give since and until")
+            else:
+                yield since, until
 
     def _run(self, table: _Table) -> RunEntry:
         file = table.text("file", needed=True).removeprefix("./")

@@ -55,6 +55,7 @@ def stood_of(
             "measures_version": one.metric_version,
             "since": one.switched_at,
             "until": one.shown_until,
+            "before": [dict(zip(("since", "until"), times, strict=True)) for times in one.shown[:-1]] or None,
             **{name: _written(value) for name, value in otherwise.items()},
         }
         if _is_of_now(session, evaluation, one, otherwise):
@@ -172,7 +173,7 @@ class OldBoards:
             if found is None:
                 self._leave_out(evaluation, one, "the evaluation is here already, and keeps its boards")
             return found
-        made = bring_set_in(self._session, actor, evaluation, revision, one.otherwise, one.since, one.until)
+        made = bring_set_in(self._session, actor, evaluation, revision, one.otherwise, one.since, one.until, one.before)
         if made.state is SetState.SUPERSEDED:
             until = f" to {moment_in_words(made.shown_until)}" if made.shown_until else ""
             since = moment_in_words(one.since)

@@ -901,6 +901,7 @@ def upgrade() -> None:
         moment("created_at"),
         moment("switched_at", nullable=True),
         moment("shown_until", nullable=True),
+        sa.Column("shown_before", JSON, nullable=False),
         moment("refreshing_until", nullable=True),
         sa.ForeignKeyConstraint(
             ["evaluation_id"], ["evaluation.id"], name=op.f("fk_scoring_set_evaluation_id_evaluation")

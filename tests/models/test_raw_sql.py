@@ -30,7 +30,15 @@ MESSAGE = {
     "scoring_set": "a scoring set never changes",
 }
 MAY_CHANGE = {
-    "scoring_set": {"source", "state", "switched_at", "shown_until", "refreshing_until", "primary_measure"},
+    "scoring_set": {
+        "source",
+        "state",
+        "switched_at",
+        "shown_until",
+        "shown_before",
+        "refreshing_until",
+        "primary_measure",
+    },
     "judgment_revision": {"source"},
 }
 

@@ -165,6 +165,41 @@ def test_a_source_that_was_the_official_one_is_told_as_it_stood_while_details_ar
     assert means(old_board(field, beside, now=later)) == {"Alder": 0.5}
 
 
+def test_a_switch_of_the_official_source_and_back_is_told_with_its_times_and_what_moved(field: Field) -> None:
+    runs = [field.run(name, {"AP": [mean] * 4}) for name, mean in (("Alder", 0.8), ("Birch", 0.6), ("Cedar", 0.4))]
+    first = field.current_set().id
+    figures = dict(zip(runs, ({"AP": [mean] * 4} for mean in (0.3, 0.5, 0.2)), strict=True))
+    other = field.judge_again(QRELS, figures, source="llm")
+    make_official(field, "llm")
+    make_official(field, "assessors")
+    later = present() + DAY
+    back, beside, by_llm, oldest = history(field, now=later).sets
+    assert [one.id for one in (oldest, by_llm, back, beside)] == [first, other, first, other]
+    assert [one.words for one in (oldest, by_llm, back)] == ["revision 1", "revision 2 by llm", "revision 1"]
+    # Each time ends where the next one begins, and of the two that are over both sets stand today.
+    assert [oldest.until, by_llm.until, back.until] == [by_llm.since, back.since, None]
+    assert [(one.current, one.beside, one.goes_on) for one in (oldest, by_llm, back, beside)] == [
+        (False, False, True), (False, False, True), (True, False, False), (False, True, False),
+    ]  # fmt: skip
+    assert [one.before for one in (oldest, by_llm, back, beside)] == [None, first, other, None]
+    assert by_llm.changes == ("judgments by llm instead of assessors",)
+    assert back.changes == ("judgments by assessors instead of llm",)
+    # Alder and Birch change places by the first switch, one pair of three, and change back by the second.
+    page = what_moved(field, first, other, now=later)
+    assert [(one.system.name, one.rank_before, one.rank, one.before.mean, one.after.mean) for one in page.rows] == [
+        ("Birch", 2, 1, 0.6, 0.5), ("Alder", 1, 2, 0.8, 0.3), ("Cedar", 3, 3, 0.4, 0.2),
+    ]  # fmt: skip
+    assert (page.order.pairs, page.order.swapped) == (3, 1)
+    assert page.order.tau == pytest.approx((2 - 1) / 3)
+    assert what_moved(field, other, first, now=later).order.swapped == 1
+    old = old_board(field, other, now=later).old
+    assert old is not None
+    assert [(time.since, time.until) for time in old.shown] == [(by_llm.since, by_llm.until)]
+    # While single queries are closed, of a source that stands beside only the time is told that all saw its board.
+    field.change(details=Opening.NEVER)
+    assert [one.words for one in history(field, now=later).sets] == ["revision 1", "revision 2 by llm", "revision 1"]
+
+
 def test_of_systems_that_become_one_an_old_board_shows_one_of_the_runs_that_stood(field: Field) -> None:
     runs = [field.run("Alder", {"AP": [mean] * 4}) for mean in (0.8, 0.3)]
     other = field.run("Alder of old", {"AP": [0.6] * 4})

@@ -26,6 +26,7 @@ from leaderboard.services import campaigns, evaluations, queries, submissions
 from leaderboard.services.events import present
 from leaderboard.services.merging import merge_teams
 from leaderboard.services.scoring_sets import make_official
+from leaderboard.services.sources import remove_source
 from leaderboard.services.systems import NewSystem, create_system
 from leaderboard.services.teams import create_team
 from leaderboard.store import RunStore
@@ -100,7 +101,15 @@ def story(world: World) -> World:
     with world.organising() as (session, _, evaluation):
         make_official(session, CONSOLE, evaluation, "llm")
         submissions.make_primary(session, CONSOLE, session.get_one(Submission, first))
+    world.judge(judged_by(3), source="lab")  # by mistake, while readers can see single queries of it
     world.drain()
+    with world.organising() as (session, _, evaluation):
+        evaluations.change_evaluation(session, CONSOLE, evaluation, details=Opening.ALWAYS)
+        remove_source(session, CONSOLE, evaluation, "lab")
+    for source in ("assessors", "llm"):  # and back
+        with world.organising() as (session, _, evaluation):
+            make_official(session, CONSOLE, evaluation, source)
+        world.drain()
     return world
 
 
@@ -119,7 +128,7 @@ def kept_by_sets(database: Database) -> list[tuple[Any, ...]]:
         found = [
             (
                 one.source, one.revision.number, one.revision.sha256, one.settings_hash, one.metric_version,
-                one.switched_at, one.shown_until, sha256,
+                one.switched_at, one.shown_until, one.shown_before, sha256,
                 score.measure, score.subset, score.mean, score.count, score.values.tobytes(),
             )
             for one, sha256, score in rows
@@ -155,6 +164,10 @@ def test_every_board_that_stood_comes_back_with_its_dates_runs_and_figures(
     assert stood == [
         ("revision 3", False),
         ("revision 5 by assessors", True),
+        ("revision 5 by assessors", False),
+        ("revision 6 by lab", False),
+        ("revision 3", False),
+        ("revision 5 by assessors", False),
         *[(f"revision {number}", False) for number in ("4 by assessors", "4 by assessors", "3", "2 by assessors")],
         *[(f"revision {number}", False) for number in ("3", "2 by assessors")],
     ]
