@@ -6,6 +6,8 @@ that keep a password take its hash.
 
 import re
 from base64 import b64encode
+from collections.abc import Collection
+from math import factorial, prod
 from typing import NewType
 
 from argon2 import PasswordHasher
@@ -21,7 +23,7 @@ PasswordHash = NewType("PasswordHash", str)
 
 SHORTEST = 10  # characters
 LONGEST = 1000  # hashing a longer one would only cost time
-WEAKEST = 3  # zxcvbn's score: a hundred million guesses, by lists of what people choose
+FEWEST = 10**8  # guesses, by lists of what people choose
 # zxcvbn looks at this many characters from the start, and from the end: it takes 0.3 s at most for 20 of the worst
 # choice, 13 s for 72. The whole is no easier to guess than a part of it.
 JUDGED = 20
@@ -78,16 +80,33 @@ def _problem(password: str, about: tuple[str, ...]) -> str | None:
         return "this password holds a character that is none; type it again"
     if name_key(password) in {name_key(one) for one in about if one}:
         return "use something else than the name or the e-mail address"
-    from zxcvbn import zxcvbn  # 60 ms and 8 MB of word lists, for the few requests that set a password
-
     known = {word for text in (*about, *SITE) for word in _words(normalised(text))}
-    parts = {password[:JUDGED], password[-JUDGED:]}
-    if all(zxcvbn(part, user_inputs=sorted(known))["score"] < WEAKEST for part in parts):
+    judged = _once_each(password)
+    parts = {judged[:JUDGED], judged[-JUDGED:]}
+    if all(_guesses(part, known) < FEWEST for part in parts):
         return (
             "this password is easy to guess: use three or four words that don't belong together, "
             "and not only your name or the site's"
         )
     return None
+
+
+def _guesses(part: str, known: Collection[str]) -> int:
+    """How many guesses it takes: those of each of its pieces, in any order.
+
+    zxcvbn's own number adds 10,000 to the power of the pieces but one, which any three reach: `123456-123456` too. So it
+    is not taken, and a sign between two pieces is no guess.
+    """
+    from zxcvbn import zxcvbn  # 60 ms and 8 MB of word lists, for the few requests that set a password
+
+    pieces = zxcvbn(part, user_inputs=sorted(known))["sequence"] if part else []
+    telling = [int(piece["guesses"]) for piece in pieces if len(piece["token"]) > 1 or piece["token"].isalnum()]
+    return factorial(len(telling)) * prod(telling)
+
+
+def _once_each(password: str) -> str:
+    """The password without what it repeats: a word or a sign that was there already is no other guess."""
+    return "".join({piece.casefold(): piece for piece in re.split(r"([\W_]+)", password)}.values())
 
 
 def _words(text: str) -> list[str]:

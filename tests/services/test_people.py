@@ -229,13 +229,13 @@ def test_registering_is_slowed_down_by_address(database: Database) -> None:
 def test_a_new_password_ends_every_session(database: Database, ada: int) -> None:
     with database.write() as session:
         tokens = [sessions.start(session, ada, NOW) for _ in range(2)]
-    new = passwords.hashed("another password", "Ada")
+    new = passwords.hashed("another word to enter", "Ada")
     with database.write() as session:
         assert all(open_session(session, token, NOW) for token in tokens)
         people.set_password(session, actor_of(session, ada), session.get_one(User, ada), new)
     with database.read() as session:
         assert not any(open_session(session, token, NOW) for token in tokens)
-    assert people.authenticate(database, "Ada", "another password", HOME, NOW).id == ada
+    assert people.authenticate(database, "Ada", "another word to enter", HOME, NOW).id == ada
     with pytest.raises(BadInput):
         people.authenticate(database, "Ada", PASSWORD, HOME, NOW)
 
@@ -302,6 +302,11 @@ WEAK = {
     "Leaderboard2026": "the site's name and a year",
     "Grace Hopper 1": "the account's own name",
     "grace@example.org": "the account's own address",
+    "password password": "one word twice",
+    "password-Password-password": "one word three times",
+    "123456-123456": "digits in order twice",
+    "admin-admin1": "one word twice, with a digit",
+    "Hopper-hopper": "the account's own name twice",
 }
 
 
@@ -314,7 +319,16 @@ def test_a_password_that_many_people_choose_is_refused_with_what_to_do(password:
 
 
 @pytest.mark.parametrize(
-    "password", ["correct horse battery", "mXq7#fP2&vL9", "die Katze tritt die Treppe krumm", "x" * 40 + PASSWORD]
+    "password",
+    [
+        "correct horse battery",
+        "correct-horse-battery-staple",
+        "sail-with-alder",  # the demonstration's
+        "mXq7#fP2&vL9",
+        "9!8?7#6$5%",
+        "die Katze tritt die Treppe krumm",
+        "x" * 40 + PASSWORD,
+    ],
 )
 def test_a_password_that_is_hard_to_guess_is_taken(password: str) -> None:
     people.new_account("Grace Hopper", password, "grace@example.org")
