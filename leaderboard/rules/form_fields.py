@@ -25,6 +25,7 @@ __all__ = [
     "FieldKind",
     "FormField",
     "ShownTo",
+    "answers_in_file",
     "answers_of",
     "as_written",
     "checked_answers",
@@ -200,7 +201,8 @@ def checked_answers(
     complete: bool = True,
     named: bool = True,
 ) -> dict[str, Any]:
-    """The answers as they are stored, by key; what was left empty is left out, and so is what only the file says.
+    """The answers as they are stored, by key; what was left empty is left out, and so is what only the file says. That
+    has to be an answer, too, required or not, where none is given in its place.
 
     given     key -> text, number or bool, from a form, an API or a stored draft
     said      the run's own metadata, which may answer what was left empty
@@ -211,26 +213,46 @@ def checked_answers(
     """
     wrong: dict[str, list[str]] = {}
     answers: dict[str, Any] = {}
-    asked = {field.key: field for field in fields if field.in_form}
-    names = ", ".join(asked)
-    for key in given.keys() - asked.keys():
-        wrong[form_name(key)] = [f"there is no such field; {f'asked are: {names}' if names else 'none is asked'}"]
-    for key, field in asked.items():
+    in_form = [field.key for field in fields if field.in_form]
+    for key in given.keys() - set(in_form):
+        asked = f"asked are: {', '.join(in_form)}" if in_form else "none is asked"
+        wrong[form_name(key)] = [f"there is no such field; {asked}"]
+    for field in (one for one in fields if one.asked):
+        key = field.key
         try:
-            answer = _checked(field, given.get(key))
-            lacks = answer is None and field.required and complete and not _is_in_file(field, said or {})
+            answer = _checked(field, given.get(key)) if field.in_form else None
+            is_answered = answer is not None or _is_in_file(field, said or {})
         except ValueError as error:
-            wrong[form_name(key)] = [str(error)]
+            wrong.setdefault(form_name(key), []).append(str(error))
             continue
         if answer is not None:
             answers[key] = answer
-        elif lacks:
+        elif field.required and complete and not is_answered:
             what = f"{field.label} is lacking, which every run here needs" if named else "every run here needs this"
             or_file = f"; or say {field.header} in the run's own metadata" if field.header else ""
             wrong[form_name(key)] = [f"{what}: {HOW[field.kind](field)}{or_file}"]
     if wrong:
         raise InvalidFields(wrong)
     return answers
+
+
+def answers_in_file(fields: Sequence[FormField], said: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What is wrong with the answers in a run's own metadata, a sentence each, as `checked_answers` refuses it where
+    nothing else is given; and which it lacks that every run needs, also a sentence each.
+    """
+    wrong, lacking = list[str](), list[str]()
+    for field in fields:
+        if not (field.asked and field.header):
+            continue
+        try:
+            if not _is_in_file(field, said) and field.required:
+                lacking.append(
+                    f"{field.label} is lacking, which every run here needs: say {field.header} in the run's own "
+                    f"metadata, or answer it with the run ({HOW[field.kind](field)})"
+                )
+        except ValueError as error:
+            wrong.append(str(error))
+    return tuple(wrong), tuple(lacking)
 
 
 def _checked(field: FormField, given: Any) -> Answer | None:
@@ -242,11 +264,11 @@ def _checked(field: FormField, given: Any) -> Answer | None:
 
 def _is_in_file(field: FormField, said: Mapping[str, str]) -> bool:
     """Whether the file answers it. Raises ValueError where what it says is no answer."""
-    answer = _from_file(field, said) if field.header else None
+    text = _said_of(field, said)
     try:
-        return _checked(field, answer) is not None
+        return text is not None and _of_text(field, text) is not None
     except ValueError as error:
-        raise ValueError(f"the run's own metadata has {answer!r} as {field.header}: {error}") from None
+        raise ValueError(f"the run's own metadata has {text!r} as {field.header}: {error}") from None
 
 
 def _yes_or_no(_: FormField, given: Any) -> bool:
@@ -305,7 +327,7 @@ def answers_of(
     found: dict[FormField, Answer] = {}
     for field in fields:
         answer = answers.get(field.key)
-        if answer is None and field.header:
+        if answer is None:
             answer = _from_file(field, said)
         if answer is not None:
             found[field] = answer
@@ -333,17 +355,30 @@ def said_to(fields: Sequence[FormField], said: Mapping[str, str], circles: Colle
 
 
 def _from_file(field: FormField, said: Mapping[str, str]) -> Answer | None:
-    text = said.get(field.header) or next((text for key, text in said.items() if field.reads(key)), None)
-    if text is None:
+    """What the file answers, if that is one. Of a choice it is whatever was said: its choices may be others by now."""
+    text = _said_of(field, said)
+    if text is None or field.kind is FieldKind.CHOICE:
+        return text or None
+    try:
+        return _of_text(field, text)
+    except ValueError:
         return None
-    if field.kind is FieldKind.NUMBER:
-        try:
-            return read_number(text)
-        except ValueError:
-            return text
-    if field.kind is FieldKind.YES_NO and text.lower() in ("yes", "true", "no", "false"):
-        return text.lower() in ("yes", "true")
-    return text
+
+
+def _said_of(field: FormField, said: Mapping[str, str]) -> str | None:
+    """What a run's own metadata has of the field, as it stands there; None where it has nothing of it."""
+    if not field.header:
+        return None
+    return said.get(field.header) or next((text for key, text in said.items() if field.reads(key)), None)
+
+
+def _of_text(field: FormField, text: str) -> Answer | None:
+    """The answer that a text of the metadata is, where true and false are yes and no too; None for an empty one.
+    Raises ValueError that says what is asked.
+    """
+    if field.kind is FieldKind.YES_NO:
+        text = {"true": "yes", "false": "no"}.get(text.lower(), text.lower())
+    return _checked(field, text)
 
 
 def in_words(answer: Answer) -> str:

@@ -94,8 +94,8 @@ def _problem(password: str, about: tuple[str, ...]) -> str | None:
 def _guesses(part: str, known: Collection[str]) -> int:
     """How many guesses it takes: those of each of its pieces, in any order.
 
-    zxcvbn's own number adds 10,000 to the power of the pieces but one, which any three reach: `123456-123456` too. So it
-    is not taken, and a sign between two pieces is no guess.
+    zxcvbn's own number adds 10,000 to the power of the pieces but one, which any three reach: `123456-123456` too. So
+    it is not taken, and a sign between two pieces is no guess.
     """
     from zxcvbn import zxcvbn  # 60 ms and 8 MB of word lists, for the few requests that set a password
 

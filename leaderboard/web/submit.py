@@ -170,8 +170,9 @@ class SubmitForm(Form):
             wrong.fields["beside"] = [beside.problem]
         with wrong:
             submissions.checked_words(None, self.text("label"), self.text("notes"), "")
+        asked = (*page.fields, *(one for one in page.from_metadata if not one.in_form))
         with wrong:
-            checked_answers(page.fields, self.answers(page), {**header, **beside.entries}, named=False)
+            checked_answers(asked, self.answers(page), {**header, **beside.entries}, named=False)
         accepted = self.accepted(page)
         for one in page.agreements:
             if one.id not in accepted:

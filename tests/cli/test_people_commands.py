@@ -108,7 +108,7 @@ def test_a_password_is_asked_for_twice_and_not_shown(
 
 def test_an_account_gets_a_new_password_and_admin_rights(ok: Says, refused: Says) -> None:
     ok("user", "add", "ada", "--password-stdin", text=PASSWORD)
-    assert ok("user", "password", "ada", "--password-stdin", text="another harbour lantern") == "ada has a new password\n"
+    assert ok("user", "password", "ada", "--password-stdin", text="harbour lantern row") == "ada has a new password\n"
     assert refused("user", "password", "ada", "--password-stdin", text="short").startswith("password: ")
     assert ok("user", "admin", "ADA") == "ada is an admin\n"
     assert "admin" in ok("user", "list").splitlines()[1]

@@ -150,6 +150,40 @@ def test_what_the_file_says_of_itself_answers_the_fields_that_name_it() -> None:
     assert list(answers_of((CPU, yes, REMARK), {"remark": "hm"}, said).values()) == ["Z80", True, "hm"]
 
 
+def test_what_a_file_says_in_answer_to_a_field_is_refused_where_the_form_would_refuse_it(world: World) -> None:
+    many = dataclasses.replace(SIZE, header="params")
+    auto = FormField(key="auto", label="Automatic", kind=FieldKind.YES_NO, header="method.automatic")
+    kind = dataclasses.replace(MODEL, header="method.kind")
+    needed = dataclasses.replace(many, key="needed", label="Needed", header="gpus", required=True)
+    ask(world, many, auto, kind, needed)
+    good = {"params": "7e9", "method.automatic": "False", "method.kind": "dense", "gpus": "8"}
+    for wrong in (
+        *({"params": text} for text in ("abc", "NaN", "1e400", "5, 6")),
+        {"method.automatic": "perhaps"},
+        {"method.kind": "dense, sparse"},
+        {"gpus": "many"},
+    ):
+        for actor in (world.ada, CONSOLE):
+            with refused(world.database, InvalidFields, "evaluation", match="the run's own metadata has") as caught:
+                world.submit(actor=actor, header={**good, **wrong})
+            [key] = [field.key for field in (many, auto, kind, needed) if field.header in wrong]
+            assert caught.value.fields.keys() == {f"answer-{key}"}
+    assert world.all(sa.select(Submission)) == []
+    world.submit(header={**good, "params": "abc"}, said={"params": "7e9"})  # the file beside it goes first
+    world.submit(run_text(1), header={**good, "gpus": "many"}, answers={"needed": "8"})  # and what is typed
+
+
+def test_what_a_run_said_that_is_no_answer_is_none() -> None:
+    """Of one that came before its field, or in an import. A choice stays what it was: its choices may be others now."""
+    many = dataclasses.replace(SIZE, header="params")
+    auto = FormField(key="auto", label="Automatic", kind=FieldKind.YES_NO, header="method.automatic")
+    kind = dataclasses.replace(MODEL, header="method.kind")
+    said = {"params": "5, 6", "method.automatic": "perhaps", "method.kind": "lexical"}
+    assert answers_of((many, auto, kind), {}, said) == {kind: "lexical"}
+    assert [answers_of((many,), {}, {"params": text}) for text in ("abc", "NaN", "1e400")] == [{}, {}, {}]
+    assert answers_of((many, auto), {}, {"params": "7e9", "method.automatic": "No"}) == {many: 7e9, auto: False}
+
+
 def test_an_agreement_is_accepted_once_and_asked_again_when_a_new_version_stands(world: World) -> None:
     def state(text: str) -> int:
         with world.organising() as (session, _, evaluation):
