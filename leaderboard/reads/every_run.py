@@ -99,12 +99,12 @@ def every_run(
     # As `sort_entries` has it, but for the order of those that share a place: they come from it, when they are known.
     place = places_of(means, column.direction)
     apart = baseline if baseline.sum() <= APART else np.zeros(len(place), dtype=bool)
-    order = np.lexsort((place, np.isnan(means), late))
+    keys = place + (len(place) + 1) * (2 * late + np.isnan(means))
+    order = np.argsort(keys, kind="stable")
     order = order[~apart[order]]
     if len(order) <= WHOLE:
         return None
-    keys = np.stack([late[order], np.isnan(means)[order], place[order]])
-    group = np.cumsum(np.concatenate([[False], (keys[:, 1:] != keys[:, :-1]).any(axis=0)]))
+    group = np.cumsum(np.diff(keys[order], prepend=keys[order[0]]) != 0)
     ids = lines.submissions[order]
     rank = _ranks(column, lines)
     paging = paging_of(len(order), page, ROWS)

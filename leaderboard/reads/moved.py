@@ -8,6 +8,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
@@ -20,7 +21,7 @@ from leaderboard.reads.compared import ComparedBoard, load_boards
 from leaderboard.reads.entries import NO_FIGURE, Figure, SystemLabel, told_apart
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.reads.labels import load_labels
-from leaderboard.reads.orders import Orders, Shared, orders, shared
+from leaderboard.reads.orders import Names, Orders, Shared, orders, shared
 from leaderboard.reads.paging import Paging, found_on_page
 from leaderboard.reads.rejudged import Rejudged, rejudged
 from leaderboard.reads.standings import Show, stands_by
@@ -220,7 +221,7 @@ def _shared(boards: Sequence[ComparedBoard], by: tuple[Column, Column]) -> Share
 
 
 def _apart(
-    session: Session, boards: Sequence[ComparedBoard], by: tuple[Column, Column], names: Mapping[int, str]
+    session: Session, boards: Sequence[ComparedBoard], by: tuple[Column, Column], names: Names
 ) -> tuple[str, ...]:
     """Which systems are not compared, and why: what somebody did, or who came."""
     compared = set(_shared(boards, by).systems.tolist())
@@ -235,7 +236,7 @@ def _apart(
     told = []
     for words, systems in why.items():
         if systems:
-            listed = first_of([name for system, name in names.items() if system in systems], NAMED)
+            listed = first_of([name for system, name in names.of_system.items() if system in systems], NAMED)
             told.append(words.format(listed, is_="is" if len(systems) == 1 else "are"))
     return tuple(f"{words[:1].upper()}{words[1:]}." for words in told)
 
@@ -250,9 +251,10 @@ def _lost(session: Session, board: ComparedBoard) -> frozenset[int]:
     return frozenset(session.scalars(stood.where(*of_set)))
 
 
-def _names(labels: Mapping[int, SystemLabel]) -> dict[int, str]:
-    """System -> what it is called on the boards, in the order of the names."""
-    return dict(sorted(told_apart(labels.values()).items(), key=lambda item: (item[1].casefold(), item[0])))
+def _names(labels: Mapping[int, SystemLabel]) -> Names:
+    """What sentences call the systems of the boards."""
+    named = sorted(told_apart(labels.values()).items(), key=lambda item: (item[1].casefold(), item[0]))
+    return Names(dict(named), np.array([system for system, _ in named], dtype=np.int64))
 
 
 def _rows(

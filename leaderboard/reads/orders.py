@@ -10,7 +10,7 @@ from leaderboard.metrics.families.agreement import pairs, tau_ap_of, tau_b
 from leaderboard.metrics.ranking import Ints
 from leaderboard.reads.columns import Column
 
-__all__ = ["Orders", "Ranked", "Shared", "orders", "shared"]
+__all__ = ["Names", "Orders", "Ranked", "Shared", "orders", "shared"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,16 @@ class Orders:
 
 
 @dataclass(frozen=True, slots=True)
+class Names:
+    """What sentences call systems, in the order of the names. systems: their ids in this order."""
+
+    of_system: Mapping[int, str]
+    systems: Ints
+
+
+@dataclass(frozen=True, slots=True)
 class Ranked:
-    """The systems that a board ranks by one measure, each by one run."""
+    """The systems that a board ranks by one measure, each by one run; systems rise."""
 
     systems: Ints
     runs: Ints
@@ -76,11 +84,21 @@ class Shared:
 
 def shared(before: Ranked, after: Ranked, *, any_run: bool) -> Shared:
     """Those that both rank by the same run; by whichever run, where `any_run` says so."""
-    systems, here, there = np.intersect1d(before.systems, after.systems, assume_unique=True, return_indices=True)
+    there = _places_in(after.systems, before.systems)
+    here = np.flatnonzero(there >= 0)
+    there = there[here]
     if not any_run:
         same = before.runs[here] == after.runs[there]
-        systems, here, there = systems[same], here[same], there[same]
-    return Shared(systems, _among(before.ranks[here]), _among(after.ranks[there]))
+        here, there = here[same], there[same]
+    return Shared(before.systems[here], _among(before.ranks[here]), _among(after.ranks[there]))
+
+
+def _places_in(rising: Ints, wanted: Ints) -> Ints:
+    """Where each of these numbers stands among those that rise; -1 where it does not."""
+    if not len(rising):
+        return np.full(len(wanted), -1)
+    at = np.minimum(np.searchsorted(rising, wanted), len(rising) - 1)
+    return np.where(rising[at] == wanted, at, -1)
 
 
 def _among(ranks: Ints) -> Ints:
@@ -88,12 +106,11 @@ def _among(ranks: Ints) -> Ints:
     return np.searchsorted(np.sort(ranks), ranks) + 1
 
 
-def orders(column: Column, compared: Shared, names: Mapping[int, str]) -> Orders:
-    """By this measure. names: system -> its name, in the order of the names, of these systems and maybe of others."""
-    listed = np.fromiter(names, dtype=np.int64, count=len(names))
-    listed = listed[np.isin(listed, compared.systems)]
-    at = np.searchsorted(compared.systems, listed)
-    before, after = compared.before[at], compared.after[at]
+def orders(column: Column, compared: Shared, names: Names) -> Orders:
+    """By this measure. names: of these systems and maybe of others."""
+    at = _places_in(compared.systems, names.systems)
+    at = at[at >= 0]
+    systems, before, after = compared.systems[at], compared.before[at], compared.after[at]
     found = pairs(before, after)
     tau = _defined(tau_b(found))
     reference = np.empty(len(at), dtype=np.int64)
@@ -106,7 +123,7 @@ def orders(column: Column, compared: Shared, names: Mapping[int, str]) -> Orders
         parted=found.tied_first + found.tied_second - 2 * found.tied_both,
         tau=tau,
         tau_ap=None if tau is None else _defined(tau_ap_of(in_order)),
-        leaders=(_leaders(listed[before == 1], names), _leaders(listed[after == 1], names)),
+        leaders=(_leaders(systems[before == 1], names), _leaders(systems[after == 1], names)),
         largest=int(np.abs(before - after).max(initial=0)),
     )
 
@@ -115,5 +132,5 @@ def _defined(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _leaders(systems: Ints, names: Mapping[int, str]) -> tuple[str, ...]:
-    return tuple(sorted(names[system] for system in systems.tolist()))
+def _leaders(systems: Ints, names: Names) -> tuple[str, ...]:
+    return tuple(sorted(names.of_system[system] for system in systems.tolist()))

@@ -1,6 +1,6 @@
 """The scored runs of sets as arrays: whose they are, without a row for each."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +51,7 @@ class Runs:
 def load_runs(
     session: Session,
     actor: Actor,
-    sets: Iterable[int],
+    sets: Collection[int],
     which: sa.ColumnElement[bool],
     *,
     standing: sa.ColumnElement[bool] | None = None,
@@ -62,33 +62,40 @@ def load_runs(
     standing    only those that stand for their systems by the rows of Standing with this condition
     by_arrival  in the order in which they were received (`rules.standings.arrival`); else in no order
 
-    All numbers come in one text: a row for each run takes twice as long.
+    Each of their numbers comes in one text for a set: a row for each run takes twice as long.
     """
-    ids = list(sets)
-    is_baseline = Submission.system_id.in_(sa.select(System.id).where(System.kind == SystemKind.BASELINE))
-    marks = Submission.late, is_baseline, Submission.team_id.in_(actor.teams), ~on_boards()
-    numbers: list[Any] = [Scoring.scoring_set_id, Submission.id, Scoring.id, Submission.system_id]
-    numbers.append(sum(2**bit * sa.cast(mark, sa.Integer) for bit, mark in enumerate(marks)))
+    of_set: Any = Scoring.scoring_set_id
+    marks = [Submission.late, ~on_boards(), *([Submission.team_id.in_(actor.teams)] if actor.teams else [])]
+    mark = sum(2**bit * sa.cast(one, sa.Integer) for bit, one in enumerate(marks))
+    numbers: list[Any] = [Submission.id, Scoring.id, Submission.system_id, mark]
+    runs = sa.select().join_from(Submission, Scoring, Scoring.submission_id == Submission.id)
+    if standing is not None:
+        its_row = Standing.scoring_id == Scoring.id, Standing.scoring_set_id == of_set
+        runs = runs.join(Standing, sa.and_(*its_row, standing))
+    runs = runs.where(of_set.in_(list(sets)), Scoring.state == State.SCORED, which)
     if by_arrival:
         numbers.append(sa.func.row_number().over(order_by=(Submission.received_at, Submission.id)))
-    runs = sa.select(*(number.label(f"number_{place}") for place, number in enumerate(numbers)))
-    runs = runs.join_from(Submission, Scoring, Scoring.submission_id == Submission.id)
-    if standing is not None:
-        its_row = Standing.scoring_id == Scoring.id, Standing.scoring_set_id == Scoring.scoring_set_id
-        runs = runs.join(Standing, sa.and_(*its_row, standing))
-    found = runs.where(Scoring.scoring_set_id.in_(ids), Scoring.state == State.SCORED, which).subquery()
-    of_run: sa.ColumnElement[str] = sa.cast(found.c[0], sa.String)
-    for each in list(found.c)[1:]:
-        of_run = of_run + "," + sa.cast(each, sa.String)
-    text = session.scalar(sa.select(sa.func.aggregate_strings(of_run, ",")))
-    table = np.fromstring(text, dtype=np.int64, sep=",") if text else np.zeros(0, dtype=np.int64)
-    table = table.reshape(-1, len(numbers))
-    if by_arrival:
-        table = table[np.argsort(table[:, -1])]
-    return {one: _runs(table[table[:, 0] == one]) for one in ids}
+        named = (number.label(f"number_{place}") for place, number in enumerate(numbers))
+        inner = runs.add_columns(of_set.label("of_set"), *named).subquery()
+        (of_set, *numbers), runs = inner.c, sa.select()
+    baselines = sa.select(_as_text(System.id)).where(System.kind == SystemKind.BASELINE).scalar_subquery()
+    texts = (_as_text(number) for number in numbers)
+    found = dict.fromkeys(sets, _runs(np.zeros((len(numbers), 0), dtype=np.int64), _read("")))
+    for set_id, of_baselines, *of_runs in session.execute(runs.add_columns(of_set, baselines, *texts).group_by(of_set)):
+        table = np.stack([_read(text) for text in of_runs])
+        found[set_id] = _runs(table[:, np.argsort(table[-1])] if by_arrival else table, _read(of_baselines or ""))
+    return found
 
 
-def _runs(table: Ints) -> Runs:
-    _, submissions, scorings, systems, marks, *_ = np.ascontiguousarray(table.T)
-    late, baseline, own, off_board = ((marks >> bit & 1).astype(bool) for bit in range(4))
-    return Runs(submissions, scorings, systems, late, baseline, own, off_board)
+def _as_text(number: Any) -> sa.ColumnElement[str]:
+    return sa.func.aggregate_strings(sa.cast(number, sa.String), ",")
+
+
+def _read(text: str) -> Ints:
+    return np.fromstring(text, dtype=np.int64, sep=",") if text else np.zeros(0, dtype=np.int64)
+
+
+def _runs(table: Ints, baselines: Ints) -> Runs:
+    submissions, scorings, systems, marks, *_ = table
+    late, off_board, own = (marks & 2**bit > 0 for bit in range(3))
+    return Runs(submissions, scorings, systems, late, np.isin(systems, baselines), own, off_board)
