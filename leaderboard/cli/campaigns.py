@@ -3,6 +3,7 @@
 from typing import Any
 
 import click
+from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
@@ -274,16 +275,20 @@ def add_team(campaign: str, team: str) -> None:
 @team.command("remove")
 @click.argument("campaign")
 @click.argument("team")
-def remove_team(campaign: str, team: str) -> None:
-    """Let a team into a private campaign no longer.
+@AGREED
+def remove_team(campaign: str, team: str, yes: bool) -> None:
+    """Let a team into a private campaign no longer. Where it has runs there, asks first.
 
     \b
     leaderboard campaign team remove harbour north-shore
     """
-    with writing() as session:
+
+    def let_out(session: Session) -> str:
         found, who = find_campaign(session, CONSOLE, campaign), find_team(session, team)
         campaigns.let_team_out(session, CONSOLE, found, who)
-    click.echo(f"{who.name} is no longer let into {found.title}")
+        return f"{who.name} is no longer let into {found.title}"
+
+    click.echo(changed_after_yes(yes, campaign, let_out))
 
 
 def _read(settings: dict[str, Any]) -> dict[str, Any]:

@@ -19,8 +19,8 @@ Changed = TypeVar("Changed")
 AGREED = click.option(
     "--yes",
     is_flag=True,
-    help="Don't ask before runs are scored again, something opens or closes at once, or answers are shown to more "
-    "readers.",
+    help="Don't ask before runs are scored again, something opens or closes at once, teams are shut out, or answers "
+    "are shown to more readers.",
 )
 
 

@@ -106,7 +106,8 @@ def find_own_team(session: Session, actor: Actor, slug: str, campaign_id: int | 
 
 def _no_team(session: Session, slug: str, actor: Actor, what: str = "team") -> NoReturn:
     own = sa.true() if actor.all_powerful else Team.id.in_(actor.teams)
-    missing(session, what, slug, Team.slug, Team.merged_into_id.is_(None), own)
+    there = "there are" if actor.all_powerful or what != "team" else "yours are"  # there may well be others
+    missing(session, what, slug, Team.slug, Team.merged_into_id.is_(None), own, there=there)
 
 
 def _shown_in(session: Session, team: Team) -> Sequence[Evaluation]:

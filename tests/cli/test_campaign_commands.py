@@ -421,6 +421,15 @@ def test_a_submission_with_mistakes_leaves_nothing_behind(
     assert ok("evaluation", "list").splitlines()[1].split()[5] == "0"
 
 
+def test_letting_a_team_out_that_has_runs_asks_first(ok: Says, refused: Says, evaluation: str, run_file: Path) -> None:
+    ok("submit", evaluation, run_file, "--team", "alder", "--new-system", "Heron")
+    ok("campaign", "change", "harbour", "--visibility", "private", "--yes")
+    leave = "campaign", "team", "remove", "harbour", "alder"
+    assert refused(*leave).startswith("With this, 1 team that has runs in it is shut out: Alder. For their members")
+    assert "teams let in    Alder" in ok("campaign", "show", "harbour")
+    assert ok(*leave, "--yes") == "Alder is no longer let into Harbour\n"
+
+
 def test_an_account_submits_with_its_own_rights_only(ok: Says, refused: Says, evaluation: str, run_file: Path) -> None:
     ok("team", "add", "Birch")
     complaint = refused("submit", evaluation, run_file, "--team", "birch", "--new-system", "Quartz", "--as", "ada")

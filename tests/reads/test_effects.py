@@ -17,7 +17,7 @@ from leaderboard.rules.settings import Split
 from leaderboard.rules.standings import Designation, RunChoice
 from leaderboard.rules.states import SetState, State
 from leaderboard.rules.visibility import Visibility
-from leaderboard.services import campaigns, evaluations, queries, scoring_sets, submission_forms
+from leaderboard.services import campaigns, evaluations, queries, scoring_sets, submission_forms, teams
 from leaderboard.services.events import present
 from tests.support.field import DAY, Field
 
@@ -134,10 +134,10 @@ def test_a_draft_is_no_way_round_the_questions(field: Field) -> None:
     field.change(closes_at=now + DAY, anonymous_until=now + DAY)
     for name in ("Alder", "Birch"):
         field.run(name, {"AP": [0.8] * 4}, received_at=now - DAY)
-    teams = "Team Alder, Team Birch."
+    both = "Team Alder, Team Birch."
     own = "For their members there is no such evaluation any more, nor their own runs in it."
     assert changed(field, draft=True) == (
-        f"With this, 2 teams that have runs in The year 2026 are shut out: {teams} {own}",
+        f"With this, 2 teams that have runs in The year 2026 are shut out: {both} {own}",
     )
     assert changed(field, details=Opening.ALWAYS, anonymous_until=None) == ()  # nobody sees it yet
     there = "With this, {} runs in The year 2026 {} it, and their runs there:"
@@ -146,7 +146,7 @@ def test_a_draft_is_no_way_round_the_questions(field: Field) -> None:
         "the board; results by query, which reveal judgments; texts and tags of queries; names of teams and systems"
     )
     assert changed(field, draft=False) == (
-        f"{there.format('2 teams that have', 'see')} {teams}",
+        f"{there.format('2 teams that have', 'see')} {both}",
         f"With this, everybody can read of The year 2026 at once: {readable}. {back}",
     )
     # Nor a draft of the whole campaign, nor one that is let be known to some first.
@@ -159,7 +159,34 @@ def test_a_draft_is_no_way_round_the_questions(field: Field) -> None:
         f"With this, the members of all teams that are let in can read of The year 2026 at once: {readable}. {back}",
         f"With this, The year 2026 {AGAIN}: results by query, which reveal judgments.",
     )
-    assert seen(field, Visibility.PUBLIC)[0] == f"{there.format('1 team that has', 'sees')} Team Birch."
+    assert let_out(field, "Team Alder") == (
+        "With this, 1 team that has runs in it is shut out: Team Alder. " + own.replace("evaluation", "campaign"),
+    )
+    assert seen(field, Visibility.PUBLIC)[0] == f"{there.format('2 teams that have', 'see')} {both}"
+
+
+def test_letting_out_a_team_asks_where_it_has_runs_and_the_campaign_is_private(field: Field) -> None:
+    field.run("Alder", {"AP": [0.8] * 4}, received_at=present() - DAY)
+    with field.database.write() as session:
+        field.teams["Team Birch"] = teams.create_team(session, CONSOLE, "Team Birch").id
+        campaign = session.scalars(sa.select(Campaign)).one()
+        for name in ("Team Alder", "Team Birch"):
+            campaigns.let_team_in(session, CONSOLE, campaign, session.get_one(Team, field.teams[name]))
+    assert let_out(field, "Team Alder") == ()  # who is let in does not count while the campaign is public
+    seen(field, Visibility.PRIVATE)  # which lets it in again
+    assert let_out(field, "Team Birch") == ()
+    [words] = let_out(field, "Team Alder")
+    assert "is shut out: Team Alder." in words
+    assert let_out(field, "Team Alder") == ()  # it is out already
+
+
+def let_out(field: Field, name: str) -> tuple[str, ...]:
+    """Lets a team out of the campaign; what that does at once."""
+    with field.database.write() as session:
+        before = noted(session, CONSOLE, "news", present())
+        campaign = session.scalars(sa.select(Campaign)).one()
+        campaigns.let_team_out(session, CONSOLE, campaign, session.get_one(Team, field.teams[name]))
+        return effects(session, CONSOLE, "news", before, present())
 
 
 def test_a_draft_forgets_no_more_than_a_date_what_everybody_could_read(field: Field) -> None:

@@ -128,6 +128,13 @@ def test_a_public_campaign_made_private_lets_teams_with_runs_in_unless_told_othe
     assert change(400, visibility="private", shut_out=True).startswith(out)
     change(visibility="private", shut_out=True, yes=True)
     ada.ask(f"{API}/campaigns/harbour", status=404)
+    leave = f"{CAMPAIGN}/teams-let-in/beta/remove"
+    [asked, _] = orla.ask(leave, "POST", status=400)["fields"]["yes"]
+    assert asked.startswith(out.replace("Alpha", "Beta"))
+    program("eve").ask(f"{API}/campaigns/harbour")
+    orla.ask(leave, "POST", json={"yes": [asked]})
+    program("eve").ask(f"{API}/campaigns/harbour", status=404)
+    orla.ask(f"{CAMPAIGN}/teams-let-in", "POST", json={"team": "beta"})
     program("eve").ask(f"{API}/campaigns/harbour")
     assert "1 team that has runs in it is shut out: Beta." in change(400, visibility="draft")
     assert change(400, visibility="public").startswith("With this, 1 team that has runs in Harbour 2025 sees it")

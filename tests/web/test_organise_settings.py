@@ -342,7 +342,8 @@ def test_a_private_campaign_is_there_for_the_teams_that_were_let_in(
     for reader in (participant, other, visitor):
         reader.get("/campaigns/harbour/2025", status=404)
         assert "Harbour" not in reader.get("/")
-    assert organiser.post("/organise/harbour/teams-let-in", team="none").status_code == 400
+    refused = organiser.post("/organise/harbour/teams-let-in", team="none")
+    assert (refused.status_code, "There is no team of this address; its" in refused.text) == (400, True)
     assert organiser.post("/organise/harbour/teams-let-in", team="alpha").status_code == 302
     participant.get("/campaigns/harbour/2025")
     participant.get("/campaigns/harbour/2025/submit")
@@ -376,7 +377,16 @@ def test_making_a_public_campaign_private_asks_and_lets_the_teams_with_runs_in(
     agreed = "With this, 1 team that has runs in it is let in: Alpha."
     assert organiser.post(settings, **given, agreed=agreed).location == settings
     participant.get("/campaigns/harbour/2025")
-    assert "Let out Alpha" in organiser.get("/organise/harbour/organisers")
+    page = "/organise/harbour/organisers"
+    assert "Let out Alpha" in organiser.get(page)
+    leave = "/organise/harbour/teams-let-in/alpha/remove"
+    asked = organiser.post(leave)
+    assert (asked.status_code, "is shut out: Alpha. For their members" in asked.text) == (200, True)
+    participant.get("/campaigns/harbour/2025")
+    agreed = re.search(r'name="agreed" value="([^"]+)"', asked.text)
+    assert agreed is not None
+    assert organiser.post(leave, agreed=agreed[1]).location == page
+    participant.get("/campaigns/harbour/2025", status=404)
     assert "shut out teams" not in organiser.get(settings)  # it is private now
 
 

@@ -139,7 +139,7 @@ def _let_in(session: Session, campaign: Campaign) -> frozenset[int]:
 
 def _shut_out(session: Session, campaign: Campaign, before: Noted, let_in: Collection[int]) -> Iterator[str]:
     """Which teams with runs in a campaign know of it no longer, or only because they are let in with the change."""
-    if campaign.visibility is before.visibility:
+    if campaign.visibility is before.visibility and let_in == before.let_in:
         return
     entered = teams_with_runs(session, campaign.id)
     knew = [one for one in entered if is_known(before.visibility, let_in=one.id in before.let_in)]

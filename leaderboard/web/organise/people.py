@@ -8,18 +8,21 @@ from leaderboard.errors import Conflict, LeaderboardError, NotFound, TooManyAtte
 from leaderboard.lookup import find_team, find_team_let_in
 from leaderboard.models import Team, User
 from leaderboard.reads.organising import settings as reads
+from leaderboard.reads.organising.effects import noted
 from leaderboard.reads.organising.rooms import organised_campaign
 from leaderboard.services import campaigns
 from leaderboard.services import people as accounts
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.organise import organised
+from leaderboard.web.organise.rescoring import awaits_yes
 from leaderboard.web.sessions import signed_in
 from leaderboard.web.team_names import counting
 
 blueprint = Blueprint("organise_people", __name__, url_prefix="/organise")
 
 NOBODY = "there is no account of this name"
+NO_TEAM = "there is no team of this address; its members can tell it, or look the team up on a board or under /teams"
 
 
 class OrganiserForm(Form):
@@ -105,8 +108,8 @@ def let_in(campaign: str) -> ResponseReturnValue:
         with counting() as session:
             team = find_team(session, form.text("team").strip(), actor())
             campaigns.let_team_in(session, actor(), organised_campaign(session, actor(), campaign), team)
-    except NotFound as error:
-        form.refuse({"team": [error.message]})
+    except NotFound:  # without those that the reader is in: it is another one that is meant
+        form.refuse({"team": [NO_TEAM]})
         return _page(campaign, OrganiserForm(formdata=None), form)
     except TooManyAttempts as error:
         return _page(campaign, OrganiserForm(formdata=None), form, error)
@@ -117,11 +120,16 @@ def let_in(campaign: str) -> ResponseReturnValue:
 @blueprint.post("/<campaign>/teams-let-in/<team>/remove")
 @organised
 def let_out(campaign: str, team: str) -> ResponseReturnValue:
+    before = read(noted, campaign)
     with writing() as session:
         own = organised_campaign(session, actor(), campaign)
         found: Team = find_team_let_in(session, actor(), own, team)
+        name = found.name
         campaigns.let_team_out(session, actor(), own, found)
-    flash(f"{found.name} is no longer let in.")
+        asked = awaits_yes(session, campaign, before)
+    if asked:
+        return render_template("organise/let_team_out.html", name=name, asked=asked)
+    flash(f"{name} is no longer let in.")
     return redirect(url_for("organise_people.show", campaign=campaign))
 
 

@@ -12,9 +12,10 @@ from leaderboard.rules.scopes import Scope
 from leaderboard.services import campaigns, people
 from leaderboard.web.api.bearer import look_again
 from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.organising import CAMPAIGN, campaign_here
+from leaderboard.web.api.organising import CAMPAIGN, campaign_here, changing
+from leaderboard.web.api.yes import Yes
 from leaderboard.web.context import actor, read, writing
-from leaderboard.web.organise.people import NOBODY
+from leaderboard.web.organise.people import NO_TEAM, NOBODY
 from leaderboard.web.team_names import counting
 
 
@@ -30,6 +31,13 @@ class Team:
     """A team by its part of the address."""
 
     team: str
+
+
+@dataclass(frozen=True, slots=True)
+class LetOut:
+    """yes: to the team's own runs being absent for it, which a refusal without it tells."""
+
+    yes: Yes = False
 
 
 @get(f"{CAMPAIGN}/organisers", Scope.ORGANISE)
@@ -66,17 +74,19 @@ def let_team_in(campaign: str, body: Team) -> settings.People:
         found = campaign_here(session, campaign)
         try:
             team = find_team(session, body.team, actor())
-        except NotFound as error:
-            raise InvalidFields({"team": [error.message]}) from None
+        except NotFound:
+            raise InvalidFields({"team": [NO_TEAM]}) from None
         campaigns.let_team_in(session, actor(), found, team)
     look_again()  # it may be your own
     return read(settings.people, campaign)
 
 
 @post(f"{CAMPAIGN}/teams-let-in/<team>/remove", Scope.ORGANISE)
-def let_team_out(campaign: str, team: str) -> settings.People:
-    """Ends that: a private campaign is absent for the team's members from now on."""
-    with writing() as session:
+def let_team_out(campaign: str, team: str, body: LetOut) -> settings.People:
+    """Ends that: a private campaign is absent for the team's members from now on. It needs a yes where they have runs
+    in it.
+    """
+    with changing(campaign, yes=body.yes) as session:
         found = campaign_here(session, campaign)
         campaigns.let_team_out(session, actor(), found, find_team_let_in(session, actor(), found, team))
     return read(settings.people, campaign)
