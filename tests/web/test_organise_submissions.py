@@ -15,6 +15,7 @@ from leaderboard.models import Evaluation, Submission
 from leaderboard.rules.form_fields import FieldKind, FormField
 from leaderboard.rules.states import State
 from leaderboard.services import submission_forms
+from leaderboard.services.events import present
 from leaderboard.services.judgments import import_judgments
 from tests.support.refused import every_row
 from tests.web.conftest import RUN, Reader, World
@@ -229,3 +230,18 @@ def test_a_date_and_an_official_source_that_change_boards_ask_first(
     assert "It takes runs again, and ranks them, although everybody could read before:" in organiser.get(
         "/organise/harbour/2025"
     )
+
+
+def test_a_place_that_a_run_left_after_closing_is_told_with_the_runs_that_can_take_it(
+    world: World, organiser: Reader, participant: Reader, runs: list[str]
+) -> None:
+    turn(world, State.SCORED)
+    world.change(closes_at=present())
+    assert participant.decide("/submissions/1/withdraw").location == "/submissions/1"
+    page = organiser.get(runs[0])
+    assert "Because the evaluation had closed no other run takes the place that it had." in page
+    assert '<a href="/submissions/2/stand">Let =1+1 stand</a>' in page
+    assert "stand</a>" not in organiser.get(runs[1])  # it left no place
+    assert organiser.decide("/submissions/2/stand").location == "/submissions/2"
+    page = organiser.get(runs[0])
+    assert ("no other run takes" in page, "stand</a>" in page) == (False, False)

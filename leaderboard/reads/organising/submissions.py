@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
+from leaderboard.choosing import contenders, stand_refusal
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.lookup import form_fields, with_current_scoring
 from leaderboard.models import Campaign, Evaluation, Participation, Scoring, Submission, System, Team, User
@@ -19,7 +20,7 @@ from leaderboard.rules.form_fields import Answer, as_written
 from leaderboard.rules.standings import Designation, SystemKind, title_of_run
 from leaderboard.rules.states import SHOWN_STATES, UNFINISHED, WITHDRAWN, Ruling, State, shown_state
 
-__all__ = ["ROWS", "Filters", "SubmissionList", "SubmissionRow", "submission_row", "submissions"]
+__all__ = ["ROWS", "Filters", "SubmissionList", "SubmissionRow", "may_replace", "submission_row", "submissions"]
 
 Columns = TypeVarTuple("Columns")
 
@@ -158,6 +159,23 @@ def submission_row(
     if found is None:
         raise NotFound(f"there is no submission {submission_id} in {evaluation.title}")
     return _row(*found)
+
+
+def may_replace(
+    session: Session, actor: Actor, campaign_slug: str, slug: str, submission_id: int, now: dt.datetime
+) -> tuple[SubmissionRow, ...]:
+    """The other scored runs of a system that `actor` may let stand in place of one that is on no board and holds its
+    place, the newest first; none where it holds none. Raises NotFound."""
+    evaluation = organised_evaluation(session, actor, campaign_slug, slug)
+    run = session.get(Submission, submission_id)
+    if run is None or run.evaluation_id != evaluation.id or not run.holds_place:
+        return ()
+    others = session.scalars(
+        sa.select(Submission).where(Submission.id.in_([one.submission_id for one in contenders(session, run)]))
+    )
+    free = [one.id for one in others if stand_refusal(session, actor, one, now) is None]
+    rows = session.execute(_rows().where(Submission.id.in_(free)).order_by(Submission.id.desc()))
+    return tuple(_row(*row) for row in rows)
 
 
 def _rows() -> sa.Select[Submission, Scoring, System, Team, Evaluation, str, str | None, bool]:

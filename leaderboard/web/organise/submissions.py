@@ -14,7 +14,7 @@ from leaderboard.errors import Conflict, InvalidFields, NotFound
 from leaderboard.models import Evaluation, Submission
 from leaderboard.numbers import counted
 from leaderboard.reads.organising.rooms import organised_evaluation
-from leaderboard.reads.organising.submissions import Filters, SubmissionRow, submission_row, submissions
+from leaderboard.reads.organising.submissions import Filters, SubmissionRow, may_replace, submission_row, submissions
 from leaderboard.reads.standing_effects import Act, effect
 from leaderboard.reads.submissions import status
 from leaderboard.rules.standings import SystemKind
@@ -188,7 +188,8 @@ def _show(campaign: str, evaluation: str, submission: int, form: TakeOffForm, er
     run = read(status, submission)
     effects = {act: read(effect, submission, act=act) for act in (Act.EMPTY, Act.FILL)}
     form.seen.data = _seen(submission)
-    return form_page("organise/submissions/show.html", form, error, row=row, run=run, effects=effects)
+    others = read(may_replace, campaign, evaluation, submission)
+    return form_page("organise/submissions/show.html", form, error, row=row, run=run, effects=effects, others=others)
 
 
 def _seen(submission: int) -> str:
