@@ -372,6 +372,7 @@ def _judgment_changes_in_words(changes: JudgmentChanges) -> list[str]:
         changed = ", ".join(f"{one.judgments:,} from {one.before} to {one.after}" for one in changes.changed) or "none"
         lines.append(f"against revision {changes.against}: added {changes.added:,}, removed {changes.removed:,}")
         lines.append(f"other grade {changed}")
+    lines += [f"look        {doubt}" for doubt in changes.doubts]
     lines += [f"refused     {line}" for problem in changes.problems for line in problem.splitlines()]
     return lines
 

@@ -236,6 +236,10 @@ def test_judgments_of_subtopics_come_beside_others_or_alone(
 ) -> None:
     (tmp_path / "aspects.txt").write_text("q1 1 d1 1\nq1 2 d1 0\nq2 1 d9 1\n")
     given = ("--subtopics", tmp_path / "aspects.txt")
+    plain = "--preview", "--subtopics", tmp_path / "qrels.txt"
+    assert "judgments of subtopics: all 3 lines are of subtopic 0: these" in ok(
+        "judgments", "import", evaluation, *plain
+    )
     said = ok("judgments", "import", evaluation, tmp_path / "qrels.txt", *given)
     assert said == "qrels.txt: 3 judgments are revision 2 of harbour/2026, with 3 of subtopics\n"
     said = ok("judgments", "import", evaluation, *given)

@@ -54,6 +54,25 @@ def test_a_preview_says_that_and_why_an_import_would_be_refused(world: World, te
         world.judge(text, subtopics=subtopics)
 
 
+@pytest.mark.parametrize(
+    ("subtopics", "lines"),
+    [("q1 0 d1 1\nq2 0 d1 0\nq2 0 d1 0\n", 3), ("q1 0 d1 1\nq2 1 d1 0\n", None), ("q1 1 d1 1\n", None)],
+    ids=["plain ones", "two subtopics", "a single line"],
+)
+def test_a_preview_says_that_judgments_of_one_subtopic_look_like_plain_ones(
+    world: World, subtopics: str, lines: int | None
+) -> None:
+    given = read_subtopic_judgments(io.BytesIO(subtopics.encode()))
+    with world.database.read() as session:
+        found = session.scalars(sa.select(Evaluation)).one()
+        told = judgment_changes(session, found, judged("q1 0 d9 1\n"), None, given)
+    assert not told.would_be_refused
+    said = [f"judgments of subtopics: all {lines} lines are of subtopic 0: these look like plain judgments"] * bool(
+        lines
+    )
+    assert [doubt.partition(" (")[0] for doubt in told.doubts] == said
+
+
 def test_known_documents_are_kept_with_the_revision_that_they_came_with(world: World) -> None:
     with world.organising() as (session, _, evaluation):
         known = judged("q1 0 d1 1\nq2 0 d9 0\n")

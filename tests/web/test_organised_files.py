@@ -181,6 +181,8 @@ def test_several_files_make_one_revision_of_a_source_of_its_own(organiser: Reade
     agreed = {name: value for name, value in fields_of(first.text).items() if name != "state"}
     both = organiser.send(f"{JUDGMENTS}/preview", "q1 1 d1 1\nq1 2 d2 1\n", field="file", holds="subtopics", **agreed)
     assert re.search(r"Of subtopics</dt><dd>2<", both.text)
+    plain = organiser.send(f"{JUDGMENTS}/preview", "q1 0 d1 1\nq2 0 d2 1\n", field="file", holds="subtopics")
+    assert "Judgments of subtopics: all 2 lines are of subtopic 0: these look like plain judgments" in plain.text
     organiser.post(f"{JUDGMENTS}/import", **fields_of(both.text))
     assert revisions(world)[1:] == [(2, "second-lab", 1)]
     assert organiser.post(f"{JUDGMENTS}/official", source="nobody").status_code == 409

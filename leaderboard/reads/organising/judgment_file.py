@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,6 +58,7 @@ class JudgmentChanges:
     grades     (grade, how many judgments have it), the lowest grade first
     queries    those that it judges, in the order of the file
     problems   why these judgments would be refused, every reason in words; none where they would be taken in
+    doubts     what speaks for a mistake and is taken in all the same, in words
     unknown    queries that the evaluation lacks: none of the file is taken in then
     unjudged   queries of the evaluation that it says nothing about
     none_relevant  queries that it judges and finds nothing relevant for
@@ -68,6 +70,7 @@ class JudgmentChanges:
     source: str
     official: bool
     problems: tuple[str, ...]
+    doubts: tuple[str, ...]
     against: int | None
     judgments: int
     repeated: int
@@ -195,6 +198,7 @@ def judgment_changes(
         source=source,
         official=source == evaluation.official_source,
         problems=tuple(error.message for error in refused),
+        doubts=() if subtopics is None else tuple(_doubts(subtopics)),
         against=newest.number if newest is not None else None,
         judgments=len(judged),
         repeated=judged.repeated,
@@ -208,6 +212,14 @@ def judgment_changes(
         changed=tuple(GradeChange(*grades, count) for grades, count in sorted(changed.items())),
         runs=session.scalar(submitted.where(ScoringSet.evaluation_id == evaluation.id)) or 0,
     )
+
+
+def _doubts(subtopics: SubtopicJudgments) -> Iterator[str]:
+    lines = len(subtopics) + subtopics.repeated
+    if len(subtopics.subtopics) == 1 < lines:
+        (only,) = subtopics.subtopics
+        plain = f"these look like plain judgments (query {only} document grade)"
+        yield f"judgments of subtopics: all {lines:,} lines are of subtopic {only}: {plain}"
 
 
 def organised_judgments(
