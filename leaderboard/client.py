@@ -175,8 +175,8 @@ class Client:
 
     def check(self, evaluation: str, run: Path, *, threshold: float | None = None, tell: Tell | None = None) -> Any:
         """What would become of a run: `problems` it would be rejected for, `warnings` that ask for a yes, `unsettled`,
-        `remarks`, `is_sound` (None: that can't be said, or not of all of a long file) and all of it `in_words`. Nothing
-        is kept.
+        `remarks`, `is_sound` of the file (None: that can't be said, or not of all of a long file), `refused_now` (why
+        no run is taken at this moment, else "") and all of it `in_words`. Nothing is kept.
 
         evaluation, threshold, tell: as `submit` takes them
         """

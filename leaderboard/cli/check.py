@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check"]
 
-EXIT = {True: 0, False: 1, None: 3}  # what is said of the run -> exit status
+EXIT = {True: 0, False: 1, None: 3}  # what is said of the file -> exit status
+NOT_NOW = 4  # of one that is sound, at a moment at which no run is taken
 
 
 @click.command()
@@ -48,10 +49,12 @@ def check(
     leaderboard check run.gz --evaluation harbour/2026-text --server https://leaderboard.example --token-file token.txt
 
     Nothing is kept. With --server nothing but the token is needed here, and the site says what its page would. The
-    exit status is 0 when nothing speaks against submitting it; 1 when it would be rejected, when the site would ask
-    whether it is meant so, or when it has queries that are not asked; 2 when it can't be checked; 3 when the site can't
-    say, since all that speaks against it are queries that may be hidden ones, or since the file is so long that the
-    site looked at its beginning only (without --server all of it is looked at).
+    exit status is 0 when nothing speaks against submitting it; 1 when it would be rejected, when a field of the form
+    would not take what it says of itself, when the site would ask whether it is meant so, or when it has queries that
+    are not asked; 2 when it can't be checked; 3 when the site can't say, since all that speaks against it are queries
+    that may be hidden ones, or since the file is so long that the site looked at its beginning only (without --server
+    all of it is looked at); 4 when nothing in the file speaks against it, and it would not be taken now: the evaluation
+    is not open yet, has closed or is archived, or the quota is spent.
     """
     from leaderboard.formats import FileRules, RunRules, document_list, read_queries
     from leaderboard.rules.run_checks import Expected, check_run
@@ -67,7 +70,7 @@ def check(
 
         said = ask_server(server, token_file, str(evaluation), run, threshold)
         click.echo("\n".join(said["in_words"]))
-        return EXIT[said["is_sound"]]
+        return _exit_status(said["is_sound"], said["refused_now"])
     if evaluation is not None:
         found = _against(run, evaluation, threshold)
     else:
@@ -77,7 +80,11 @@ def check(
         expected = Expected(queries=asked, rules=RunRules(rules, asked or (), listed.packed if listed else None))
         found, _ = check_run(_all_of(run), expected, threshold=threshold, everything=True)
     click.echo("\n".join(found.in_words))
-    return EXIT[found.is_sound]
+    return _exit_status(found.is_sound, found.refused_now)
+
+
+def _exit_status(is_sound: bool | None, refused_now: str) -> int:
+    return NOT_NOW if is_sound and refused_now else EXIT[is_sound]
 
 
 def _all_of(run: Path) -> "Looked":

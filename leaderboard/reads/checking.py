@@ -10,13 +10,23 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see, subset_seen
+from leaderboard.access import Actor, Sight, may_see, submission_refusal, subset_seen
 from leaderboard.errors import NotFound
 from leaderboard.formats import NO_RULES, FileRules, Run, RunRules
-from leaderboard.lookup import collection_list, current_set, file_rules, find_evaluation, of_subset
+from leaderboard.lookup import (
+    collection_list,
+    current_set,
+    file_rules,
+    find_evaluation,
+    form_fields,
+    of_subset,
+    personal_quota,
+    team_quotas,
+)
 from leaderboard.models import Evaluation, Judgment, Query, StagedRun, Submission, System
 from leaderboard.reads.headings import EvaluationHeading, evaluation_heading, measures_of_returned
 from leaderboard.reads.whose_run import whose_run
+from leaderboard.rules.phases import is_late
 from leaderboard.rules.run_checks import Checked, Expected
 from leaderboard.rules.settings import Split, Subset
 from leaderboard.scoring import ranked_lines
@@ -95,12 +105,13 @@ def expected_of(
     """What the evaluation expects of a run, as far as `actor` may know.
 
     to_submit  hold the run against all its queries, hidden ones too, as the worker will: only where a run is submitted,
-               and a refusal by a query that `actor` may not know of counts as a rejected file (`tells_of_hidden`)
+               and a refusal by a query that `actor` may not know of counts as a rejected file (`tells_of_hidden`).
+               What the form and the moment would be refused for is left to who takes the run in
     """
     seen = _queries(session, actor, evaluation, now)
     knows_all = subset_seen(actor, evaluation, now) is Subset.ALL
     shown = tuple(query.external_id for query in seen if query.split is Split.SHOWN and not query.excluded_at)
-    return Expected(
+    found = Expected(
         title=evaluation.title,
         queries=tuple(query.external_id for query in seen if not query.excluded_at),
         excluded=tuple(query.external_id for query in seen if query.excluded_at),
@@ -109,6 +120,23 @@ def expected_of(
         rules=READY_RULES.of(session, evaluation, shown),
         returned_by=measures_of_returned(evaluation.campaign),
     )
+    if to_submit:
+        return found
+    refused = _refused_now(session, actor, evaluation, now)
+    late = not refused and is_late(evaluation, now, now)
+    return replace(found, fields=form_fields(evaluation), refused_now=refused, late_now=late)
+
+
+def _refused_now(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> str:
+    """Why no run of theirs would be taken now, as `services.submissions.admit` would say; "" where one would. Of a
+    reader without a team, and of the command line, only the evaluation is asked.
+    """
+    refused = submission_refusal(evaluation, now, now)
+    if refused is not None or actor.user_id is None or not actor.teams:
+        return refused or ""
+    teams = [quota.spent for quota in team_quotas(session, evaluation, sorted(actor.teams), now).values()]
+    own = personal_quota(session, evaluation, actor.user_id, now).spent
+    return (teams[0] if None not in teams else own) or ""
 
 
 def completed(

@@ -2,6 +2,7 @@
 
 Lines that can't be read and broken file rules would have it rejected: such a file is refused before it is queued.
 Besides, there are warnings about what is most likely a slip: they ask for a yes. None of it follows from a judgment.
+Whether a run would be taken at this moment is told beside what is said of the file.
 """
 
 import hashlib
@@ -18,10 +19,12 @@ from leaderboard.formats import ByteSource, Limits, Run, RunRules, first_files, 
 from leaderboard.formats.harmless import shown
 from leaderboard.formats.tags import Tags
 from leaderboard.numbers import counted, first_of, natural
+from leaderboard.rules.form_fields import FormField, answers_in_file
 from leaderboard.scoring import returned
 
 __all__ = [
     "CHECKED_BYTES",
+    "LATE",
     "MOSTLY",
     "Checked",
     "Elsewhere",
@@ -42,6 +45,7 @@ CHECKED_FILES = 1000  # of an archive: each costs some milliseconds
 LIMITS = Limits(expanded_bytes=2 * CHECKED_BYTES, all_id_bytes=12 * CHECKED_BYTES)
 PIECE = 2**18  # bytes read at once
 NAMED = 5  # ids that are told
+LATE = "It would count as late: the evaluation has closed. Late runs are shown without a rank."
 MOSTLY = 0.5  # the share of documents or queries from which on a run is said to be of something else
 
 
@@ -96,6 +100,9 @@ class Expected:
                  would tell, at its price
     rules        for files; None: there are none
     returned_by  measures on its board that count what was returned
+    fields       those of its form, some of which read the run's own metadata; none where the form itself is checked
+    refused_now  why no run of the reader's is taken at this moment, in words; "" where one is
+    late_now     whether one that is taken now counts as late
     """
 
     title: str = ""
@@ -105,6 +112,9 @@ class Expected:
     verdict_only: bool = False
     rules: RunRules | None = None
     returned_by: Sequence[str] = ()
+    fields: Sequence[FormField] = ()
+    refused_now: str = ""
+    late_now: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +135,8 @@ class Checked:
     unknown    queries of the run that the reader does not know of: how many, and the first
     foreign    lines whose document is not of the collection: how many, and the first documents; None where nobody knows
     said, said_problem  what the run says of itself
+    wrong_answers, lacking_answers  what of that is no answer to a field that reads it, for which it would not be taken
+                        as it is; and which answers are still to be given with it, in words
     seems_of   another evaluation, of any campaign, whose run it seems to be
     judged     the mean share of judged documents among the first ten of each query; None while that is not to be told
     twins      names of runs of the same team with the same text
@@ -149,6 +161,8 @@ class Checked:
     foreign: tuple[int, tuple[str, ...]] | None = None
     said: dict[str, str] = field(default_factory=dict)
     said_problem: str = ""
+    wrong_answers: tuple[str, ...] = ()
+    lacking_answers: tuple[str, ...] = ()
     seems_of: Elsewhere | None = None
     judged: float | None = None
     twins: tuple[str, ...] = ()
@@ -160,11 +174,37 @@ class Checked:
 
     @property
     def is_sound(self) -> bool | None:
-        """Whether nothing speaks against submitting it; None where only its evaluation's hidden queries can tell, or
-        the part of it that was not read."""
-        if self.problem_count or self.warnings or (self.unsettled and not self.expected.title):
+        """Whether nothing in the file speaks against submitting it, at whatever moment; None where only its
+        evaluation's hidden queries can tell, or the part of it that was not read."""
+        if self.problem_count or self.wrong_answers or self.warnings or (self.unsettled and not self.expected.title):
             return False
         return None if self.unsettled or not self.whole else True
+
+    @property
+    def refused_now(self) -> str:
+        """Why no run of the reader's is taken at this moment; "" where one is."""
+        return self.expected.refused_now
+
+    @property
+    def late_now(self) -> bool:
+        """Whether it would count as late, submitted at this moment."""
+        return self.expected.late_now
+
+    @property
+    def verdict(self) -> str:
+        """That nothing speaks against it, as far as that is so: of the file, where the moment is a wrong one; else
+        nothing.
+        """
+        if not self.is_sound:
+            return ""
+        return f"nothing{' in the file' if self.refused_now else ''} speaks against submitting it"
+
+    @property
+    def moment(self) -> str:
+        """What would become of it for the moment at which it comes; nothing where it would be in time."""
+        if self.refused_now:
+            return f"It would not be taken now: {self.refused_now}"
+        return LATE if self.late_now else ""
 
     @property
     def unsettled(self) -> str:
@@ -276,6 +316,7 @@ class Checked:
         if self.lacking[0] and self.whole:
             lacking = counted(self.lacking[0], "query", "queries")
             said.append(f"No list for {lacking}, scored as empty lists: {_first_of(self.lacking)}.")
+        said += [f"{lacking}." for lacking in self.lacking_answers]
         if self.said_problem:
             said.append(f"The metadata at the start of the file could not be read to its end: {self.said_problem}.")
         return tuple(said)
@@ -287,6 +328,7 @@ class Checked:
         if self.problem_count:
             lines.append(f"{self.name} would be rejected: {counted(self.problem_count, 'problem')}")
             lines += [f"  {problem}" for problem in self.problems]
+        lines += [f"It would not be taken as it is: {wrong}." for wrong in self.wrong_answers]
         lines += [f"warning: {warned.text}" for warned in self.warnings]
         if self.unsettled:
             lines.append(f"warning: {self.unsettled}")
@@ -314,8 +356,7 @@ class Checked:
             lines.append(f"{100 * self.judged:.0f} % of the first ten documents are judged")
         if self.said:
             lines.append(f"it says of itself: {', '.join(f'{key}: {text}' for key, text in self.said.items())}")
-        if self.is_sound:
-            lines.append("nothing speaks against submitting it")
+        lines += filter(None, (self.verdict, self.moment))
         return tuple(lines)
 
 
@@ -415,6 +456,8 @@ def check_text(
         said=run.said.entries,
         said_problem=run.said.problem,
     )
+    wrong, lacking = answers_in_file(expected.fields, run.said.entries)
+    found = replace(found, wrong_answers=wrong, lacking_answers=lacking)
     if expected.queries is not None:
         listed, asked = set(run.queries), {*expected.queries, *expected.excluded}
         found = replace(

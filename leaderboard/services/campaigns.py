@@ -282,6 +282,10 @@ def _words(given: Mapping[str, Any], fields: dict[str, list[str]]) -> dict[str, 
     for name, longest in TEXTS.items():
         if name not in fields and (problem := text_problem(given[name], longest)):
             fields[name] = [problem]
+    words["description"] = given["description"].strip()
+    words["guidelines"] = (
+        given["guidelines"] if given["guidelines"].strip() else ""
+    )  # blanks mean something in Markdown
     words["links"], problems = _links(given["links"])
     if problems:
         fields["links"] = problems

@@ -138,7 +138,8 @@ def _checked(campaign: Campaign, given: Mapping[str, Any]) -> dict[str, Any]:
         values[name] = " ".join(given[name].split())
         if problem := text_problem(values[name], LONGEST_TITLE):
             fields[name] = [problem]
-    if problem := text_problem(given["description"], LONGEST_DESCRIPTION):
+    values["description"] = given["description"].strip()
+    if problem := text_problem(values["description"], LONGEST_DESCRIPTION):
         fields["description"] = [problem]
     for name in ("title", "period"):
         if not values[name]:

@@ -9,6 +9,7 @@ import pytest
 
 from leaderboard.errors import Doubtful, InvalidFields
 from leaderboard.formats import FileRules, RunRules
+from leaderboard.rules.form_fields import FieldKind, FormField
 from leaderboard.rules.run_checks import (
     CHECKED_BYTES,
     CHECKED_FILES,
@@ -68,6 +69,43 @@ def test_a_file_is_not_said_to_be_sound_of_which_only_the_beginning_was_looked_a
     assert "2 of 2 queries have a list in it" in said
     assert "nothing speaks against" not in said
     assert found(b"q1 Q0 d1\n", expected, whole=False).is_sound is False
+
+
+def test_a_moment_at_which_no_run_is_taken_is_told_beside_what_is_said_of_the_file() -> None:
+    closed = Expected("Text", refused_now="Text closed on 1 Jan 2026, 12:00 UTC; it takes no late runs.")
+    sound = found(RUN, closed)
+    assert sound.is_sound
+    assert sound.in_words[-2:] == (
+        "nothing in the file speaks against submitting it",
+        "It would not be taken now: Text closed on 1 Jan 2026, 12:00 UTC; it takes no late runs.",
+    )
+    wrong = found(b"q1 Q0 d1\n", closed)
+    assert (wrong.is_sound, wrong.verdict, wrong.in_words[-1]) == (False, "", sound.in_words[-1])
+    late = found(RUN, Expected("Text", late_now=True))
+    assert late.in_words[-2:] == (
+        "nothing speaks against submitting it",
+        "It would count as late: the evaluation has closed. Late runs are shown without a rank.",
+    )
+
+
+def test_what_a_run_answers_to_fields_of_the_form_is_held_against_them() -> None:
+    params = FormField(key="params", label="Parameters", kind=FieldKind.NUMBER, header="params")
+    gpus = FormField(key="gpus", label="Processors", kind=FieldKind.NUMBER, header="gpus", required=True)
+    old = FormField(key="old", label="Old", kind=FieldKind.NUMBER, header="old", required=True, asked=False)
+    typed = FormField(key="typed", label="Typed", required=True)
+    expected = Expected("Text", fields=(params, gpus, old, typed))
+    wrong = found(b"# params: 5\n# params: 6\n# gpus: 8\n" + RUN, expected)
+    assert wrong.wrong_answers == ("the run's own metadata has '5, 6' as params: give a number such as 0.5",)
+    assert wrong.is_sound is False
+    assert f"It would not be taken as it is: {wrong.wrong_answers[0]}." in wrong.in_words
+    lacking = found(b"# params: 5\n" + RUN, expected)  # which the form may still be given
+    assert (lacking.wrong_answers, lacking.is_sound) == ((), True)
+    [remark] = lacking.remarks
+    assert remark == (
+        "Processors is lacking, which every run here needs: say gpus in the run's own metadata, or answer it with the "
+        "run (give a number such as 0.5)."
+    )
+    assert found(b"# params: 5\n# gpus: 8\n" + RUN, expected).remarks == ()
 
 
 def test_a_run_whose_queries_are_mostly_strange_is_of_something_else() -> None:

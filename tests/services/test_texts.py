@@ -121,3 +121,17 @@ def test_a_number_that_no_database_holds_is_refused(world: World, name: str) -> 
         with pytest.raises(InvalidFields) as caught:
             world.change_evaluation(**{name: number})
         assert set(caught.value.fields) == {name}
+
+
+def test_a_description_is_kept_without_blanks_around_it_and_one_of_blanks_only_is_none(world: World) -> None:
+    with world.database.write() as session:
+        for change, row in (
+            (campaigns.change_campaign, campaign(world, session)),
+            (evaluations.change_evaluation, evaluation(world, session)),
+        ):
+            change(session, CONSOLE, row, description="\r\n two\r\nlines \r\n")
+            assert row.description == "two\r\nlines"
+            change(session, CONSOLE, row, description="\r\n\r\n")
+            assert row.description == ""
+        kept = campaigns.change_campaign(session, CONSOLE, campaign(world, session), guidelines="\r\n ")
+        assert kept.guidelines == ""

@@ -1,5 +1,6 @@
 """The check of a run through the API: what the page says of it, and nothing is kept."""
 
+import datetime as dt
 import gzip
 import io
 from collections.abc import Callable
@@ -13,8 +14,10 @@ from markupsafe import escape
 
 from leaderboard import cli
 from leaderboard.access import CONSOLE
-from leaderboard.models import Evaluation, StagedRun, Submission
+from leaderboard.models import Campaign, Evaluation, StagedRun, Submission
+from leaderboard.rules.form_fields import FieldKind, FormField
 from leaderboard.rules.phases import Opening
+from leaderboard.rules.run_checks import LATE
 from leaderboard.rules.scopes import Scope
 from leaderboard.services import campaigns, evaluations, queries, submission_forms
 from tests.web.conftest import RUN, Reader, World
@@ -145,6 +148,89 @@ def test_page_program_and_command_say_the_same_of_a_file(
         assert all(one in "\n".join(told["in_words"]) for one in sentences)
         assert "Nothing speaks against" not in page
         assert ('<a href="/campaigns/coast/text">Go to Text &lt;2026&gt;</a>' in page) == bool(said["seems_of"])
+
+
+AGO, AHEAD = (dt.datetime.now(dt.UTC) + dt.timedelta(days=days) for days in (-2, 2))
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ({"closes_at": AGO}, "Harbour 2025 closed on"),
+        ({"opens_at": AHEAD, "closes_at": None}, "Harbour 2025 takes runs from"),
+        ({"total_quota": 0}, "Your team has used 0 of its 0 submissions"),
+        ({"archived": True}, "is archived: it can be read, and takes no runs any more."),
+        ({"closes_at": AGO, "late_allowed": True}, ""),
+    ],
+)
+def test_a_check_says_whether_a_run_would_be_taken_now_in_the_words_of_the_refusal(
+    world: World,
+    program: Callable[..., Program],
+    participant: Reader,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    app: Flask,
+    columns: dict[str, Any],
+    says: str,
+) -> None:
+    if columns.pop("archived", False):
+        with world.database.write() as session:
+            session.get_one(Campaign, world.campaign.id).archived_at = AGO
+    world.change(title="Harbour 2025", **columns)
+    ada = program("ada", Scope.SUBMIT)
+    said = check(ada, RUN)
+    assert (said["is_sound"], said["late_now"]) == (True, not says)
+    assert says in said["refused_now"]
+    page = participant.send("/campaigns/harbour/2025/check", RUN, "a.run").text
+    words = said["in_words"][-1]
+    assert words == (f"It would not be taken now: {said['refused_now']}" if says else LATE)
+    assert str(escape(words)) in page
+    assert ("Nothing in the file speaks against submitting it." in page) == bool(says)
+    assert ("Nothing speaks against submitting it." in page) == (not says)
+    shown = participant.get("/campaigns/harbour/2025/check")
+    assert ("would not be taken now" in shown) == bool(says)
+    sent = send(ada, RUN)
+    assert (sent.status_code == 201) == (not says)
+    assert sent.json is not None
+    if says:
+        assert sent.json["detail"] == said["refused_now"]
+    (tmp_path / "a.run").write_text(RUN)
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", app.extensions["config"].database_url)
+    monkeypatch.setenv("LEADERBOARD_STORE_URL", app.extensions["config"].store_url)
+    capsys.readouterr()
+    asked_of_nobody = "total_quota" in columns  # the command line is no team's: only the evaluation is asked
+    status = cli.run(["check", str(tmp_path / "a.run"), "--evaluation", "harbour/2025"])
+    assert status == (4 if says and not asked_of_nobody else 0)
+    assert (words in capsys.readouterr().out) == (not asked_of_nobody)
+
+
+def test_a_check_holds_what_a_run_says_of_itself_against_the_form_as_submitting_does(
+    world: World, program: Callable[..., Program], participant: Reader
+) -> None:
+    with world.database.write() as session:
+        evaluation = session.get_one(Evaluation, world.evaluation.id)
+        for key, required in (("params", False), ("gpus", True)):
+            field = FormField(key=key, label=key.title(), kind=FieldKind.NUMBER, header=key, required=required)
+            submission_forms.set_field(session, CONSOLE, evaluation, field)
+    ada = program("ada", Scope.SUBMIT)
+    for head in ("# params: abc\n# gpus: 8\n", "# gpus: many\n"):
+        said, sent = check(ada, head + RUN), send(ada, head + RUN)
+        assert (said["is_sound"], sent.status_code) == (False, 400)
+        assert sent.json is not None
+        [[wrong]] = sent.json["fields"].values()
+        assert said["wrong_answers"] == [wrong]
+        page = participant.send("/campaigns/harbour/2025/check", head + RUN, "a.run").text
+        assert f"It would not be taken as it is: {escape(wrong)}." in page
+        assert "Nothing speaks against" not in page
+        form = participant.send(
+            "/campaigns/harbour/2025/submit", head + RUN, system=str(world.system.id), designation="primary"
+        )
+        assert form.status_code == 400
+        assert str(escape(wrong.removeprefix("the "))) in form.text
+    lacking = check(ada, RUN)
+    assert (lacking["wrong_answers"], len(lacking["lacking_answers"])) == ([], 1)
+    assert lacking["remarks"][0].startswith("Gpus is lacking, which every run here needs: say gpus")
 
 
 def test_the_page_of_a_check_lists_the_rules_for_files_as_the_form_does(world: World, participant: Reader) -> None:

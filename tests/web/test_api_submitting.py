@@ -217,6 +217,22 @@ def test_a_run_that_is_most_likely_a_slip_is_taken_with_a_yes_only_and_nothing_o
     assert count(world) == 1
 
 
+def test_a_threshold_that_is_no_number_is_told_as_that_and_not_as_lacking(ada: Program, world: World) -> None:
+    world.measure("AP", "SetF")
+    answer = send(ada, **FIELDS, threshold="nan").json
+    assert answer is not None
+    assert answer["fields"] == {"threshold": ["give a number such as 0.5, or leave it out"]}
+    assert count(world) == 0
+
+
+def test_who_names_a_system_that_is_not_there_is_told_how_to_make_one(ada: Program) -> None:
+    answer = send(ada, team="alpha", system="zebra").json
+    assert answer is not None
+    assert answer["fields"]["system"][0].startswith("there is no system 'zebra' of Alpha")
+    assert "new_system" in answer["fields"]["system"][1]
+    assert send(ada, team="alpha", new_system="zebra").status_code == 201
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [

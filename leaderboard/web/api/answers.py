@@ -82,6 +82,8 @@ ADDED: dict[type, Mapping[str, Any]] = {
         "unsettled": str,
         "remarks": tuple[str, ...],
         "is_sound": bool | None,
+        "refused_now": str,
+        "late_now": bool,
         "in_words": tuple[str, ...],
     },
     StoodSet: {"words": str},

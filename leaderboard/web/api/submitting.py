@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -46,6 +46,7 @@ __all__ = ["threshold_of"]
 KEY = re.compile(r"[\x21-\x7e]{1,200}")
 ANSWER, AGREEMENT = "answer-", "agreement-"
 YES = ("yes", "true", "1")
+MAKE_ONE = "to make one, name it as new_system (--new-system) in place of system: it is made with its run"
 
 
 class Run(msgspec.Struct):
@@ -217,7 +218,7 @@ def _system(session: Session, team: Team, fields: MultiDict[str, str]) -> System
     try:
         return find_system(session, team.slug, fields["system"])
     except NotFound as error:
-        raise InvalidFields({"system": [error.message]}) from None
+        raise InvalidFields({"system": [error.message, MAKE_ONE]}) from None
 
 
 def _received(evaluation_id: int, place: Place, key: str | None) -> tuple[uploads.Posted, Received]:
@@ -256,6 +257,8 @@ def _require_sound(
     with reading() as session:
         expected = expected_of(session, actor(), session.get_one(Evaluation, evaluation_id), now(), to_submit=True)
         team = _team(session, fields, evaluation_id).id
+    if "threshold" in wrong.fields:  # it is told to be wrong, so not to be lacking as well
+        expected = replace(expected, returned_by=())
     found = check_received(expected, evaluation_id, upload, path, threshold, [team])
     with ExitStack() as unless_sound:
         if found.tells_of_hidden:
