@@ -67,7 +67,10 @@ def read_body(read_file: Callable[..., Content], field: str) -> Content:
     `field`, what a form calls it.
     """
     if request.mimetype in FORM_TYPES or request.mimetype.endswith("json"):
-        raise BadInput(f"Send the file itself, with Content-Type: application/octet-stream and not {request.mimetype}.")
+        raise BadInput(
+            "Send the file itself as the body, with Content-Type: application/octet-stream and not "
+            f"{request.mimetype}, such as by curl -H 'Content-Type: application/octet-stream' --data-binary @FILE."
+        )
     request.max_content_length = config().upload_bytes
     source: ByteSource = request.stream
     with file_of(field):

@@ -235,7 +235,7 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
     refused = _refusal(page)
     if refused is not None:  # nothing of the form is read
         return _page(page, SubmitForm.on(page), refused)
-    place = Place(page.evaluation.id)
+    place = Place(page.evaluation.id, page.teams_with_quota[0].id)
     with ExitStack() as without_file:
         without_file.callback(place.give_up)
         posted = uploads.receive("run", place.hold_counted, {"beside": HEADER_BYTES})
@@ -248,10 +248,15 @@ csrf.exempt(send)  # uploads.receive checks the token itself, before it keeps a 
 
 
 class Place:
-    """The place in the quotas that the file of this request holds, from before it is read until it is counted."""
+    """The place in the quotas that the file of this request holds, from before it is read until it is counted.
 
-    def __init__(self, evaluation_id: int) -> None:
+    any_team  whose place it holds where the form names no system: the form is refused for that, and its file is kept
+              until one is chosen
+    """
+
+    def __init__(self, evaluation_id: int, any_team: int | None = None) -> None:
         self._evaluation_id = evaluation_id
+        self._any_team = any_team
         self.id: int | None = None
 
     def hold(self, fields: MultiDict[str, str]) -> None:
@@ -278,7 +283,10 @@ class Place:
 
     def team(self, session: Session, fields: MultiDict[str, str]) -> Team:
         """The team that the fields name."""
-        return _team(session, fields.get("system", ""))
+        choice = fields.get("system", "")
+        if not choice and self._any_team is not None:
+            choice = f"{NEW}{self._any_team}"
+        return _team(session, choice)
 
     def give_up(self) -> None:
         """Ends it, where one is held."""

@@ -7,7 +7,7 @@ whole form was read: one that is cut off, too long or broken anywhere, behind th
 
 import datetime as dt
 import io
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -71,7 +71,7 @@ def look(file_field: str, most: int) -> tuple[MultiDict[str, str], Looked | None
     fields: MultiDict[str, str] = MultiDict()
     texts = _Texts(fields)
     looked: Looked | None = None
-    events = _form_events()
+    events = _form_events([file_field])
     for event in events:
         if isinstance(event, Field):
             texts.take(event.name or "", events)
@@ -98,7 +98,7 @@ def read_files(
     fields: MultiDict[str, str] = MultiDict()
     texts = _Texts(fields, cut=False)
     found: dict[str, Any] = {}
-    events = _form_events()
+    events = _form_events(readers)
     for event in events:
         name = getattr(event, "name", None) or ""
         if isinstance(event, File) and event.filename and name in readers and name not in found:
@@ -135,14 +135,18 @@ def receive(
     is kept then.
     """
     with ExitStack() as until_read:
-        posted, path = _read(_form_events(), file_field, admit, check or _require_own_form, until_read, small or {})
+        posted, path = _read(
+            _form_events([file_field]), file_field, admit, check or _require_own_form, until_read, small or {}
+        )
         if inspect is not None and posted.upload is not None and path is not None:
             inspect(posted, posted.upload, path)
         return posted
 
 
-def _form_events() -> Iterator[Event]:
-    """The parts of this request's form. Raises TooLarge before anything is read, and BadInput for what is no form."""
+def _form_events(files: Iterable[str]) -> Iterator[Event]:
+    """The parts of this request's form. Raises TooLarge before anything is read, and BadInput for what is no form,
+    which says how one is sent with the first of its files.
+    """
     cap = config().upload_bytes
     request.max_content_length = PATIENCE * cap
     if (request.content_length or 0) > PATIENCE * cap:
@@ -153,8 +157,16 @@ def _form_events() -> Iterator[Event]:
     _, options = parse_options_header(request.headers.get("Content-Type", ""))
     boundary = options.get("boundary", "")
     if request.mimetype != "multipart/form-data" or not boundary:
-        raise BadInput("expected a form with a file (multipart/form-data)")
+        raise BadInput(f"Send a form (multipart/form-data){_example(list(files))}.")
     return _events(request.stream, boundary.encode())
+
+
+def _example(files: Sequence[str]) -> str:
+    """How a program sends a form with these files."""
+    if not any(files):
+        return ""
+    further = f"; its other files are: {', '.join(files[1:])}" if files[1:] else ""
+    return f", its file as {files[0]} and other fields before it, such as by curl -F {files[0]}=@FILE{further}"
 
 
 def keep(upload: Received | None) -> str:

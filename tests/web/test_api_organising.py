@@ -276,9 +276,11 @@ def test_files_are_previewed_and_taken_in_while_nothing_has_changed(orla: Progra
 def test_json_is_no_file_and_what_is_no_object_is_no_body(orla: Program, body: str) -> None:
     more = {"data": body, "content_type": "application/json", "status": 400}
     for path in ("queries", "queries/preview", "form/documents"):
-        assert "application/octet-stream" in orla.ask(f"{EVALUATION}/{path}", "POST", **more)["detail"]
+        refused = orla.ask(f"{EVALUATION}/{path}", "POST", **more)["detail"]
+        assert "curl -H 'Content-Type: application/octet-stream' --data-binary @FILE" in refused
     for path in ("judgments", "judgments/preview"):
-        assert "multipart/form-data" in orla.ask(f"{EVALUATION}/{path}", "POST", **more)["detail"]
+        refused = orla.ask(f"{EVALUATION}/{path}", "POST", **more)["detail"]
+        assert "curl -F judgments=@FILE; its other files are: subtopics, known." in refused
     for path in ("/queries/exclude", "/form/rules") if body != "{}" else ():
         assert orla.ask(f"{EVALUATION}{path}", "POST", **more)["detail"]
     assert orla.ask(f"{EVALUATION}/queries")["total"] == 3

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from leaderboard.access import CONSOLE, actor_of
-from leaderboard.models import Campaign, Evaluation, Participation, Scoring, Submission, System, Team
+from leaderboard.models import Arrival, Campaign, Evaluation, Participation, Scoring, Submission, System, Team
 from leaderboard.rules.form_fields import FormField
 from leaderboard.rules.quotas import REJECTED_A_DAY
 from leaderboard.rules.standings import Designation, RunChoice
@@ -182,10 +182,24 @@ def test_a_form_without_a_system_says_all_else_that_is_wrong_too(world: World, p
     for run in (None, RUN):
         answer = participant.send(FORM, run, threshold="abc", designation="primary", notes="x" * 5000)
         assert answer.status_code == 400
-        for field in ("system", "threshold", "run", "notes", "answer-model", "agreement-terms"):
+        for field in ("system", "threshold", "notes", "answer-model", "agreement-terms"):
             assert f'id="{field}-error"' in answer.text, field
-        assert ("choose it again" in answer.text) == (run is not None)
+        assert ('id="run-error"' in answer.text) == (run is None)
         assert answer.text.count('href="#system"') == 1
+
+
+def test_a_file_that_came_without_a_system_is_kept_and_holds_no_place(world: World, participant: Reader) -> None:
+    world.change(daily_quota=1)
+    answer = participant.send(FORM, RUN, system="", designation="primary")
+    assert (answer.status_code, "</strong> (" in answer.text, "has arrived" in answer.text) == (400, True, True)
+    with world.database.read() as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(Arrival)) == 0
+    found = re.search(r'name="kept"[^>]*value="([^"]+)"', answer.text)
+    assert found is not None
+    sent = {"system": str(world.system.id), "designation": "primary"}
+    assert participant.send(FORM, None, kept=found[1], **sent).status_code == 302
+    [run] = submissions(world)
+    assert run.sha256 == hashlib.sha256(RUN.encode()).hexdigest()
 
 
 def test_files_with_a_form_that_has_mistakes_are_no_rejected_ones_and_only_so_many_an_hour(
