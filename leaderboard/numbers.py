@@ -10,7 +10,18 @@ import math
 import re
 from collections.abc import Sequence
 
-__all__ = ["counted", "first_of", "is_number", "is_whole", "natural", "read_number", "read_whole", "size"]
+__all__ = [
+    "counted",
+    "first_of",
+    "is_number",
+    "is_whole",
+    "natural",
+    "read_number",
+    "read_ratio",
+    "read_whole",
+    "size",
+    "written",
+]
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
@@ -34,6 +45,28 @@ def read_number(text: str) -> float:
     if not math.isfinite(value):
         raise ValueError("no finite number")
     return value
+
+
+def read_ratio(text: str) -> float:
+    """A decimal number, or one divided by another, as people state a share. Raises ValueError for anything else.
+
+    >>> read_ratio("0.25"), read_ratio("1/600"), read_ratio("3 / 4")
+    (0.25, 0.0016666666666666668, 0.75)
+    """
+    above, slash, below = (part.strip(" ") for part in text.partition("/"))
+    divided, divisor = read_number(above), read_number(below) if slash else 1.0
+    if divisor == 0 or not math.isfinite(divided / divisor):
+        raise ValueError("no finite number")
+    return divided / divisor
+
+
+def written(number: float) -> str:
+    """A number with all of its digits, so that the same one is read again.
+
+    >>> written(20.0), written(1 / 600), written(7)
+    ('20', '0.0016666666666666668', '7')
+    """
+    return repr(number).removesuffix(".0")
 
 
 def is_whole(text: str) -> bool:

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.offline import COMPAT
-from leaderboard.cli.options import ANY_NUMBER, OneOf, OrNone, given, require_yes, together
+from leaderboard.cli.options import RATIO, OneOf, OrNone, given, require_yes, together
 from leaderboard.cli.rescoring import AGREED, changed_after_yes
 from leaderboard.cli.tables import print_table
 from leaderboard.errors import BadInput
@@ -36,7 +36,7 @@ class _Link(click.ParamType[tuple[str, str]]):
 
 
 LINK = _Link()
-NUMBER = OrNone(ANY_NUMBER)
+NUMBER = OrNone(RATIO)
 SETTINGS = together(  # what `add` and `change` have in common
     click.option("--description", default="", help="A description for its page."),
     click.option("--contact", default="", help="Whom to ask: an e-mail address, a name."),
@@ -53,7 +53,7 @@ SETTINGS = together(  # what `add` and `change` have in common
     ),
     click.option("--cost", type=NUMBER, help="C, what a false alarm costs."),
     click.option("--value", type=NUMBER, help="V, what a correct detection is worth."),
-    click.option("--prior", type=NUMBER, help="The a-priori share of relevant documents."),
+    click.option("--prior", type=NUMBER, help="The a-priori share of relevant documents, such as 1/600."),
     click.option("--beta", type=NUMBER, help="β itself, instead of cost, value and prior."),
     click.option(
         "--no-relevant",

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import click
 
 from leaderboard.errors import BadInput
-from leaderboard.numbers import read_number, read_whole
+from leaderboard.numbers import read_number, read_ratio, read_whole
 
 __all__ = [
     "AGREEMENT",
@@ -23,6 +23,7 @@ __all__ = [
     "FILE",
     "MOMENT",
     "PLACE",
+    "RATIO",
     "UNTIL_STDIN_CLOSES",
     "WAIT",
     "Number",
@@ -163,7 +164,19 @@ class _AnyNumber(_AsWritten, type(click.FLOAT)):  # type: ignore[misc]  # as abo
     is_whole = False
 
 
-ANY_WHOLE, ANY_NUMBER = _AnyWhole(), _AnyNumber()
+class _Ratio(click.ParamType[float]):
+    """A number, or one divided by another, such as 1/600."""
+
+    name = "float"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            return read_ratio(value) if isinstance(value, str) else float(value)
+        except ValueError as error:
+            self.fail(f"{value!r} is {error}", param, ctx)
+
+
+ANY_WHOLE, ANY_NUMBER, RATIO = _AnyWhole(), _AnyNumber(), _Ratio()
 
 
 class OrNone(click.ParamType[Any]):

@@ -67,7 +67,7 @@ def checked_beta(
     fields = {name: [BOUNDS[name].words] for name, number in given.items() if not BOUNDS[name].holds(number)}
     if any(name in given for name in parts):
         for name in parts.keys() - given.keys():
-            fields[name] = ["give cost, value and prior together, or none of them"]
+            fields[name] = ["give cost, value and prior (C, V and P) together, or none of them"]
     if fields:
         raise InvalidFields(fields)
     if cost is None or value is None or prior is None:

@@ -15,11 +15,11 @@ from wtforms.validators import ValidationError
 from wtforms.widgets import DateTimeLocalInput, TextInput
 
 from leaderboard.errors import Gathered, InvalidFields, LeaderboardError
-from leaderboard.numbers import is_whole, read_number, read_whole
+from leaderboard.numbers import is_whole, read_number, read_ratio, read_whole, written
 from leaderboard.web.errors import retry_after
 from leaderboard.web.intake import refused_fields
 
-__all__ = ["Form", "Given", "MomentField", "NumberField", "WholeField", "form_page", "options"]
+__all__ = ["Form", "Given", "MomentField", "NumberField", "RatioField", "WholeField", "form_page", "options"]
 
 
 class _OurWords:
@@ -132,7 +132,14 @@ class NumberField(FloatField):
     def _value(self) -> str:
         if self.raw_data:
             return str(self.raw_data[0])
-        return "" if self.data is None else f"{self.data:.15g}"
+        return "" if self.data is None else written(self.data)
+
+
+class RatioField(NumberField):
+    """A number, or one divided by another, or None where nothing is written."""
+
+    read = staticmethod(read_ratio)
+    wrong = "give a number such as 0.5 or 1/600, or leave it empty"
 
 
 class WholeField(NumberField):

@@ -33,8 +33,10 @@ def test_an_organiser_makes_a_campaign_with_beta_worked_out_while_typing(
     page.get_by_label("C, the cost").fill("0.0333")
     page.get_by_label("V, the value").fill("1")
     expect(page.locator("[data-beta]")).to_have_text("Give C, V and P together, or none of them.")
-    page.get_by_label("P, the share").fill("0.00166667")
-    expect(page.locator("[data-beta]")).to_contain_text("= 19.9467")  # 0.0333 · (1 / 0.00166667 − 1)
+    page.get_by_label("P, the share").fill("1/")
+    expect(page.locator("[data-beta]")).to_have_text("No β: one of these is no number.")
+    page.get_by_label("P, the share").fill("1/600")
+    expect(page.locator("[data-beta]")).to_contain_text("= 19.9467")  # 0.0333 · (600 − 1)
     page.get_by_role("button", name="Make campaign").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Tide track")
 

@@ -425,8 +425,17 @@ def test_a_submission_with_mistakes_leaves_nothing_behind(
     assert ok("evaluation", "list").splitlines()[1].split()[5] == "0"
 
 
-def test_letting_a_team_out_that_has_runs_asks_first(ok: Says, refused: Says, evaluation: str, run_file: Path) -> None:
-    ok("submit", evaluation, run_file, "--team", "alder", "--new-system", "Heron")
+def test_a_prior_is_given_as_a_fraction(ok: Says, refused: Says) -> None:
+    tide = "campaign", "add", "tide", "--title", "Tide", "--measures", "AQWV", "--cost", "1", "--value", "1", "--prior"
+    for wrong in ("1/0", "1/2/3", "/600", "1/none"):
+        assert f"'{wrong}' is no finite number" in refused(*tide, wrong)
+    assert ok(*tide, "1/600").endswith("; β = 599\n")
+
+
+def test_letting_a_team_out_that_has_runs_asks_first(
+    ok: Says, refused: Says, command: Command, evaluation: str, run_file: Path
+) -> None:
+    command("submit", evaluation, run_file, "--team", "alder", "--new-system", "Heron", "--wait", "0")
     ok("campaign", "change", "harbour", "--visibility", "private", "--yes")
     leave = "campaign", "team", "remove", "harbour", "alder"
     assert refused(*leave).startswith("With this, 1 team that has runs in it is shut out: Alder. For their members")

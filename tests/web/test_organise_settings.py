@@ -274,7 +274,34 @@ def test_beta_is_worked_out_by_the_server_too(founder: Reader) -> None:
     page = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "do": "beta"})
     assert "(0.0333 / 1) · (1 / 0.00166667 − 1) = 19.9467" in page.text
     page = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "do": "beta", "value": ""})
-    assert "together" in page.text
+    assert "No β: V: give cost, value and prior (C, V and P) together, or none of them." in page.text
+    page = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "do": "beta", "prior": "1/600"})
+    assert "(0.0333 / 1) · (1 / 0.00166667 − 1) = 19.9467" in page.text
+    page = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "do": "beta", "prior": "1/0", "value": ""})
+    assert "P: give a number such as 0.5 or 1/600" in page.text
+
+
+def test_what_is_wrong_with_the_numbers_of_beta_stands_at_its_own_field_and_is_counted(founder: Reader) -> None:
+    wrong = {**CAMPAIGN, "measures": "nCDG@10 XYZ", "prior": "2", "value": ""}
+    page = founder.post("/organise/campaigns/new", **wrong).text
+    summary = page.partition('class="error-summary"')[2].partition("</div>")[0]
+    assert (summary.count("<li>"), "4 things need another look" in summary) == (4, True)
+    assert (
+        page.count("give a share between 0 and 1") + page.count("Give a share between 0 and 1") == 2
+    )  # with the summary
+    assert "No β: see what is said beside its numbers." in page
+
+
+def test_a_prior_given_as_a_fraction_stays_the_same_number_when_its_form_is_saved_again(
+    founder: Reader, world: World
+) -> None:
+    made = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "prior": "1/600"})
+    assert made.status_code == 302
+    slug = made.location.rpartition("/")[2]
+    settings = f"/organise/{slug}/settings"
+    assert founder.post(settings, **filled(founder.get(settings))).location == settings
+    with world.database.read() as session:
+        assert session.scalars(sa.select(Campaign.prior).where(Campaign.slug == slug)).one() == 1 / 600
 
 
 def test_what_the_first_score_locked_is_shown_as_locked_and_why(organiser: Reader, world: World) -> None:

@@ -1,7 +1,7 @@
 """Making a campaign, its settings, archiving and removing it."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ from leaderboard.rules.standings import RunChoice
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services import campaigns, removing
 from leaderboard.web.context import actor, read, writing
-from leaderboard.web.forms import Form, Given, NumberField, form_page, options
+from leaderboard.web.forms import Form, Given, RatioField, form_page, options
 from leaderboard.web.intake import gives_back
 from leaderboard.web.organise import organised
 from leaderboard.web.organise.rescoring import awaits_yes, say_changed
@@ -30,6 +30,7 @@ from leaderboard.web.sessions import signed_in
 blueprint = Blueprint("organise_campaigns", __name__, url_prefix="/organise")
 
 NAMED = 12  # measures that a search lists
+LETTERS = {"cost": "C", "value": "V", "prior": "P", "beta": "β"}  # what the form calls them
 NOT_READ = math.nan  # stands in for a number that is none: no bound holds it
 LINKS = "One a line: a title, then its address, like: Track guidelines https://example.org/guidelines"
 
@@ -97,12 +98,14 @@ class CampaignForm(Form):
         choices=options(("10", "trec_eval 10"), ("9", "trec_eval 9")),
         description="The version of trec_eval whose figures yours are to equal.",
     )
-    cost = NumberField("C, the cost of a false alarm", render_kw={"inputmode": "decimal", "autocomplete": "off"})
-    value = NumberField("V, the value of a detection", render_kw={"inputmode": "decimal", "autocomplete": "off"})
-    prior = NumberField(
-        "P, the share of documents that are relevant", render_kw={"inputmode": "decimal", "autocomplete": "off"}
+    cost = RatioField("C, the cost of a false alarm", render_kw={"inputmode": "decimal", "autocomplete": "off"})
+    value = RatioField("V, the value of a detection", render_kw={"inputmode": "decimal", "autocomplete": "off"})
+    prior = RatioField(
+        "P, the share of documents that are relevant",
+        description="Such as 0.002 or 1/600.",
+        render_kw={"autocomplete": "off"},
     )
-    beta = NumberField("β itself, instead of the three", render_kw={"inputmode": "decimal", "autocomplete": "off"})
+    beta = RatioField("β itself, instead of the three", render_kw={"inputmode": "decimal", "autocomplete": "off"})
     no_relevant = RadioField(
         "Queries without a relevant document, in detection measures",
         default=NoRelevant.EXCLUDE.value,
@@ -260,7 +263,7 @@ def _page(
     asked: tuple[str, ...] = (),
 ) -> ResponseReturnValue:
     """asked: what saving does at once, for a yes."""
-    more = {"page": page, "asked": asked, "found": _found(form.text("find")), "worked": _worked(form, page)}
+    more = {"page": page, "asked": asked, "found": _found(form.text("find")), "worked": _worked(form, page, error)}
     if asked or _asked(form) != "save":
         return render_template("organise/campaign_form.html", form=form, **more)
     return form_page("organise/campaign_form.html", form, error, **more)
@@ -284,22 +287,36 @@ def _example(family: Family) -> str:
         return f"{family.name}@10"
 
 
-def _worked(form: CampaignForm, page: CampaignSettings | None) -> str:
-    """The formula of β with the form's numbers in it, or why there is no β."""
+def _worked(form: CampaignForm, page: CampaignSettings | None, error: LeaderboardError | None) -> str:
+    """The formula of β with the form's numbers in it, or why there is no β; where what was sent is refused for that,
+    each field says it itself."""
+    unread: dict[str, list[str]] = {}
     if page is not None and page.locked_at is not None:
         given = {name: page.values[name] for name in PRIOR_FIELDS}
     else:
-        given = {name: form[name].data for name in PRIOR_FIELDS}
+        unread = {name: list(form[name].process_errors) for name in PRIOR_FIELDS if form[name].process_errors}
+        given = {name: NOT_READ if name in unread else form[name].data for name in PRIOR_FIELDS}
     try:
         beta = checked_beta(**given)
-    except InvalidFields as error:
-        return error.message
+    except InvalidFields as refused:
+        if error is not None:
+            return "No β: see what is said beside its numbers."
+        return f"No β: {_in_letters(refused.fields | unread)}."
     if beta is None:
         return "No β: give C, V and P, or β itself. Only detection measures such as AQWV need it."
     if given["prior"] is None:
         return f"β = {beta:.6g}"
     worked = f"({given['cost']:g} / {given['value']:g}) · (1 / {given['prior']:g} − 1)"
     return f"β = (C / V) · (1 / P − 1) = {worked} = {beta:.6g}"
+
+
+def _in_letters(wrong: Mapping[str, Sequence[str]]) -> str:
+    """What is wrong with the numbers of β, each message once, by the letters that the form gives them."""
+    said: dict[str, list[str]] = {}
+    for name, messages in wrong.items():
+        for message in messages:
+            said.setdefault(message, []).append(LETTERS[name])
+    return "; ".join(f"{' and '.join(letters)}: {message}" for message, letters in said.items())
 
 
 def _link(line: str) -> tuple[str, str]:

@@ -8,18 +8,22 @@
   const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
   const number = (name) => {
     const text = form.elements[name].value.trim();
-    return text === "" ? null : NUMBER.test(text) ? Number(text) : NaN;
+    if (text === "") return null;
+    const [above, below, ...more] = text.split("/").map((part) => part.trim());
+    if (more.length || ![above, below ?? "1"].every((part) => NUMBER.test(part))) return NaN;
+    const found = Number(above) / Number(below ?? "1");
+    return Number.isFinite(found) ? found : NaN;
   };
   const short = (value) => String(Number(value.toPrecision(6)));
   const words = () => {
     const [cost, value, prior, beta] = ["cost", "value", "prior", "beta"].map(number);
-    if ([cost, value, prior, beta].some(Number.isNaN)) return "One of these is no number.";
+    if ([cost, value, prior, beta].some(Number.isNaN)) return "No β: one of these is no number.";
     const given = [cost, value, prior].filter((one) => one !== null).length;
     if (given === 0) return beta === null ? "No β: give C, V and P, or β itself. Only detection measures such as AQWV need it." : `β = ${short(beta)}`;
     if (given < 3) return "Give C, V and P together, or none of them.";
     if (cost < 0 || value <= 0 || prior <= 0 || prior >= 1) return "C is not negative, V is above 0, and P lies between 0 and 1.";
     const worked = (cost / value) * (1 / prior - 1);
-    return `β = (C / V) · (1 / P − 1) = (${cost} / ${value}) · (1 / ${prior} − 1) = ${short(worked)}`;
+    return `β = (C / V) · (1 / P − 1) = (${short(cost)} / ${short(value)}) · (1 / ${short(prior)} − 1) = ${short(worked)}`;
   };
   form.addEventListener("input", () => { shown.textContent = words(); });
 })();
