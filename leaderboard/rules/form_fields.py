@@ -115,6 +115,12 @@ class FormField:
     def on_board(self) -> bool:
         return self.column or self.filter
 
+    @property
+    def choices_in_words(self) -> str:
+        """Its choices, told apart where they hold commas or quotes themselves."""
+        apart = any(set(choice) & set(",;\"'“”") for choice in self.choices)
+        return ", ".join(f"“{choice}”" if apart else choice for choice in self.choices)
+
     def reads(self, key: str) -> bool:
         """Whether this entry of a run's own metadata is its answer: capitals don't matter."""
         return bool(self.header) and key.casefold() == self.header.casefold()
@@ -288,7 +294,7 @@ def _number(_: FormField, given: Any) -> float:
 
 def _choice(field: FormField, given: Any) -> str:
     if given not in field.choices:
-        raise ValueError(f"choose one of: {', '.join(field.choices)}")
+        raise ValueError(f"choose one of: {field.choices_in_words}")
     return str(given)
 
 
@@ -310,7 +316,7 @@ CHECKS: Mapping[FieldKind, Callable[[FormField, Any], Answer]] = {
 # How to give an answer.
 HOW: Mapping[FieldKind, Callable[[FormField], str]] = {
     FieldKind.TEXT: lambda _: "write a text",
-    FieldKind.CHOICE: lambda field: f"choose one of: {', '.join(field.choices)}",
+    FieldKind.CHOICE: lambda field: f"choose one of: {field.choices_in_words}",
     FieldKind.NUMBER: lambda _: "give a number such as 0.5",
     FieldKind.YES_NO: lambda _: "answer yes or no",
 }

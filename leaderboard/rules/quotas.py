@@ -94,10 +94,10 @@ class Quota:
         used, its = ("You have used", "your") if self.of_person else ("Your team has used", "its")
         among = ", over all of your teams" if self.of_person else ""
         files = "of your files" if self.of_person else "files of your team"
-        if self.is_spent_for_good:
-            return f"{used} {self.total} of {its} {self.total} submissions to this evaluation{among}."
+        if self.total is not None and self.used >= self.total:
+            return f"{used} {_of_limit(self.used, self.total, its, f'to this evaluation{among}')}."
         if self.daily is not None and self.used_today >= self.daily:
-            return f"{used} {self.daily} of {its} {self.daily} submissions for today{among}. {resets}"
+            return f"{used} {_of_limit(self.used_today, self.daily, its, f'for today{among}')}. {resets}"
         if self.rejected_today >= REJECTED_A_DAY:
             return f"{self.rejected_today} {files} were rejected here today, and no more are taken. {resets}"
         if self.rejected_today + self.unchecked_today >= REJECTED_A_DAY:
@@ -125,6 +125,13 @@ class Quota:
             held, come = f"are arriving just now ({coming}) or {waiting}", "when they have come"
         until = f"the first to wait is given up by {moment_in_words(self.waits_until)}"
         return f"What is left is held for {files} that {held}. Send the next one {come}; {until}."
+
+
+def _of_limit(used: int, limit: int, its: str, what: str) -> str:
+    """More than the limit are used where organisers have lowered it since."""
+    if used > limit:
+        return f"{used} submissions {what}, more than the {limit} that {'is' if limit == 1 else 'are'} allowed now"
+    return f"{used} of {its} {limit} submissions {what}"
 
 
 def retry_seconds(quotas: Iterable[Quota], now: dt.datetime) -> int:

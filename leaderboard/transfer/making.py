@@ -147,9 +147,13 @@ class Making:
 
     def _plan(self, run: PlannedRun) -> None:
         """Finds the run's system, or makes it for now, and asks whether it could be brought in."""
-        self._tree.file(run.entry.file)
-        if not run.entry.team:
-            raise BadInput("no team is named: add team = …")
+        without = "" if run.entry.team else "no team is named: add team = …"
+        try:
+            self._tree.file(run.entry.file)
+        except BadInput as error:
+            raise BadInput(f"{error.message}; and {without}" if without else error.message) from None
+        if without:
+            raise BadInput(without)
         try:
             checked_settings({**run.entry.settings, "label": run.label})
         except InvalidFields as error:

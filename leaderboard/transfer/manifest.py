@@ -539,10 +539,12 @@ class _Reading:
 
 def _run_entry(table: _Table, file: str) -> RunEntry:
     """What a manifest's table says of the run in this file."""
-    md5, sha256 = table.text("md5").lower(), table.text("sha256").lower()
-    for name, value, pattern in (("md5", md5, MD5), ("sha256", sha256, SHA256)):
-        if value and not pattern.fullmatch(value):
+    hashes = {}
+    for name, pattern in (("md5", MD5), ("sha256", SHA256)):
+        hashes[name] = table.text(name).lower()
+        if hashes[name] and not pattern.fullmatch(hashes[name]):
             table.problem(name, "give its hexadecimal digits, all of them")
+            hashes[name] = ""  # no file could have it: that is told once
     kind = table.text("kind")
     if kind:
         table.values["kind"] = kind
@@ -552,8 +554,8 @@ def _run_entry(table: _Table, file: str) -> RunEntry:
         table.text("team"),
         table.text("system"),
         kind,
-        md5,
-        sha256,
+        hashes["md5"],
+        hashes["sha256"],
         table.flag("rejected"),
         table.settings(Submission, [name for name in SETTINGS[Submission] if name not in OF_RUN.values()], OF_RUN),
     )

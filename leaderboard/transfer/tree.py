@@ -75,7 +75,7 @@ def open_tree(source: Path, limits: Limits | None = None, name: str | None = Non
             _unpack(source, limits, tree.name, tree._kept, tree.files, "")
             tree = replace(tree, top=_without_one_folder(tree.files))
         else:
-            raise BadInput(f"{name or source} is neither a folder nor an archive (.zip, .tar, .tar.gz)")
+            raise BadInput(f"the file {name or source} is neither a folder nor an archive (.zip, .tar, .tar.gz)")
         yield tree
 
 

@@ -117,9 +117,10 @@ def test_an_organiser_sees_what_an_archive_makes_and_then_brings_it_in_once(orga
     assert manifest_in(own) == MANIFEST.strip()  # the archive's own may be changed too
     other = send_manifest(organiser, 200, kept=hidden(own, "kept"), manifest=MANIFEST.replace("The year", "Year"))
     assert "Year 2019" in other
-    for _ in range(2):
+    for said in ("2 runs brought in; workers score what is new.", "No run brought in: 2 runs were there already."):
         answer = organiser.post("/organise/harbour/import", kept=hidden(preview.text, "kept"))
         assert (answer.status_code, answer.location) == (302, "/organise/harbour")
+        assert said in organiser.get("/organise/harbour")
         assert evaluations(world) == ["2025", "2019"]
     other = MANIFEST.replace("The year 2019", "Another title").replace(
         "closes_at = 2019-09-30", "closes_at = 2019-12-24"
@@ -203,6 +204,10 @@ def test_an_organiser_sees_what_an_archive_makes_and_then_brings_it_in_once(orga
             "other is another campaign: this is harbour",
         ),
         (archive(**{"../evil": "x"}), "leads out of the archive"),
+        (
+            archive(**{"manifest.toml": MANIFEST + '[[evaluation.run]]\nfile = "2019/three"\n'}),
+            "years.zip has no file 2019/three; and no team is named: add team = …",
+        ),
         (archive(**{"2019/input.two": "%PDF-1.4"}), "2019/input.two: is a PDF document; give plain text or gzip"),
     ],
 )
@@ -214,6 +219,22 @@ def test_an_archive_that_can_not_be_used_is_refused_in_words(
     assert said in answer.text
     assert "<title>Error" in answer.text
     assert evaluations(world) == ["2025"]
+
+
+@ONE_ENGINE
+def test_what_is_wrong_with_a_file_begins_with_no_name_of_it_that_could_be_taken_for_a_word(organiser: Reader) -> None:
+    answer = organiser.send("/organise/harbour/import/preview", b"no archive", "txt", field="archive")
+    assert "The file txt is neither a folder nor an archive" in answer.text
+
+
+@ONE_ENGINE
+def test_a_hash_that_no_file_could_have_is_told_once(organiser: Reader) -> None:
+    short = MANIFEST + '[[evaluation.run]]\nfile = "2019/input.one"\nteam = "Old hands"\nmd5 = "00"\n'
+    answer = organiser.send(
+        "/organise/harbour/import/preview", archive(**{"manifest.toml": short}), "years.zip", field="archive"
+    )
+    assert answer.text.count("md5: give its hexadecimal digits") == 1
+    assert "is not the file that the manifest means" not in answer.text
 
 
 @ONE_ENGINE

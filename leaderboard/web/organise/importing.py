@@ -11,6 +11,7 @@ from wtforms import BooleanField, FileField, HiddenField, TextAreaField
 
 from leaderboard.errors import FileRejected, InvalidFields, LeaderboardError
 from leaderboard.numbers import counted
+from leaderboard.transfer.importing import Report
 from leaderboard.transfer.manifest import NAME
 from leaderboard.web import archives, uploads
 from leaderboard.web.archives import MOST_RUNS, ArchivePlan, NoManifest
@@ -178,10 +179,7 @@ def _take_in(campaign: str) -> ResponseReturnValue:
     except LeaderboardError as error:
         return _refused(campaign, error)
     report = done.report
-    already = f"; {counted(report.already, 'run')} were there already" if report.already else ""
-    flash(
-        f"{counted(report.imported, 'run')} brought in{already}.{' Workers score them now.' if report.imported else ''}"
-    )
+    flash(_brought_in(report))
     if report.corrected:
         flash(f"{counted(report.corrected, 'run')} given the dates of the manifest.")
     for effect in report.effects:
@@ -199,3 +197,10 @@ def _refused(campaign: str, error: LeaderboardError) -> ResponseReturnValue:
     beside = InvalidFields({"archive": ["nothing was taken in; see the problems below"]}) if problems else error
     form = ArchiveForm(formdata=None)
     return form_page(FORM, form, beside, campaign=campaign, problems=problems, source=ARCHIVE)
+
+
+def _brought_in(report: Report) -> str:
+    there = f"{counted(report.already, 'run was', 'runs were')} there already." if report.already else ""
+    if not report.imported:
+        return f"No run brought in: {there}" if there else "No run brought in."
+    return f"{counted(report.imported, 'run')} brought in; workers score what is new. {there}".rstrip()
