@@ -246,12 +246,13 @@ def _refresh(database: Database, wanted: Due) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Recomputed:
-    """What is kept of one measure over one subset, and what computing it anew gives.
+    """What is kept of one measure over one subset in a scoring set, and what computing it anew gives.
 
     intervals  scoring -> the ends that are kept, the ends computed; only those that differ by more than rounding
     figures    the names of those figures of the board that differ -> what is kept, what was computed
     """
 
+    scoring_set_id: int
     measure: str
     subset: Subset
     intervals: dict[int, tuple[KeptEnds, KeptEnds]]
@@ -283,13 +284,14 @@ def recomputed(session: Session) -> Iterator[Recomputed]:
                     and differs(ends.get(run, NO_ENDS), stored[run])
                 }
                 own = kept.get((wanted, subset), figures)
-                wrong = _packed_wrong(session, wanted, subset, stored)
+                own_ends = stored | {run: computed_ends for run, (_, computed_ends) in intervals.items()}
+                wrong = _packed_wrong(session, wanted, subset, own_ends)
                 others = {
                     name: (own.get(name), figures.get(name))
                     for name in sorted(own.keys() | figures.keys())
                     if own.get(name) != figures.get(name)
                 } | ({"intervals of its runs": (f"{wrong} that differ", "none")} if wrong else {})
-                yield Recomputed(wanted.measure, subset, intervals, others)
+                yield Recomputed(wanted.scoring_set_id, wanted.measure, subset, intervals, others)
 
 
 def _ends(session: Session, wanted: Due, subset: Subset) -> dict[int, KeptEnds]:
@@ -301,8 +303,8 @@ def _ends(session: Session, wanted: Due, subset: Subset) -> dict[int, KeptEnds]:
     return {scoring_id: (low, high) for scoring_id, low, high in rows}
 
 
-def _packed_wrong(session: Session, wanted: Due, subset: Subset, stored: Mapping[int, KeptEnds]) -> int:
-    """How many of the intervals in the board's row are not those of its runs."""
+def _packed_wrong(session: Session, wanted: Due, subset: Subset, ends: Mapping[int, KeptEnds]) -> int:
+    """How many of the intervals in the board's row are not these, its runs' own."""
     columns = Board.scorings, Board.lows, Board.highs
     of_it = Board.scoring_set_id == wanted.scoring_set_id, Board.measure == wanted.measure, Board.subset == subset
     wrong = 0
@@ -310,7 +312,7 @@ def _packed_wrong(session: Session, wanted: Due, subset: Subset, stored: Mapping
     for runs, *packed in session.execute(sa.select(*columns).where(*of_it)).all():
         lows, highs = ([None if math.isnan(end) else end for end in own.tolist()] for own in packed)
         each = zip(runs.tolist(), lows, highs, strict=True)
-        wrong += sum(differs(own, stored.get(run, NO_ENDS)) for run, *own in each)
+        wrong += sum(differs(own, ends.get(run, NO_ENDS)) for run, *own in each)
     return wrong
 
 

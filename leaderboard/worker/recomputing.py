@@ -13,7 +13,15 @@ from leaderboard.models import Score, Scoring, ScoringSet, Submission
 from leaderboard.rules.digests import ScoreLine
 from leaderboard.rules.states import State
 from leaderboard.services.boards import Recomputed, differs, recomputed
-from leaderboard.services.verification import STORE, Difference, Report, lines_of, readable, run_in_words
+from leaderboard.services.verification import (
+    STORE,
+    Difference,
+    Report,
+    board_in_words,
+    lines_of,
+    readable,
+    run_in_words,
+)
 from leaderboard.store import RunStore
 from leaderboard.worker.run_scorer import RunScorer
 
@@ -99,8 +107,8 @@ def _of_board(session: Session, board: Recomputed) -> list[Difference]:
         submission_id = session.scalars(sa.select(Scoring.submission_id).where(Scoring.id == scoring_id)).one()
         found.append(Difference(run_in_words(session, submission_id), f"interval of {what}", f"{kept}", f"{computed}"))
     for name, (kept_figure, computed_figure) in board.figures.items():
-        where = f"the board of {what}"
-        found.append(Difference(where, name, f"{kept_figure}", f"{computed_figure}"))
+        where = board_in_words(session, board.scoring_set_id)
+        found.append(Difference(where, f"{name}, {what}", f"{kept_figure}", f"{computed_figure}"))
     return found
 
 

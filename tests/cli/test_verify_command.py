@@ -138,10 +138,11 @@ def test_intervals_and_board_figures_that_do_not_follow_from_the_values_are_name
     done = command("verify", "--figures", "--json")
     found = [(one["where"], one["what"]) for one in json.loads(done.out)["differences"]]
     assert done.status == 1
+    board = "board of set 1 (small/2026, revision 1 by assessors)"
     assert sorted(found) == [
+        (board, "intervals of its runs, AP over shown queries"),
+        (board, "rank_queries, AP over all queries"),
         ("run 1 (System number 0 in small/2026)", "interval of AP over all queries"),
-        ("the board of AP over all queries", "rank_queries"),
-        ("the board of AP over shown queries", "intervals of its runs"),
     ]
 
 

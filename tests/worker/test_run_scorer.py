@@ -250,7 +250,7 @@ def test_the_intervals_of_mqwv_come_with_its_score_outlive_boards_and_are_verifi
         session.execute(sa.update(Score).where(*of_mqwv, Score.subset == "shown").values(lost_high=0.5))
     assert _recomputed(world) == [
         "intervals of MQWV over all queries, scored again", "intervals of MQWV over shown queries, scored again",
-        "intervals of its runs",
+        "intervals of its runs, MQWV over all queries",
     ]  # fmt: skip
 
 

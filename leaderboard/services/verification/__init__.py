@@ -19,7 +19,15 @@ from leaderboard.services.locking import locked
 from leaderboard.services.verification.figures import check_ended, check_scored, lines_of
 from leaderboard.services.verification.hashes import check_revisions, check_sets
 from leaderboard.services.verification.means import check_means
-from leaderboard.services.verification.report import STORE, Difference, Report, part, readable, run_in_words
+from leaderboard.services.verification.report import (
+    STORE,
+    Difference,
+    Report,
+    board_in_words,
+    part,
+    readable,
+    run_in_words,
+)
 from leaderboard.services.verification.rows import check_rows
 from leaderboard.services.verification.standing import check_standing
 from leaderboard.services.verification.trail import check_trail
@@ -29,6 +37,7 @@ __all__ = [
     "STORE",
     "Difference",
     "Report",
+    "board_in_words",
     "lines_of",
     "one_moment",
     "readable",

@@ -9,11 +9,21 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.db import Base, does_not_answer
-from leaderboard.models import Campaign, Evaluation, Submission, System, Team
+from leaderboard.models import Campaign, Evaluation, JudgmentRevision, ScoringSet, Submission, System, Team
 from leaderboard.rules.digests import FIRST
 from leaderboard.services.guarded import GUARDED
 
-__all__ = ["NOTHING", "STORE", "Difference", "Report", "part", "readable", "run_in_words", "thing_in_words"]
+__all__ = [
+    "NOTHING",
+    "STORE",
+    "Difference",
+    "Report",
+    "board_in_words",
+    "part",
+    "readable",
+    "run_in_words",
+    "thing_in_words",
+]
 
 NOTHING = "nothing"
 STORE = "the store of runs"
@@ -118,6 +128,20 @@ def run_in_words(session: Session, submission_id: int) -> str:
         .where(Submission.id == submission_id)
     ).first()
     return f"run {submission_id}" + (f" ({row[0]} in {row[1]}/{row[2]})" if row is not None else "")
+
+
+def board_in_words(session: Session, set_id: int) -> str:
+    """`board of set 2 (small/2026, revision 1 by assessors)`."""
+    row = session.execute(
+        sa.select(Campaign.slug, Evaluation.slug, JudgmentRevision.number, JudgmentRevision.source)
+        .select_from(ScoringSet)
+        .join(ScoringSet.revision)
+        .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
+        .join(Campaign, Campaign.id == Evaluation.campaign_id)
+        .where(ScoringSet.id == set_id)
+    ).first()
+    found = f" ({row[0]}/{row[1]}, revision {row[2]} by {row[3]})" if row is not None else ""
+    return f"board of set {set_id}{found}"
 
 
 def thing_in_words(session: Session, thing: str) -> str:
