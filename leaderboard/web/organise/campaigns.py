@@ -301,7 +301,7 @@ def _worked(form: CampaignForm, page: CampaignSettings | None, error: Leaderboar
     except InvalidFields as refused:
         if error is not None:
             return "No β: see what is said beside its numbers."
-        return f"No β: {_in_letters(refused.fields | unread)}."
+        return f"No β: {_in_letters({**refused.fields, **unread})}."
     if beta is None:
         return "No β: give C, V and P, or β itself. Only detection measures such as AQWV need it."
     if given["prior"] is None:
