@@ -170,9 +170,13 @@ class SubmitForm(Form):
             wrong.fields["beside"] = [beside.problem]
         with wrong:
             submissions.checked_words(None, self.text("label"), self.text("notes"), "")
-        asked = (*page.fields, *(one for one in page.from_metadata if not one.in_form))
+        unasked = [one for one in page.from_metadata if not one.in_form]
         with wrong:
-            checked_answers(asked, self.answers(page), {**header, **beside.entries}, named=False)
+            of_file = {**header, **beside.entries}
+            checked_answers([*page.fields, *unasked], self.answers(page), of_file, named=False)
+        for field in unasked:  # what is wrong there is mended in the file
+            if said := wrong.fields.pop(form_name(field.key), None):
+                wrong.fields.setdefault("run", []).extend(said)
         accepted = self.accepted(page)
         for one in page.agreements:
             if one.id not in accepted:

@@ -228,6 +228,7 @@ def test_a_check_holds_what_a_run_says_of_itself_against_the_form_as_submitting_
         )
         assert form.status_code == 400
         assert str(escape(wrong.removeprefix("the "))) in form.text
+        assert ('id="run-error"' in form.text, 'id="answer-gpus-error"' in form.text) == ("abc" in head, "many" in head)
     lacking = check(ada, RUN)
     assert (lacking["wrong_answers"], len(lacking["lacking_answers"])) == ([], 1)
     assert lacking["remarks"][0].startswith("Gpus is lacking, which every run here needs: say gpus")
