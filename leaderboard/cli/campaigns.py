@@ -154,7 +154,9 @@ def remove(slug: str, yes: bool) -> None:
 @click.argument("slug")
 @click.option("--undo", is_flag=True, help="Take it out of the archive again.")
 def archive(slug: str, undo: bool) -> None:
-    """Archive a campaign: it can be read, stands apart from the others, and takes nothing any more.
+    """Archive a campaign: it can be read, stands apart from the others, and takes no runs and no evaluations.
+
+    What is wrong in it can still be corrected: new judgments and settings score its runs again.
 
     \b
     leaderboard campaign archive harbour

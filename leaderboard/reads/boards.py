@@ -33,7 +33,7 @@ from leaderboard.reads.headings import (
 from leaderboard.reads.paging import ROWS, WHOLE, Paging, paged, paging_of
 from leaderboard.reads.query_values import figures_over, load_vectors
 from leaderboard.reads.standings import Show, choose, load_candidates, ranks, show_of, sort_entries, stands_by
-from leaderboard.reads.stood import StoodSet, seen_set, stood_set
+from leaderboard.reads.stood import StoodSet, replaced_beside, seen_set, stood_set
 from leaderboard.reads.verifications import Verifications, verifications
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import KeptChoice, RunChoice, is_ranked
@@ -198,7 +198,8 @@ def board(
     moment, organised = now, actor.may_organise(evaluation.campaign_id)
     if set_id is not None:
         scoring_set, moment = seen_set(session, actor, evaluation, set_id, now)
-        old = stood_set(evaluation, scoring_set)
+        ends = {} if scoring_set.shown else replaced_beside(session, evaluation)
+        old = stood_set(evaluation, scoring_set, ends.get(scoring_set.id))
     shown = show_of(show, evaluation.campaign.run_choice)
     results_open = may_see(actor, evaluation, Sight.RESULTS, moment)
     details_open = may_see(actor, evaluation, Sight.DETAILS, moment)

@@ -17,7 +17,17 @@ from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
 from leaderboard.rules.states import STANDING, SetState, State
 
-__all__ = ["StoodPage", "StoodSet", "differences", "same_measures", "seen_set", "seen_sets", "stood_set", "stood_sets"]
+__all__ = [
+    "StoodPage",
+    "StoodSet",
+    "differences",
+    "replaced_beside",
+    "same_measures",
+    "seen_set",
+    "seen_sets",
+    "stood_set",
+    "stood_sets",
+]
 
 NAMED = 10  # queries that a sentence names
 
@@ -38,6 +48,7 @@ class StoodSet:
     beside    whether it stands beside that, by another source of judgments
     since     when it last began to stand, or that time
     until     when boards ceased to show it; None while it stands, and where they never did
+    replaced  of one that only stood beside them: when the next one of its source took its place
     shown     every time that boards went by it
     goes_on   of such a time that is over: whether its set stands today, so that its board shows the runs of today
     changes   what is different from what boards went by before, or from the set of its source, in words; empty for
@@ -54,6 +65,7 @@ class StoodSet:
     beside: bool
     since: dt.datetime | None
     until: dt.datetime | None
+    replaced: dt.datetime | None = None
     shown: tuple[Shown, ...] = ()
     goes_on: bool = False
     changes: tuple[str, ...] = ()
@@ -94,8 +106,21 @@ def seen_sets(
     return found
 
 
-def stood_set(evaluation: Evaluation, found: ScoringSet) -> StoodSet:
-    """A set as pages name it."""
+def replaced_beside(session: Session, evaluation: Evaluation) -> dict[int, dt.datetime]:
+    """Set -> when the next one of its source began to stand, of those that stood beside the official source only."""
+    own = ScoringSet.evaluation_id == evaluation.id, ScoringSet.switched_at.is_not(None)
+    rows = session.scalars(sa.select(ScoringSet).where(*own).order_by(ScoringSet.switched_at, ScoringSet.id)).all()
+    found, following = dict[int, dt.datetime](), dict[str, dt.datetime]()
+    for one in reversed(rows):
+        if one.state is SetState.SUPERSEDED and not one.shown and one.source in following:
+            found[one.id] = following[one.source]
+        if one.switched_at is not None:
+            following[one.source] = one.switched_at
+    return found
+
+
+def stood_set(evaluation: Evaluation, found: ScoringSet, replaced: dt.datetime | None = None) -> StoodSet:
+    """A set as pages name it. replaced: as of `replaced_beside`, where that is told."""
     return StoodSet(
         id=found.id,
         source=found.source,
@@ -106,6 +131,7 @@ def stood_set(evaluation: Evaluation, found: ScoringSet) -> StoodSet:
         beside=found.state is SetState.BESIDE,
         since=found.switched_at,
         until=found.shown_until,
+        replaced=replaced,
         shown=tuple(Shown(since, until) for since, until in found.shown),
     )
 
@@ -131,7 +157,12 @@ def stood_sets(session: Session, actor: Actor, campaign_slug: str, slug: str, no
     )
     moments = {one: as_of(actor, evaluation, one, now) for one in rows}
     seen = {one: moment for one, moment in moments.items() if moment is not None}
-    times = [time for one, moment in seen.items() for time in _times(evaluation, one, goes_on=moment == now)]
+    ends = replaced_beside(session, evaluation)
+    times = [
+        time
+        for one, moment in seen.items()
+        for time in _times(stood_set(evaluation, one, ends.get(one.id)), one, goes_on=moment == now)
+    ]
     by_id, found = {one.id: one for one in seen}, list[StoodSet]()
     official, last = None, dict[str, ScoringSet]()
     for time in sorted(times, key=lambda time: (time.since, not time.beside, time.id)):
@@ -151,12 +182,13 @@ def stood_sets(session: Session, actor: Actor, campaign_slug: str, slug: str, no
     )
 
 
-def _times(evaluation: Evaluation, one: ScoringSet, *, goes_on: bool) -> Iterator[StoodSet]:
+def _times(known: StoodSet, one: ScoringSet, *, goes_on: bool) -> Iterator[StoodSet]:
     """Every time that boards went by a set; and of one that stands beside, or only did so, since when.
 
+    known    the set as pages name it
     goes_on  whether the reader sees it as it stands today, where it does
     """
-    known, stands = stood_set(evaluation, one), goes_on and one.state in STANDING
+    stands = goes_on and one.state in STANDING
     for time in known.shown:
         over = time.until is not None
         yield replace(

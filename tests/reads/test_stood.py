@@ -200,6 +200,22 @@ def test_a_switch_of_the_official_source_and_back_is_told_with_its_times_and_wha
     assert [one.words for one in history(field, now=later).sets] == ["revision 1", "revision 2 by llm", "revision 1"]
 
 
+def test_a_replaced_board_of_a_second_source_ends_where_the_next_one_of_its_source_begins(field: Field) -> None:
+    run = field.run("Alder", {"AP": [0.8] * 4})
+    llm = [
+        field.judge_again(f"{QRELS}q1 0 d9 {number}\n", {run: {"AP": [0.5] * 4}}, source="llm", at=NOW - days * DAY)
+        for number, days in enumerate((9, 6, 3))
+    ]
+    listed = {one.id: one for one in history(field, ORGANISER).sets}
+    assert [(one.until, one.replaced) for one in map(listed.get, llm) if one] == [
+        (None, NOW - 6 * DAY), (None, NOW - 3 * DAY), (None, None),
+    ]  # fmt: skip
+    assert [listed[one].beside for one in llm] == [False, False, True]
+    old = old_board(field, llm[0], ORGANISER).old
+    assert old is not None
+    assert (old.since, old.replaced) == (NOW - 9 * DAY, NOW - 6 * DAY)
+
+
 def test_of_systems_that_become_one_an_old_board_shows_one_of_the_runs_that_stood(field: Field) -> None:
     runs = [field.run("Alder", {"AP": [mean] * 4}) for mean in (0.8, 0.3)]
     other = field.run("Alder of old", {"AP": [0.6] * 4})

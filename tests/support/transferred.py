@@ -118,8 +118,8 @@ def boards_held(database: Database, slug: str, evaluation: str, actor: Actor, no
         sets = {one.id: number for number, one in enumerate(stood)}
         found: dict[str, Any] = {
             "sets": [
-                (one.words, one.metric_version, one.current, one.beside, one.shown, one.goes_on, one.since, one.until,
-                 one.changes, sets.get(one.before or 0))
+                (one.words, one.metric_version, one.current, one.beside, one.shown, one.goes_on, one.replaced,
+                 one.since, one.until, one.changes, sets.get(one.before or 0))
                 for one in stood
             ]
         }  # fmt: skip

@@ -95,7 +95,8 @@ def change_campaign(campaign: str, body: ChangedCampaign) -> settings.CampaignSe
 
 @post(f"{CAMPAIGN}/archive", Scope.ORGANISE)
 def archive_campaign(campaign: str) -> settings.CampaignSettings:
-    """Archives a campaign: it can be read, and takes no runs and no evaluations."""
+    """Archives a campaign: it can be read, and takes no runs and no evaluations. What is wrong in it can still be
+    corrected: new judgments and settings score its runs again."""
     return _archive(campaign, archived=True)
 
 
