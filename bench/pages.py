@@ -46,6 +46,7 @@ PAGES = {  # what is measured: its address in a campaign, what a first view is r
     "a query": ("/2020/queries/q1", 150, 50),
     "a run": ("run", 150, 50),
     "compare": ("compare", 150, 50),
+    "what moved": ("moved", 150, 50),
     "progress": ("/progress", 300, 100),
     "a team": ("team", 150, 50),
     "a system": ("system", 300, 100),  # it has what progress shows, for one system
@@ -167,7 +168,12 @@ def _address(database: Database, slug: str, path: str) -> str:
             of_it = sa.select(Team.slug, System.slug).join(System.team).where(System.id == _of_campaign(slug))
             team, system = session.execute(of_it).one()
             return f"/teams/{team}" if path == "team" else f"/teams/{team}/{system}"
-        if path == "compare":  # what moved from the board before to that of today
+        if path == "compare":  # the first run of the last year with the last one
+            ends = sa.select(sa.func.min(Submission.id), sa.func.max(Submission.id)).join(Submission.evaluation)
+            of_year = ends.join(Evaluation.campaign).where(Campaign.slug == slug, Evaluation.slug == "2020")
+            first, last = session.execute(of_year).one()
+            return f"/campaigns/{slug}/2020/compare?a={first}&b={last}"
+        if path == "moved":  # from the board before to that of today
             of_it = sa.select(ScoringSet.id).join(Evaluation).join(Evaluation.campaign)
             own = session.scalars(of_it.where(Campaign.slug == slug).order_by(ScoringSet.id.desc()).limit(2)).all()
             return f"/campaigns/{slug}/2020/boards/{own[1]}/to/{own[0]}"

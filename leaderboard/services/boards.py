@@ -62,7 +62,6 @@ __all__ = [
 FIGURES_VERSION = 5  # of how a board's figures are computed and kept; those of another version are computed anew
 
 DRAWN = 20_000_000  # queries drawn for one measure at most, about a second: many queries get fewer resamples
-LEAST_RESAMPLES = 1_000
 PAIRS_UP_TO = 1_000_000  # pairs × queries: a larger board has its pairs compared under the primary measure only
 EQUAL = 1e-12
 STANDS = ScoringSet.state.in_(STANDING)
@@ -125,7 +124,7 @@ class _Work:
     least          how many queries the measure needs
     ends           scoring -> the ends of the interval that is kept now
     figures        scoring -> its mean, None where it is undefined, and over how many queries it is
-    resamples      to draw, at least LEAST_RESAMPLES
+    resamples      to draw
     compare_pairs  whether to look for rank sets too, and to count how often sets of queries disagree
     """
 
@@ -437,7 +436,7 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
                 least=statistics.least_queries(measure, settings.metric),
                 ends=ends,
                 figures=kept_figures,
-                resamples=max(LEAST_RESAMPLES, min(statistics.RESAMPLES, DRAWN // queries)),
+                resamples=statistics.affordable_resamples(settings.queries, DRAWN),
                 compare_pairs=wanted.measure == terms.settings.measures[0]
                 or math.comb(len(lineup.ranked) + len(lineup.baselines), 2) * queries <= PAIRS_UP_TO,
             )

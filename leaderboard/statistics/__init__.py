@@ -17,8 +17,8 @@ from leaderboard.statistics.comparison import (
     compare,
     holm,
 )
-from leaderboard.statistics.contributions import contributions
-from leaderboard.statistics.defaults import CONFIDENCE, LEAST_QUERIES, RESAMPLES, SEED
+from leaderboard.statistics.contributions import common, contributions
+from leaderboard.statistics.defaults import CONFIDENCE, LEAST_QUERIES, RESAMPLES, SEED, affordable_resamples
 from leaderboard.statistics.fragility import Fragility, fragility
 from leaderboard.statistics.intervals import NO_LIMITS, Interval, difference_interval, intervals
 from leaderboard.statistics.least import LEAST, Least, least_queries
@@ -58,9 +58,11 @@ __all__ = [
     "SystemStatistics",
     "ThresholdIntervals",
     "Tukey",
+    "affordable_resamples",
     "benjamini_hochberg",
     "board_statistics",
     "change",
+    "common",
     "compare",
     "competition_ranks",
     "contributions",

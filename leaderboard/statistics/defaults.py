@@ -2,10 +2,21 @@
 
 from leaderboard.errors import BadInput
 
-__all__ = ["CELLS", "CONFIDENCE", "LEAST_QUERIES", "RESAMPLES", "SEED", "check_resamples", "significance", "tails"]
+__all__ = [
+    "CELLS",
+    "CONFIDENCE",
+    "LEAST_QUERIES",
+    "RESAMPLES",
+    "SEED",
+    "affordable_resamples",
+    "check_resamples",
+    "significance",
+    "tails",
+]
 
 CONFIDENCE = 0.95
 RESAMPLES = 10_000
+LEAST_RESAMPLES = 1_000  # where many queries would make more take too long
 SEED = 1  # any fixed number will do: it is shown beside every figure that depends on it
 
 LEAST_QUERIES = 5  # fewer say next to nothing of their own spread: simulated, 95 % intervals cover far less
@@ -32,6 +43,16 @@ def tails(confidence: float) -> tuple[float, float]:
     """
     tail = significance(confidence) / 2
     return tail, 1.0 - tail
+
+
+def affordable_resamples(queries: int, drawn: int) -> int:
+    """How many resamples of so many queries draw at most `drawn` of them; never fewer than LEAST_RESAMPLES, nor more
+    than RESAMPLES.
+
+    >>> affordable_resamples(50, 2_000_000), affordable_resamples(500, 2_000_000), affordable_resamples(7000, 2_000_000)
+    (10000, 4000, 1000)
+    """
+    return max(LEAST_RESAMPLES, min(RESAMPLES, drawn // max(1, queries)))
 
 
 def check_resamples(resamples: int) -> None:

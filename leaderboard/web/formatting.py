@@ -27,6 +27,7 @@ __all__ = [
     "over",
     "plain_figure",
     "sentence",
+    "signed",
     "when",
 ]
 
@@ -69,6 +70,7 @@ def init_app(app: Flask) -> None:
         plain_figure,
         prior,
         sentence,
+        signed,
         size,
         when,
     ):
@@ -95,6 +97,12 @@ def plain_figure(value: float | None, unit: str = "") -> str:
         digits = max(4, 1 - math.floor(math.log10(abs(value)))) if value else 4
     text = f"{abs(value):,.{digits}f}"
     return MINUS + text if value < 0 and float(text.replace(",", "")) else text
+
+
+def signed(value: float | None, unit: str = "") -> str:
+    """A difference of two figures with its sign: `+0.413`, `−0.413`; one that rounds to zero has none."""
+    text = plain_figure(value, unit)
+    return f"+{text}" if value is not None and value > 0 and text.strip("0.") else text
 
 
 def figure(value: float | None, unit: str = "") -> Markup:

@@ -37,6 +37,7 @@ __all__ = ["VIEWS", "Front", "Page", "Shelf", "changes_soon", "init_app", "not_t
 TABLES = (  # pages that are files too, under the same name with `_file`
     "boards.board",
     "campaigns.campaign",
+    "comparing.runs",
     "judgments.documents",
     "judgments.index",
     "progress.progress",

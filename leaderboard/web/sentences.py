@@ -10,17 +10,19 @@ from markupsafe import Markup
 from leaderboard.numbers import counted
 from leaderboard.reads.boards import BoardPage, BoardRow
 from leaderboard.reads.columns import Column
+from leaderboard.reads.comparing import Compared
 from leaderboard.reads.entries import told_apart
 from leaderboard.reads.progress import Line, Point, ProgressPage
 from leaderboard.reads.standings import Show
 from leaderboard.rules.disclosure import Rounded
 from leaderboard.statistics import LEAST_QUERIES, POWER
 from leaderboard.statistics.fragility import NEVER
-from leaderboard.web.formatting import number, over, plain_figure, sentence, when
+from leaderboard.web.formatting import number, over, plain_figure, sentence, signed, when
 
 __all__ = [
     "best_over_periods",
     "board_finding",
+    "comparison_finding",
     "extreme",
     "init_app",
     "lead_rests_on",
@@ -30,6 +32,7 @@ __all__ = [
     "times",
 ]
 
+LEAST_P = 0.001
 NAMED = 3  # systems that share a place and are all named
 NAMED_AS_BEST = 4  # systems that may be the best and are all named
 WORDS = {2: "two", 3: "three", 4: "four"}
@@ -44,6 +47,33 @@ def init_app(app: Flask) -> None:
         "smallest_difference": smallest_difference,
         "times": times,
     }
+
+
+def comparison_finding(compared: Compared) -> tuple[str, ...]:
+    """The sentences above two compared runs: how far they are apart, and what may be said of it."""
+    (first, second), unit = compared.names, compared.column.unit
+    interval, test = compared.interval, compared.test
+    if interval is None or test is None or interval.estimate is None:
+        return (f"Nothing can be said of a difference in {compared.column.name}: no query has a value for both runs.",)
+    found = [
+        f"{compared.column.name} of {first} less that of {second} is {signed(interval.estimate, unit)} over "
+        + counted(interval.queries, "query", "queries")
+        + "."
+    ]
+    if interval.low is None or interval.high is None:
+        found.append(f"There is no interval: {interval.reason}.")
+    else:
+        unsure = interval.low <= 0 <= interval.high
+        says = "includes 0: by these queries the two can't be told apart" if unsure else "does not include 0"
+        ends = f"{signed(interval.low, unit)} to {signed(interval.high, unit)}"
+        found.append(f"Its {100 * interval.confidence:.0f} % interval, {ends}, {says}.")
+    if test.p is not None:
+        p = f"p = {test.p:.3f}" if test.p >= LEAST_P else f"p < {LEAST_P}"
+        found.append(
+            f"The randomisation test gives {p}. Interval and test are of this pair alone: of many pairs that are "
+            "looked at, some seem apart by chance, which the rank sets on the board allow for."
+        )
+    return tuple(found)
 
 
 def board_finding(page: BoardPage) -> tuple[str, ...]:

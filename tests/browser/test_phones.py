@@ -33,6 +33,7 @@ PAGES = {
     "stood.what_moved": f"{BOARD}/boards/{{set}}/to/{{set}}", "stood.sources": f"{BOARD}/sources",
     "judgments.index": f"{BOARD}/judgments", "judgments.documents": f"{BOARD}/judgments/q1",
     "queries.query_list": f"{BOARD}/queries", "queries.query": f"{BOARD}/queries/q1",
+    "comparing.runs": f"{BOARD}/compare?a={{run}}&b={{other_run}}",
     "submissions.show": "/submissions/{run}", "submissions.ask_withdraw": "/submissions/{run}/withdraw",
     "submissions.ask_stand": "/submissions/{run}/stand", "submissions.ask_primary": "/submissions/{run}/primary",
     "submissions.describe": "/submissions/{run}/describe",
@@ -152,6 +153,11 @@ def names(site: Site, news: str) -> dict[str, object]:
         found: dict[str, object] = {
             "set": session.scalars(
                 sa.select(ScoringSet.id).where(ScoringSet.evaluation_id == run.evaluation_id)
+            ).first(),
+            "other_run": session.scalars(
+                sa.select(Submission.id).where(
+                    Submission.evaluation_id == run.evaluation_id, Submission.team_id != team.id
+                )
             ).first(),
             "run": run.id, "system": run.system_id, "system_slug": run.system.slug, "team": team.id,
             "other_team": session.scalars(sa.select(Team.id).where(Team.id != team.id).order_by(Team.id)).first(),

@@ -58,6 +58,7 @@ ARGUMENTS = {
     "api.board": ("sort=-AP", "sort=AQWV", "show=all", "show=best", "measure=P@5", "tag=law"),
     "api.list_queries": ("sort=relevant",),
 }
+COMPARES = ("comparing.runs", "comparing.runs_file", "api.compare")  # pages of two runs, which their arguments name
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,12 @@ class Places:
                 .order_by(ScoringSet.id)
             ).all()
             runs = session.execute(sa.select(Submission.id).order_by(Submission.id)).all()
+            entered = session.execute(
+                sa.select(Campaign.slug, Evaluation.slug, sa.func.min(Submission.id), sa.func.max(Submission.id))
+                .join(Evaluation, Evaluation.campaign_id == Campaign.id)
+                .join(Submission, Submission.evaluation_id == Evaluation.id)
+                .group_by(Campaign.slug, Evaluation.slug)
+            ).all()
             of_runs = session.execute(
                 sa.select(Submission.id, Query.external_id)
                 .join(Query, Query.evaluation_id == Submission.evaluation_id)
@@ -136,6 +143,7 @@ class Places:
             ).all()
             tokens = session.execute(sa.select(ApiToken.id).order_by(ApiToken.id)).all()
             measures = {name for names in session.scalars(sa.select(Campaign.measures)) for name in names}
+        self._pairs = {(campaign, evaluation): (first, last) for campaign, evaluation, first, last in entered}
         self._known: dict[frozenset[str], list[Place]] = {}
         self._add((), [()])
         self._add(("campaign",), [*campaigns, ("nowhere",)])
@@ -170,6 +178,13 @@ class Places:
 
     def _add(self, parts: tuple[str, ...], rows: Iterable[Iterable[str | int]]) -> None:
         self._known[frozenset(parts)] = [dict(zip(parts, row, strict=True)) for row in rows]
+
+    def pairs(self, place: Place) -> Iterator[str]:
+        """Arguments that name two runs of an evaluation, either way round and by another measure."""
+        found = self._pairs.get((str(place["campaign"]), str(place["evaluation"])))
+        if found is not None:
+            first, last = found
+            yield from (f"a={first}&b={last}", f"a={last}&b={first}&measure=P@5", f"a={first}")
 
     def of(self, rule: Rule) -> Iterator[Place]:
         """All places of a route, with each of the endings that it has."""
@@ -240,3 +255,5 @@ def addresses(installation: Installation, method: str, endpoints: Collection[str
             yield address
             if method == "GET":
                 yield from (f"{address}?{arguments}" for arguments in ARGUMENTS.get(rule.endpoint, ()))
+            if method == "GET" and rule.endpoint in COMPARES:
+                yield from (f"{address}?{arguments}" for arguments in places.pairs(place))

@@ -84,6 +84,7 @@ def play(here: Installation, drawn: Drawn, asked: Asked = ALL) -> None:
     walk(here, "in the grace", ("", "finn", "eve", "ben"), asked=asked)
     act(here, "ada", "/teams/alder/invitations")
     act(here, "finn", "/join/no-such-token")
+    here.at(GRACED + dt.timedelta(seconds=31), "finn")  # a session in which no walk has left anything
     act(here, "finn", "/account/tokens/1/revoke")
     act(here, "finn", "/account/sessions/end")
     act(here, "ben", "/logout")

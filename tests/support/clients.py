@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
 
-__all__ = ["Client", "Crowd", "crowd", "run", "upload_requests"]
+__all__ = ["Client", "Crowd", "crowd", "file_of", "run", "upload_requests"]
 
 T = TypeVar("T")
 
@@ -161,3 +161,9 @@ async def crowd(address: str, uploads: Sequence[bytes], *, silent: int, half_sen
             await sending
         for writer in made.writers:
             writer.transport.abort()
+
+
+def file_of(address: str, ending: str) -> str:
+    """Of the file of a page: the ending stands before what the address asks for."""
+    path, mark, asked = address.partition("?")
+    return f"{path}.{ending}{mark}{asked}"

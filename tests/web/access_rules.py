@@ -180,6 +180,21 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page("/campaigns/news/2026/queries/sekretquery", ORGANISERS, HIDDEN, AS_THE_PAGE),
         Page("/campaigns/news/2026/queries/none", NO_SUCH_QUERY, dict.fromkeys(DETAILS_OPEN, NOBODY), AS_THE_PAGE),
     ),
+    "comparing.runs": (
+        Page("/campaigns/news/2026/compare", ORGANISERS, dict.fromkeys(DETAILS_OPEN, PUBLIC), AS_THE_PAGE),
+        Page(
+            "/campaigns/news/2026/compare?a={run}&b={other}",
+            ORGANISERS,
+            dict.fromkeys(DETAILS_OPEN, PUBLIC),
+            AS_THE_PAGE,
+        ),
+        Page(
+            "/campaigns/news/2026/compare?a={withdrawn}&b={other}",
+            NO_SUCH_QUERY,
+            dict.fromkeys(DETAILS_OPEN, NOBODY),
+            AS_THE_PAGE,
+        ),
+    ),
     "submissions.show": (
         Page("/submissions/{run}", PUBLIC, {"results closed": ONLY_INSIDE}, AS_THE_PAGE),
         Page("/submissions/{rejected}", ONLY_INSIDE, files={"": NOBODY}),
@@ -356,6 +371,14 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page(f"{API}/campaigns/news/evaluations/2026/queries/q1", ORGANISERS, dict.fromkeys(DETAILS_OPEN, PUBLIC)),
         Page(f"{API}/campaigns/news/evaluations/2026/queries/sekretquery", ORGANISERS, HIDDEN),
         Page(f"{API}/campaigns/news/evaluations/2026/queries/none", NO_SUCH_QUERY, dict.fromkeys(DETAILS_OPEN, NOBODY)),
+    ),
+    "api.compare": (
+        Page(f"{API}/campaigns/news/evaluations/2026/compare", ORGANISERS, dict.fromkeys(DETAILS_OPEN, PUBLIC)),
+        Page(
+            f"{API}/campaigns/news/evaluations/2026/compare?a={{run}}&b={{other}}",
+            ORGANISERS,
+            dict.fromkeys(DETAILS_OPEN, PUBLIC),
+        ),
     ),
     "api.query_rows": (Page(f"{API}/campaigns/news/evaluations/2026/queries.tsv", PUBLIC),),
     "api.list_boards": (Page(f"{API}/campaigns/news/evaluations/2026/boards", PUBLIC),),

@@ -57,6 +57,7 @@ from leaderboard.services import (
 from leaderboard.store import RankedList
 from leaderboard.web import create_app
 from leaderboard.web.assets import STATIC
+from tests.support.clients import file_of
 from tests.support.field import DAY, NOW, Field
 from tests.support.world import new_account
 from tests.web.access_rules import API, FORMS, KINDS, PAGES, PHASES, SECRETS, VISIBILITY, Page
@@ -170,8 +171,12 @@ def _runs(field: Field, app: Flask, owner: int) -> dict[str, object]:
     """A run of the team with everything that can be seen of one, a rejected and a withdrawn one; and another team's."""
     for system, team in (("Birch", "Meadow"), ("Cedar", "Meadow")):
         field.run(system, {"AP": [0.3, 0.2, 0.25, 0.35], "P@5": [0.2] * 4}, team=team, evaluation="2025")
-    field.run("Otheralder", {"AP": [0.3, 0.2, 0.25, np.nan], "P@5": [0.2] * 4}, team="Meadow", evaluation="2026",
-              hidden={"AP": [0.3, 0.2, 0.25, 0.35], "P@5": [0.2] * 4})  # fmt: skip
+    other = field.run(
+        "Otheralder",
+        {"AP": [0.3, 0.2, 0.25, np.nan], "P@5": [0.2] * 4},
+        hidden={"AP": [0.3, 0.2, 0.25, 0.35], "P@5": [0.2] * 4},
+        team="Meadow", evaluation="2026",
+    )  # fmt: skip
     run = field.run(
         "Sekretalder",
         {"AP": [0.8317, 0.5519, 0.4701, np.nan], "P@5": [0.4, 0.4, 0.4, np.nan]},
@@ -195,7 +200,8 @@ def _runs(field: Field, app: Flask, owner: int) -> dict[str, object]:
         token = teams.invite(session, CONSOLE, team)
         invitation = session.scalars(sa.select(Invitation.id)).one()
     return {
-        "run": run, "rejected": rejected, "withdrawn": withdrawn, "token": token, "invitation": invitation,
+        "run": run, "other": other, "rejected": rejected, "withdrawn": withdrawn,
+        "token": token, "invitation": invitation,
         "member": owner,
         "team": field.teams["Sekretwoods"],
         "other_team": field.teams["Meadow"],
@@ -256,7 +262,7 @@ def played(url: str, folder: Path) -> Iterator[Played]:
 
 def _addresses(page: Page, formats: Sequence[str]) -> dict[str, str]:
     """The page and its files, each format with its address."""
-    files = {} if page.files is None else {ending: f"{page.address}.{ending}" for ending in formats}
+    files = {} if page.files is None else {ending: file_of(page.address, ending) for ending in formats}
     return {"html": page.address, **files}
 
 

@@ -13,6 +13,7 @@ from leaderboard.services import people, sessions, teams
 from leaderboard.services.events import present
 from leaderboard.store import RankedList
 from leaderboard.web.kept import VIEWS
+from tests.support.clients import file_of
 from tests.support.field import Field
 from tests.support.statements import counted
 from tests.support.world import new_account
@@ -56,6 +57,7 @@ ADDRESSES = {
     "boards.board": "/campaigns/news/2026",
     "campaigns.campaign": "/campaigns/news",
     "campaigns.front": "/",
+    "comparing.runs": "/campaigns/news/2026/compare?a=1&b=2",
     "judgments.documents": "/campaigns/news/2026/judgments/q1",
     "judgments.index": "/campaigns/news/2026/judgments",
     "judgments.qrels": "/campaigns/news/2026/judgments.txt",
@@ -102,9 +104,10 @@ def places(app: Flask) -> Field:
     made.evaluation(judgments_published=True, details=Opening.ALWAYS)
     values = {"AP": [0.4, 0.5, 0.6, 0.7], "P@5": [0.2] * 4}
     run = made.run("Birch", values, team="Birches")
+    other = made.run("Cedar", values, team="Cedars")
     app.extensions["store"].keep_ranked_lists(run, 10, 4, [(0, RankedList(("d1",), np.array([0.5])))])
     for source in (None, "assistant"):
-        made.judge_again("q1 0 d1 1\nq2 0 d2 1\nq3 0 d1 1\nq4 0 d4 2\n", {run: values}, source=source)
+        made.judge_again("q1 0 d1 1\nq2 0 d2 1\nq3 0 d1 1\nq4 0 d4 2\n", {run: values, other: values}, source=source)
     made.refresh()
     return made
 
@@ -128,7 +131,7 @@ def test_each_kind_of_page_costs_one_statement_unchanged_and_one_for_304(
     assert of_pages == ADDRESSES.keys()
     addresses = [
         *ADDRESSES.values(),
-        *(f"{address}.json" for endpoint, address in ADDRESSES.items() if f"{endpoint}_file" in VIEWS),
+        *(file_of(address, "json") for endpoint, address in ADDRESSES.items() if f"{endpoint}_file" in VIEWS),
     ]
     for name, client in readers.items():
         for address in addresses:

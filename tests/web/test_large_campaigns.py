@@ -148,7 +148,7 @@ def test_runs_that_do_not_stand_cost_a_page_nothing(app: Flask, large: Database)
 
 
 MOST_STATEMENTS = 10  # of a first view, by whoever looks
-EACH_KIND = ("", "/progress", "/2020", "/2020/queries", "/2020/queries/q2", "run", "moved", "front")
+EACH_KIND = ("", "/progress", "/2020", "/2020/queries", "/2020/queries/q2", "run", "compare", "moved", "front")
 
 
 def first_views(app: Flask, database: Database, slug: str, cookie: str | None) -> dict[str, int]:
@@ -156,10 +156,13 @@ def first_views(app: Flask, database: Database, slug: str, cookie: str | None) -
     with database.read() as session:
         own = sa.select(sa.func.max(Submission.id)).join(Submission.evaluation).join(Evaluation.campaign)
         run = session.scalar(own.where(Evaluation.slug == "2020", Campaign.slug == slug))
+        first = sa.select(sa.func.min(Submission.id)).join(Submission.evaluation).join(Evaluation.campaign)
+        other = session.scalar(first.where(Evaluation.slug == "2020", Campaign.slug == slug))
         of_both = sa.select(ScoringSet.id).join(Evaluation).join(Evaluation.campaign).order_by(ScoringSet.id)
         before, after = session.scalars(of_both.where(Evaluation.slug == "2020", Campaign.slug == slug))
     moved = f"/campaigns/{slug}/2020/boards/{before}/to/{after}"
-    others = {"run": f"/submissions/{run}", "front": "/", "moved": moved}
+    compare = f"/campaigns/{slug}/2020/compare?a={run}&b={other}"
+    others = {"run": f"/submissions/{run}", "front": "/", "moved": moved, "compare": compare}
     reader = app.test_client()
     if cookie:
         with reader.session_transaction() as kept:

@@ -12,6 +12,7 @@ from leaderboard.reads import (
     accounts,
     boards,
     campaigns,
+    comparing,
     progress,
     queries,
     ranked_lists,
@@ -111,6 +112,24 @@ def query(
 ) -> queries.QueryPage:
     """One query across all systems."""
     return read(queries.query, campaign, evaluation, query, show=show, sort=sort)
+
+
+@get(f"{EVALUATION}/compare")
+def compare(
+    campaign: str,
+    evaluation: str,
+    *,
+    a: str | None = None,
+    b: str | None = None,
+    measure: str | None = None,
+    sort: str | None = None,
+) -> comparing.ComparePage:
+    """Two runs beside each other, where single queries are open: their means by every measure, and by one of them both
+    values on every query, the interval of their difference and a randomisation test. a, b: numbers of submissions on
+    the board; without both, those to choose from. sort: position, a, b or difference, with "-" before it the other way
+    round.
+    """
+    return read(comparing.compare, campaign, evaluation, a=a, b=b, measure=measure, sort=sort, page=None)
 
 
 @get(f"{EVALUATION}/submitting", Scope.READ)

@@ -1,7 +1,7 @@
 """Charts: Vega-Lite specifications as plain dicts, drawn as SVG on the server: they are there without script."""
 
-from leaderboard.web.charts.differences import differences_chart
+from leaderboard.web.charts.differences import comparison_chart, differences_chart
 from leaderboard.web.charts.progress import progress_chart, team_chart
 from leaderboard.web.charts.svg import Chart
 
-__all__ = ["Chart", "differences_chart", "progress_chart", "team_chart"]
+__all__ = ["Chart", "comparison_chart", "differences_chart", "progress_chart", "team_chart"]

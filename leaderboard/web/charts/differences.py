@@ -1,13 +1,15 @@
-"""How far one run is from the median of all systems, query by query."""
+"""How far one run is from the median of all systems, or from another run, query by query."""
 
 from collections.abc import Sequence
 
 from leaderboard.numbers import counted
+from leaderboard.reads.columns import Column
+from leaderboard.reads.comparing import Compared
 from leaderboard.reads.results import SubmissionResults
 from leaderboard.web.charts.svg import INK, SERIES, SIGNED, TITLE, Chart, Spec, draw
 from leaderboard.web.formatting import plain_figure
 
-__all__ = ["differences", "differences_chart"]
+__all__ = ["comparison_chart", "differences", "differences_chart"]
 
 HEIGHT = 220  # px, of the plot
 LABELLED = 60  # queries that still have room for their names on a desktop, a bar being 13 px wide
@@ -16,7 +18,10 @@ LONGEST_NAME = 16  # characters of a query's name
 CHARACTER = 7.5  # px, at most, of most names
 
 
-def differences(results: SubmissionResults) -> list[tuple[str, float]]:
+Difference = tuple[str, float]  # a query, and by how much
+
+
+def differences(results: SubmissionResults) -> list[Difference]:
     """(query, value of the page's column − the systems' median), the greatest first; undefined ones are left out."""
     place = results.value_columns.index(results.column)
     rows = [
@@ -32,28 +37,42 @@ def differences_chart(results: SubmissionResults) -> Chart | None:
     rows = differences(results)
     if results.compared_with < 2 or not rows:
         return None
-    sentence = _finding(results, rows)
+    finding = _finding(rows, results.column, f"the median of {results.compared_with} systems")
+    return _chart(rows, results.column, "", "the median of the systems", "the median", finding)
+
+
+def comparison_chart(compared: Compared) -> Chart | None:
+    """Of the first run from the second. None when there is no query of which both have a value."""
+    found = [(row.external_id, row.difference) for row in compared.queries if row.difference is not None]
+    rows = sorted(found, key=lambda row: (-row[1], row[0]))
+    if not rows:
+        return None
+    first, second = compared.names
+    finding = f"{first}: {_finding(rows, compared.column, second)}"
+    return _chart(rows, compared.column, f" of {first}", second, second, finding)
+
+
+def _chart(rows: Sequence[Difference], column: Column, whose: str, other: str, short: str, finding: str) -> Chart:
+    """whose: of the run, behind the measure; other: from what the differences are, short: in a few words"""
     kind = "Bars" if len(rows) <= SINGLE else "Histogram"
-    alt = (
-        f"{kind} of the difference in {results.column.name} from the median of the systems, query by query. {sentence}"
-    )
-    spec = _bars if len(rows) <= SINGLE else _histogram
-    return draw(lambda width: spec(results.column.name, rows, width), alt, sentence)
+    alt = f"{kind} of the difference in {column.name}{whose} from {other}, query by query. {finding}"
+    title = f"{column.name}{whose} minus {other}"
+    if len(rows) > SINGLE:
+        return draw(lambda width: _histogram(title, rows, width), alt, finding)
+    return draw(lambda width: _bars(title, short, rows, width), alt, finding)
 
 
-def _finding(results: SubmissionResults, rows: Sequence[tuple[str, float]]) -> str:
+def _finding(rows: Sequence[Difference], column: Column, other: str) -> str:
     above = sum(difference > 0 for _, difference in rows)
     below = sum(difference < 0 for _, difference in rows)
     level = len(rows) - above - below
-    words = (
-        f"Above the median of {results.compared_with} systems on {above} of {counted(len(rows), 'query', 'queries')}"
-    )
+    words = f"Above {other} on {above} of {counted(len(rows), 'query', 'queries')}"
     words += f", below on {below}" + (f", level on {level}" if level else "")
     (best, gain), (worst, loss) = rows[0], rows[-1]
     if gain > 0:
-        words += f"; most above on {best} (+{plain_figure(gain, results.column.unit)})"
+        words += f"; most above on {best} (+{plain_figure(gain, column.unit)})"
     if loss < 0:
-        words += f"; furthest below on {worst} ({plain_figure(loss, results.column.unit)})"
+        words += f"; furthest below on {worst} ({plain_figure(loss, column.unit)})"
     return f"{words}."
 
 
@@ -68,7 +87,7 @@ def _frame(width: int, title: str, bottom: float) -> Spec:
     }
 
 
-def _bars(measure: str, rows: Sequence[tuple[str, float]], width: int) -> Spec:
+def _bars(title: str, other: str, rows: Sequence[Difference], width: int) -> Spec:
     labelled = len(rows) <= (LABELLED if width > 600 else 12)
     names = [_ending(query) for query, _ in rows]
     if len(set(names)) < len(names):
@@ -80,13 +99,13 @@ def _bars(measure: str, rows: Sequence[tuple[str, float]], width: int) -> Spec:
             "query": name,
             "difference": difference,
             "colour": SERIES[0] if difference >= 0 else SERIES[1],
-            "says": f"{query}: {plain_figure(abs(difference))} {_side(difference)}",
+            "says": f"{query}: {plain_figure(abs(difference))} {_side(difference, other)}",
         }
         for (query, difference), name in zip(rows, names, strict=True)
     ]
-    axis = {"title": None if labelled else "queries, most above the median first", "labels": labelled, "ticks": False}
+    axis = {"title": None if labelled else f"queries, most above {other} first", "labels": labelled, "ticks": False}
     return {
-        **_frame(width, f"{measure} minus the median of the systems", room),
+        **_frame(width, title, room),
         "layer": [
             {
                 "data": {"values": values},
@@ -118,11 +137,11 @@ def _ending(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"
 
 
-def _side(difference: float) -> str:
-    return "above the median" if difference > 0 else "below the median" if difference < 0 else "from the median"
+def _side(difference: float, other: str) -> str:
+    return f"above {other}" if difference > 0 else f"below {other}" if difference < 0 else f"from {other}"
 
 
-def _histogram(measure: str, rows: Sequence[tuple[str, float]], width: int) -> Spec:
+def _histogram(title: str, rows: Sequence[Difference], width: int) -> Spec:
     return {
         **_frame(width, "queries", 44),
         "data": {"values": [{"difference": difference} for _, difference in rows]},
@@ -135,7 +154,7 @@ def _histogram(measure: str, rows: Sequence[tuple[str, float]], width: int) -> S
                         "bin": {"maxbins": 40 if width > 600 else 20},
                         "type": "quantitative",
                         "axis": {
-                            "title": f"{measure} minus the median of the systems",
+                            "title": title,
                             "labelExpr": SIGNED,
                             "labelOverlap": True,
                         },

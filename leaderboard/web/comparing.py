@@ -1,0 +1,64 @@
+"""Two runs of an evaluation beside each other, as a page and as a file."""
+
+from collections.abc import Callable
+
+from flask import Blueprint, render_template
+from flask.typing import ResponseReturnValue
+
+from leaderboard.reads.comparing import ComparedQuery, compare
+from leaderboard.reads.entries import Entry
+from leaderboard.web import charts
+from leaderboard.web.api.answers import plain
+from leaderboard.web.context import page_number, read
+from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, table
+from leaderboard.web.sentences import comparison_finding
+
+blueprint = Blueprint("comparing", __name__)
+
+ADDRESS = "/campaigns/<campaign>/<evaluation>/compare"
+ASKED = ("a", "b", "measure", "sort")
+
+COLUMNS: dict[str, Callable[[ComparedQuery], Cell]] = {
+    "query": lambda row: row.external_id,
+    "counted": lambda row: row.counted,
+    "a": lambda row: row.first,
+    "b": lambda row: row.second,
+    "difference": lambda row: row.difference,
+}
+
+
+@blueprint.get(ADDRESS)
+def runs(campaign: str, evaluation: str) -> ResponseReturnValue:
+    page = read(compare, campaign, evaluation, asked=ASKED, page=page_number())
+    found = page.compared
+    chart = charts.comparison_chart(found) if found else None
+    finding = comparison_finding(found) if found else None
+    return render_template("comparing/runs.html", page=page, found=found, chart=chart, finding=finding)
+
+
+@exported(blueprint, ADDRESS)
+def runs_file(campaign: str, evaluation: str) -> Table:
+    """Query by query by the measure that is asked for; the means by all measures, interval and test are facts."""
+    page = read(compare, campaign, evaluation, asked=ASKED)
+    facts: dict[str, object] = {"evaluation": evaluation_facts(page.evaluation)}
+    name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}-compared"
+    found = page.compared
+    if found is None:
+        return table(name, COLUMNS, (), facts)
+    facts |= {
+        "a": _run(found.first),
+        "b": _run(found.second),
+        "measure": column_facts(found.column),
+        "interval": plain(found.interval),
+        "test": plain(found.test),
+        "effects": plain(found.effects),
+        "means": [
+            {"measure": one.column.name, "a": one.first.mean, "b": one.second.mean, "difference": one.difference}
+            for one in found.measures
+        ],
+    }
+    return table(f"{name}-{found.first.submission_id}-{found.second.submission_id}", COLUMNS, found.queries, facts)
+
+
+def _run(entry: Entry) -> dict[str, object]:
+    return {"submission": entry.submission_id, "system": entry.system.name, "team": entry.system.team}
