@@ -22,6 +22,7 @@ MAKER = SHARED / "data" / "synth" / "make_msmarco.py"
 MIB, GB = 1 << 20, 1e9
 PACKAGES = ("numpy", "pytrec_eval-terrier", "ir_measures", "bm25s", "PyStemmer")
 PACKAGES_OF_OURS = ("leaderboard", "bench")
+FORMS = ("sorted", "shuffled", "blanks")
 LINES = (10_000, 100_000, 1_000_000)
 JUDGED_EACH = (1000, 100, 10)
 IMPORTS_EACH = 5
@@ -55,12 +56,14 @@ def bench(
     documents: int,
     runs: int,
     *,
+    forms: Sequence[str] = FORMS,
     boards: Sequence[int] = BOARDS,
     engines: Sequence[str] = ENGINES,
     only_scoring: bool = False,
 ) -> None:
     """Prints all tables, or that of scoring only. The load is made below `folder`; boards: their systems.
 
+    forms    of the large run that whole processes read
     engines  on which many runs are sent and scored
     """
     for package in PACKAGES_OF_OURS:
@@ -74,7 +77,7 @@ def bench(
     if only_scoring:
         return
     print()
-    whole_processes([loads["sorted"], loads["shuffled"], loads["blanks"]], repeat)
+    whole_processes([loads[form] for form in forms], repeat)
     short_and_imports(loads["short"], repeat)
     growth(loads["sorted"], queries * depth, repeat)
     searching(folder.resolve(), repeat, documents)

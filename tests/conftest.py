@@ -12,7 +12,7 @@ import pytest
 
 from tests.support import quick, shared
 
-pytest_plugins = [f"tests.support.{name}" for name in ("databases", "browser", "world", "field", "order")]
+pytest_plugins = [f"tests.support.{name}" for name in ("databases", "browser", "world", "field", "installed", "order")]
 
 quick.keep_files_in_memory()
 quick.compile_once()

@@ -15,7 +15,6 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -25,75 +24,31 @@ from leaderboard import migrate
 from leaderboard.access import CONSOLE
 from leaderboard.cli.demo import RESTARTS
 from leaderboard.db import Base, Database
-from leaderboard.models import Board, Campaign, Scoring
+from leaderboard.models import Board, Campaign, Scoring, Submission
 from leaderboard.rules.states import State
 from leaderboard.services.teams import create_team
-from tests.installed.conftest import environment_of_a_stranger
 from tests.support.commands import run_here
+from tests.support.installed import (
+    FOLDER,
+    START_SECONDS,
+    STOP_SECONDS,
+    Demonstration,
+    Interrupted,
+    is_running,
+    other_settings,
+)
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
 from tests.support.waiting import wait_until
 
-START_SECONDS = 120.0
-STOP_SECONDS = 40.0
 REVIVED = "`leaderboard worker` ended with status -9; started it again"
 COMMAND = (sys.executable, "-m", "leaderboard", "demo")
-FOLDER = "leaderboard-demo"  # unless it is told otherwise
-# A demonstration that gets its Ctrl-C while garbage is collected, as soon as it has started the worker: Python prints
-# and drops what is raised there.
-STRUCK = """
-import gc, os, signal, sys
-from leaderboard.cli import main
-
-def strike(phase, info):
-    if os.path.exists("leaderboard-demo/worker.log"):
-        gc.callbacks.remove(strike)
-        os.kill(os.getpid(), signal.SIGINT)
-
-gc.callbacks.append(strike)
-sys.argv[1:] = ["demo", *sys.argv[1:]]
-main()
-"""
-
-
-class Demonstration:
-    """A demonstration that is up, and its folder."""
-
-    def __init__(self, process: Process, folder: Path) -> None:
-        self.process = process
-        self.folder = folder
-        self.address = process.wait_for_output(r"The site is at (http://\S+)", seconds=START_SECONDS)[1]
-
-    @property
-    def worker(self) -> int:
-        """The worker's process id, which its name in the log holds."""
-        return self.workers[-1]
-
-    @property
-    def workers(self) -> list[int]:
-        """Those of all workers that there were, one after the other."""
-        found = re.findall(r"worker [^:\s]*:(\d+):", (self.folder / "worker.log").read_text())
-        assert found
-        return [int(pid) for pid in dict.fromkeys(found)]
-
-    def wait_for_workers(self, count: int) -> None:
-        wait_until(lambda: len(self.workers) == count, f"{count} workers, one after the other", START_SECONDS)
-
 
 Start = Callable[..., AbstractContextManager[Demonstration]]
 
 
 def _environment(home: Path) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(REPOSITORY), **_settings(home)}
-
-
-def _settings(home: Path) -> dict[str, str]:
-    """Those of another installation, which the demonstration must not touch."""
-    return {
-        "HOME": str(home),
-        "LEADERBOARD_DATABASE_URL": "postgresql://127.0.0.1:1/another",
-        "LEADERBOARD_STORE_URL": str(home / "another-store"),
-    }
+    return {**os.environ, "PYTHONPATH": str(REPOSITORY), **other_settings(home)}
 
 
 @pytest.fixture
@@ -113,56 +68,6 @@ def start(elsewhere: Path) -> Start:
             yield Demonstration(process, elsewhere / "demo")
 
     return start_it
-
-
-@dataclass(frozen=True)
-class Interrupted:
-    """A demonstration that was stopped while it was being set up, started again, and stopped when it was up.
-
-    The first Ctrl-C comes at the worst of moments, see STRUCK. All that is below the second's folder is its home too.
-
-    said         by the two
-    had_sample   whether the first one had come to write the sample run, the last thing of setting up
-    exit_status  of the two
-    address, worker  of the second: where it was, its worker's process id
-    front, progress, style  of the second: its front page, the page of a campaign's progress, a file beside its pages
-    """
-
-    folder: Path
-    said: tuple[str, str]
-    had_sample: bool
-    exit_status: tuple[int | None, int | None]
-    address: str
-    worker: int
-    front: str
-    progress: str
-    style: str
-
-
-@pytest.fixture(scope="module")
-def interrupted(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Interrupted:
-    folder: Path = tmp_path_factory.mktemp("interrupted")
-    environment = environment_of_a_stranger() | _settings(folder)
-    with Process([programs / "python", "-c", STRUCK, "--port", "0"], cwd=folder, env=environment) as process:
-        first = process.wait(seconds=START_SECONDS)
-        said = process.output
-    had_sample = (folder / FOLDER / "sample-run.tsv").exists()
-    with Process([programs / "leaderboard", "demo", "--port", "0"], cwd=folder, env=environment) as process:
-        up = Demonstration(process, folder / FOLDER)
-        process.wait_for_output("Ctrl-C stops", seconds=10)
-        pages = [
-            _page(f"{up.address}{path}") for path in ("/", "/campaigns/harbour/progress", "/static/leaderboard.css")
-        ]
-        worker = up.worker
-        assert _is_running(worker)
-        second = process.terminate(seconds=STOP_SECONDS)
-    return Interrupted(up.folder, (said, process.output), had_sample, (first, second), up.address, worker, *pages)
-
-
-def _page(address: str) -> str:
-    with urllib.request.urlopen(address, timeout=START_SECONDS) as response:
-        body: str = response.read().decode()
-        return body
 
 
 @pytest.fixture
@@ -193,18 +98,10 @@ def _answers(address: str) -> bool:
     return True
 
 
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 def test_one_command_of_the_wheel_brings_up_a_site_with_finished_boards_and_stops_all_of_it(
     interrupted: Interrupted,
 ) -> None:
-    """Here after a first try that was stopped as soon as it had begun to set up."""
+    """Here after a first try that was stopped as soon as it had begun to submit runs."""
     said, folder = interrupted.said[1], interrupted.folder
     for account, password in {
         "participant": "sail-with-alder",
@@ -225,7 +122,7 @@ def test_one_command_of_the_wheel_brings_up_a_site_with_finished_boards_and_stop
     assert "being set up" not in interrupted.front
     assert "<svg" in interrupted.progress
     assert "--accent" in interrupted.style
-    assert not _is_running(interrupted.worker)
+    assert not is_running(interrupted.worker)
     with pytest.raises(urllib.error.URLError, match="refused"):
         urllib.request.urlopen(interrupted.address, timeout=10)
     url = f"sqlite:///{folder / 'leaderboard.sqlite'}"
@@ -260,6 +157,7 @@ def test_ctrl_c_while_it_is_being_set_up_ends_it_at_once_and_started_again_it_go
     assert re.match(r"setting up the demonstration in \S+ …\n", interrupted.said[0])
     assert "The site is at" not in interrupted.said[0]
     assert interrupted.said[0].endswith("\nstopped\n")
+    assert 0 < interrupted.had_runs < _rows(interrupted.folder)[Submission.__tablename__]
     assert not interrupted.had_sample
     assert (interrupted.folder / "sample-run.tsv").exists()
 

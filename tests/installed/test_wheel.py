@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pip
 
-from tests.installed.conftest import environment_of_a_stranger, ran
+from tests.support.installed import environment_of_a_stranger, ran
 from tests.support.shared import REPOSITORY
 
 JUDGMENTS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 1\n"

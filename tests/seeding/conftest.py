@@ -1,91 +1,110 @@
-"""The seeds, loaded once a session and scored by the real worker: the worked examples on both engines, the simulated
-campaign on SQLite only.
+"""The seeds, loaded once a session and scored by the real worker: all of them by `leaderboard demo`, some of the worked
+examples on PostgreSQL too.
 
-What its runs are worth does not hang on the engine, the demonstration is on SQLite, and `make trials` loads it on both.
-Scoring on PostgreSQL has its own tests in tests/worker, tests/real and tests/browser.
+What the simulated campaign's runs are worth does not hang on the engine, the demonstration is on SQLite, and `make
+trials` loads it on both. Scoring on PostgreSQL has its own tests in tests/worker, tests/real and tests/browser.
 """
 
 import datetime as dt
 import shutil
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from leaderboard import seeding
-from leaderboard.config import Config
+from leaderboard.config import Config, folder
 from leaderboard.db import Database
+from leaderboard.models import Campaign, Evaluation
 from leaderboard.seeding.loading import load_campaign, submit_runs
+from leaderboard.seeding.plans import CampaignPlan
 from leaderboard.store import RunStore
 from leaderboard.worker import drain
 from tests.support.databases import Postgres
+from tests.support.installed import Interrupted
 
-LOADED = dt.datetime(2026, 11, 20, 14, 5, tzinfo=dt.UTC)
+# What figures are worth does not hang on the engine: there it is enough that boards show several runs and values that
+# lack, of measures of both kinds.
+ON_POSTGRESQL = ("grades", "aqwv-exclude")
 
 
 @dataclass(frozen=True)
-class Examples:
-    """A database and store that hold the worked examples; `before` counts their runs, which are scored."""
+class Installation:
+    """All seeds, loaded by a demonstration that was cut off behind its first runs and started again.
+
+    before  how many runs there were when it was cut off
+    loaded  when all was there
+    sample  the run for a visitor to submit that it wrote
+    """
 
     database: Database
     store: RunStore
     config: Config
     before: int
+    loaded: dt.datetime
+    sample: bytes
 
+    @property
+    def latest(self) -> int:
+        """The year that takes runs; when the demonstration was made at the turn of a year, that of its first start."""
+        with self.database.read() as session:
+            harbour = sa.select(Campaign.id).where(Campaign.slug == seeding.Harbour.SLUG).scalar_subquery()
+            years = sa.select(sa.func.max(Evaluation.period_key)).where(Evaluation.campaign_id == harbour)
+            return session.scalars(years).one() or 0
 
-@dataclass(frozen=True)
-class Installation(Examples):
-    """One that holds all seeds. Its first loading was cut off behind the worked examples.
-
-    seeded  what the second one said, which finished it
-    """
-
-    seeded: seeding.Seeded
+    def plans(self) -> tuple[CampaignPlan, ...]:
+        """All that was to be loaded."""
+        harbour = seeding.Harbour(folder("seeds") / "harbour", self.latest, self.loaded)
+        return (*seeding.worked_examples(), harbour.plan())
 
     @property
     def runs(self) -> int:
-        return self.before + self.seeded.submitted
-
-
-@contextmanager
-def _examples(url: str, folder: Path) -> Iterator[Examples]:
-    with closing(Database.connect(url)) as database:
-        store = RunStore(str(folder / "store"))
-        config = Config(database_url=url, store_url=str(folder / "store"))
-        plans = seeding.worked_examples()
-        with database.write() as session:
-            for plan in plans:
-                load_campaign(session, plan)
-        before = sum(submit_runs(database, store, plan) for plan in plans)
-        drain(database, store, config)
-        yield Examples(database, store, config, before)
+        """How many runs these hold."""
+        return sum(len(evaluation.runs) for plan in self.plans() for evaluation in plan.evaluations)
 
 
 @pytest.fixture(scope="session")
-def installation(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    folder: Path = tmp_path_factory.mktemp("seeds")
-    shutil.copyfile(migrated_sqlite, folder / "leaderboard.sqlite")
-    with _examples(f"sqlite:///{folder / 'leaderboard.sqlite'}", folder) as made:
-        seeded = seeding.load(made.database, made.store, LOADED)
-        drain(made.database, made.store, made.config)
-        yield Installation(made.database, made.store, made.config, made.before, seeded)
+def installation(interrupted: Interrupted, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """A copy of the demonstration's folder."""
+    copy = tmp_path_factory.mktemp("seeds") / "demo"
+    shutil.copytree(interrupted.folder, copy)
+    config = Config(database_url=f"sqlite:///{copy / 'leaderboard.sqlite'}", store_url=str(copy / "store"))
+    with closing(Database.connect(config.database_url)) as database:
+        sample = (copy / "sample-run.tsv").read_bytes()
+        store = RunStore(config.store_url)
+        yield Installation(database, store, config, interrupted.had_runs, interrupted.stopped, sample)
 
 
 @pytest.fixture(scope="session")
 def postgresql_examples(
     postgres: Postgres, migrated_postgres: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Examples]:
-    with _examples(postgres.create(migrated_postgres), tmp_path_factory.mktemp("seeds")) as made:
-        yield made
+) -> Iterator[Database]:
+    url, store_url = postgres.create(migrated_postgres), str(tmp_path_factory.mktemp("seeds") / "store")
+    with closing(Database.connect(url)) as database:
+        store = RunStore(store_url)
+        names = [f"worked-examples-{name}" for name in ON_POSTGRESQL]
+        plans = [plan for plan in seeding.worked_examples() if plan.slug in names]
+        assert len(plans) == len(names)
+        with database.write() as session:
+            for plan in plans:
+                load_campaign(session, plan)
+        for plan in plans:
+            submit_runs(database, store, plan)
+        drain(database, store, Config(database_url=url, store_url=store_url))
+        yield database
 
 
 @pytest.fixture
-def examples(engine_name: str, request: pytest.FixtureRequest) -> Examples:
+def examples(engine_name: str, request: pytest.FixtureRequest) -> Database:
     """The fixtures of two engines: pytest would make one with parameters anew whenever the engine changes."""
-    made: Examples = request.getfixturevalue("installation" if engine_name == "sqlite" else "postgresql_examples")
-    return made
+    if engine_name == "sqlite":
+        made: Installation = request.getfixturevalue("installation")
+        return made.database
+    examples: Database = request.getfixturevalue("postgresql_examples")
+    return examples
 
 
 @pytest.fixture

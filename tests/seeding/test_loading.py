@@ -11,9 +11,10 @@ from leaderboard.db import Base, Database
 from leaderboard.models import Campaign, Evaluation, Scoring, Submission, User
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.states import State
+from leaderboard.seeding.accounts import read_accounts
 from leaderboard.services.people import authenticate
 from leaderboard.services.verification import verify
-from tests.seeding.conftest import LOADED, Installation
+from tests.seeding.conftest import Installation
 
 
 def _rows(database: Database) -> dict[str, int]:
@@ -40,15 +41,19 @@ def test_verification_finds_what_was_loaded_and_scored_in_order(installation: In
 @pytest.mark.parametrize("later", [dt.timedelta(), dt.timedelta(days=400)])
 def test_loading_again_changes_nothing(installation: Installation, later: dt.timedelta) -> None:
     before = _rows(installation.database)
-    again = seeding.load(installation.database, installation.store, LOADED + later)
+    again = seeding.load(installation.database, installation.store, installation.loaded + later)
     assert again.submitted == 0
-    assert again.sample == installation.seeded.sample
+    assert again.sample.text == installation.sample
     assert _rows(installation.database) == before
 
 
 def test_loading_that_was_cut_off_is_finished_by_the_next(installation: Installation) -> None:
-    plans = (*seeding.worked_examples(), seeding.Harbour(folder("seeds") / "harbour", LOADED.year, LOADED).plan())
-    planned = {(plan.slug, one.slug, run.label) for plan in plans for one in plan.evaluations for run in one.runs}
+    planned = {
+        (plan.slug, one.slug, run.label)
+        for plan in installation.plans()
+        for one in plan.evaluations
+        for run in one.runs
+    }
     there = sa.select(Campaign.slug, Evaluation.slug, Submission.label)
     with installation.database.read() as session:
         found = session.execute(there.select_from(Submission).join(Evaluation).join(Campaign)).all()
@@ -57,7 +62,9 @@ def test_loading_that_was_cut_off_is_finished_by_the_next(installation: Installa
 
 
 def test_each_account_of_the_demonstration_can_sign_in(installation: Installation) -> None:
-    for account in installation.seeded.accounts:
+    accounts = read_accounts(folder("seeds") / "accounts.toml")
+    assert len(accounts) == 3
+    for account in accounts:
         user: User = authenticate(installation.database, account.name, account.password, "127.0.0.1")
         assert (user.name, user.is_admin) == (account.name, account.is_admin)
 
@@ -70,8 +77,8 @@ def test_the_demonstrations_organiser_may_make_campaigns(installation: Installat
 def test_only_the_newest_year_takes_runs(installation: Installation) -> None:
     with installation.database.read() as session:
         closing = {one.slug: one.closes_at for one in session.scalars(sa.select(Evaluation))}
-    taking_runs = {slug for slug, closes_at in closing.items() if closes_at is None or closes_at > LOADED}
-    assert taking_runs == {"2026-text", "2026-speech"}
+    taking_runs = {slug for slug, closes_at in closing.items() if closes_at is None or closes_at > installation.loaded}
+    assert taking_runs == {f"{installation.latest}-text", f"{installation.latest}-speech"}
 
 
 def test_the_worked_examples_are_closed_with_their_runs_in_time_and_their_queries_open(

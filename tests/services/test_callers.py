@@ -1,6 +1,7 @@
 """Every service has a caller: what can be done can be done on a page, by a command, or is the worker's own."""
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,25 +19,33 @@ OTHERWISE_ON_PAGES = {
 def _trees(*rooms: str) -> Iterator[ast.Module]:
     for room in rooms:
         for path in sorted((PACKAGE / room).rglob("*.py")):
-            yield ast.parse(path.read_text())
+            yield _tree(path)
 
 
-def _names(tree: ast.AST) -> set[str]:
+@functools.cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@functools.cache
+def _names(tree: ast.AST) -> frozenset[str]:
     """Every name that is used in it, of a function or of a module's attribute."""
-    used = {node.id if isinstance(node, ast.Name) else node.attr for node in ast.walk(tree) if _is_use(node)}
-    imported = {one.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for one in node.names}
-    return used | imported
-
-
-def _is_use(node: ast.AST) -> bool:
-    return isinstance(node, (ast.Name, ast.Attribute))
+    used: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            used.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            used.add(node.attr)
+        elif isinstance(node, ast.ImportFrom):
+            used.update(one.name for one in node.names)
+    return frozenset(used)
 
 
 def _services() -> dict[str, str]:
     """The public functions of the services and their modules."""
     found = {}
     for path in sorted((PACKAGE / "services").rglob("*.py")):
-        body = ast.parse(path.read_text()).body
+        body = _tree(path).body
         listed = {
             name
             for node in body
@@ -68,7 +77,7 @@ def test_every_service_is_reached_by_a_page_a_command_or_the_worker() -> None:
     services = _services()
     assert len(services) > 100
     # A session's listeners are called by SQLAlchemy, and reach the generations.
-    reached = _reached("web", "cli", "worker") | {"is_shown", *_names(ast.parse((_module("events")).read_text()))}
+    reached = _reached("web", "cli", "worker") | {"is_shown", *_names(_tree(_module("events")))}
     assert {name: module for name, module in services.items() if name not in reached} == {}
 
 

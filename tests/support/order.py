@@ -7,7 +7,7 @@ from xdist.scheduler import LoadFileScheduling
 
 __all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
 
-# Files that make something once for all of their tests: each engine's demonstration, an installed wheel.
+# Folders whose tests share what is made once: an installed wheel and the demonstration that it sets up.
 TOGETHER = ("tests/seeding/", "tests/installed/")
 # What takes longest, longest first: a long file that is begun last keeps one process busy while the others are idle.
 LONG = (
@@ -42,7 +42,7 @@ class Sharing(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
     """By file, so that what a file's tests share (a site, an installed wheel) is made once."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return next((start for start in TOGETHER if nodeid.startswith(start)), nodeid.partition("::")[0])
+        return TOGETHER[0] if nodeid.startswith(TOGETHER) else nodeid.partition("::")[0]
 
 
 @pytest.hookimpl(optionalhook=True)  # without xdist there is nothing to share out

@@ -1,0 +1,214 @@
+"""The wheel, an environment that it is installed in, and the demonstration that it sets up: each once a session."""
+
+import datetime as dt
+import os
+import re
+import shutil
+import subprocess
+import sys
+import urllib.request
+import venv
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.config import Config
+from leaderboard.db import Database
+from leaderboard.models import Submission
+from leaderboard.store import RunStore
+from leaderboard.worker import drain
+from tests.support.processes import Process
+from tests.support.shared import REPOSITORY
+from tests.support.waiting import wait_until
+
+__all__ = [
+    "FOLDER",
+    "START_SECONDS",
+    "STOP_SECONDS",
+    "Demonstration",
+    "Interrupted",
+    "environment_of_a_stranger",
+    "interrupted",
+    "is_running",
+    "other_settings",
+    "programs",
+    "ran",
+    "wheel",
+]
+
+START_SECONDS = 120.0
+STOP_SECONDS = 40.0
+FOLDER = "leaderboard-demo"  # unless it is told otherwise
+# A demonstration that gets its Ctrl-C while garbage is collected, as soon as some of its runs are there: Python prints
+# and drops what is raised there.
+STRUCK = """
+import gc, os, pathlib, signal, sys
+from leaderboard.cli import main
+
+runs = pathlib.Path("leaderboard-demo/store/runs")
+
+def strike(phase, info):
+    if sum(1 for _ in runs.glob("*/*")) > 2:
+        gc.callbacks.remove(strike)
+        os.kill(os.getpid(), signal.SIGINT)
+
+gc.callbacks.append(strike)
+sys.argv[1:] = ["demo", *sys.argv[1:]]
+main()
+"""
+
+
+def environment_of_a_stranger() -> dict[str, str]:
+    """Without PYTHONPATH, which would let the checkout stand in for what the wheel lacks."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
+
+def ran(*command: str | os.PathLike[str], cwd: Path | None = None) -> str:
+    """What it prints; AssertionError with all of that when it fails."""
+    done = subprocess.run(command, cwd=cwd, env=environment_of_a_stranger(), capture_output=True, text=True)
+    assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def other_settings(home: Path) -> dict[str, str]:
+    """Those of another installation, which the demonstration must not touch."""
+    return {
+        "HOME": str(home),
+        "LEADERBOARD_DATABASE_URL": "postgresql://127.0.0.1:1/another",
+        "LEADERBOARD_STORE_URL": str(home / "another-store"),
+    }
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is a process of this id."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file that is installed elsewhere."""
+    folder = tmp_path_factory.mktemp("wheel")
+    ran(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, REPOSITORY)
+    [wheel] = folder.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="session")
+def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of the programs of an environment that holds the wheel and what it requires, nothing else."""
+    environment = tmp_path_factory.mktemp("installed") / "environment"
+    venv.create(environment, symlinks=True)
+    our_pip = (sys.executable, "-m", "pip", "--python", environment / "bin" / "python")
+    ran(*our_pip, "install", "--quiet", "--no-compile", "--constraint", REPOSITORY / "constraints.txt", wheel)
+    yield environment / "bin"
+    shutil.rmtree(environment)  # pytest would keep its half a gigabyte for three more sessions
+
+
+class Demonstration:
+    """A demonstration that is up, and its folder."""
+
+    def __init__(self, process: Process, folder: Path) -> None:
+        self.process = process
+        self.folder = folder
+        self.address = process.wait_for_output(r"The site is at (http://\S+)", seconds=START_SECONDS)[1]
+
+    @property
+    def worker(self) -> int:
+        """The worker's process id, which its name in the log holds."""
+        return self.workers[-1]
+
+    @property
+    def workers(self) -> list[int]:
+        """Those of all workers that there were, one after the other."""
+        found = re.findall(r"worker [^:\s]*:(\d+):", (self.folder / "worker.log").read_text())
+        assert found
+        return [int(pid) for pid in dict.fromkeys(found)]
+
+    def wait_for_workers(self, count: int) -> None:
+        """Returns once there were so many."""
+        wait_until(lambda: len(self.workers) == count, f"{count} workers, one after the other", START_SECONDS)
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    """A demonstration that was stopped while it was being set up, started again, and stopped when it was up.
+
+    The first Ctrl-C comes at the worst of moments, see STRUCK. All that is below the second's folder is its home too.
+    What the second's worker had left to derive for boards was done afterwards.
+
+    said         by the two
+    had_sample   whether the first one had come to write the sample run, the last thing of setting up
+    had_runs     how many the first one had submitted
+    exit_status  of the two
+    address, worker  of the second: where it was, its worker's process id
+    front, progress, style  of the second: its front page, the page of a campaign's progress, a file beside its pages
+    stopped      when that was
+    """
+
+    folder: Path
+    said: tuple[str, str]
+    had_sample: bool
+    had_runs: int
+    exit_status: tuple[int | None, int | None]
+    address: str
+    worker: int
+    front: str
+    progress: str
+    style: str
+    stopped: dt.datetime
+
+    @property
+    def config(self) -> Config:
+        """The settings of commands that are to see it."""
+        return Config(
+            database_url=f"sqlite:///{self.folder / 'leaderboard.sqlite'}", store_url=str(self.folder / "store")
+        )
+
+
+@pytest.fixture(scope="session")
+def interrupted(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Interrupted:
+    """Set up by the installed wheel. A test that changes anything takes a copy of the folder."""
+    home: Path = tmp_path_factory.mktemp("interrupted")
+    folder = home / FOLDER
+    environment = environment_of_a_stranger() | other_settings(home)
+    with Process([programs / "python", "-c", STRUCK, "--port", "0"], cwd=home, env=environment) as process:
+        first = process.wait(seconds=START_SECONDS)
+        said = process.output
+    had_sample = (folder / "sample-run.tsv").exists()
+    had_runs = _runs(folder)
+    with Process([programs / "leaderboard", "demo", "--port", "0"], cwd=home, env=environment) as process:
+        up = Demonstration(process, folder)
+        process.wait_for_output("Ctrl-C stops", seconds=10)
+        front, progress, style = (
+            _page(f"{up.address}{path}") for path in ("/", "/campaigns/harbour/progress", "/static/leaderboard.css")
+        )
+        worker = up.worker
+        assert is_running(worker)
+        second = process.terminate(seconds=STOP_SECONDS)
+    outputs, ends, stopped = (said, process.output), (first, second), dt.datetime.now(dt.UTC)
+    made = Interrupted(
+        folder, outputs, had_sample, had_runs, ends, up.address, worker, front, progress, style, stopped
+    )  # fmt: skip
+    with closing(Database.connect(made.config.database_url)) as database:
+        drain(database, RunStore(made.config.store_url), made.config)
+    return made
+
+
+def _runs(folder: Path) -> int:
+    url = f"sqlite:///{folder / 'leaderboard.sqlite'}"
+    with closing(Database.connect(url)) as database, database.read() as session:
+        return session.scalar(sa.select(sa.func.count(Submission.id))) or 0
+
+
+def _page(address: str) -> str:
+    with urllib.request.urlopen(address, timeout=START_SECONDS) as response:
+        body: str = response.read().decode()
+        return body
