@@ -100,11 +100,7 @@ class CampaignForm(Form):
     )
     cost = RatioField("C, the cost of a false alarm", render_kw={"inputmode": "decimal", "autocomplete": "off"})
     value = RatioField("V, the value of a detection", render_kw={"inputmode": "decimal", "autocomplete": "off"})
-    prior = RatioField(
-        "P, the share of documents that are relevant",
-        description="Such as 0.002 or 1/600.",
-        render_kw={"autocomplete": "off"},
-    )
+    prior = RatioField("P, the share of documents that are relevant", render_kw={"autocomplete": "off"})
     beta = RatioField("β itself, instead of the three", render_kw={"inputmode": "decimal", "autocomplete": "off"})
     no_relevant = RadioField(
         "Queries without a relevant document, in detection measures",
