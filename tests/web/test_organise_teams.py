@@ -92,7 +92,7 @@ def test_another_kind_names_every_board_of_every_campaign_that_it_changes(
     orla = program("orla", Scope.ORGANISE)
     refused = orla.ask(own, "POST", status=400, json={"kind": "baseline"})
     assert [words.partition(":")[0] for words in refused["fields"]["yes"][1:]] == [
-        "Coast, Coast 2024", "Harbour, Harbour 2025",
+        "Coast, Coast 2024", "Harbour, Harbour 2025", "send yes",
     ]  # fmt: skip
     assert orla.ask(own)["kind"] == "automatic"
     assert orla.ask(own, "POST", json={"kind": "manual"})["kind"] == "manual"  # no rank depends on it
