@@ -173,6 +173,7 @@ def test_a_full_disk_is_one_line_of_a_command_and_nothing_is_half_written(
     assert command(*COMMANDS["campaign add"]).status == 0
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # a store's matter
 def test_a_store_that_can_not_be_written_is_one_line_of_the_commands_that_need_it(
     world: World, impatient: None, command: Command, tmp_path: Path
 ) -> None:

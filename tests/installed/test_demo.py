@@ -134,24 +134,6 @@ def test_one_command_of_the_wheel_brings_up_a_site_with_finished_boards_and_stop
     assert (folder / "secret-key").stat().st_mode & 0o077 == 0
 
 
-def test_started_again_it_goes_on_with_what_is_there_and_a_second_one_there_is_refused(
-    start: Start, elsewhere: Path, seeded_folder: Path
-) -> None:
-    shutil.copytree(seeded_folder, elsewhere / "demo")
-    before = _rows(elsewhere / "demo")
-    key = (elsewhere / "demo" / "secret-key").read_text()
-    with start() as demonstration:
-        complaint = _refused(elsewhere, "--port", "0", "--dir", "demo")
-        assert complaint == (
-            f"a demonstration runs in {elsewhere / 'demo'} already; stop it first, or name another folder with --dir\n"
-        )
-        urllib.request.urlopen(demonstration.address, timeout=10).close()
-        demonstration.process.send_signal(signal.SIGINT)  # Ctrl-C
-        assert demonstration.process.wait(seconds=STOP_SECONDS) == 0
-    assert _rows(elsewhere / "demo") == before
-    assert (elsewhere / "demo" / "secret-key").read_text() == key
-
-
 def test_ctrl_c_while_it_is_being_set_up_ends_it_at_once_and_started_again_it_goes_on(interrupted: Interrupted) -> None:
     assert interrupted.exit_status == (0, 0)
     assert re.match(r"setting up the demonstration in \S+ …\n", interrupted.said[0])
@@ -162,12 +144,18 @@ def test_ctrl_c_while_it_is_being_set_up_ends_it_at_once_and_started_again_it_go
     assert (interrupted.folder / "sample-run.tsv").exists()
 
 
-def test_a_worker_that_dies_is_started_again_a_few_times_before_the_demonstration_ends(
+def test_started_again_it_goes_on_with_what_is_there_alone_and_revives_a_dead_worker_a_few_times(
     start: Start, elsewhere: Path, seeded_folder: Path
 ) -> None:
     shutil.copytree(seeded_folder, elsewhere / "demo")
     (elsewhere / "demo" / "worker.log").unlink()
+    before = _rows(elsewhere / "demo")
+    key = (elsewhere / "demo" / "secret-key").read_text()
     with start() as demonstration:
+        complaint = _refused(elsewhere, "--port", "0", "--dir", "demo")
+        assert complaint == (
+            f"a demonstration runs in {elsewhere / 'demo'} already; stop it first, or name another folder with --dir\n"
+        )
         for restarts in range(1, RESTARTS + 1):
             os.kill(demonstration.worker, signal.SIGKILL)
             demonstration.wait_for_workers(restarts + 1)
@@ -179,6 +167,8 @@ def test_a_worker_that_dies_is_started_again_a_few_times_before_the_demonstratio
         assert str(elsewhere / "demo" / "worker.log") in demonstration.process.output
     with pytest.raises(urllib.error.URLError, match="refused"):
         urllib.request.urlopen(demonstration.address, timeout=10)
+    assert _rows(elsewhere / "demo") == before
+    assert (elsewhere / "demo" / "secret-key").read_text() == key
 
 
 def test_killed_outright_it_leaves_neither_site_nor_worker_behind(

@@ -255,6 +255,7 @@ def test_without_hidden_queries_both_subsets_hold_the_same(field: Field) -> None
     assert figures(field, subset=Subset.SHOWN) == figures(field, subset=Subset.ALL)
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # what is computed
 def test_a_large_board_has_fewer_resamples_and_compares_pairs_under_its_primary_measure_only(
     database: Database,
 ) -> None:

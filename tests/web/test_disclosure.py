@@ -96,6 +96,7 @@ def perturb(field: Field, by: float) -> None:
             score.count -= 1
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # rounded above the database
 def test_no_page_and_no_file_tells_digits_that_are_rounded_away(
     browsers: Callable[[str], FlaskClient], closed: Field
 ) -> None:
@@ -134,6 +135,7 @@ def test_no_page_says_of_a_rounded_mean_that_it_is_over_queries_that_may_not_be_
     assert "50, of which the judged ones count" in board
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # words
 def test_a_page_says_once_that_its_means_are_rounded(browsers: Callable[[str], FlaskClient]) -> None:
     board = browsers("").get("/campaigns/news/2025").text
     assert board.count("rounded") == 1

@@ -117,6 +117,7 @@ def test_what_moved_on_a_large_board_comes_in_pages_and_in_its_file_as_a_whole(a
     assert re.findall(r'<th scope="row">\s*<a href="/submissions/(\d+)"', found) == [rows[-1]["submission"]]
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # what is drawn
 def test_the_chart_of_many_systems_draws_the_best_and_a_band_for_the_rest(app: Flask, large: Database) -> None:
     visitor = app.test_client()
     front, progress = visitor.get("/").text, visitor.get("/campaigns/large/progress").text

@@ -149,6 +149,7 @@ def test_a_run_whose_stored_file_is_damaged_is_never_scored_and_organisers_read_
     assert world.scoring(runs["flipped"]).state is State.SCORED
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # a file's matter; what holds a set up is asked on both above
 def test_a_missing_run_file_keeps_the_old_board_until_it_is_back(world: World) -> None:
     runs = [world.submit(run_text(number)) for number in range(3)]
     world.drain()
@@ -169,6 +170,7 @@ def test_a_missing_run_file_keeps_the_old_board_until_it_is_back(world: World) -
     assert [row.ranked_by.mean for row in shown(world).rows] != before
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # a file's matter; what holds a set up is asked on both above
 def test_a_store_of_damaged_files_empties_no_board(world: World) -> None:
     runs = [world.submit(run_text(number)) for number in range(3)]
     world.drain()
@@ -290,6 +292,7 @@ def test_a_damaged_copy_of_ranked_lists_is_made_again_from_the_run_by_itself(
     read_all(world, run)
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # a copy is a file's matter
 def test_a_list_that_can_not_be_made_again_is_not_promised(world: World) -> None:
     run = world.submit(run_text(1))
     world.drain()
