@@ -37,9 +37,9 @@ from leaderboard.services.mail.outbox import members_taking_part, put_wanted
 from leaderboard.services.turns import next_turns
 
 __all__ = [
+    "add_set",
     "enqueue",
     "find_by_settings",
-    "find_or_add",
     "imported",
     "live_sets",
     "make_official",
@@ -101,7 +101,7 @@ def _newest_revisions(session: Session, evaluation: Evaluation) -> Sequence[Judg
 
 def _make(session: Session, actor: Actor, evaluation: Evaluation, revision: JudgmentRevision) -> ScoringSet:
     settings = settings_by(session, evaluation, revision)
-    made = find_or_add(session, evaluation, revision, settings)
+    made = find_by_settings(session, revision, settings) or add_set(session, evaluation, revision, settings)
     for other in live_sets(session, evaluation.id):
         if other.state is SetState.BUILDING and other.source == made.source and other is not made:
             supersede(session, other)
@@ -235,13 +235,9 @@ def make_official(session: Session, actor: Actor, evaluation: Evaluation, source
     live = [one for one in every if one.source == source]
     if not live:
         sources = {revision.source for revision in _newest_revisions(session, evaluation)}
-        if source in sources and not every:  # of the past, and nothing is scored by any of them yet
-            record(session, actor, "make official", evaluation, source=source, before=evaluation.official_source)
-            evaluation.official_source = source
-            make_set(session, actor, evaluation)
-            return
-        there = ", ".join(sorted(sources)) or "none"
-        raise Conflict(f"There are no judgments by {source}; there are some by: {there}.")
+        if every or source not in sources:  # else they are of the past, and nothing is scored by any of them yet
+            there = ", ".join(sorted(sources)) or "none"
+            raise Conflict(f"There are no judgments by {source}; there are some by: {there}.")
     if any(one.state is SetState.BUILDING for one in live) or _is_unfinished(session, live):
         raise Conflict(f"Runs are still being scored by the judgments of {source}; try again when all are.")
     before, evaluation.official_source = evaluation.official_source, source
@@ -314,13 +310,10 @@ def find_by_settings(session: Session, revision: JudgmentRevision, settings: Sco
     )
 
 
-def find_or_add(
+def add_set(
     session: Session, evaluation: Evaluation, revision: JudgmentRevision, settings: ScoringSettings
 ) -> ScoringSet:
-    """That set, or a new one, which is building and has no scorings."""
-    found = find_by_settings(session, revision, settings)
-    if found is not None:
-        return found
+    """A new one of these judgments and settings, which is building and has no scorings."""
     made = ScoringSet(
         evaluation_id=evaluation.id,
         revision_id=revision.id,

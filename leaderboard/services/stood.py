@@ -19,7 +19,7 @@ from leaderboard.rules.settings import compat_problem
 from leaderboard.rules.states import STANDING, SetState
 from leaderboard.services.evaluations import FIRST_DAY, GREATEST, LAST_DAY
 from leaderboard.services.events import present, record
-from leaderboard.services.scoring_sets import find_by_settings, find_or_add, record_making
+from leaderboard.services.scoring_sets import add_set, find_by_settings, record_making
 
 __all__ = ["bring_set_in", "find_stood_set"]
 
@@ -61,7 +61,7 @@ def bring_set_in(
     if made is not None and made.state not in STANDING:
         raise Conflict("There is a board by these judgments and settings already.")
     if made is None:
-        made = find_or_add(session, evaluation, revision, settings)
+        made = add_set(session, evaluation, revision, settings)
         made.state = SetState.SUPERSEDED
         record_making(session, actor, made, revision)
     elif official:

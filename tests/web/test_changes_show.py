@@ -46,7 +46,7 @@ READING = {
 WITHIN = {
     "events.assign", "events.record", "generations.raise_generations", "join_requests.end_requests",
     "join_requests.end_requests_of", "locking", "pseudonyms", "queries.copy_queries", "scoring_sets.enqueue",
-    "scoring_sets.find_or_add", "scoring_sets.make_set", "scoring_sets.record_making", "scoring_sets.supersede",
+    "scoring_sets.add_set", "scoring_sets.make_set", "scoring_sets.record_making", "scoring_sets.supersede",
     "standing",
     "submission_forms.accept_agreements", "submissions.settle_primary",
 }  # fmt: skip
