@@ -8,9 +8,10 @@ from leaderboard import metrics
 from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.metrics.measure import Direction
 from leaderboard.models import ScoringSet
+from leaderboard.rules.settings import ScoringSettings
 from leaderboard.rules.standings import leads, places
 
-__all__ = ["Column", "at_level", "column", "per_query_columns", "pick"]
+__all__ = ["Column", "at_level", "column", "columns_of", "per_query_columns", "pick"]
 
 
 Row = TypeVar("Row")
@@ -60,6 +61,11 @@ def column(name: str) -> Column:
     )
 
 
+def columns_of(settings: ScoringSettings) -> tuple[Column, ...]:
+    """The columns of the measures that these settings show, the primary one first."""
+    return tuple(column(name) for name in settings.measures)
+
+
 def at_level(name: str, level: int) -> str:
     """What a measure of the campaign is called in an evaluation with this relevance level."""
     return str(metrics.parse(name).at_relevance(level)) if level != 1 else name
@@ -90,5 +96,5 @@ def pick(columns: Sequence[Column], asked: str | None) -> Column:
 
 def per_query_columns(scoring_set: ScoringSet) -> tuple[Column, ...]:
     """The set's measures that have a value on one query; all of them in the odd case that none has."""
-    columns = tuple(column(name) for name in scoring_set.settings.measures)
+    columns = columns_of(scoring_set.settings)
     return tuple(one for one in columns if one.per_query) or columns

@@ -12,7 +12,7 @@ from leaderboard.access import Actor, rounding_seen, subset_seen
 from leaderboard.db import read_so_far
 from leaderboard.metrics import parse
 from leaderboard.models import Campaign, Evaluation, Judgment, JudgmentRevision, Query, Scoring, ScoringSet
-from leaderboard.reads.columns import Column, column
+from leaderboard.reads.columns import Column, columns_of
 from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.phases import Opening, Phase, closed_from, phase_of
@@ -240,7 +240,7 @@ def _terms(
         revision=revision.number,
         revision_at=revision.released_at or revision.imported_at,
         rounding=rounding,
-        columns=tuple(column(name) for name in settings.measures),
+        columns=columns_of(settings),
         **counts,
     )
 

@@ -16,7 +16,7 @@ from leaderboard.access import Actor, Sight, may_see, require
 from leaderboard.lookup import current_set, find_evaluation, on_boards
 from leaderboard.models import Scoring, ScoringSet, Standing, Submission
 from leaderboard.numbers import first_of
-from leaderboard.reads.columns import Column, column, pick
+from leaderboard.reads.columns import Column, column, columns_of, pick
 from leaderboard.reads.compared import ComparedBoard, load_boards
 from leaderboard.reads.entries import NO_FIGURE, Figure, SystemLabel, told_apart
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
@@ -190,7 +190,7 @@ def sources(
         .order_by(ScoringSet.source)
     )
     sets = sorted(standing, key=lambda one: current is None or one.id != current.id)
-    columns = tuple(column(name) for name in sets[0].settings.measures) if sets else ()
+    columns = columns_of(sets[0].settings) if sets else ()
     by = pick(columns, measure) if columns else None
     compared = [[each for each in columns if each.name in one.settings.measures] for one in sets]
     asked = [(one, now, [each.name for each in own]) for one, own in zip(sets, compared, strict=True)]

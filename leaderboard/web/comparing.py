@@ -5,8 +5,8 @@ from collections.abc import Callable
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
-from leaderboard.reads.comparing import ComparedQuery, compare
 from leaderboard.reads.entries import Entry
+from leaderboard.reads.two_runs import ComparedQuery, compare
 from leaderboard.web import charts
 from leaderboard.web.api.answers import plain
 from leaderboard.web.context import page_number, read

@@ -10,10 +10,10 @@ from markupsafe import Markup
 from leaderboard.numbers import counted
 from leaderboard.reads.boards import BoardPage, BoardRow
 from leaderboard.reads.columns import Column
-from leaderboard.reads.comparing import Compared
 from leaderboard.reads.entries import told_apart
 from leaderboard.reads.progress import Line, Point, ProgressPage
 from leaderboard.reads.standings import Show
+from leaderboard.reads.two_runs import Compared
 from leaderboard.rules.disclosure import Rounded
 from leaderboard.statistics import LEAST_QUERIES, POWER
 from leaderboard.statistics.fragility import NEVER

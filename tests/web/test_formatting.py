@@ -7,7 +7,7 @@ import pytest
 from flask import Flask, g
 
 from leaderboard.numbers import counted, size
-from leaderboard.web.formatting import ago, aligned, date, figure, marked, moment, plain_figure, sentence, when
+from leaderboard.web.formatting import ago, aligned, date, figure, marked, moment, plain_figure, sentence, signed, when
 
 NOW = dt.datetime(2026, 11, 20, 14, 5, tzinfo=dt.UTC)
 SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # words
@@ -105,6 +105,13 @@ def test_the_registry_s_text_gets_subscripts_powers_and_code_and_nothing_else() 
     assert marked("2^g and 2^{−x}") == "2<sup>g</sup> and 2<sup>−x</sup>"
     assert marked("as `P_miss` is") == "as <code>P_miss</code> is"
     assert marked("trec_eval, ndcg_cut_10, pfa_only <b>") == "trec_eval, ndcg_cut_10, pfa_only &lt;b&gt;"
+
+
+def test_a_difference_has_its_sign_unless_it_rounds_to_zero() -> None:
+    assert [signed(value) for value in (0.4126, -0.4126, 0.0004, -0.0004, 0.0)] == [
+        "+0.413", "−0.413", "0.000", "0.000", "0.000",
+    ]  # fmt: skip
+    assert (signed(12.0, "documents"), signed(None)) == ("+12", "–")
 
 
 def test_a_column_of_scores_stands_on_the_point() -> None:

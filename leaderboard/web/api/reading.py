@@ -12,7 +12,6 @@ from leaderboard.reads import (
     accounts,
     boards,
     campaigns,
-    comparing,
     progress,
     queries,
     ranked_lists,
@@ -22,6 +21,7 @@ from leaderboard.reads import (
     submitting,
     systems,
     teams,
+    two_runs,
 )
 from leaderboard.rules.scopes import Scope
 from leaderboard.web.api.endpoints import get
@@ -123,13 +123,13 @@ def compare(
     b: str | None = None,
     measure: str | None = None,
     sort: str | None = None,
-) -> comparing.ComparePage:
+) -> two_runs.ComparePage:
     """Two runs beside each other, where single queries are open: their means by every measure, and by one of them both
     values on every query, the interval of their difference and a randomisation test. a, b: numbers of submissions on
     the board; without both, those to choose from. sort: position, a, b or difference, with "-" before it the other way
     round.
     """
-    return read(comparing.compare, campaign, evaluation, a=a, b=b, measure=measure, sort=sort, page=None)
+    return read(two_runs.compare, campaign, evaluation, a=a, b=b, measure=measure, sort=sort, page=None)
 
 
 @get(f"{EVALUATION}/submitting", Scope.READ)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from leaderboard.numbers import counted
 from leaderboard.reads.columns import Column
-from leaderboard.reads.comparing import Compared
 from leaderboard.reads.results import SubmissionResults
+from leaderboard.reads.two_runs import Compared
 from leaderboard.web.charts.svg import INK, SERIES, SIGNED, TITLE, Chart, Spec, draw
 from leaderboard.web.formatting import plain_figure
 

@@ -15,13 +15,13 @@ from leaderboard.metrics.ranking import Floats
 from leaderboard.metrics.stored import columns_from_values
 from leaderboard.models import Evaluation, ScoringSet
 from leaderboard.numbers import read_whole
-from leaderboard.reads.columns import Column, column, pick
+from leaderboard.reads.columns import Column, column, columns_of, per_query_columns, pick
 from leaderboard.reads.entries import Entry, Figure, load_entries, told_apart
 from leaderboard.reads.headings import EvaluationHeading, JudgedQuery, closed_details, evaluation_heading, queries_of
 from leaderboard.reads.paging import Paging, paged
 from leaderboard.reads.query_values import load_vectors, value_in
 from leaderboard.reads.standings import choose, known_order, load_candidates, show_of
-from leaderboard.rules.settings import ScoringSettings, Subset
+from leaderboard.rules.settings import Judging, ScoringSettings, Subset
 from leaderboard.statistics import Effects, Interval, PairedTest
 
 __all__ = ["ComparePage", "Compared", "ComparedQuery", "MeasureBeside", "RunToCompare", "compare"]
@@ -54,7 +54,8 @@ class MeasureBeside:
 
 @dataclass(frozen=True, slots=True)
 class ComparedQuery:
-    """Both values on a query. difference: first − second; counted: False for one that is excluded."""
+    """Both values on a query. difference: first − second; counted: False for a query that is excluded, or left out
+    for want of judgments."""
 
     external_id: str
     text: str
@@ -132,7 +133,7 @@ def compare(
         if wanted:
             raise NotFound(f"submission {wanted[0]} is on no board of {evaluation.title}")
     else:
-        names = [one.name for one in _columns(scoring_set)]
+        names = scoring_set.settings.measures
         found = load_entries(session, actor, [evaluation], now, names, runs=wanted) if wanted else []
         own = {one.submission_id: one for one in found if not one.off_board}
         if lost := [one for one in wanted if one not in own]:
@@ -153,10 +154,6 @@ def _number(name: str, text: str | None) -> int | None:
         return read_whole(text)
     except ValueError:
         raise BadInput(f"{name}={text}: give the number of a run, as its page's address has it") from None
-
-
-def _columns(scoring_set: ScoringSet) -> tuple[Column, ...]:
-    return tuple(column(name) for name in scoring_set.settings.measures)
 
 
 def _runs(
@@ -191,8 +188,8 @@ def _compared(
     sort: str,
     page: int | None,
 ) -> Compared:
-    settings, columns = scoring_set.settings, _columns(scoring_set)
-    chosen = pick([one for one in columns if one.per_query] or columns, measure)
+    settings = scoring_set.settings
+    columns, chosen = columns_of(settings), pick(per_query_columns(scoring_set), measure)
     every = queries_of(session, [scoring_set])[scoring_set.id]
     vectors = load_vectors(session, [one.scoring_id for one in entries], [*settings.measures, *settings.kept], subset)
     positions = {one.external_id: one.position for one in every if one.position < settings.queries}
@@ -203,7 +200,7 @@ def _compared(
     pairs = {one.name: _pair(one.name, settings, first, second, order) for one in columns}
     pair = pairs[chosen.name]
     known = [one for one in every if not subset.leaves_out(one.split)]
-    rows = _queries(known, first.get(chosen.name), second.get(chosen.name), texts)
+    rows = _queries(known, settings, first.get(chosen.name), second.get(chosen.name), texts)
     ordered = _sorted(rows, chosen, sort)
     shown, paging = paged(ordered, page, PAGE)
     called = told_apart(one.system for one in entries)
@@ -251,8 +248,7 @@ def _interval(by: Column, settings: ScoringSettings, pair: Pair) -> Interval:
 
 
 def _test(by: Column, pair: Pair) -> PairedTest:
-    aggregation = metrics.parse(by.name).family.aggregation
-    mine, theirs = (statistics.contributions(own, aggregation) for own in statistics.common(*pair))
+    mine, theirs = _contributions(by, pair)
     resamples = statistics.affordable_resamples(len(mine), DRAWN)
     return statistics.randomisation_test(mine, theirs, resamples=resamples)
 
@@ -260,9 +256,15 @@ def _test(by: Column, pair: Pair) -> PairedTest:
 def _effects(by: Column, pair: Pair | None) -> Effects | None:
     if pair is None or by.direction == "none":
         return None
-    aggregation = metrics.parse(by.name).family.aggregation
-    mine, theirs = (statistics.contributions(own, aggregation) for own in statistics.common(*pair))
+    mine, theirs = _contributions(by, pair)
     return statistics.effect_sizes(mine, theirs, lower_is_better=by.direction == "lower")
+
+
+def _contributions(by: Column, pair: Pair) -> tuple[Floats, Floats]:
+    """What each query adds to the means of the two, over the queries where both have a value."""
+    aggregation = metrics.parse(by.name).family.aggregation
+    first, second = statistics.common(*pair)
+    return statistics.contributions(first, aggregation), statistics.contributions(second, aggregation)
 
 
 def _beside(by: Column, entries: Sequence[Entry], pair: Pair | None) -> MeasureBeside:
@@ -272,7 +274,7 @@ def _beside(by: Column, entries: Sequence[Entry], pair: Pair | None) -> MeasureB
 
 
 def _queries(
-    known: Sequence[JudgedQuery], first: Floats | None, second: Floats | None, texts: bool
+    known: Sequence[JudgedQuery], settings: ScoringSettings, first: Floats | None, second: Floats | None, texts: bool
 ) -> tuple[ComparedQuery, ...]:
     rows = []
     for query in known:
@@ -283,7 +285,7 @@ def _queries(
                 text=query.text if texts else "",
                 tags=tuple(query.tags) if texts else (),
                 position=query.position,
-                counted=not query.excluded,
+                counted=not query.excluded and (query.best_grade is not None or settings.judging is Judging.COMPLETE),
                 first=mine,
                 second=theirs,
                 difference=None if mine is None or theirs is None else mine - theirs,

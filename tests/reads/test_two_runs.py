@@ -9,10 +9,10 @@ from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, NotAllowed, NotFound
 from leaderboard.models import Evaluation
-from leaderboard.reads.comparing import Compared, ComparePage, compare
+from leaderboard.reads.two_runs import Compared, ComparePage, compare
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Split
-from leaderboard.services.queries import set_split
+from leaderboard.services.queries import exclude_queries, set_split
 from leaderboard.statistics import RESAMPLES, difference_interval, randomisation_test
 from tests.support.field import DAY, NAN, NOW, Field
 
@@ -106,6 +106,19 @@ def test_runs_that_stand_can_be_chosen_and_another_one_that_is_named(field: Fiel
     assert [run.submission_id for run in page.runs] == [two[0], two[1], again]
     own = compared(field, two[1], again)  # two runs of one system go by their own names
     assert own.names[0] != own.names[1]
+
+
+def test_a_query_that_is_excluded_or_that_nobody_judged_is_marked_as_left_out(field: Field) -> None:
+    field.evaluation("2027", qrels="q1 0 d1 1\nq2 0 d1 1\nq3 0 d1 1\n")  # pooled: q4 is left out
+    with field.database.write() as session:
+        exclude_queries(
+            session, CONSOLE, session.get_one(Evaluation, field.evaluations["2027"]), ["q2"], "two readings"
+        )
+    runs = [field.run(name, {"AP": [0.1, NAN, 0.2, NAN]}, evaluation="2027") for name in ("Alder", "Birch")]
+    with field.database.read() as session:
+        found = compare(session, VISITOR, "news", "2027", NOW, a=str(runs[0]), b=str(runs[1])).compared
+    assert found is not None
+    assert [row.counted for row in found.queries] == [True, False, True, False]
 
 
 def test_what_are_no_two_runs_of_the_board_is_refused(field: Field, two: tuple[int, int]) -> None:
