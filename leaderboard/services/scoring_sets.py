@@ -233,6 +233,8 @@ def make_official(session: Session, actor: Actor, evaluation: Evaluation, source
         raise Conflict(f"{source} is the official source of judgments already.")
     every = live_sets(session, evaluation.id)
     live = [one for one in every if one.source == source]
+    if source in evaluation.set_aside:
+        raise Conflict(f"{source} is set aside, so no run is scored by it: import judgments by it to take it up again.")
     if not live:
         sources = {revision.source for revision in _newest_revisions(session, evaluation)}
         if every or source not in sources:  # else they are of the past, and nothing is scored by any of them yet

@@ -105,6 +105,11 @@ def test_a_source_is_set_aside_once_runs_are_there_and_what_readers_saw_stays(
     assert len(world.all(sa.select(Score.scoring_id).distinct())) == scored + 3  # both by revision 3, one by 1
     with refused(world.database, Conflict, "scoring_set", match="set aside already"):
         remove(world, "llm")
+    with (
+        refused(world.database, Conflict, "scoring_set", match="llm is set aside, so no run is scored by it"),
+        world.organising() as (session, _, evaluation),
+    ):
+        make_official(session, CONSOLE, evaluation, "llm")
     world.judge(OTHERS, source="llm")  # the same as before: it is taken up again
     world.drain()
     assert sets(world)[-1] == ("llm", SetState.BESIDE)
