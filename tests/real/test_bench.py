@@ -1,5 +1,6 @@
 """The benchmarks on a small load: they run, and the contenders agree. Nothing is timed."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from bench.__main__ import bench
 from bench.contenders import CONTENDERS
 from bench.loads import make_loads
+from bench.measuring import measure
 
 ENGINES = ("postgresql",)  # the same is done on the other
 FORMS = ("shuffled",)  # below, all contenders read the others too
@@ -34,3 +36,23 @@ def test_all_contenders_reach_the_same_figures(shared_data: Path, tmp_path: Path
     means = [contender(str(load.run), str(load.judgments)) for contender in CONTENDERS.values()]
     assert means == pytest.approx([means[0]] * len(means), abs=1e-12)
     assert means[0] > 0
+
+
+@pytest.mark.parametrize("run", ["KISTI_EN_RUN.5", "FDUSGInfo_EN_Run.1"])
+def test_trec_eval_called_by_the_bench_prints_what_trec_eval_prints(
+    shared_data: Path, tmp_path: Path, run: str
+) -> None:
+    folder = shared_data / "clef-ehealth" / "2015"
+    plain = tmp_path / "plain.run"
+    plain.write_bytes(gzip.decompress((folder / f"{run}.gz").read_bytes()))
+    printed = measure(["-m", "bench.trec_eval", str(folder / "qrels.clef2015.test.graded.txt"), str(plain)]).output
+    official = gzip.decompress((folder / f"{run}.trec_eval-9.0.8.txt.gz").read_bytes()).decode()
+    assert printed.splitlines() == [line for line in official.splitlines() if line.split()[1] == "all"]
+
+
+def test_trec_eval_called_by_the_bench_says_where_it_gives_up(tmp_path: Path) -> None:
+    judgments, run = tmp_path / "one.qrels", tmp_path / "one.run"
+    judgments.write_text("q1 0 d1 1\n")
+    run.write_text("q1 Q0 d1\n")
+    with pytest.raises(RuntimeError, match="ended with status 1"):
+        measure(["-m", "bench.trec_eval", str(judgments), str(run)])
