@@ -62,6 +62,7 @@ def main() -> None:
     threading.Thread(target=_listen, args=(sys.stdin, jobs), daemon=True).start()
     _bound_memory(settings.job_bytes)
     gc.freeze()  # what is imported stays: walking it again and again would take a third of the time of reading JSON
+    gc.enable()  # who starts this program imports it without
     run_scorer = RunScorer(
         Database.connect(settings.database_url, must_exist=True),
         RunStore(settings.store_url, must_exist=True),
@@ -138,7 +139,3 @@ def of_error(error: Exception, stage: Stage) -> Postponed | Failed:
     if isinstance(error, OSError) and error.errno in REFUSALS:
         return Postponed(f"the system did not allow what it needs ({os.strerror(error.errno)})")
     return Failed(f"an error while {stage}: {type(error).__name__}")
-
-
-if __name__ == "__main__":
-    main()
