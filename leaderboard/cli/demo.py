@@ -29,7 +29,7 @@ from leaderboard.owner_only import private_file, private_folder
 from leaderboard.services.queue import unfinished
 from leaderboard.store import RunStore
 
-__all__ = ["RESTARTS", "demo"]
+__all__ = ["RESTARTS", "STOP_SIGNALS", "demo"]
 
 FOLDER = Path("leaderboard-demo")
 START_SECONDS = 60.0

@@ -22,15 +22,14 @@ import sqlalchemy as sa
 
 from leaderboard import migrate
 from leaderboard.access import CONSOLE
-from leaderboard.cli.demo import RESTARTS
+from leaderboard.cli.demo import RESTARTS, STOP_SIGNALS
 from leaderboard.db import Base, Database
 from leaderboard.models import Board, Campaign, Scoring, Submission
 from leaderboard.rules.states import State
 from leaderboard.services.teams import create_team
-from tests.support.commands import run_here
+from tests.support.commands import Done, run_here
 from tests.support.installed import (
     FOLDER,
-    START_SECONDS,
     STOP_SECONDS,
     Demonstration,
     Interrupted,
@@ -192,11 +191,10 @@ def test_a_name_that_somebody_has_taken_in_its_folder_is_said_with_what_to_do(el
             create_team(session, CONSOLE, "Team Birch", "birches")
     finally:
         database.close()
-    command = [*COMMAND, "--port", "0", "--dir", "demo"]
-    with Process(command, cwd=elsewhere, env=_environment(elsewhere)) as process:
-        assert process.wait(seconds=START_SECONDS) == 2
-    assert "under a name that the demonstration needs (name: there is a team 'Team Birch'" in process.output
-    assert "delete the folder to start afresh, or name another one with --dir" in process.output
+    done = _run_here(elsewhere, "--port", "0", "--dir", "demo")
+    assert done.status == 2
+    assert "under a name that the demonstration needs (name: there is a team 'Team Birch'" in done.err
+    assert "delete the folder to start afresh, or name another one with --dir" in done.err
 
 
 def test_a_folder_of_another_build_is_said_with_what_to_do(elsewhere: Path) -> None:
@@ -217,10 +215,20 @@ def _refused(elsewhere: Path, *arguments: str, says: str = "") -> str:
     return done.stderr
 
 
+def _run_here(elsewhere: Path, *arguments: str) -> Done:
+    """A demonstration that ends by itself, in this process, whose signals it would keep."""
+    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    try:
+        return run_here(["demo", *arguments], _environment(elsewhere), folder=elsewhere)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def test_a_port_in_use_is_said_before_anything_is_written(elsewhere: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = run_here(["demo", "--port", str(port)], _environment(elsewhere), folder=elsewhere)
+        done = _run_here(elsewhere, "--port", str(port))
     assert (done.status, done.out) == (2, "")
     assert done.err == f"can't listen on 127.0.0.1, port {port}: Address already in use; choose another with --port\n"
     assert list(elsewhere.iterdir()) == []
@@ -228,6 +236,6 @@ def test_a_port_in_use_is_said_before_anything_is_written(elsewhere: Path) -> No
 
 def test_a_file_in_the_folders_place_is_said(elsewhere: Path) -> None:
     (elsewhere / "demo").write_text("a file")
-    done = run_here(["demo", "--port", "0", "--dir", "demo"], _environment(elsewhere), folder=elsewhere)
+    done = _run_here(elsewhere, "--port", "0", "--dir", "demo")
     assert (done.status, done.out) == (2, "")
     assert done.err.startswith("leaderboard demo: --dir: directory 'demo' is a file\n")

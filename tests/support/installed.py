@@ -1,26 +1,28 @@
 """The wheel, an environment that it is installed in, and the demonstration that it sets up: each once a session."""
 
 import datetime as dt
+import importlib.metadata as metadata
 import os
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import urllib.request
 import venv
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from packaging.requirements import Requirement
 
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.models import Submission
-from leaderboard.store import RunStore
-from leaderboard.worker import drain
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
 from tests.support.waiting import wait_until
@@ -103,13 +105,51 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of the programs of an environment that holds the wheel and what it requires, nothing else."""
+    """The folder of the programs of an environment that holds the wheel and what it requires, nothing else.
+
+    What it requires is there before, as links to what `make install` has unpacked and compiled; pip, which is given no
+    index, fails where anything of it lacks or is too old.
+    """
     environment = tmp_path_factory.mktemp("installed") / "environment"
     venv.create(environment, symlinks=True)
+    packages = Path(sysconfig.get_path("purelib", "venv", {"base": environment, "platbase": environment}))
+    for package in _required(wheel):
+        _link(package, packages)
     our_pip = (sys.executable, "-m", "pip", "--python", environment / "bin" / "python")
-    ran(*our_pip, "install", "--quiet", "--no-compile", "--constraint", REPOSITORY / "constraints.txt", wheel)
+    ran(*our_pip, "install", "--quiet", "--no-index", wheel)
     yield environment / "bin"
-    shutil.rmtree(environment)  # pytest would keep its half a gigabyte for three more sessions
+    shutil.rmtree(environment)  # pytest would keep its thousands of links for three more sessions
+
+
+def _required(wheel: Path) -> list[metadata.Distribution]:
+    """What a wheel says that it requires, and what that requires in turn, as the tests' own environment has it."""
+    [said] = [path for path in zipfile.Path(wheel).iterdir() if path.name.endswith(".dist-info")]
+    found: dict[str, metadata.Distribution] = {}
+    wanted, seen = _requirements(metadata.PathDistribution(said), extras=()), set()
+    while wanted:
+        requirement = wanted.pop()
+        one = requirement.name, *sorted(requirement.extras)
+        if one not in seen:
+            seen.add(one)
+            package = metadata.distribution(requirement.name)
+            found[package.name] = package
+            wanted += _requirements(package, requirement.extras)
+    return list(found.values())
+
+
+def _requirements(package: metadata.Distribution, extras: Iterable[str]) -> list[Requirement]:
+    requirements = [Requirement(line) for line in package.requires or ()]
+    contexts = [{"extra": extra} for extra in ("", *extras)]
+    return [one for one in requirements if not one.marker or any(map(one.marker.evaluate, contexts))]
+
+
+def _link(package: metadata.Distribution, packages: Path) -> None:
+    """Puts every file of an installed package into another environment, but for its programs."""
+    for file in package.files or ():
+        if ".." not in file.parts:
+            link = packages / file
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(str(package.locate_file(file)))
 
 
 class Demonstration:
@@ -142,7 +182,7 @@ class Interrupted:
     """A demonstration that was stopped while it was being set up, started again, and stopped when it was up.
 
     The first Ctrl-C comes at the worst of moments, see STRUCK. All that is below the second's folder is its home too.
-    What the second's worker had left to derive for boards was done afterwards.
+    All runs are scored; what a worker derives for boards when it is idle is not there, or in part.
 
     said         by the two
     had_sample   whether the first one had come to write the sample run, the last thing of setting up
@@ -194,12 +234,9 @@ def interrupted(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Int
         assert is_running(worker)
         second = process.terminate(seconds=STOP_SECONDS)
     outputs, ends, stopped = (said, process.output), (first, second), dt.datetime.now(dt.UTC)
-    made = Interrupted(
+    return Interrupted(
         folder, outputs, had_sample, had_runs, ends, up.address, worker, front, progress, style, stopped
     )  # fmt: skip
-    with closing(Database.connect(made.config.database_url)) as database:
-        drain(database, RunStore(made.config.store_url), made.config)
-    return made
 
 
 def _runs(folder: Path) -> int:

@@ -19,7 +19,7 @@ from leaderboard.worker.child_program import answer
 from leaderboard.worker.messages import Job, Reply, read_reply, write_reply
 from leaderboard.worker.run_scorer import RunScorer
 
-__all__ = ["WorkerHere", "working_here"]
+__all__ = ["WorkerHere", "drain_here", "working_here"]
 
 PAUSE_SECONDS = 0.05
 
@@ -59,6 +59,13 @@ class WorkerHere(Worker):
     def told(self, reply: Reply) -> Reply:
         """The reply as it is recorded."""
         return reply
+
+
+def drain_here(database: Database, store: RunStore, config: Config) -> None:
+    """Scores everything that waits, and refreshes its boards."""
+    with closing(WorkerHere(database, store, config)) as worker:
+        while worker.step(threading.Event()):
+            pass
 
 
 @contextmanager
