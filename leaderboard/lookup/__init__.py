@@ -16,7 +16,6 @@ from leaderboard.lookup.places import (
 )
 from leaderboard.lookup.quotas import personal_quota, team_quotas
 from leaderboard.lookup.runs import (
-    IS_STANDING,
     IS_WANTED,
     has_choice,
     has_its_place,
@@ -25,6 +24,7 @@ from leaderboard.lookup.runs import (
     scored_runs,
     select_scored_runs,
     with_current_scoring,
+    with_sets,
 )
 from leaderboard.lookup.sets import (
     IS_CURRENT,
@@ -56,7 +56,6 @@ from leaderboard.lookup.teams import (
 
 __all__ = [
     "IS_CURRENT",
-    "IS_STANDING",
     "IS_WANTED",
     "REVEALING",
     "StoredEvent",
@@ -112,4 +111,5 @@ __all__ = [
     "team_quotas",
     "teams_with_runs",
     "with_current_scoring",
+    "with_sets",
 ]

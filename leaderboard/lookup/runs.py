@@ -21,7 +21,6 @@ from leaderboard.rules.standings import ScoredRun, SystemKind
 from leaderboard.rules.states import STANDING, SetState, State
 
 __all__ = [
-    "IS_STANDING",
     "IS_WANTED",
     "has_choice",
     "has_its_place",
@@ -30,12 +29,11 @@ __all__ = [
     "scored_runs",
     "select_scored_runs",
     "with_current_scoring",
+    "with_sets",
 ]
 
 # Condition on scorings and their sets: whose figures boards show, or will, or showed where an import comes from.
 IS_WANTED = sa.or_(ScoringSet.state != SetState.SUPERSEDED, Scoring.of_the_past)
-# How Standing is joined to its scoring and its set, by which a database finds its rows at once.
-IS_STANDING = sa.and_(Standing.scoring_id == Scoring.id, Standing.scoring_set_id == ScoringSet.id)
 
 
 @functools.cache  # a worker asks at every step, and making these aliases takes longer than asking
@@ -153,12 +151,23 @@ def select_scored_runs(
             *more,
         )
         .join(Submission, Submission.id == Scoring.submission_id)
-        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
         .join(System, System.id == Submission.system_id)
     )
-    if standing is not None:
-        selected = selected.join(Standing, sa.and_(IS_STANDING, standing))
-    return selected.outerjoin(Participation, of_team).where(of_sets, has_its_place())
+    return with_sets(selected, standing).outerjoin(Participation, of_team).where(of_sets, has_its_place())
+
+
+def with_sets(
+    scorings: sa.Select[*tuple[Any, ...]], standing: sa.ColumnElement[bool] | None
+) -> sa.Select[*tuple[Any, ...]]:
+    """Joins ScoringSet to a statement on Scoring; `standing`, a condition on Standing, leaves those that stand by it.
+
+    A row of Standing has its scoring's set. Asked for the set of the row alone, PostgreSQL begins with the rows: asked
+    for both it read every scoring of the set.
+    """
+    if standing is None:
+        return scorings.join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
+    of_row = sa.and_(ScoringSet.id == Standing.scoring_set_id, standing)
+    return scorings.join(Standing, Standing.scoring_id == Scoring.id).join(ScoringSet, of_row)
 
 
 def scored_runs(

@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, Sight, may_see, rounding_seen, subset_seen
-from leaderboard.lookup import IS_STANDING, current_sets, select_scored_runs
+from leaderboard.lookup import current_sets, select_scored_runs, with_sets
 from leaderboard.metrics.measure import Family
-from leaderboard.models import Evaluation, Pseudonym, Score, Scoring, ScoringSet, Standing, Submission, System, Team
+from leaderboard.models import Evaluation, Pseudonym, Score, Scoring, ScoringSet, Submission, System, Team
 from leaderboard.rules.disclosure import Rounding, is_told_rounded
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.site_names import pseudonym
@@ -324,14 +324,10 @@ def _figures(
     which: Sequence[sa.ColumnElement[bool]],
 ) -> dict[int, dict[str, Figure]]:
     """Scoring id -> measure -> figure, over the subset of queries that `actor` sees means of in each evaluation."""
-    statement = (
-        sa.select(Score.scoring_id, Score.measure, *_of_figure(Score))
-        .join(Scoring, Scoring.id == Score.scoring_id)
-        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
-        .where(of_sets, *which, _is_seen(Score, actor, evaluations, now))
+    scores = sa.select(Score.scoring_id, Score.measure, *_of_figure(Score)).join(
+        Scoring, Scoring.id == Score.scoring_id
     )
-    if standing is not None:
-        statement = statement.join(Standing, sa.and_(IS_STANDING, standing))
+    statement = with_sets(scores, standing).where(of_sets, *which, _is_seen(Score, actor, evaluations, now))
     if measures is not None:
         statement = statement.where(Score.measure.in_(list(measures)))
     figures: dict[int, dict[str, Figure]] = {}
