@@ -29,8 +29,6 @@ from leaderboard.worker.messages import (
 
 __all__ = ["ChildProcess"]
 
-# Nothing that a program imports is garbage: looking for it took a sixth of the time of the start.
-PROGRAM = "import gc; gc.disable(); from leaderboard.worker.child_program import main; main()"
 START_SECONDS = 120.0
 USER_TIME = 11  # among the fields of /proc/PID/stat behind the name; the system's time for the process follows
 LAST_LINES = 50
@@ -50,7 +48,7 @@ class ChildProcess:
         folder = str(Path(leaderboard.__file__).parent.parent)
         path = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH", "")]))
         try:
-            self._popen = subprocess.Popen(  # noqa: S603  # nothing of it comes from outside
+            self._popen = subprocess.Popen(
                 # Nothing that it imports is garbage: looking for it took a sixth of the time of its start.
                 [
                     sys.executable,
