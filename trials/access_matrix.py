@@ -2,8 +2,8 @@
 
     python -m trials.access_matrix
 
-`make test` reads each phase on one engine, one format of each table a phase, and one phase whole and a share of the
-others, as `tests/web/matrix_share.py` says.
+`make test` reads one format of each table a phase on SQLite, and one phase whole and a share of the others, as
+`tests/web/matrix_share.py` says.
 """
 
 import argparse

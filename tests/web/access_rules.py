@@ -104,6 +104,11 @@ class Page:
             answers = self.files.get(phase, self.files.get("", answers))
         return answers[KINDS[kind]]
 
+    def is_usual(self, phase: str) -> bool:
+        """Whether this phase changes no answer, neither the page's nor its files'."""
+        differs = phase in self.phases or phase in (self.files or {})
+        return not differs and not any(is_absent(self.address, phase, kind) for kind in KINDS)
+
 
 ORGANISED_2026 = f"{API}/organise/campaigns/news/evaluations/2026"
 

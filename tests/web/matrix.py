@@ -1,7 +1,7 @@
 """The access matrix at work: an evaluation with secrets, everybody who asks for it, and what they are told too much.
 
-What each may see stands in `access_rules.py`. `test_access_matrix.py` reads the share that `matrix_share.py` says, each
-phase on one engine and each table in one format a phase; `python -m trials access_matrix` reads everything on both.
+What each may see stands in `access_rules.py`. `test_access_matrix.py` reads the share that `matrix_share.py` says, on
+SQLite and each table in one format a phase; `python -m trials access_matrix` reads everything on both engines.
 """
 
 import contextlib

@@ -1,13 +1,16 @@
 """The share of the access matrix that `make test` reads: who asks for what in which phase; the trial reads all of it.
 
-One phase, WHOLE, is read by everybody, everywhere. In each other phase
+What belongs to the evaluation, its campaign, its runs or its team, what lists them, and whatever the table answers
+otherwise in some phase, everybody reads and sends in one phase, WHOLE, but for files, which are made of what the page
+shows. In each other phase, and of files in each,
 
-- what belongs to the evaluation, its campaign, its runs or its team, what lists them, and whatever the table answers
-  otherwise in some phase is read by the visitor, one of the other accounts, one of the team, and in every second phase
-  an organiser or admin, whom no phase keeps out;
-- everything else (organisers' rooms, the reader's own account, documents), on which no phase may leave a mark, is read
-  in every third phase, by one of each column;
-- a form is sent by one of each column that it refuses, in every third phase where the table answers alike in all.
+- where something is shown, or the table has an answer of the phase's own, the address is read by the visitor, one of
+  the other accounts, one of the team, and in every second phase an organiser or admin, whom no phase keeps out;
+- where they are refused as in most phases, by each of these in every second phase;
+- a form is sent by one of each column, in every second phase where the table has no answer of the phase's own.
+
+Everything else (organisers' rooms, the reader's own account, documents), on which no phase may leave a mark, each of
+them reads and sends once, each in another phase than the others.
 
 Who it is rotates over the phases, and starts elsewhere at each address. So in each phase each rule meets everybody on
 some of the addresses, and at each address everybody comes by in some phase.
@@ -22,7 +25,6 @@ from tests.web.access_rules import API, KINDS, PHASES, Form, Page
 __all__ = ["IN_PART", "WHOLE", "column", "must_be_found", "reads", "sends"]
 
 WHOLE = "anonymous"  # results and single queries are open, judgments and names are not
-SELDOM = 3  # phases: ten others, so three turns at least, for each of the largest column
 IN_PART = [phase for phase in PHASES if phase != WHOLE]
 STAFF = KINDS["organiser"]
 OF_THE_EVALUATION = ("/campaigns/news", "/submissions/{", "/teams/sekretwoods")
@@ -34,33 +36,42 @@ def column(kind: str) -> tuple[str, ...]:
     return tuple(other for other, place in KINDS.items() if place == KINDS[kind])
 
 
-def _turn(address: str, phase: str, every: int = 1) -> int:
-    """Counts up from phase to phase, or once in so many, from another number at each address."""
-    return zlib.crc32(address.encode()) + IN_PART.index(phase) // every
+def _start(address: str) -> int:
+    return zlib.crc32(address.encode())
 
 
-def _is_in_turn(kind: str, turn: int, seldom: int) -> bool:
-    if turn % seldom:
+def _is_once(address: str, phase: str, kind: str) -> bool:
+    """Whether it is in this phase, of all, that they ask for what is alike in each."""
+    return (_start(address) + list(KINDS).index(kind)) % len(PHASES) == list(PHASES).index(phase)
+
+
+def _is_in_turn(kind: str, turn: int, *, seldom: bool) -> bool:
+    """Whether they are the one of their column; seldom, and of staff, in every second turn only."""
+    if (seldom or KINDS[kind] == STAFF) and turn % 2 != KINDS[kind] % 2:
         return False
     peers = column(kind)
-    return peers[turn // seldom % len(peers)] == kind
+    return peers[turn // 2 % len(peers)] == kind
 
 
 def reads(page: Page, address: str, phase: str, kind: str, *, file: bool) -> bool:
     """Whether they ask for the page, or a file of it, in this phase; address: as the table has it."""
-    if phase == WHOLE:
-        return True
     path = page.address.removeprefix(API)
-    of_the_evaluation = bool(page.phases) or path.startswith(OF_THE_EVALUATION) or path in LISTS
-    turn = _turn(address, phase, len(FORMATS) if file else 1)  # a format has its turn once in so many phases
-    if not of_the_evaluation:
-        return _is_in_turn(kind, turn, SELDOM)
-    return _is_in_turn(kind, turn, 2 if KINDS[kind] == STAFF else 1)
+    if not (page.phases or path.startswith(OF_THE_EVALUATION) or path in LISTS):
+        return _is_once(page.address, phase, kind)
+    if phase == WHOLE and not file:
+        return True
+    every = len(FORMATS) if file else 1  # a format has its turn once in so many phases
+    turn = _start(address) + list(PHASES).index(phase) // every
+    shown = page.status(phase, kind, file=file) == 200
+    return _is_in_turn(kind, turn, seldom=page.is_usual(phase) and not shown)
 
 
 def sends(form: Form, phase: str, kind: str) -> bool:
     """Whether they send the form in this phase."""
-    return phase == WHOLE or _is_in_turn(kind, _turn(form.address, phase), 1 if form.phases else SELDOM)
+    if not form.phases:
+        return _is_once(form.address, phase, kind)
+    turn = _start(form.address) + list(PHASES).index(phase)
+    return phase == WHOLE or _is_in_turn(kind, turn, seldom=phase not in form.phases)
 
 
 def must_be_found(kind: str, allowed: Collection[str]) -> bool:
