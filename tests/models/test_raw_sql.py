@@ -4,6 +4,8 @@ import contextlib
 import datetime as dt
 import sqlite3
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -16,8 +18,9 @@ from leaderboard.formats import QueryRow
 from leaderboard.models import Evaluation, JudgmentRevision, ScoringSet
 from leaderboard.rules.phases import LONGEST_GRACE, closed_from
 from leaderboard.services import campaigns, evaluations, judgments, queries
+from tests.support.databases import Filling
 from tests.support.refused import every_row, refused
-from tests.support.world import QRELS, RUN, World, judged
+from tests.support.world import QRELS, RUN, World, build_world, judged
 
 BROKEN = (sqlite3.DatabaseError, psycopg.Error)
 MESSAGE = {
@@ -75,27 +78,39 @@ class Raw:
         self._connection.close()
 
 
-@pytest.fixture
-def raw(world: World) -> Iterator[Raw]:
-    """On the small campaign, with a run, known documents, judgments of a subtopic, and two scoring sets; it is locked.
+def _fill(database: Database, folder: Path) -> dict[str, Any]:
+    with contextlib.closing(build_world(database, folder)) as world:
+        world.submit(RUN)
+        with world.organising() as (session, campaign, evaluation):
+            judgments.import_judgments(session, CONSOLE, evaluation, judged(QRELS), known=judged("q1 0 d9 1\n"))
+            campaigns.change_campaign(session, CONSOLE, campaign, beta=40)
+            other = campaigns.create_campaign(session, CONSOLE, "other", "Other", measures=["AP"], primary_measure="AP")
+            evaluations.create_evaluation(session, CONSOLE, other, "2026", "2026", "2026")
+        with contextlib.closing(Raw(database)) as connection:
+            connection.run(
+                "INSERT INTO judgment_revision (id, evaluation_id, number, source, sha256, judgments, highest_grade,"
+                " note, imported_at) SELECT 7, evaluation_id, 7, source, 'x', 1, 1, '', imported_at"
+                " FROM judgment_revision WHERE id = 1",
+                "INSERT INTO subtopic_judgment VALUES (7, 1, 's', 'd', 1)",
+                "UPDATE judgment_revision SET finished_at = imported_at WHERE id = 7",
+                "UPDATE campaign SET locked_at = created_at WHERE slug = 'small'",
+            )
+        return {name: getattr(world, name) for name in ("campaign", "evaluation", "team", "ada", "eve")}
+
+
+@pytest.fixture(scope="session")
+def fill_world(tmp_path_factory: pytest.TempPathFactory) -> Filling:
+    """The small campaign, with a run, known documents, judgments of a subtopic, and two scoring sets; it is locked.
 
     Beside it lies another campaign, `other`, with an evaluation: open.
     """
-    world.submit(RUN)
-    with world.organising() as (session, campaign, evaluation):
-        judgments.import_judgments(session, CONSOLE, evaluation, judged(QRELS), known=judged("q1 0 d9 1\n"))
-        campaigns.change_campaign(session, CONSOLE, campaign, beta=40)
-        other = campaigns.create_campaign(session, CONSOLE, "other", "Other", measures=["AP"], primary_measure="AP")
-        evaluations.create_evaluation(session, CONSOLE, other, "2026", "2026", "2026")
+    return partial(_fill, folder=tmp_path_factory.mktemp("raw"))
+
+
+@pytest.fixture
+def raw(world: World) -> Iterator[Raw]:
+    """On that world's database. What is refused leaves it as it was, so one does for many statements."""
     with contextlib.closing(Raw(world.database)) as connection:
-        connection.run(
-            "INSERT INTO judgment_revision (id, evaluation_id, number, source, sha256, judgments, highest_grade, note,"
-            " imported_at) SELECT 7, evaluation_id, 7, source, 'x', 1, 1, '', imported_at FROM judgment_revision"
-            " WHERE id = 1",
-            "INSERT INTO subtopic_judgment VALUES (7, 1, 's', 'd', 1)",
-            "UPDATE judgment_revision SET finished_at = imported_at WHERE id = 7",
-            "UPDATE campaign SET locked_at = created_at WHERE slug = 'small'",
-        )
         yield connection
 
 
@@ -122,8 +137,15 @@ def _updates(table: sa.Table) -> Iterator[str]:
         yield f'UPDATE {table.name} SET "{column.name}" = {value}'
 
 
-@pytest.mark.parametrize("name", MESSAGE)
-def test_no_statement_changes_deletes_or_replaces_a_row(raw: Raw, world: World, name: str, engine_name: str) -> None:
+def test_no_statement_changes_deletes_or_replaces_a_row(raw: Raw, world: World, engine_name: str) -> None:
+    for name, message in MESSAGE.items():
+        for statement in _ways(name, engine_name):
+            with refused(world.database, BROKEN, name, match=message):
+                raw.run(statement)
+
+
+def _ways(name: str, engine_name: str) -> list[str]:
+    """To change, delete or replace rows of the table."""
     table = Base.metadata.tables[name]
     every = ", ".join(f'"{column.name}"' for column in table.columns)
     ways = [f"DELETE FROM {name}", _upsert(table), *_updates(table)]
@@ -135,32 +157,31 @@ def test_no_statement_changes_deletes_or_replaces_a_row(raw: Raw, world: World, 
         ]
     else:
         ways.append(f"MERGE INTO {name} t USING (SELECT 1) s ON true WHEN MATCHED THEN DELETE")
-    for statement in ways:
-        with refused(world.database, BROKEN, name, match=MESSAGE[name]):
-            raw.run(statement)
+    return ways
 
 
-@pytest.mark.parametrize("name", [*MESSAGE, "evaluation", "campaign"])
-def test_no_table_of_the_record_is_emptied_at_once(raw: Raw, world: World, name: str, engine_name: str) -> None:
-    ways = [f"TRUNCATE {name} CASCADE", 'TRUNCATE "user" CASCADE', "TRUNCATE query, evaluation CASCADE"]
-    for statement in [f"DELETE FROM {name}"] if engine_name == "sqlite" else ways:
+def test_no_table_of_the_record_is_emptied_at_once(raw: Raw, world: World, engine_name: str) -> None:
+    names = (*MESSAGE, "evaluation", "campaign")
+    verb, end = ("DELETE FROM", "") if engine_name == "sqlite" else ("TRUNCATE", " CASCADE")
+    ways = [(name, f"{verb} {name}{end}") for name in names]
+    if engine_name == "postgresql":
+        others = ('TRUNCATE "user" CASCADE', "TRUNCATE query, evaluation CASCADE")
+        ways += [(name, statement) for name in names for statement in others]
+    for name, statement in ways:
         with refused(world.database, BROKEN, name, match=r"never changes|only ever added|locked|stays in its campaign"):
             raw.run(statement)
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
+def test_nothing_is_inserted_into_a_finished_revision(raw: Raw, world: World) -> None:
+    for statement in (
         "INSERT INTO judgment (revision_id, query_id, document, grade) VALUES (1, 1, 'another', 1)",
         "INSERT INTO known_document (revision_id, query_id, document) VALUES (2, 1, 'another')",
         "INSERT INTO subtopic_judgment (revision_id, query_id, subtopic, document, grade) VALUES (1, 1, 's', 'd', 1)",
         "INSERT INTO judgment (revision_id, query_id, document, grade) SELECT 1, query_id, 'another', 1 FROM judgment",
         "INSERT INTO judgment (revision_id, query_id, document, grade) VALUES (99, 1, 'of no revision', 1)",
-    ],
-)
-def test_nothing_is_inserted_into_a_finished_revision(raw: Raw, world: World, statement: str) -> None:
-    with refused(world.database, BROKEN, "judgment", match="a judgment revision never changes"):
-        raw.run(statement)
+    ):
+        with refused(world.database, BROKEN, "judgment", match="a judgment revision never changes"):
+            raw.run(statement)
 
 
 def test_a_judgment_is_not_replaced_by_a_hidden_row_number(raw: Raw, world: World, engine_name: str) -> None:
