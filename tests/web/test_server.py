@@ -18,13 +18,14 @@ from leaderboard.errors import TooSlow
 from leaderboard.models import Submission
 from leaderboard.web.server import HELD_BYTES, Channel, Pace
 from tests.support.clients import Client, crowd, run, upload_requests
-from tests.support.processes import Process, free_port
+from tests.support.processes import Process
 from tests.support.site import LEADERBOARD, Site, running_site
 from tests.support.waiting import wait_until
 from tests.support.world import PASSWORD, add_senders, build_world
 
 FORM = "/campaigns/small/2026/submit"
 LINE = b"q1 Q0 d1 1 0.9 alpha\n"
+LINES = 5_000  # more bytes than the site awaits before a thread reads them
 UPLOADS = 64
 SENDERS = 4  # one person's files that arrive or wait are 20 at most
 MOST_SECONDS = 1.0
@@ -62,7 +63,7 @@ def test_sixty_four_slow_uploads_and_two_hundred_idle_or_half_sent_connections_s
     site: Site, folder: Path
 ) -> None:
     names = [f"Sender {number}" for number in range(SENDERS)]
-    requests = upload_requests(site.url, names, PASSWORD, FORM, 10_000_000, LINE * 20_000)
+    requests = upload_requests(site.url, names, PASSWORD, FORM, 10_000_000, LINE * LINES)
 
     async def besieged() -> list[tuple[str, int, float]]:
         async with crowd(
@@ -207,7 +208,7 @@ def test_a_site_that_is_stopped_lets_an_upload_end_first(migrated_sqlite: Path, 
         build_world(database, tmp_path)
         with running_site(url, tmp_path, workers=0) as own, closing(Client(own.url)) as ada:
             ada.log_in("Ada", PASSWORD)
-            lines = b"".join(LINE.replace(b"d1", b"document-%d" % number) for number in range(20_000))
+            lines = b"".join(LINE.replace(b"d1", b"document-%d" % number) for number in range(LINES))
             lines += LINE.replace(b"0.9", b"0.1")  # so that θ parts the documents, and no yes is asked for
             request = ada.upload_request(FORM, 10_000_000, lines)
             head, _, body = request.partition(b"\r\n\r\n")
@@ -236,28 +237,23 @@ def listens(host: str, port: int) -> bool:
     return True
 
 
-def test_a_site_takes_over_the_socket_that_a_supervisor_has_opened(site: Site, folder: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        command = [*LEADERBOARD, "serve", "--fd", str(listener.fileno())]
-        with Process(command, env=site.environment, cwd=folder, pass_fds=[listener.fileno()]) as own:
-            assert own.wait_for_url(f"{address}/healthz", seconds=60) == "ok\n"
-
-
-def test_more_connections_than_a_process_holds_shut_nobody_out(site: Site, folder: Path) -> None:
+def test_a_site_on_the_socket_of_a_supervisor_shuts_nobody_out_with_more_connections_than_a_process_holds(
+    site: Site, folder: Path
+) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
-    port = free_port()
 
-    async def besieged() -> list[tuple[str, int, float]]:
-        async with crowd(f"127.0.0.1:{port}", [], silent=1_000, half_sent=200) as slow:
+    async def besieged(address: str) -> list[tuple[str, int, float]]:
+        async with crowd(address, [], silent=1_000, half_sent=200) as slow:
             return await slow.probe(["/healthz"], 5)
 
     try:
-        command = [*LEADERBOARD, "serve", "--port", str(port), "--workers", "1"]
-        with Process(command, env=site.environment, cwd=folder) as own:
-            own.wait_for_url(f"http://127.0.0.1:{port}/healthz", seconds=60)
-            answers = run(asyncio.wait_for(besieged(), 60))
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            address = f"127.0.0.1:{listener.getsockname()[1]}"
+            command = [*LEADERBOARD, "serve", "--fd", str(listener.fileno()), "--workers", "1"]
+            with Process(command, env=site.environment, cwd=folder, pass_fds=[listener.fileno()]) as own:
+                assert own.wait_for_url(f"http://{address}/healthz", seconds=60) == "ok\n"
+                answers = run(asyncio.wait_for(besieged(address), 60))
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert {status for _, status, _ in answers} == {200}
