@@ -25,7 +25,7 @@ from tests.support.world import PASSWORD, add_senders, build_world
 
 FORM = "/campaigns/small/2026/submit"
 LINE = b"q1 Q0 d1 1 0.9 alpha\n"
-LINES = 5_000  # more bytes than the site awaits before a thread reads them
+LINES = 20_000  # more bytes than the site awaits before it writes any of them
 UPLOADS = 64
 SENDERS = 4  # one person's files that arrive or wait are 20 at most
 MOST_SECONDS = 1.0
