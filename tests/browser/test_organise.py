@@ -16,11 +16,11 @@ CHECKED = (f"{ROOM}/settings", f"{ROOM}/2026-text", f"{ROOM}/2026-text/settings"
 
 
 def test_an_organiser_makes_a_campaign_with_beta_worked_out_while_typing(
-    site: Site, page: Page, new_page: Callable[..., Page]
+    here: Site, page: Page, new_page: Callable[..., Page]
 ) -> None:
-    site.command("user", "add", "orla", "--password-stdin", text=PASSWORD)
-    site.command("user", "founder", "orla")
-    _log_in(page, site)
+    here.command("user", "add", "orla", "--password-stdin", text=PASSWORD)
+    here.command("user", "founder", "orla")
+    _log_in(page, here)
     page.get_by_role("link", name="Organise", exact=True).click()
     page.get_by_role("link", name="Make a campaign").click()
     assert_accessible(page)
@@ -53,16 +53,16 @@ def test_an_organiser_makes_a_campaign_with_beta_worked_out_while_typing(
     expect(page.get_by_role("heading", name="3 things are left to do")).to_be_visible()
 
     phone = new_page(viewport={"width": 375, "height": 800})
-    _log_in(phone, site)
+    _log_in(phone, here)
     for path in (*PAGES, *CHECKED):
-        phone.goto(site.url + path)
+        phone.goto(here.url + path)
         assert phone.evaluate("document.documentElement.scrollWidth") == 375, path
         if path in CHECKED:
             assert_accessible(phone)
 
 
-def _log_in(page: Page, site: Site) -> None:
-    page.goto(f"{site.url}/login")
+def _log_in(page: Page, here: Site) -> None:
+    page.goto(f"{here.url}/login")
     page.get_by_label("Name or e-mail address").fill("orla")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("main").get_by_role("button", name="Log in").click()

@@ -78,9 +78,9 @@ NO_PAGES = {
 
 
 @pytest.fixture(scope="module")
-def news(site: Site) -> Iterator[str]:
+def news(here: Site) -> Iterator[str]:
     """The address of a site with a campaign of four years."""
-    database = Database.connect(site.environment["LEADERBOARD_DATABASE_URL"])
+    database = Database.connect(here.environment["LEADERBOARD_DATABASE_URL"])
     field = Field(database, measures=MEASURES)
     field.campaign(beta=20.0)
     for year in range(2023, 2027):
@@ -102,7 +102,7 @@ def news(site: Site) -> Iterator[str]:
             )
     with database.write() as session:
         campaigns.create_campaign(session, CONSOLE, "talks", "Talks", measures=["AP"], primary_measure="AP")
-    yield site.url
+    yield here.url
     database.close()
 
 
@@ -133,9 +133,9 @@ LOOK = """() => ({
 
 
 @pytest.fixture(scope="module")
-def names(site: Site, news: str) -> dict[str, object]:
+def names(here: Site, news: str) -> dict[str, object]:
     """What stands in addresses: of an admin who owns the long team and organises the campaign with somebody else."""
-    database = Database.connect(site.environment["LEADERBOARD_DATABASE_URL"])
+    database = Database.connect(here.environment["LEADERBOARD_DATABASE_URL"])
     with database.write() as session:
         team = session.scalars(sa.select(Team).where(Team.slug == "the-long-team")).one()
         campaign = session.scalars(sa.select(Campaign).where(Campaign.slug == "news")).one()
@@ -167,9 +167,9 @@ def names(site: Site, news: str) -> dict[str, object]:
     return found
 
 
-def test_every_page_is_looked_at_on_a_phone(site: Site) -> None:
+def test_every_page_is_looked_at_on_a_phone(here: Site) -> None:
     app = create_app(
-        Config(database_url=site.environment["LEADERBOARD_DATABASE_URL"], secret_key="a secret of the tests")
+        Config(database_url=here.environment["LEADERBOARD_DATABASE_URL"], secret_key="a secret of the tests")
     )
     read = {rule.endpoint for rule in app.url_map.iter_rules() if "GET" in (rule.methods or ())}
     app.extensions["database"].close()
@@ -235,8 +235,8 @@ def _log_in(phone: Page, news: str, name: str) -> None:
     phone.get_by_role("heading", name=name).wait_for()
 
 
-def test_a_run_on_the_account_page_takes_two_lines_and_its_state_is_seen(site: Site, news: str, phone: Page) -> None:
-    database = Database.connect(site.environment["LEADERBOARD_DATABASE_URL"])
+def test_a_run_on_the_account_page_takes_two_lines_and_its_state_is_seen(here: Site, news: str, phone: Page) -> None:
+    database = Database.connect(here.environment["LEADERBOARD_DATABASE_URL"])
     new = people.new_account("Ada of the phones", "correct horse battery")
     with database.write() as session:
         user = people.register(session, new)
@@ -294,10 +294,10 @@ def test_the_evaluations_of_a_system_stand_below_each_other_however_far_their_ta
 
 @pytest.mark.parametrize("name", ["AQWV", "nDCG", "RBO"])
 def test_a_formula_wider_than_the_phone_can_be_scrolled_by_keyboard(
-    site: Site, new_page: Callable[..., Page], name: str
+    here: Site, new_page: Callable[..., Page], name: str
 ) -> None:
     page = new_page(viewport={"width": 300, "height": 800}, color_scheme="light")
-    page.goto(f"{site.url}/measures/{name}")
+    page.goto(f"{here.url}/measures/{name}")
     formula = page.get_by_role("group", name=f"Formula of {name}")
     formula.focus()
     wider = formula.evaluate("one => one.scrollWidth - one.clientWidth")

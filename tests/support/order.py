@@ -7,8 +7,11 @@ from xdist.scheduler import LoadFileScheduling
 
 __all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
 
-# Folders whose tests share what is made once: an installed wheel and the demonstration that it sets up.
-TOGETHER = ("tests/seeding/", "tests/installed/")
+# Tests that share what is made once: an installed wheel and the demonstration that it sets up; a site with its worker.
+TOGETHER = (
+    ("tests/seeding/", "tests/installed/"),
+    ("tests/browser/test_story.py", "tests/browser/test_two_years.py"),
+)
 # What takes longest, longest first: a long file that is begun last keeps one process busy while the others are idle.
 LONG = (
     "tests/experiment/",
@@ -42,7 +45,7 @@ class Sharing(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
     """By file, so that what a file's tests share (a site, an installed wheel) is made once."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return TOGETHER[0] if nodeid.startswith(TOGETHER) else nodeid.partition("::")[0]
+        return next((one[0] for one in TOGETHER if nodeid.startswith(one)), nodeid.partition("::")[0])
 
 
 @pytest.hookimpl(optionalhook=True)  # without xdist there is nothing to share out
