@@ -59,12 +59,16 @@ def bench(
     forms: Sequence[str] = FORMS,
     boards: Sequence[int] = BOARDS,
     engines: Sequence[str] = ENGINES,
+    judged_each: Sequence[int] = JUDGED_EACH,
+    imports_each: int = IMPORTS_EACH,
     only_scoring: bool = False,
 ) -> None:
     """Prints all tables, or that of scoring only. The load is made below `folder`; boards: their systems.
 
     forms    of the large run that whole processes read
     engines  on which many runs are sent and scored
+    judged_each   how many documents of a query are judged, one load for each
+    imports_each  how often a module is imported for each of `repeat`
     """
     for package in PACKAGES_OF_OURS:
         compile_dir(ROOT / package, quiet=1)  # as pip does with what it installs
@@ -78,8 +82,8 @@ def bench(
         return
     print()
     whole_processes([loads[form] for form in forms], repeat)
-    short_and_imports(loads["short"], repeat)
-    growth(loads["sorted"], queries * depth, repeat)
+    short_and_imports(loads["short"], repeat, imports_each)
+    growth(loads["sorted"], queries * depth, judged_each, repeat)
     searching(folder.resolve(), repeat, documents)
     ranking(boards, repeat)
 
@@ -109,7 +113,7 @@ def contest(load: Load, names: tuple[str, ...], repeat: int) -> dict[str, Cost]:
     return {name: median_low(taken) for name, taken in costs.items()}
 
 
-def short_and_imports(short: Load, repeat: int) -> None:
+def short_and_imports(short: Load, repeat: int, imports_each: int) -> None:
     """A short run in a warm process, and what importing the metric module costs."""
     pairs = [measure(["-m", "bench.warm", str(short.run), str(short.judgments)]).output.split() for _ in range(repeat)]
     ours, theirs = (median(map(float, column)) for column in zip(*pairs, strict=True))
@@ -117,24 +121,25 @@ def short_and_imports(short: Load, repeat: int) -> None:
         lines = sum(1 for _ in file)
     print("\n| case | ours | peer | ratio |\n|---|---|---|---|")
     row(f"{lines:,} lines, warm process", ours, "pytrec_eval", theirs)
-    row("import leaderboard.metrics", imports("leaderboard.metrics", repeat), "numpy", imports("numpy", repeat))
+    ours, theirs = (imports(module, imports_each * repeat) for module in ("leaderboard.metrics", "numpy"))
+    row("import leaderboard.metrics", ours, "numpy", theirs)
 
 
 def row(case: str, ours: float, peer: str, theirs: float) -> None:
     print(f"| {case} | {ours * 1e3:.1f} ms | {peer} {theirs * 1e3:.1f} ms | {ours / theirs:.3f} |")
 
 
-def imports(module: str, repeat: int) -> float:
+def imports(module: str, times: int) -> float:
     """Seconds that importing a module takes in a new process, the median of some."""
     timed = f"import time; start = time.perf_counter(); import {module}; print(time.perf_counter() - start)"
-    return median(float(measure(["-c", timed]).output) for _ in range(IMPORTS_EACH * repeat))
+    return median(float(measure(["-c", timed]).output) for _ in range(times))
 
 
-def growth(load: Load, lines: int, repeat: int) -> None:
+def growth(load: Load, lines: int, judged_each: Sequence[int], repeat: int) -> None:
     """Our cost over the number of lines, and over the number of judgments."""
     print("\n| run | wall | processor | peak memory |\n|---|---|---|---|")
     grown = [shortened(load, count) for count in LINES if count < lines]
-    deeper = [judged_deeper(load, each) for each in JUDGED_EACH]
+    deeper = [judged_deeper(load, each) for each in judged_each]
     for each in [*grown, Load(f"{lines:,} lines", load.run, load.judgments), *deeper]:
         cost = contest(each, ("ours",), repeat)["ours"]
         print(f"| {each.name} | {cost.wall:.2f} s | {cost.processor:.2f} s | {cost.memory / MIB:,.0f} MiB |")

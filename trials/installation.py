@@ -66,12 +66,14 @@ def migrated_database(engine: str, folder: Path) -> Iterator[tuple[str, Database
 
 
 @contextmanager
-def installation(engine: str) -> Iterator[Installation]:
-    """A running site and worker, removed at the end. Their output is printed only when the trial fails."""
+def installation(engine: str, *, processes: int = 2) -> Iterator[Installation]:
+    """A running site of so many processes and a worker, removed at the end. Their output is printed only when the trial
+    fails.
+    """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         url, database = stack.enter_context(migrated_database(engine, folder))
-        site = stack.enter_context(running_site(url, folder))
+        site = stack.enter_context(running_site(url, folder, processes=processes))
         yield Installation(site, database, folder)
         with redirect_stdout(io.StringIO()):
             stack.close()

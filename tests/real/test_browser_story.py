@@ -24,7 +24,7 @@ def site(postgres: Postgres, migrated_postgres: str, shared_data: Path, tmp_path
     queries = sorted({line.split()[0] for line in judgments.read_text().splitlines()}, key=int)
     (tmp_path / "queries.tsv").write_text("".join(f"{query}\n" for query in queries))
     database_url = postgres.create(migrated_postgres)
-    with running_site(database_url, tmp_path) as site:
+    with running_site(database_url, tmp_path, processes=1) as site:
         site.command(
             "campaign", "add", "trec-covid", "--title", "TREC-COVID", "--measures", "AP P@5 nDCG@10", "--compat", "9"
         )

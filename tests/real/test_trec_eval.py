@@ -69,8 +69,9 @@ def test_there_are_references_of_every_kind() -> None:
 
 @pytest.mark.parametrize("compat", [10, 9])
 def test_the_command_equals_the_file_beside_every_run(compat: int, compared: list[int]) -> None:
+    """Every other run for one version, the others for the other: above, each is compared for both."""
     names = {"AP": "map", "nDCG@10": "ndcg_cut_10", "RR": "recip_rank", "P@10": "P_10"}
-    for run, references in RUNS.items():
+    for run, references in list(RUNS.items())[compat % 2 :: 2]:
         reference = next(each for each in references if (each.compat, each.level) == (compat, 1))
         arguments = [str(run), "--judgments", str(reference.judgments), "--measures", " ".join(names)]
         options = ["--per-query", "--compat", str(compat), "--format", "csv"]

@@ -148,6 +148,7 @@ def begin_as_the_page_does(database: Database, store: RunStore, folder: Path) ->
                 assert bringing.enter(session, run, upload) is not None
 
 
+@pytest.mark.parametrize("engine_name", ["postgresql"])  # on SQLite the tests below, and test_exporting.py
 def test_every_board_that_stood_comes_back_with_its_dates_runs_and_figures(
     story: World,
     tmp_path: Path,
