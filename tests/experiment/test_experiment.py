@@ -8,12 +8,12 @@ which is kept and which an organiser read first, too. Clock and chance
 are set (`installation`), so nothing is masked before it is compared, with one exception: how long scoring took.
 
 Hypothesis draws the judgments (`draws`): freely where no figure is shown; where means are shown, so that these are the
-same. Leaks that are planted into the site (`plants`) are caught by the same comparison. `make trials` draws 200.
+same. Leaks that are planted into the site (`plants`) are caught by the same comparison, after
+a few steps of the year. `make trials` draws 200.
 """
 
-import itertools
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,39 +26,38 @@ from tests.experiment.installation import Installation, installed
 from tests.experiment.plans import EVALUATIONS
 from tests.experiment.plants import PLANTS, plant_all
 from tests.experiment.walk import NOT_POSTED, STATIC, Asked, Share, addresses, compared
-from tests.experiment.year import play, set_up
+from tests.experiment.year import play, play_shortly, set_up
 
 DRAWS = 1  # years that are drawn, some dozen judgments each; on SQLite only: the trial plays on both engines
 PARTS = 60 * DRAWS  # of what everybody asks for; each year reads another one, the trial reads all of them
 SIMPLEST = 1  # Hypothesis begins with the fewest and lowest grades that there can be, which make a poor year
 
 
-@pytest.fixture
-def played(migrated_sqlite: Path, tmp_path: Path) -> Callable[[Drawn, Asked], Installation]:
-    """Gives an installation after a year under these judgments."""
-    numbers = itertools.count()
+def _played(migrated: Path, folder: Path, judgments: Drawn, asked: Asked) -> Installation:
+    """An installation after a year under these judgments."""
+    shutil.copyfile(migrated, folder / "year.sqlite")
+    with installed(f"sqlite:///{folder / 'year.sqlite'}", folder / "store") as here:
+        play(here, judgments, asked)
+        return here
 
-    def play_one(judgments: Drawn, asked: Asked) -> Installation:
-        number = next(numbers)
-        shutil.copyfile(migrated_sqlite, tmp_path / f"{number}.sqlite")
-        with installed(f"sqlite:///{tmp_path / f'{number}.sqlite'}", tmp_path / f"store-{number}") as here:
-            play(here, judgments, asked)
-            return here
 
-    return play_one
+@pytest.fixture(scope="module")
+def first_year(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    """After the year that all others are compared with."""
+    asked = Asked(Share(range(DRAWS), PARTS), warm=True)
+    return _played(migrated_sqlite, tmp_path_factory.mktemp("first"), FIRST, asked)
 
 
 def test_whoever_is_no_organiser_is_answered_the_same_whatever_the_closed_judgments_are(
-    played: Callable[[Drawn, Asked], Installation],
+    first_year: Installation, migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    one = played(FIRST, Asked(Share(range(DRAWS), PARTS), warm=True))
     told_apart = False
     for part, judgments in enumerate(draw_years(SIMPLEST + DRAWS)[SIMPLEST:]):
         share = Share((part,), PARTS)
-        other = played(judgments, Asked(share, warm=True))
-        found = compared(one, other, share)
+        other = _played(migrated_sqlite, tmp_path_factory.mktemp("other"), judgments, Asked(share, warm=True))
+        found = compared(first_year, other, share)
         assert not found, f"{said(found)}\nthe other one's judgments: {judgments}"
-        told_apart = told_apart or one.to_organiser != other.to_organiser
+        told_apart = told_apart or first_year.to_organiser != other.to_organiser
     assert told_apart, "the organiser saw no difference either: the judgments drawn changed no figure at all"
 
 
@@ -78,7 +77,7 @@ def test_judgments_drawn_for_evaluations_that_show_means_leave_those_means_as_th
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """One of two installations with every plant, and what differs between them."""
+    """One of two installations with every plant after a few steps of the year, and what differs between them."""
 
     here: Installation
     found: list[Difference]
@@ -94,7 +93,7 @@ def planted(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         shutil.copyfile(migrated_sqlite, file)
         with installed(f"sqlite:///{file}", folder / f"store-{number}") as here:
             plant_all(here.app, here.database)
-            play(here, judgments, asked)
+            play_shortly(here, judgments, asked)
             both.append(here)
     return Planted(both[0], compared(*both, asked.share))
 
@@ -136,10 +135,10 @@ def test_the_walk_reads_every_route_of_the_site(opened: Installation) -> None:
     assert read == gets.difference(STATIC)
 
 
-def test_every_form_is_sent_in_a_walk_or_as_a_step_of_the_year(opened: Installation, planted: Planted) -> None:
+def test_every_form_is_sent_in_a_walk_or_as_a_step_of_the_year(opened: Installation, first_year: Installation) -> None:
     posts = {rule.endpoint for rule in opened.app.url_map.iter_rules() if "POST" in (rule.methods or ())}
     walked = {endpoint_of(opened, ("", "", "POST", address)) for address in addresses(opened, "POST")}
-    steps = {endpoint_of(opened, key) for key in planted.here.steps if key[2] == "POST"}
+    steps = {endpoint_of(opened, key) for key in first_year.steps if key[2] == "POST"}
     assert posts == walked | steps
     assert steps >= NOT_POSTED.keys()
 

@@ -23,7 +23,7 @@ from tests.experiment.installation import PASSWORD, Installation
 from tests.experiment.plans import CAMPAIGNS, COLLECTION, EVALUATIONS, GRACED, HIDDEN, QUERIES, RUNS, TAGS, moment
 from tests.experiment.walk import ORGANISER, Asked, walk
 
-__all__ = ["IMPORTS", "play", "set_up"]
+__all__ = ["IMPORTS", "play", "play_shortly", "set_up"]
 
 ALL = Asked()
 
@@ -91,6 +91,22 @@ def play(here: Installation, drawn: Drawn, asked: Asked = ALL) -> None:
     here.to_organiser = [
         here.people[ORGANISER].get(f"/campaigns/{plan.campaign}/{name}.csv") for name, plan in EVALUATIONS.items()
     ]
+
+
+def play_shortly(here: Installation, drawn: Drawn, asked: Asked) -> None:
+    """Plays a few steps of such a year, and one walk: enough for what leaks judgments whatever has happened."""
+    here.at(moment(1, 5))
+    set_up(here)
+    for name in EVALUATIONS:
+        judge(here, name, drawn[name][0])
+    here.at(moment(1, 15), "eve", "ada")
+    for name in ("sealed", "kept", "complete"):
+        send(here, "in time", "ada", name, "good", "Searcher", Designation.PRIMARY)
+        send(here, "in time", "eve", name, "other", "Finder", Designation.PRIMARY)
+    here.drain()
+    here.at(moment(3, 5), "", "eve", "ada", ORGANISER)
+    walk(here, "once runs are scored", ("", "eve", "ada"), asked=asked)
+    act(here, "ada", f"/submissions/{runs_of(here, 'sealed')[0]}/withdraw", because="a mistake of ours")
 
 
 def set_up(here: Installation) -> None:
