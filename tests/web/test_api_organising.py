@@ -27,9 +27,15 @@ __all__ = ["program"]  # the fixture
 
 CAMPAIGN = f"{API}/organise/campaigns/harbour"
 EVALUATION = f"{CAMPAIGN}/evaluations/2025"
-SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # refused by how it reads, before any statement of its own
 NO_RANK = "0 of 1 system change rank"
 SEND_YES = "send yes: true with it where it is meant so, or these lines as yes, to agree to nothing else"
+BOTH = pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
+
+
+@pytest.fixture
+def engine_name() -> str:
+    """One is enough where nothing else is said: what the services do with it is tried on both in tests/services."""
+    return "sqlite"
 
 
 @pytest.fixture
@@ -50,6 +56,7 @@ def judge(program: Program, path: str, status: int = 200, fields: dict[str, str]
     return program.ask(path, "POST", status=status, data=data)
 
 
+@BOTH
 def test_an_evaluation_is_made_filled_and_judged(orla: Program) -> None:
     made = orla.ask(
         f"{CAMPAIGN}/evaluations", "POST", status=201, json={"slug": "2026", "title": "Harbour 2026", "period": "2026"}
@@ -92,6 +99,7 @@ def test_a_run_is_taken_off_and_put_back(orla: Program, program: Callable[..., P
     assert orla.ask(f"{CAMPAIGN}/evaluations/none/submissions/{sent['id']}/restore", "POST", status=404)
 
 
+@BOTH
 def test_runs_of_an_evaluation_are_scored_again_together(
     orla: Program, program: Callable[..., Program], world: World
 ) -> None:
@@ -175,6 +183,7 @@ def test_a_founder_makes_a_campaign_changes_archives_and_removes_it(
     assert orla.ask(f"{EVALUATION}/remove", "POST")["evaluations"] == []  # with its judgments: it has no runs
 
 
+@BOTH
 def test_dates_are_given_with_an_offset_or_by_the_clocks_of_a_zone_and_a_clone_is_a_year_later(orla: Program) -> None:
     dates = {"time_zone": "AoE", "opens_at": "2025-03-01T00:00:00+02:00", "closes_at": "2025-09-30T23:59:00"}
     values = orla.ask(EVALUATION, "POST", json={**dates, "grace_seconds": 5, "yes": True})["values"]
@@ -269,7 +278,6 @@ def test_files_are_previewed_and_taken_in_while_nothing_has_changed(orla: Progra
     assert orla.ask(f"{EVALUATION}/judgments/remove", "POST", json={"source": "assessors"})["others"] == []
 
 
-@SQLITE
 @pytest.mark.parametrize(
     "body", ["null", "5", '"x"', '[["q9", "text"]]', "{}", "[" * 5000, '{"a":' * 900 + "1" + "}" * 900]
 )
@@ -348,7 +356,6 @@ def test_a_token_that_may_not_organise_or_is_of_no_organiser_finds_nothing(
     assert program("orla", Scope.ORGANISE).ask(EVALUATION)["values"]["title"] == "Harbour 2025"
 
 
-@SQLITE
 @pytest.mark.parametrize(
     ("path", "body", "field"),
     [
@@ -384,7 +391,6 @@ def test_what_is_wrong_is_said_by_its_field_and_nothing_changes(
     assert (orla.ask(EVALUATION), orla.ask(CAMPAIGN)) == before
 
 
-@SQLITE
 def test_a_file_that_is_none_of_queries_or_judgments_is_refused_by_its_lines(orla: Program) -> None:
     said = judge(orla, f"{EVALUATION}/judgments", 400, judgments="q1 0 d1\n")
     assert list(said["fields"]) == ["judgments"]

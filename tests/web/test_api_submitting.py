@@ -26,7 +26,13 @@ __all__ = ["program"]  # the fixture
 
 SUBMISSIONS = f"{API}/campaigns/harbour/evaluations/2025/submissions"
 FIELDS = {"team": "alpha", "system": "searcher"}
-SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # refused by how it reads, before any statement of its own
+BOTH = pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
+
+
+@pytest.fixture
+def engine_name() -> str:
+    """One is enough where nothing else is said: what the services do with it is tried on both in tests/services."""
+    return "sqlite"
 
 
 def send(
@@ -63,6 +69,7 @@ def ada(program: Callable[..., Program]) -> Program:
     return program("ada", Scope.SUBMIT)
 
 
+@BOTH
 def test_a_run_goes_in_and_is_followed(ada: Program, world: World) -> None:
     answer = send(ada, team="alpha", system="searcher", threshold="0.5", label="first", designation="primary")
     assert answer.status_code == 201
@@ -82,7 +89,6 @@ def test_a_new_system_is_made_with_its_first_run(ada: Program) -> None:
     assert taken["system"]["slug"] == "finder"
 
 
-@SQLITE
 @pytest.mark.parametrize(
     ("fields", "wrong", "said"),
     [
@@ -108,7 +114,6 @@ def test_what_is_wrong_with_a_field_is_said_by_its_name(
     assert count(world) == 0
 
 
-@SQLITE
 def test_a_form_without_a_file_and_what_is_no_form_are_refused(ada: Program, world: World) -> None:
     refused = send(ada, None)
     assert (refused.status_code, refused.content_type) == (400, "application/problem+json")
@@ -140,7 +145,6 @@ def test_who_is_not_in_the_team_learns_nothing_of_its_systems(program: Callable[
     assert count(world) == 0
 
 
-@SQLITE
 def test_who_is_in_no_team_is_told_to_make_or_join_one(program: Callable[..., Program], world: World) -> None:
     """Whatever team they name: of others' they learn nothing."""
     ben = program("ben", Scope.SUBMIT)
@@ -154,7 +158,6 @@ def test_who_is_in_no_team_is_told_to_make_or_join_one(program: Callable[..., Pr
         assert answer.json["fields"] == {"team": [said]}
 
 
-@SQLITE
 def test_a_field_that_is_given_twice_is_refused_by_its_name(ada: Program, world: World) -> None:
     """An answer and an agreement too, asked or not."""
     twice: Any = ["one", "two"]
@@ -177,6 +180,7 @@ def test_a_token_that_may_only_read_submits_and_withdraws_nothing(
     assert ada.ask(f"{API}/submissions/{taken['id']}")["withdrawn_at"] is None
 
 
+@BOTH
 def test_a_second_try_under_the_same_key_takes_no_second_run(
     ada: Program, program: Callable[..., Program], world: World
 ) -> None:
@@ -278,7 +282,6 @@ def test_an_answer_that_tells_of_queries_beside_those_shown_counts_as_a_rejected
     assert (used(world), rows(world, Arrival)) == (4, 0)
 
 
-@SQLITE
 def test_what_is_asked_and_lacks_is_named_with_its_question_and_choices_all_at_once(ada: Program, world: World) -> None:
     with world.database.write() as session:
         asking = session.get_one(Evaluation, world.evaluation.id)
@@ -331,7 +334,6 @@ def test_what_is_asked_and_lacks_is_named_with_its_question_and_choices_all_at_o
     assert send(ada, f"# platform.cpu: Z80\n{RUN}", **in_file).status_code == 201
 
 
-@SQLITE
 def test_mistakes_in_the_form_of_every_kind_are_named_at_once_with_the_file_and_cost_nothing(
     app: Flask, ada: Program, world: World
 ) -> None:
@@ -374,7 +376,6 @@ def test_a_key_of_another_evaluation_is_refused(ada: Program, world: World) -> N
     assert count(world) == 1
 
 
-@SQLITE
 @pytest.mark.parametrize("key", ["two words", "x" * 201, "ü"])
 def test_a_key_that_can_not_be_kept_is_refused(ada: Program, world: World, key: str) -> None:
     assert send(ada, key=key).status_code == 400
@@ -392,6 +393,7 @@ def test_a_run_is_fetched_by_its_team_only(ada: Program, reader: Callable[[str],
     assert "/login" in reader("").client.get(address).headers["Location"]
 
 
+@BOTH
 def test_a_run_is_withdrawn_and_described(ada: Program, program: Callable[..., Program]) -> None:
     taken = send(ada).json
     assert taken is not None
@@ -410,7 +412,6 @@ def test_a_run_is_withdrawn_and_described(ada: Program, program: Callable[..., P
     assert ada.ask(f"{path}/withdraw", "POST", status=409, json={})["title"] == "This no longer fits"
 
 
-@SQLITE
 @pytest.mark.parametrize(
     ("body", "field"),
     [

@@ -31,6 +31,13 @@ PATHS = (
     "/measures/",
     "/measures/AP",
 )
+BOTH = pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
+
+
+@pytest.fixture
+def engine_name() -> str:
+    """One is enough where nothing else is said: pages are kept above the database."""
+    return "sqlite"
 
 
 def test_a_page_is_packed_for_whoever_takes_it_and_the_same_to_all(visitor: Reader) -> None:
@@ -103,6 +110,7 @@ def test_what_is_changed_shows_on_the_next_request(
     assert "queued" in participant.get("/teams/alpha")
 
 
+@BOTH
 def test_a_claim_of_a_worker_shows_on_a_page_that_was_asked_for_before(world: World, participant: Reader) -> None:
     """Claims raise no generation: a page with a run that is waiting is not kept."""
     participant.send("/campaigns/harbour/2025/submit", RUN, system=str(world.system.id), designation="primary")

@@ -24,6 +24,13 @@ from tests.web.test_submissions import turn
 
 LIST = "/organise/harbour/2025/submissions"
 SWITCH = "Boards show the figures of before until all runs of an evaluation are, and then switch at once."
+BOTH = pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
+
+
+@pytest.fixture
+def engine_name() -> str:
+    """One is enough where nothing else is said: what these pages do is tried on both in tests/services."""
+    return "sqlite"
 
 
 @pytest.fixture
@@ -36,6 +43,7 @@ def runs(world: World, participant: Reader) -> list[str]:
     return [f"{LIST}/1", f"{LIST}/2"]
 
 
+@BOTH
 def test_all_submissions_are_listed_with_filters_states_and_the_oldest_wait(
     world: World, organiser: Reader, runs: list[str]
 ) -> None:
@@ -64,6 +72,7 @@ def test_a_label_that_a_spreadsheet_would_run_is_defused_in_the_list_as_a_file(
     assert '"label": "=1+1"' in organiser.get(f"{LIST}.json")
 
 
+@BOTH
 def test_the_list_as_a_file_has_the_answers_and_no_formula_among_them(
     world: World, organiser: Reader, runs: list[str]
 ) -> None:
@@ -136,6 +145,7 @@ def test_a_rejected_file_is_handed_back_and_nothing_else_is(
         assert session.scalar(sa.select(sa.func.count()).select_from(Submission)) == 2
 
 
+@BOTH
 def test_failed_runs_are_queued_again_at_once_and_all_are_scored_anew_where_something_changed(
     world: World, organiser: Reader, reader: Callable[[str], Reader], runs: list[str]
 ) -> None:

@@ -25,9 +25,13 @@ from leaderboard.store import Caps
 from tests.web.conftest import RUN, Reader, World, errors
 
 FORM = "/campaigns/harbour/2025/submit"
+BOTH = pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
 
-# What is words, or refused before any statement, or a file's matter.
-SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])
+
+@pytest.fixture
+def engine_name() -> str:
+    """One is enough where nothing else is said: words, files, and what is submitted as tests/services try on both."""
+    return "sqlite"
 
 
 def submissions(world: World) -> list[Submission]:
@@ -55,13 +59,11 @@ def ask(world: World) -> None:
         submission_forms.state_agreement(session, CONSOLE, asking, "terms", "Terms of use", "Do no harm.")
 
 
-@SQLITE
 def test_a_visitor_logs_in_first(visitor: Reader) -> None:
     assert visitor.client.get(FORM).location == f"/login?next={FORM}"
     assert visitor.client.post(FORM).status_code == 302
 
 
-@SQLITE
 def test_somebody_without_a_team_is_told_to_make_one(organiser: Reader) -> None:
     assert "Make a team" in organiser.get(FORM)
 
@@ -71,11 +73,11 @@ def test_it_offers_the_reader_s_own_systems_only(participant: Reader, other: Rea
     assert "Searcher" not in other.get(FORM)
 
 
-@SQLITE
 def test_there_is_no_form_where_there_is_no_evaluation(participant: Reader) -> None:
     participant.get("/campaigns/harbour/1999/submit", status=404)
 
 
+@BOTH
 def test_a_run_goes_in_with_everything_that_was_said_of_it(world: World, app: Flask, participant: Reader) -> None:
     world.measure("AP", "SetF")
     answer = participant.send(
@@ -94,7 +96,6 @@ def test_a_run_goes_in_with_everything_that_was_said_of_it(world: World, app: Fl
         assert session.scalars(sa.select(Scoring.state)).all() == [State.QUEUED]
 
 
-@SQLITE
 def test_no_system_is_chosen_before_the_reader_does(world: World, participant: Reader) -> None:
     page = participant.get(FORM)
     assert re.search(r'<select[^>]*name="system"[^>]*><option value="">Choose a system</option>', page)
@@ -120,7 +121,6 @@ def test_the_form_says_which_run_stands_and_asks_whether_this_one_should(world: 
     assert re.search(r"third try \(run 3, .*\) stands now", participant.get(FORM))
 
 
-@SQLITE
 @pytest.mark.parametrize(
     ("choice", "says"),
     [(RunChoice.BEST, "the best run of each system, by the measure that ranks"), (RunChoice.LATEST, "the latest run")],
@@ -137,14 +137,12 @@ def test_where_the_campaign_shows_the_best_or_the_latest_run_there_is_nothing_to
     assert participant.send(FORM, RUN, system=str(world.system.id), designation="contrastive").status_code == 302
 
 
-@SQLITE
 def test_a_run_keeps_the_name_of_its_file_without_folders(world: World, participant: Reader) -> None:
     participant.send(FORM, RUN, filename="../../run 7.txt", system=str(world.system.id), designation="contrastive")
     [run] = submissions(world)
     assert (run.filename, run.label) == ("run 7.txt", "")
 
 
-@SQLITE
 def test_a_compressed_run_keeps_its_own_receipt(world: World, participant: Reader) -> None:
     packed = gzip.compress(RUN.encode())
     participant.send(FORM, packed, filename="run.gz", system=str(world.system.id), designation="contrastive")
@@ -153,6 +151,7 @@ def test_a_compressed_run_keeps_its_own_receipt(world: World, participant: Reade
     assert run.text_sha256 == hashlib.sha256(RUN.encode()).hexdigest()
 
 
+@BOTH
 def test_a_new_system_is_made_with_its_run(world: World, participant: Reader) -> None:
     team = world.teams["alpha"].id
     participant.send(FORM, RUN, system=f"new-{team}", system_name="Sparse one", designation="primary")
@@ -247,7 +246,6 @@ def test_nobody_submits_for_another_team_or_learns_which_there_are(world: World,
     assert submissions(world) == []
 
 
-@SQLITE
 def test_a_file_over_the_cap_is_refused_and_not_kept(world: World, app: Flask, participant: Reader) -> None:
     answer = participant.send(FORM, RUN * 2000, system=str(world.system.id), designation="primary", notes="kept notes")
     assert answer.status_code == 400
@@ -256,14 +254,12 @@ def test_a_file_over_the_cap_is_refused_and_not_kept(world: World, app: Flask, p
     assert files_in(app) == []
 
 
-@SQLITE
 def test_a_sender_who_goes_on_and_on_is_let_go(world: World, app: Flask, participant: Reader) -> None:
     answer = participant.send(FORM, RUN * 6000, system=str(world.system.id), designation="primary")
     assert answer.status_code == 413
     assert files_in(app) == []
 
 
-@SQLITE
 def test_a_file_that_expands_over_the_cap_is_refused_and_not_kept(
     world: World, app: Flask, participant: Reader
 ) -> None:
@@ -274,7 +270,6 @@ def test_a_file_that_expands_over_the_cap_is_refused_and_not_kept(
     assert files_in(app) == []
 
 
-@SQLITE
 def test_a_form_without_its_token_keeps_nothing(world: World, app: Flask, participant: Reader) -> None:
     answer = participant.client.post(
         FORM,
@@ -287,6 +282,7 @@ def test_a_form_without_its_token_keeps_nothing(world: World, app: Flask, partic
 
 
 @pytest.mark.parametrize("length", [200, 400, 520])
+@BOTH
 def test_an_upload_that_is_cut_off_leaves_neither_row_nor_file(
     world: World, app: Flask, participant: Reader, length: int
 ) -> None:
@@ -311,7 +307,6 @@ def test_an_upload_that_is_cut_off_leaves_neither_row_nor_file(
 PART = '\r\n--b\r\nContent-Disposition: form-data; name="notes"\r\n\r\n'
 
 
-@SQLITE
 @pytest.mark.parametrize(
     ("behind", "status"),
     [
@@ -367,7 +362,6 @@ def test_a_text_beside_a_file_that_cant_be_kept_comes_back_with_the_whole_form(
     assert participant.send(FORM, None, **{**sent, "notes": "fast", "kept": kept[1]}).location == "/submissions/1"
 
 
-@SQLITE
 def test_a_form_too_large_to_be_read_is_refused_with_the_way_back_to_it(participant: Reader) -> None:
     large = participant.send(FORM, RUN * 6000)
     assert (large.status_code, "<title>Error: " in large.text) == (413, True)
@@ -404,7 +398,6 @@ class Watched(io.RawIOBase):
         return self._content.tell()
 
 
-@SQLITE
 def test_an_upload_goes_to_the_store_piece_by_piece(world: World, app: Flask, participant: Reader) -> None:
     app.extensions["store"].caps = Caps(upload_bytes=20_000_000, text_bytes=20_000_000)
     app.extensions["config"] = replace(app.extensions["config"], upload_bytes=20_000_000)
@@ -424,13 +417,13 @@ def test_an_upload_goes_to_the_store_piece_by_piece(world: World, app: Flask, pa
     assert run.size == len(long)
 
 
-@SQLITE
 @pytest.mark.parametrize("content_type", ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"])
 def test_what_is_no_form_with_a_file_is_refused(participant: Reader, content_type: str) -> None:
     answer = participant.client.post(FORM, data=b"system=1", content_type=content_type)
     assert answer.status_code == 400
 
 
+@BOTH
 def test_the_quota_stands_beside_the_form_and_is_enforced(world: World, participant: Reader) -> None:
     world.change(daily_quota=2)
     assert "2 of 2" in participant.get(FORM)
@@ -480,6 +473,7 @@ def test_what_is_left_of_a_quota_is_said_with_when_it_resets(world: World, parti
     assert "6 of 7</strong> left in all" in page
 
 
+@BOTH
 def test_files_that_are_arriving_are_named_beside_what_is_left(world: World, participant: Reader) -> None:
     world.change(daily_quota=3)
     assert "arriving" not in participant.get(FORM)
@@ -512,14 +506,12 @@ def test_a_late_run_is_taken_where_that_is_allowed_and_marked(world: World, part
     assert run.late
 
 
-@SQLITE
 def test_the_form_names_every_format_that_a_run_may_have(participant: Reader) -> None:
     words = participant.get(FORM)
     for named in ("TREC run", "decisions", "CSV", "JSON lines", ".tgz"):
         assert named in words
 
 
-@SQLITE
 def test_a_threshold_that_only_python_takes_for_a_number_is_refused(world: World, participant: Reader) -> None:
     world.measure("AP", "SetF")
     sent = {"system": str(world.system.id), "designation": "contrastive"}

@@ -24,6 +24,13 @@ FINDS = (
     "to find one of 0.06 takes about 83."
 )
 RESTS = "The lead of Alder rests on 3 of 20 queries: without q2, q3 and q7 Birch would lead."
+BOTH = pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
+
+
+@pytest.fixture
+def engine_name() -> str:
+    """One is enough where nothing else is said: sentences, whose figures tests/reads try on both."""
+    return "sqlite"
 
 
 @pytest.fixture
@@ -33,6 +40,7 @@ def field(twenty_queries: Field) -> Field:
     return twenty_queries
 
 
+@BOTH
 def test_the_smallest_difference_and_the_queries_that_the_lead_rests_on_are_said(app: Flask, field: Field) -> None:
     field.refresh()
     page = seen(app, BOARD)
