@@ -9,18 +9,29 @@ from leaderboard.reads.progress import Line, ProgressPage, progress
 from leaderboard.reads.systems import SystemPage, system
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.standings import SystemKind
+from tests.support.databases import Filling, OwnDatabase
 from tests.support.field import DAY, NOW, Field
 
 
-@pytest.fixture
-def years(database: Database) -> Field:
-    """Three years of one condition, and one of another."""
+def _fill(database: Database) -> dict[str, int]:
     field = Field(database)
     field.campaign()
     for year in (2024, 2025, 2026):
         field.evaluation(str(year), condition="English", period=str(year), period_key=year)
     field.evaluation("2026-fr", condition="French", period="2026", period_key=2026)
-    return field
+    return field.evaluations
+
+
+@pytest.fixture(scope="session")
+def fill_years() -> Filling:
+    """Puts into a database what `years` begins with."""
+    return _fill
+
+
+@pytest.fixture
+def years(database: Database, own_database: OwnDatabase, fill_years: Filling) -> Field:
+    """Three years of one condition, and one of another."""
+    return Field(database, evaluations=own_database.known)
 
 
 def read(field: Field, actor: Actor = VISITOR, **asked: str) -> ProgressPage:

@@ -269,10 +269,20 @@ def field(database: Database, own_database: OwnDatabase, fill_field: Filling) ->
     assert standing_kept(database) == standing_by_the_rule(database)  # whatever the test did
 
 
-@pytest.fixture
-def twenty_queries(database: Database) -> Field:
-    """A campaign ranked by AP with one evaluation of twenty queries, all of them of the tag "law"."""
+def _fill_twenty(database: Database) -> dict[str, int]:
     made = Field(database)
     made.campaign()
     made.evaluation(tags=[("law",)] * 20)
-    return made
+    return made.evaluations
+
+
+@pytest.fixture(scope="session")
+def fill_twenty() -> Filling:
+    """Puts into a database what `twenty_queries` begins with."""
+    return _fill_twenty
+
+
+@pytest.fixture
+def twenty_queries(database: Database, own_database: OwnDatabase, fill_twenty: Filling) -> Field:
+    """A campaign ranked by AP with one evaluation of twenty queries, all of them of the tag "law"."""
+    return Field(database, evaluations=own_database.known)

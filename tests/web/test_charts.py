@@ -24,6 +24,7 @@ from leaderboard.web.charts.differences import SINGLE
 from leaderboard.web.charts.progress import LABEL_HEIGHT
 from leaderboard.web.charts.svg import KEPT, PROPERTIES, SVG, _svg
 from leaderboard.web.sentences import best_over_periods
+from tests.support.databases import Filling, OwnDatabase
 from tests.support.field import NAN, NOW, Field
 
 YEARS = (2024, 2025, 2026)
@@ -36,20 +37,35 @@ def engine_name() -> str:
     return "sqlite"
 
 
-def years_of(
-    database: Database, measure: str, means: Mapping[str, Sequence[float | None]]
-) -> tuple[Field, ProgressPage]:
-    """Each system's mean in 2024, 2025 and 2026; None where it took no part. The baseline is called so."""
+def made_years(database: Database, measure: str) -> Field:
+    """A campaign ranked by the measure with 2024, 2025 and 2026, and nobody in them."""
     field = Field(database, measures=(measure,))
     field.campaign(beta=20.0)
     for year in YEARS:
         field.evaluation(str(year), period_key=year)
+    return field
+
+
+@pytest.fixture(scope="session")
+def fill_years() -> Filling:
+    """Puts into a database what `years` begins with."""
+    return lambda database: made_years(database, "AP").evaluations
+
+
+@pytest.fixture
+def years(database: Database, own_database: OwnDatabase, fill_years: Filling) -> Field:
+    """Those years, ranked by AP."""
+    return Field(database, measures=("AP",), evaluations=own_database.known)
+
+
+def years_of(field: Field, means: Mapping[str, Sequence[float | None]]) -> tuple[Field, ProgressPage]:
+    """Each system's mean in 2024, 2025 and 2026; None where it took no part. The baseline is called so."""
     for name, own in means.items():
         kind = SystemKind.BASELINE if name == "Baseline" else SystemKind.AUTOMATIC
         for year, mean in zip(YEARS, own, strict=True):
             if mean is not None:
-                field.run(name, {measure: [mean] * 4}, evaluation=str(year), kind=kind)
-    with database.read() as session:
+                field.run(name, {field.measures[0]: [mean] * 4}, evaluation=str(year), kind=kind)
+    with field.database.read() as session:
         return field, progress(session, VISITOR, "news", NOW)
 
 
@@ -89,9 +105,9 @@ def test_making_the_site_does_not_import_the_renderer(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def page(database: Database) -> ProgressPage:
+def page(years: Field) -> ProgressPage:
     means = {"Alder": (0.25, 0.5, 0.625), "Birch": (0.5, 0.25, None), "Baseline": (0.125, 0.125, 0.125)}
-    return years_of(database, "AP", means)[1]
+    return years_of(years, means)[1]
 
 
 def test_the_finding_stands_under_the_chart_and_in_its_description(page: ProgressPage) -> None:
@@ -123,9 +139,9 @@ def test_a_drawing_takes_every_colour_from_the_page_and_obeys_its_security_polic
         assert "<script" not in svg
 
 
-def test_at_most_six_systems_have_a_colour_and_the_rest_is_grey(database: Database) -> None:
+def test_at_most_six_systems_have_a_colour_and_the_rest_is_grey(years: Field) -> None:
     means = {f"System {number}": (0.1 * number, 0.1 * number, 0.1 * number) for number in range(1, 9)}
-    chart = charts.progress_chart(years_of(database, "AP", means)[1])
+    chart = charts.progress_chart(years_of(years, means)[1])
     assert chart is not None
     assert set(re.findall(r"--series-\w+", chart.wide)) == {
         *(f"--series-{number}" for number in range(1, 7)), "--series-rest",
@@ -138,10 +154,8 @@ def test_at_most_six_systems_have_a_colour_and_the_rest_is_grey(database: Databa
 CHANGE = r"\b(r[io]se[ns]?|f[ae]ll(en|s)?|improve\w*|worsen\w*|gr[eo]w[ns]?|declin\w*|dropp?\w*|(in|de)creas\w*|went)\b"
 
 
-def test_no_page_over_the_periods_says_that_a_figure_changed_since_its_queries_did(
-    app: Flask, database: Database
-) -> None:
-    years_of(database, "AP", {"Alder": (0.25, 0.5, 0.625), "Birch": (0.625, 0.25, 0.125), "Cedar": (0.5, 0.5, 0.5)})
+def test_no_page_over_the_periods_says_that_a_figure_changed_since_its_queries_did(app: Flask, years: Field) -> None:
+    years_of(years, {"Alder": (0.25, 0.5, 0.625), "Birch": (0.625, 0.25, 0.125), "Cedar": (0.5, 0.5, 0.5)})
     client = app.test_client()
     for address in ("/campaigns/news/progress", "/teams/team-alder/alder", "/teams/team-birch/birch"):
         page = client.get(address)
@@ -150,8 +164,8 @@ def test_no_page_over_the_periods_says_that_a_figure_changed_since_its_queries_d
         assert not re.search(CHANGE, words, re.IGNORECASE), address
 
 
-def test_a_systems_own_chart_greys_the_others_and_keeps_its_colour(database: Database) -> None:
-    field, page = years_of(database, "AP", {"Alder": (0.5, 0.5, 0.5), "Birch": (0.25, 0.25, 0.375)})
+def test_a_systems_own_chart_greys_the_others_and_keeps_its_colour(years: Field) -> None:
+    field, page = years_of(years, {"Alder": (0.5, 0.5, 0.5), "Birch": (0.25, 0.25, 0.375)})
     chart = charts.progress_chart(page, only=field.systems["Birch"])
     assert chart is not None
     assert set(re.findall(r"--series-\w+", chart.wide)) == {"--series-2", "--series-rest"}
@@ -159,59 +173,59 @@ def test_a_systems_own_chart_greys_the_others_and_keeps_its_colour(database: Dat
 
 
 def test_zero_is_on_the_axis_and_marked_where_a_value_can_be_below_it(database: Database) -> None:
-    chart = charts.progress_chart(years_of(database, "AQWV", {"Alder": (0.5, 0.75, 0.5)})[1])
+    chart = charts.progress_chart(years_of(made_years(database, "AQWV"), {"Alder": (0.5, 0.75, 0.5)})[1])
     assert chart is not None
     assert {"0.00", "AQWV; 0 = nothing returned"} <= set(texts(chart.wide))
 
 
 def test_figures_all_below_zero_can_be_drawn(database: Database) -> None:
-    chart = charts.progress_chart(years_of(database, "AQWV", {"Alder": (-0.5, -1.5, -0.25)})[1])
+    chart = charts.progress_chart(years_of(made_years(database, "AQWV"), {"Alder": (-0.5, -1.5, -0.25)})[1])
     assert chart is not None
     assert "−1.50" in texts(chart.wide) or "−1.00" in texts(chart.wide)
 
 
-def test_names_are_text_whatever_they_hold(database: Database) -> None:
-    chart = charts.progress_chart(years_of(database, "AP", {'A <b>&amp;</b> "x"': (0.5, None, None)})[1])
+def test_names_are_text_whatever_they_hold(years: Field) -> None:
+    chart = charts.progress_chart(years_of(years, {'A <b>&amp;</b> "x"': (0.5, None, None)})[1])
     assert chart is not None
     assert 'A <b>&amp;</b> "x", to 2024' in texts(chart.wide)
 
 
-def test_long_names_are_shortened_in_the_drawing_and_whole_on_hover(database: Database) -> None:
+def test_long_names_are_shortened_in_the_drawing_and_whole_on_hover(years: Field) -> None:
     name = "A system with a name of some forty letters"
-    chart = charts.progress_chart(years_of(database, "AP", {name: (0.5, 0.5, 0.5)})[1])
+    chart = charts.progress_chart(years_of(years, {name: (0.5, 0.5, 0.5)})[1])
     assert chart is not None
     assert "A system with a name of som…" in texts(chart.wide)
     assert name in chart.wide
 
 
-def test_labels_of_lines_that_end_together_do_not_lie_on_each_other(database: Database) -> None:
+def test_labels_of_lines_that_end_together_do_not_lie_on_each_other(years: Field) -> None:
     means = {name: (None, None, 0.5 + 0.001 * place) for place, name in enumerate(("Alder", "Birch", "Cedar"))}
-    chart = charts.progress_chart(years_of(database, "AP", {**means, "Dogwood": (0.1, None, None)})[1])
+    chart = charts.progress_chart(years_of(years, {**means, "Dogwood": (0.1, None, None)})[1])
     assert chart is not None
     heights = heights_of(chart.wide, means)
     assert len(heights) == 3
     assert all(after - before >= LABEL_HEIGHT - 1 for before, after in pairwise(heights))
 
 
-def test_whoever_was_the_best_of_a_period_has_a_name_in_the_chart(database: Database) -> None:
+def test_whoever_was_the_best_of_a_period_has_a_name_in_the_chart(years: Field) -> None:
     means: dict[str, Sequence[float | None]] = {f"System {number}": (0.1, 0.1, 0.1) for number in range(1, 8)}
-    chart = charts.progress_chart(years_of(database, "AP", {**means, "Newcomer": (None, None, 0.9)})[1])
+    chart = charts.progress_chart(years_of(years, {**means, "Newcomer": (None, None, 0.9)})[1])
     assert chart is not None
     assert "Newcomer" in texts(chart.wide)
     assert chart.sentence.endswith("and 0.900 in 2026 (Newcomer).")
 
 
-def test_many_labels_at_one_height_stay_inside_the_drawing(database: Database) -> None:
+def test_many_labels_at_one_height_stay_inside_the_drawing(years: Field) -> None:
     means = {f"System {number}": (0.1, 0.1, 0.9 + number / 1000) for number in range(6)}
-    chart = charts.progress_chart(years_of(database, "AP", means)[1])
+    chart = charts.progress_chart(years_of(years, means)[1])
     assert chart is not None
     assert all(height >= 0 for height in heights_of(chart.wide, means))
 
 
-def test_the_name_of_a_line_that_ends_early_stands_right_of_the_plot(database: Database) -> None:
+def test_the_name_of_a_line_that_ends_early_stands_right_of_the_plot(years: Field) -> None:
     """In the plot it would cover another's line."""
     means = {"Alder": (0.5, 0.5, 0.5), "Birch": (0.4, 0.5, None)}
-    chart = charts.progress_chart(years_of(database, "AP", means)[1])
+    chart = charts.progress_chart(years_of(years, means)[1])
     assert chart is not None
     for svg in (chart.wide, chart.narrow):
         last_period = places_of(svg, "2026")[0][0]
@@ -220,9 +234,9 @@ def test_the_name_of_a_line_that_ends_early_stands_right_of_the_plot(database: D
         assert all(x > last_period for name in names for x, _ in places_of(svg, name))
 
 
-def test_the_best_of_the_latest_period_is_named_and_not_grey(database: Database) -> None:
+def test_the_best_of_the_latest_period_is_named_and_not_grey(years: Field) -> None:
     means: dict[str, Sequence[float | None]] = {f"System {number}": (0.1, 0.1, 0.1) for number in range(1, 8)}
-    chart = charts.progress_chart(years_of(database, "AP", {**means, "Newcomer": (None, 0.05, 0.9)})[1])
+    chart = charts.progress_chart(years_of(years, {**means, "Newcomer": (None, 0.05, 0.9)})[1])
     assert chart is not None
     for svg in (chart.wide, chart.narrow):
         assert "Newcomer" in texts(svg)
@@ -262,9 +276,9 @@ def test_the_title_says_of_which_condition_the_figures_are(database: Database) -
         assert "AP, main task" in texts(svg)
 
 
-def test_what_stands_on_hover_is_written_for_readers(database: Database) -> None:
+def test_what_stands_on_hover_is_written_for_readers(database: Database, years: Field) -> None:
     """Never the names of our own data, nor a colour that stands for the page's."""
-    field, page = years_of(database, "AP", {"Alder": (0.25, 0.5, 0.5), "Birch": (0.5, None, 0.25)})
+    field, page = years_of(years, {"Alder": (0.25, 0.5, 0.5), "Birch": (0.5, None, 0.25)})
     run = field.run("Cedar", {"AP": [0.75, 0.25, 0.5, NAN]}, evaluation="2024")
     with database.read() as session:
         differences = charts.differences_chart(results(session, VISITOR, run, NOW))
@@ -293,8 +307,8 @@ def test_whole_names_of_queries_stand_under_a_runs_chart(database: Database) -> 
     assert below_the_plot >= 6 + 9 * 7  # px: the names stand upright, nine characters each
 
 
-def test_there_is_no_chart_of_nothing(database: Database) -> None:
-    page = years_of(database, "AP", {})[1]
+def test_there_is_no_chart_of_nothing(years: Field) -> None:
+    page = years_of(years, {})[1]
     assert charts.progress_chart(page) is None
     assert charts.team_chart(page) is None
 
@@ -361,14 +375,14 @@ def test_nothing_is_drawn_over_evaluations_of_one_period(database: Database) -> 
     assert charts.team_chart(page) is None
 
 
-def test_those_who_share_the_best_are_all_named(database: Database) -> None:
+def test_those_who_share_the_best_are_all_named(years: Field) -> None:
     means: dict[str, tuple[float | None, ...]] = {
         "Alder": (0.25, None, 0.5),
         "Birch": (0.25, None, 0.5),
         "Cedar": (0.125, None, 0.5),
     }
     means["Dogwood"] = (None, None, 0.5)
-    _, page = years_of(database, "AP", means)
+    _, page = years_of(years, means)
     assert best_over_periods(page) == (
         "The highest AP is 0.250 in 2024 (Alder and Birch) and 0.500 in 2026 (Alder, Birch and 2 others)."
     )
@@ -376,8 +390,9 @@ def test_those_who_share_the_best_are_all_named(database: Database) -> None:
 
 def test_systems_that_share_a_name_are_told_by_their_teams_in_the_sentence_and_at_their_lines(
     database: Database,
+    years: Field,
 ) -> None:
-    field, _ = years_of(database, "AP", {"Sysone": (0.25, 0.5, 0.5)})
+    field, _ = years_of(years, {"Sysone": (0.25, 0.5, 0.5)})
     for year, mean in zip(YEARS, (0.125, 0.25, 0.5), strict=True):
         field.run("Sysone", {"AP": [mean] * 4}, team="Oak", evaluation=str(year))
     with database.read() as session:
@@ -392,8 +407,8 @@ def test_systems_that_share_a_name_are_told_by_their_teams_in_the_sentence_and_a
 
 
 @pytest.mark.parametrize("greatest", [0.0004, 0.014, 0.02, 0.3, 0.9])
-def test_no_two_ticks_of_the_axis_read_alike(database: Database, greatest: float) -> None:
-    _, page = years_of(database, "AP", {"Alder": (0.0, greatest / 2, greatest)})
+def test_no_two_ticks_of_the_axis_read_alike(years: Field, greatest: float) -> None:
+    _, page = years_of(years, {"Alder": (0.0, greatest / 2, greatest)})
     chart = charts.progress_chart(page)
     assert chart is not None
     for svg in (chart.wide, chart.narrow):
@@ -403,10 +418,10 @@ def test_no_two_ticks_of_the_axis_read_alike(database: Database, greatest: float
         assert len(set(ticks)) == len(ticks)
 
 
-def test_the_first_few_of_the_latest_period_have_a_name_in_the_chart_however_young_they_are(database: Database) -> None:
+def test_the_first_few_of_the_latest_period_have_a_name_in_the_chart_however_young_they_are(years: Field) -> None:
     old = {f"System {number}": (0.1 + number / 100,) * 3 for number in range(1, 8)}
     young = {"Egret": (None, None, 0.75), "Meteor": (None, None, 0.742), "Heron": (None, None, 0.76)}
-    chart = charts.progress_chart(years_of(database, "AP", {**old, **young})[1])
+    chart = charts.progress_chart(years_of(years, {**old, **young})[1])
     assert chart is not None
     for svg in (chart.wide, chart.narrow):
         assert set(young) <= set(texts(svg))
@@ -416,9 +431,9 @@ def test_the_first_few_of_the_latest_period_have_a_name_in_the_chart_however_you
             assert "--series-rest" not in line[0]
 
 
-def test_a_phone_shows_names_whole_and_when_a_line_ended(database: Database) -> None:
+def test_a_phone_shows_names_whole_and_when_a_line_ended(years: Field) -> None:
     means = {"Cinder": (0.5, 0.5, None), "Term matching": (0.3, 0.3, 0.3), "Heron": (0.4, 0.5, 0.6)}
-    chart = charts.progress_chart(years_of(database, "AP", means)[1])
+    chart = charts.progress_chart(years_of(years, means)[1])
     assert chart is not None
     assert {"Cinder, to 2025", "Term matching", "Heron"} <= set(texts(chart.narrow))
 

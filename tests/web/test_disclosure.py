@@ -37,6 +37,12 @@ MEANS = {"Alder": 0.412391, "Birch": 0.414977, "Cedar": 0.362718}
 
 
 @pytest.fixture
+def engine_name() -> str:
+    """One is enough: figures are rounded, and words found for them, above the database."""
+    return "sqlite"
+
+
+@pytest.fixture
 def closed(database: Database) -> Field:
     """Two years of fifty queries, thirty of them judged, three systems and a baseline; details stay closed."""
     field = Field(database, measures=("AP", "P@5", "NumRel"))
@@ -96,7 +102,6 @@ def perturb(field: Field, by: float) -> None:
             score.count -= 1
 
 
-@pytest.mark.parametrize("engine_name", ["sqlite"])  # rounded above the database
 def test_no_page_and_no_file_tells_digits_that_are_rounded_away(
     browsers: Callable[[str], FlaskClient], closed: Field
 ) -> None:
@@ -135,7 +140,6 @@ def test_no_page_says_of_a_rounded_mean_that_it_is_over_queries_that_may_not_be_
     assert "50, of which the judged ones count" in board
 
 
-@pytest.mark.parametrize("engine_name", ["sqlite"])  # words
 def test_a_page_says_once_that_its_means_are_rounded(browsers: Callable[[str], FlaskClient]) -> None:
     board = browsers("").get("/campaigns/news/2025").text
     assert board.count("rounded") == 1
