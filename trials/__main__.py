@@ -23,6 +23,7 @@ TRIALS = (
     "smallest difference",
     "linked years",
     "measures",
+    "properties",
 )
 MODULES = {"hostile files": "trials.hostile"}
 

@@ -23,8 +23,9 @@ from leaderboard.metrics import (
 from leaderboard.metrics.parameters import LARGEST, SMALLEST, Parameter
 from tests.metrics.obvious import UNDEFINED_WHERE_NOTHING_IS_FOUND
 from tests.metrics.rankings import Query, of_grades, ranking_of
+from tests.support.examples import examples
 
-quick = settings(deadline=None, max_examples=100)
+quick = settings(deadline=None, max_examples=examples(30))
 EXTREME = (-LARGEST, -1.0, -SMALLEST, 0.0, SMALLEST, 0.3, 0.5, 1.0, 2.0, 1e3, LARGEST)
 
 SETTING = Setting(documents=3000, beta=1e6)

@@ -16,8 +16,9 @@ from tests.metrics.obvious import (
     best_threshold_for_each,
 )
 from tests.metrics.rankings import Line, Query, of_grades, ranking_of
+from tests.support.examples import examples
 
-quick = settings(deadline=None, max_examples=50)
+quick = settings(deadline=None, max_examples=examples(15))
 
 MEASURES = parse_all(
     """

@@ -1,7 +1,9 @@
 """What an installation holds of a campaign, without ids and this machine's clock: equal where two hold the same."""
 
 import datetime as dt
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -104,8 +106,13 @@ def _figures(session: Any, evaluation_id: int, place: dict[int, int]) -> list[tu
     return sorted(found, key=repr)
 
 
-def boards_held(database: Database, slug: str, evaluation: str, actor: Actor, now: dt.datetime) -> dict[str, Any]:
-    """What a reader is shown of every board that an evaluation has gone by, and of what moved from one to the next."""
+def boards_held(
+    database: Database, slug: str, evaluation: str, actor: Actor, now: dt.datetime, shows: Iterable[Show] = Show
+) -> dict[str, Any]:
+    """What a reader is shown of every board that an evaluation has gone by, and of what moved from one to the next.
+
+    shows  of which runs, by the primary measure; by the others each board is read once
+    """
     with database.read() as session:
         runs = session.scalars(
             sa.select(Submission.id)
@@ -124,15 +131,17 @@ def boards_held(database: Database, slug: str, evaluation: str, actor: Actor, no
             ]
         }  # fmt: skip
         for one in stood:
-            measures = [each.name for each in board(session, actor, slug, evaluation, now, set_id=one.id).columns]
-            for show, measure in (*((each, measures[0]) for each in Show), *((None, each) for each in measures[1:])):
-                page = board(session, actor, slug, evaluation, now, set_id=one.id, show=show, measure=measure)
+            read = partial(board, session, actor, slug, evaluation, now, set_id=one.id)
+            pages = {str(show): read(show=show) for show in shows}
+            _, *others = next(iter(pages.values())).columns
+            pages |= {each.name: read(measure=each.name) for each in others}
+            for name, page in pages.items():
                 rows = [
                     (row.rank, row.rank_set, row.entry.system.slug, row.entry.system.name, row.entry.label,
                      place[row.entry.submission_id], row.entry.late, row.entry.missing, *map(_about, row.figures))
                     for row in (*page.rows, *page.baselines)
                 ]  # fmt: skip
-                found[f"{sets[one.id]} {show} {measure}"] = (page.results_open, page.terms, rows, _told(page, place))
+                found[f"{sets[one.id]} {name}"] = (page.results_open, page.terms, rows, _told(page, place))
         for one in stood:
             if one.before is None:
                 continue

@@ -1,0 +1,32 @@
+"""Tries what must hold for every measure on many more examples than `make test`, and on other ones each time.
+
+    python -m trials properties --times 100
+
+The tests are those of tests/metrics/test_properties.py and test_bounds.py, with so many times their examples.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.examples import TIMES_VARIABLE
+
+ROOT = Path(__file__).resolve().parents[1]
+TESTS = ("tests/metrics/test_properties.py", "tests/metrics/test_bounds.py")
+TIMES = 10
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m trials properties", description=__doc__.splitlines()[0])
+    parser.add_argument("--times", type=int, default=TIMES, help=f"as many examples as `make test` draws ({TIMES})")
+    given = parser.parse_args(arguments)
+    environment = {name: value for name, value in os.environ.items() if name != "CI"}  # it draws the same ones again
+    environment[TIMES_VARIABLE] = str(given.times)
+    command = [sys.executable, "-m", "pytest", "-q", *TESTS]
+    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
