@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from tests.web.access_rules import API
 from tests.web.conftest import Reader, World
 
 # As they stand in an address or in an encoded form.
@@ -53,6 +54,7 @@ GOOD = {
     "ending": "csv", "filename": "leaderboard.css",
 }  # fmt: skip
 ASKED = ("measure", "tag", "show", "sort", "condition", "page", "next", "v")
+ENDING = ("/account", "/login", "/logout", "/password", "/register")  # forms that may end a session
 FIELDS = (
     "name", "email", "password", "current", "description", "because", "next", "system", "system_name", "designation",
     "threshold", "label", "notes", "kept", "stand",
@@ -159,8 +161,10 @@ def test_nothing_in_a_form_or_in_its_address_makes_the_site_fail(
     # Refused before any statement: some alone in each form, each in one that gives back what it was sent.
     alone = Turns(FIELDS if engine_name == "sqlite" else FIELDS[:1])
     within = Turns([*NUL, *FEW])
+    ada = reader("ada")
     for rule in addresses(app, "POST"):
-        ada = reader("ada")  # anew each time: one of the forms logs out
+        if rule.startswith(API) and engine_name == "postgresql":
+            continue  # for want of a token it comes to no statement; with one: test_api_document.py
         token = f"csrf_token={quote(ada.token())}"
         every = "&".join([token, *(f"{name}={{0}}" for name in FIELDS)])
         names = alone.next(rule if gives_back(app, rule) else "a form")
@@ -179,6 +183,9 @@ def test_nothing_in_a_form_or_in_its_address_makes_the_site_fail(
                 return post(by, filled(rule, **{argument: text}), form)
 
             wrong += [f"{rule} {argument} {one}" for one in refusals(within.pick(kind, ALL), go)]
+        if rule.startswith(ENDING):
+            ada = reader("ada")
+        assert ada.client.get("/account/tokens/new").status_code == 200, rule  # still signed in
     assert wrong == []
 
 
