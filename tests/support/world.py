@@ -50,6 +50,7 @@ __all__ = [
     "World",
     "add_senders",
     "build_world",
+    "fill",
     "judged",
     "new_account",
     "run_text",
@@ -192,7 +193,7 @@ def signed_in(session: Session, user_id: int) -> str:
     return sessions.start(session, user_id, present())
 
 
-def _fill(database: Database, qrels: str | None) -> dict[str, Any]:
+def fill(database: Database, qrels: str | None) -> dict[str, Any]:
     """Makes the campaign; the fields of a World that this decides."""
     with database.write() as session:
         ada = people.create_user(session, CONSOLE, new_account("Ada", "ada@example.org")).id
@@ -223,7 +224,7 @@ def _world(database: Database, folder: Path, made: dict[str, Any], **settings: A
 
 def build_world(database: Database, folder: Path, *, qrels: str | None = QRELS, **settings: Any) -> World:
     """Makes the campaign; `settings` are the configuration's. Without `qrels` nothing is judged yet."""
-    return _world(database, folder, _fill(database, qrels), **settings)
+    return _world(database, folder, fill(database, qrels), **settings)
 
 
 @pytest.fixture
@@ -235,7 +236,7 @@ def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def fill_world() -> Filling:
     """Puts into a database what `world` begins with."""
-    return partial(_fill, qrels=QRELS)
+    return partial(fill, qrels=QRELS)
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ import contextlib
 import logging
 import re
 import threading
-from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -13,33 +12,45 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.db import Database, clock
 from leaderboard.formats import QueryRow
-from leaderboard.models import Board, Generation, Score, ScoringSet
+from leaderboard.models import Board, Evaluation, Generation, Score, ScoringSet
 from leaderboard.rules.settings import NoRelevant, Subset
 from leaderboard.rules.standings import Designation
 from leaderboard.rules.states import SetState, State
 from leaderboard.services import boards, queue
 from leaderboard.services.campaigns import change_campaign
+from leaderboard.services.judgments import import_judgments
 from leaderboard.services.queries import import_queries
-from leaderboard.worker import Worker
 from leaderboard.worker.board_refresh import BoardRefresh
+from tests.support.databases import Filling
 from tests.support.scoring import WorkerHere
 from tests.support.waiting import wait_until
-from tests.support.world import QRELS, World, build_world, run_text
+from tests.support.world import QRELS, World, fill, judged, run_text
 
 LOCKED, RAISED = "FROM chain", "INSERT INTO generation"  # in the statements that do it
 WAIT_SECONDS = 15.0  # less than the half minute after which a worker looks at the boards in any case
 MORE = range(4, 9)  # queries with a relevant document each, which no run finds
 
 
-@pytest.fixture
-def world(database: Database, tmp_path: Path, quick_hashes: None) -> Iterator[World]:
+def _fill_with_eight(database: Database) -> dict[str, Any]:
+    made = fill(database, qrels=None)
+    with database.write() as session:
+        evaluation = session.get_one(Evaluation, made["evaluation"])
+        import_queries(session, CONSOLE, evaluation, [QueryRow(f"q{n}", f"text {n}", ()) for n in MORE])
+        import_judgments(session, CONSOLE, evaluation, judged(QRELS + "".join(f"q{n} 0 e{n} 1\n" for n in MORE)))
+    return made
+
+
+@pytest.fixture(scope="session")
+def fill_world() -> Filling:
     """The small campaign with queries enough for intervals: eight, seven of which have a relevant document."""
-    with contextlib.closing(build_world(database, tmp_path, qrels=None)) as world:
-        with world.organising() as (session, _, evaluation):
-            import_queries(session, CONSOLE, evaluation, [QueryRow(f"q{n}", f"text {n}", ()) for n in MORE])
-        world.judge(QRELS + "".join(f"q{n} 0 e{n} 1\n" for n in MORE))
-        world.worker = WorkerHere  # boards are refreshed from what is recorded, whoever scored it
-        yield world
+    return _fill_with_eight
+
+
+@pytest.fixture
+def world(world: World) -> World:
+    """That campaign; boards are refreshed from what is recorded, whoever scored it."""
+    world.worker = WorkerHere
+    return world
 
 
 def _kept(world: World) -> set[tuple[str, Subset]]:
@@ -139,7 +150,7 @@ def test_two_workers_refresh_each_measure_once(world: World, caplog: pytest.LogC
         world.submit(run_text(number))
 
     def work() -> None:
-        with contextlib.closing(Worker(world.database, world.store, world.config)) as worker:
+        with contextlib.closing(WorkerHere(world.database, world.store, world.config)) as worker:
             while worker.step(threading.Event()) or _due(world):
                 pass
 
