@@ -17,6 +17,7 @@ from leaderboard.rules.states import SetState, State
 from leaderboard.worker import loop
 from leaderboard.worker.child_process import ChildProcess
 from leaderboard.worker.messages import Settings
+from tests.support.scoring import WorkerHere
 from tests.support.waiting import wait_until
 from tests.support.world import QRELS, RUN, World, run_text
 
@@ -59,6 +60,7 @@ def test_no_control_character_of_a_file_reaches_the_database_or_ends_the_worker(
 
 
 def test_a_tag_of_a_megabyte_is_kept_short(world: World) -> None:
+    world.worker = WorkerHere  # what is kept of it is cut before anything is sent
     run = world.submit(RUN.replace("a-run", "a" * 300_000))
     world.drain()
     assert len(world.scoring(run).facts["tag"]) <= LONGEST_TAG + 1
@@ -84,6 +86,7 @@ def scores_refused(world: World) -> Iterator[None]:
 
 
 def test_a_result_that_can_t_be_recorded_parks_its_job_and_the_worker_goes_on(world: World) -> None:
+    world.worker = WorkerHere  # what it scored is refused, whoever scored it
     run = world.submit()
     with scores_refused(world):
         world.drain()
@@ -223,6 +226,7 @@ def test_a_set_that_can_not_be_made_current_ends_no_worker_and_is_tried_again_la
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(loop, "SWITCH_AGAIN_SECONDS", 1.0)
+    world.worker = WorkerHere  # the refusal is the database's
     is_sqlite = world.database.engine.dialect.name == "sqlite"
     first = world.submit(run_text(1))
     world.drain()

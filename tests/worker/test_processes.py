@@ -127,18 +127,7 @@ def test_a_stop_hands_a_long_job_back_at_no_cost(world: World) -> None:
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])
-def test_an_idle_worker_stops_at_once_and_leaves_no_process(world: World) -> None:
-    with _worker(world) as process:
-        process.wait_for_output("is waiting for work", seconds=SECONDS)
-        wait_until(lambda: len(_children(process.pid)) == 1, "it has its child")
-        children = _children(process.pid)
-        os.kill(process.pid, signal.SIGINT)
-        assert process.wait(seconds=SECONDS) == 0
-    assert not any(map(_runs, children))
-
-
-@pytest.mark.parametrize("engine_name", ["sqlite"])
-def test_a_worker_whose_child_is_killed_goes_on_with_another(world: World) -> None:
+def test_a_worker_whose_child_is_killed_goes_on_with_another_and_stops_with_it_when_idle(world: World) -> None:
     run, pipe = world.stuck_run()
     with _worker(world) as process:
         _wait_for_state(world, run, State.SCORING)
@@ -149,6 +138,11 @@ def test_a_worker_whose_child_is_killed_goes_on_with_another(world: World) -> No
         world.receive(run_text(1))
         other = world.submit(run_text(2))
         _wait_for_state(world, other, State.SCORED)
+        (second,) = _children(process.pid)
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(seconds=SECONDS) == 0
+    assert child != second
+    assert not any(map(_runs, (child, second)))
     scoring = world.scoring(run)
     assert scoring.errors == 1
     assert scoring.failure == "the scoring process was ended by SIGKILL"
