@@ -18,7 +18,11 @@ Working = Callable[[], AbstractContextManager[None]]
 
 @pytest.fixture
 def command(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    database_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    quick_hashes: None,
 ) -> Command:
     """Runs `leaderboard ARGUMENTS`, with `text` as standard input, on a migrated, empty database of either engine."""
     monkeypatch.setenv("LEADERBOARD_DATABASE_URL", database_url)

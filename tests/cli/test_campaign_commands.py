@@ -1,5 +1,6 @@
 """`leaderboard campaign`, `evaluation`, `queries`, `judgments`, `submit`, `rescore` and `worker`."""
 
+import io
 import re
 from collections.abc import Callable
 from contextlib import closing
@@ -9,11 +10,12 @@ import click.testing
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.cli import leaderboard
+from leaderboard.cli import leaderboard, run
 from leaderboard.db import Database
 from leaderboard.formats import GRADE_LIMIT
 from leaderboard.models import Query, Submission
 from tests.cli.conftest import Command, Working
+from tests.support.databases import Filling
 
 Says = Callable[..., str]
 PASSWORD = "correct horse battery"
@@ -30,23 +32,54 @@ def engine_name() -> str:
 
 @pytest.fixture
 def campaign(ok: Says) -> str:
-    ok("campaign", "add", "harbour", "--title", "Harbour", "--measures", "AQWV AP", "--beta", "20")
+    ok(*CAMPAIGN)
     return "harbour"
 
 
+EVALUATION = "harbour/2026"
+CAMPAIGN = ["campaign", "add", "harbour", "--title", "Harbour", "--measures", "AQWV AP", "--beta", "20"]
+COMMANDS = [
+    CAMPAIGN,
+    [
+        "evaluation", "add", EVALUATION, "--title", "2026", "--period", "2026", "--documents", "601",
+        "--judging", "complete",
+    ],
+    ["queries", "import", EVALUATION, "queries.tsv"],
+    ["judgments", "import", EVALUATION, "qrels.txt", "--note", "the first ones"],
+    ["user", "add", "ada", "--password-stdin"],
+    ["team", "add", "Alder"],
+    ["team", "member", "add", "alder", "ada"],
+]  # fmt: skip
+
+
+def _write_files(folder: Path) -> None:
+    (folder / "queries.tsv").write_text(QUERIES)
+    (folder / "qrels.txt").write_text(JUDGMENTS)
+
+
+@pytest.fixture(scope="session")
+def fill_world(tmp_path_factory: pytest.TempPathFactory) -> Filling:
+    """Runs the commands that make the campaign, once for each engine."""
+    folder = tmp_path_factory.mktemp("commands")
+    _write_files(folder)
+
+    def fill(database: Database) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(folder)
+            patch.setenv("LEADERBOARD_DATABASE_URL", database.engine.url.render_as_string(hide_password=False))
+            patch.setenv("LEADERBOARD_STORE_URL", str(folder / "store"))
+            for command in COMMANDS:
+                patch.setattr("sys.stdin", io.StringIO(PASSWORD))
+                assert run(command) == 0, command
+
+    return fill
+
+
 @pytest.fixture
-def evaluation(ok: Says, campaign: str, tmp_path: Path) -> str:
+def evaluation(fill_world: Filling, tmp_path: Path) -> str:
     """With two queries, their judgments, and a team that has an account."""
-    place = f"{campaign}/2026"
-    ok("evaluation", "add", place, "--title", "2026", "--period", "2026", "--documents", "601", "--judging", "complete")
-    (tmp_path / "queries.tsv").write_text(QUERIES)
-    (tmp_path / "qrels.txt").write_text(JUDGMENTS)
-    ok("queries", "import", place, tmp_path / "queries.tsv")
-    ok("judgments", "import", place, tmp_path / "qrels.txt", "--note", "the first ones")
-    ok("user", "add", "ada", "--password-stdin", text=PASSWORD)
-    ok("team", "add", "Alder")
-    ok("team", "member", "add", "alder", "ada")
-    return place
+    _write_files(tmp_path)
+    return EVALUATION
 
 
 @pytest.fixture

@@ -59,20 +59,8 @@ def test_a_site_for_other_machines_is_told_by_which_names_they_know_it(
     assert "LEADERBOARD_HOSTS" in refused("serve", "--host", "0.0.0.0", "--port", "0")
 
 
-@pytest.mark.parametrize("engine_name", ["sqlite"])  # headers are the server's own
-def test_the_server_believes_no_header_of_a_peer_on_this_machine(environment: dict[str, str], tmp_path: Path) -> None:
-    with Process([*COMMAND, "serve", "--port", "0"], env=environment, cwd=tmp_path) as site:
-        address = site.wait_for_output(r"the site listens at (http://127\.0\.0\.1:\d+)", seconds=START_SECONDS)[1]
-        site.wait_for_url(f"{address}/healthz", seconds=START_SECONDS)
-        for name in ("SCRIPT_NAME", "Script-Name", "X-Script-Name"):
-            told = urllib.request.Request(f"{address}/login", headers={name: "/evil", "PATH_INFO": "/evil"})
-            with urllib.request.urlopen(told) as answer:
-                page = answer.read().decode()
-            assert 'action="/login"' in page
-            assert "evil" not in page
-
-
-def test_the_site_says_where_it_listens_answers_there_and_stops_on_sigterm(
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # what listens; the sites of `tests/browser` are on PostgreSQL
+def test_the_site_says_where_it_listens_believes_no_header_of_a_peer_on_this_machine_and_stops_on_sigterm(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     with Process([*COMMAND, "serve", "--port", "0"], env=environment, cwd=tmp_path) as site:
@@ -80,16 +68,20 @@ def test_the_site_says_where_it_listens_answers_there_and_stops_on_sigterm(
         site.wait_for_url(f"{address}/healthz", seconds=START_SECONDS)
         with urllib.request.urlopen(address, timeout=START_SECONDS) as response:
             assert response.status == 200
+        for name in ("SCRIPT_NAME", "Script-Name", "X-Script-Name"):
+            told = urllib.request.Request(f"{address}/login", headers={name: "/evil", "PATH_INFO": "/evil"})
+            with urllib.request.urlopen(told) as answer:
+                page = answer.read().decode()
+            assert 'action="/login"' in page
+            assert "evil" not in page
         assert site.terminate(seconds=STOP_SECONDS) == 0
     # gunicorn would keep a socket for remote control below the home folder.
     assert not (tmp_path / ".gunicorn").exists()
 
 
-@pytest.mark.parametrize(("engine_name", "number"), [("sqlite", signal.SIGTERM), ("postgresql", signal.SIGINT)])
-def test_the_worker_waits_for_work_and_stops_on_a_signal(
-    number: signal.Signals, environment: dict[str, str], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("engine_name", ["postgresql"])  # on SQLite, and by SIGINT, in `worker/test_processes.py`
+def test_the_worker_waits_for_work_and_stops_on_sigterm(environment: dict[str, str], tmp_path: Path) -> None:
     with Process([*COMMAND, "worker"], env=environment, cwd=tmp_path) as worker:
         worker.wait_for_output("is waiting for work", seconds=START_SECONDS)
-        worker.send_signal(number)
+        worker.send_signal(signal.SIGTERM)
         assert worker.wait(seconds=STOP_SECONDS) == 0
