@@ -17,23 +17,23 @@ OF_REAL_RUNS = ("statistics", "disastrous run", "smallest difference", "linked y
 
 
 def test_pages_answer_while_runs_come_in() -> None:
-    assert readers.main(["--seconds", "1", "--readers", "2", "--few", "--engine", "postgresql"]) == 0
+    assert readers.main(["--seconds", "0.5", "--readers", "2", "--few", "--engine", "postgresql"]) == 0
 
 
 def test_pages_answer_while_slow_clients_hold_the_site() -> None:
-    small = ["--seconds", "1", "--uploads", "8", "--silent", "20", "--half-sent", "20"]
+    small = ["--seconds", "1", "--uploads", "4", "--silent", "10", "--half-sent", "10"]
     assert siege.main([*small, "--engine", "sqlite"]) == 0
 
 
 def test_killed_workers_lose_no_run(capsys: pytest.CaptureFixture[str]) -> None:
-    assert kill_storm.main(["--seconds", "3", "--workers", "2", "--engine", "postgresql"]) == 0
+    assert kill_storm.main(["--seconds", "2", "--workers", "2", "--lines", "40000", "--engine", "postgresql"]) == 0
     assert "SIGKILL" in capsys.readouterr().out
 
 
 def test_what_stands_is_right_when_runs_are_scored_chosen_and_withdrawn_at_once(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    small = ["--seconds", "2", "--workers", "2", "--actors", "4"]
+    small = ["--seconds", "1", "--workers", "2", "--actors", "3"]
     assert standing_storm.main([*small, "--engine", "postgresql"]) == 0
     assert "'withdraw'" in capsys.readouterr().out
 

@@ -33,7 +33,7 @@ from tests.support.world import World, build_world
 from trials.faults import tell
 from trials.installation import ENGINES, migrated_database
 
-LINES = 200_000  # of a run: some tenths of a second of work
+LINES = 200_000  # of a run, unless told: some tenths of a second of work
 RANKS = 50
 SUBMIT_SECONDS = 0.5
 KILL_SECONDS = (0.3, 1.5)  # between two kills
@@ -118,14 +118,14 @@ def _children(pid: int) -> Iterator[int]:
             continue
 
 
-def storm(world: World, seconds: float, workers: int, chance: random.Random) -> list[str]:
+def storm(world: World, seconds: float, workers: int, lines: int, chance: random.Random) -> list[str]:
     """Runs the storm on one engine and prints its figures; returns every fault found afterwards."""
     stop = threading.Event()
     submitted: list[int] = []
 
     def keep_submitting() -> None:
         while not stop.wait(SUBMIT_SECONDS):
-            submitted.append(world.submit(_run_text(len(submitted)), actor=CONSOLE))  # it waits for no worker
+            submitted.append(world.submit(_run_text(len(submitted), lines), actor=CONSOLE))  # it waits for no worker
 
     submitter = threading.Thread(target=keep_submitting)
     fleet = Fleet(world, workers, chance)
@@ -153,16 +153,16 @@ def storm(world: World, seconds: float, workers: int, chance: random.Random) -> 
     print(f"  finished {finished:.1f} s after the last kill")
     for column in ("attempt", "lost_leases", "errors"):
         print(f"  {column}: {dict(sorted(Counter(getattr(row, column) for row in scorings).items()))}")
-    return [*fleet.failures, *_faults(world, submitted)]
+    return [*fleet.failures, *_faults(world, submitted, lines)]
 
 
-def _run_text(number: int) -> str:
+def _run_text(number: int, lines: int) -> str:
     """A run that finds q1's relevant document at rank 1 + number % 50, and q2's first."""
     rank = 1 + number % RANKS
-    lines = [
-        f"q1 Q0 {'d1' if at == rank else f'x{number}-{at}'} {at} {LINES - at} run-{number}" for at in range(1, LINES)
+    of_q1 = [
+        f"q1 Q0 {'d1' if at == rank else f'x{number}-{at}'} {at} {lines - at} run-{number}" for at in range(1, lines)
     ]
-    return "\n".join([*lines, f"q2 Q0 d3 1 1.0 run-{number}", ""])
+    return "\n".join([*of_q1, f"q2 Q0 d3 1 1.0 run-{number}", ""])
 
 
 def _unfinished(world: World) -> int:
@@ -171,7 +171,7 @@ def _unfinished(world: World) -> int:
         return session.scalar(waiting) or 0
 
 
-def _faults(world: World, submitted: list[int]) -> Iterator[str]:
+def _faults(world: World, submitted: list[int], lines: int) -> Iterator[str]:
     """What is not as it would be without the kills."""
     rows = world.all(sa.select(Scoring))
     if sorted(row.submission_id for row in rows) != sorted(submitted):
@@ -181,8 +181,8 @@ def _faults(world: World, submitted: list[int]) -> Iterator[str]:
             continue  # its child was killed three times: it failed, as it should
         if row.state is not State.SCORED:
             yield f"submission {row.submission_id} is {row.state.value}: {row.failure}"
-        elif (lines := _listed(world, row.submission_id)) != LINES - 1:
-            yield f"the ranked list of submission {row.submission_id} has {lines} lines"
+        elif (listed := _listed(world, row.submission_id)) != lines - 1:
+            yield f"the ranked list of submission {row.submission_id} has {listed} lines"
     recorded = Counter(event.subject_id for event in world.all(sa.select(Event).where(Event.action == "score")))
     yield from (f"submission {run} was recorded {times} times" for run, times in recorded.items() if times != 1)
     (participation,) = world.all(sa.select(Participation))
@@ -216,6 +216,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m trials.kill_storm", description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60.0, help="of storm on each engine (default: 60)")
     parser.add_argument("--workers", type=int, default=3)
+    parser.add_argument("--lines", type=int, default=LINES, help=f"of a run (default: {LINES:,})")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--engine", choices=ENGINES, help="this one only")
     given = parser.parse_args(arguments)
@@ -227,8 +228,8 @@ def main(arguments: list[str] | None = None) -> int:
             migrated_database(engine, Path(folder)) as (_, database),
         ):
             world = build_world(database, Path(folder))
-            world.change_evaluation(documents=LINES)
-            found = storm(world, given.seconds, given.workers, random.Random(given.seed))
+            world.change_evaluation(documents=given.lines)
+            found = storm(world, given.seconds, given.workers, given.lines, random.Random(given.seed))
         faults += found
         tell(found)
     return 1 if faults else 0
