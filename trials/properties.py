@@ -20,7 +20,7 @@ TIMES = 10
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m trials properties", description=__doc__.splitlines()[0])
-    parser.add_argument("--times", type=int, default=TIMES, help=f"as many examples as `make test` draws ({TIMES})")
+    parser.add_argument("--times", type=int, default=TIMES, help=f"so many times as many as in `make test` ({TIMES})")
     given = parser.parse_args(arguments)
     environment = {name: value for name, value in os.environ.items() if name != "CI"}  # it draws the same ones again
     environment[TIMES_VARIABLE] = str(given.times)

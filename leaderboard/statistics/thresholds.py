@@ -11,6 +11,7 @@ draws, made wider by as much as Student's t is wider than the normal distributio
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -21,7 +22,6 @@ from leaderboard.metrics.families.sweep import losses_at, promising_thresholds
 from leaderboard.metrics.ranking import Bools, Floats, Ints, Ranking
 from leaderboard.statistics.contributions import has_value
 from leaderboard.statistics.defaults import (
-    CELLS,
     CONFIDENCE,
     RESAMPLES,
     SEED,
@@ -50,6 +50,7 @@ MOST_CELLS = 2**22  # thresholds × queries: with 300 queries 14,000 thresholds,
 WORK = 4_000_000_000  # thresholds × queries × draws, less than a second
 LEAST_RESAMPLES = 500
 AT_ONCE = 256  # thresholds
+ROWS_AT_ONCE = 512  # draws: with as many thresholds a megabyte, which stays near the processor
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ def threshold_intervals(
         none = Interval(None, None, None, confidence, queries, resamples, seed, reason)
         return ThresholdIntervals(none, none)
 
-    weights = np.concatenate([np.ones((1, queries)), *draws(queries, resamples, seed)])  # the sample itself is first
+    weights = _weights(queries, resamples, seed)
     best = _best(ranking, rel, thetas, counts, weights)
     places = np.unique(best)
     columns_at = _at(ranking, rel, thetas[places], counts)
@@ -144,6 +145,14 @@ def threshold_intervals(
     return ThresholdIntervals(*found)
 
 
+@lru_cache(maxsize=1)  # the runs of an evaluation, which are scored one after the other, have the same
+def _weights(queries: int, resamples: int, seed: int) -> Floats:
+    """float64[resamples + 1, Q], not to be written to: the sample itself, then the draws."""
+    weights: Floats = np.concatenate([np.ones((1, queries)), *draws(queries, resamples, seed)])
+    weights.setflags(write=False)
+    return weights
+
+
 def _at(ranking: Ranking, rel: int, thetas: Floats, counts: Bools) -> Columns:
     return tuple(column[counts] for column in losses_at(ranking, thetas, rel))
 
@@ -153,8 +162,11 @@ def _best(ranking: Ranking, rel: int, thetas: Floats, counts: Bools, weights: Fl
     best, highest = np.zeros(len(weights), dtype=np.int64), np.full(len(weights), -np.inf)
     for start in range(0, len(thetas), AT_ONCE):
         columns = _at(ranking, rel, thetas[start : start + AT_ONCE], counts)
-        for first in range(0, len(weights), max(1, CELLS // AT_ONCE)):
-            rows = slice(first, first + max(1, CELLS // AT_ONCE))
+        left_out, *others = (np.isnan(column[:, 0]) for column in columns)
+        if all(np.array_equal(left_out, other) for other in others):
+            columns = (np.sum(columns, axis=0),)  # means over the same queries: the mean of the sum, half of the work
+        for first in range(0, len(weights), ROWS_AT_ONCE):
+            rows = slice(first, first + ROWS_AT_ONCE)
             values = _values(columns, weights[rows])
             # The first of those that tie, whatever rounding makes of the tie: another machine adds up in another order.
             place = np.argmax(values >= values.max(axis=1, keepdims=True) - ROUNDING, axis=1)
@@ -167,9 +179,15 @@ def _best(ranking: Ranking, rel: int, thetas: Floats, counts: Bools, weights: Fl
 
 def _values(columns: Columns, weights: Floats) -> Floats:
     """float64[B, T]: what `VALUE_OF_MEANS` gives, faster: a query counts at all thresholds or at none."""
-    values: Floats = np.ones((1, 1))
+    values: Floats = np.ones((len(weights), columns[0].shape[1]))
+    undefined = np.zeros(len(weights), dtype=np.bool_)
     for column in columns:
         there = ~np.isnan(column[:, 0])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = values - weights[:, there] @ column[there] / weights[:, there].sum(axis=1, keepdims=True)
-    return np.where(np.isnan(values), -np.inf, values)
+        drawn = weights[:, there]
+        sums = drawn.sum(axis=1, keepdims=True)
+        undefined |= sums[:, 0] == 0
+        means = drawn @ column[there]
+        means /= np.where(sums == 0, 1.0, sums)
+        values -= means
+    values[undefined] = -np.inf
+    return values
