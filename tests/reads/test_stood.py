@@ -1,7 +1,9 @@
 """Boards as they stood, what moved between two, and boards by several sources: who sees which, and what they say."""
 
 import datetime as dt
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -26,7 +28,9 @@ from leaderboard.services.queries import exclude_queries
 from leaderboard.services.scoring_sets import switch
 from leaderboard.services.submissions import restore, take_off
 from leaderboard.worker.housekeeping import renew_sets
+from tests.support.databases import Filling, OwnDatabase
 from tests.support.field import DAY, NAN, NOW, Field
+from tests.support.standing import standing_by_the_rule, standing_kept
 
 ORGANISER = CONSOLE
 QRELS = "q1 0 d1 1\nq2 0 d1 1\nq3 0 d2 1\nq4 0 d1 1\n"
@@ -68,13 +72,29 @@ def means(page: BoardPage) -> dict[str, float | None]:
     return {row.entry.system.name: row.ranked_by.mean for row in page.rows}
 
 
-@pytest.fixture
-def revised(field: Field) -> tuple[Field, int, int]:
-    """Alder, Birch and Cedar by revision 1; by revision 2 Birch comes before Alder, and Cedar ties with Alder."""
+def _revise(database: Database) -> tuple[dict[str, Any], int, int]:
+    field = Field(database)
+    field.campaign()
+    field.evaluation()
     runs = [field.run(name, {"AP": [mean] * 4}) for name, mean in (("Alder", 0.8), ("Birch", 0.6), ("Cedar", 0.41))]
     first = field.current_set().id
     figures = dict(zip(runs, ({"AP": [mean] * 4} for mean in (0.5, 0.7, 0.5)), strict=True))
-    return field, first, field.judge_again(QRELS, figures)
+    second = field.judge_again(QRELS, figures)
+    return {name: getattr(field, name) for name in ("evaluations", "teams", "systems")}, first, second
+
+
+@pytest.fixture(scope="session")
+def fill_revised() -> Filling:
+    """Puts into a database what `revised` begins with."""
+    return _revise
+
+
+@pytest.fixture
+def revised(database: Database, own_database: OwnDatabase, fill_revised: Filling) -> Iterator[tuple[Field, int, int]]:
+    """Alder, Birch and Cedar by revision 1; by revision 2 Birch comes before Alder, and Cedar ties with Alder."""
+    known, first, second = own_database.known
+    yield Field(database, **known, _numbers=itertools.count(len(known["systems"]))), first, second
+    assert standing_kept(database) == standing_by_the_rule(database)
 
 
 def test_an_old_board_keeps_the_figures_that_it_had(revised: tuple[Field, int, int]) -> None:

@@ -27,7 +27,7 @@ POSTGRES_VARIABLE = "LEADERBOARD_TEST_POSTGRES_URL"
 LEFT_FOR_NOW = 4  # databases of PostgreSQL's that tests are done with, before the first of them is dropped
 
 # Fixtures that give a filling. A test's database has what one of them puts there where its fixtures ask for it.
-FILLINGS = ("fill_world", "fill_field", "fill_large", "fill_years", "fill_twenty")
+FILLINGS = ("fill_world", "fill_field", "fill_large", "fill_years", "fill_twenty", "fill_revised")
 # Fills a migrated database, and returns what a test has to know of it.
 Filling = Callable[[Database], Any]
 
