@@ -17,6 +17,7 @@ from leaderboard.rules.standings import Designation, RunChoice, SystemKind
 from leaderboard.services import boards
 from leaderboard.services.queries import exclude_queries, set_split
 from leaderboard.services.scoring_sets import switch
+from tests.support.databases import Filling, OwnDatabase
 from tests.support.field import DAY, NAN, NOW, Field, about
 
 HALF = [1.0] * 10 + [0.0] * 10  # of twenty queries
@@ -29,10 +30,19 @@ LOW, HIGH = 0.5 - AWAY, 0.5 + AWAY
 ENDS = pytest.approx((LOW, HIGH))
 
 
+def _fill_twenty(database: Database) -> dict[str, int]:
+    return of_twenty(database).evaluations
+
+
+@pytest.fixture(scope="session")
+def fill_field() -> Filling:
+    return _fill_twenty
+
+
 @pytest.fixture
-def field(database: Database) -> Field:
+def field(database: Database, own_database: OwnDatabase, fill_field: Filling) -> Field:
     """Twenty queries, ranked by AP, beside P@5."""
-    return of_twenty(database)
+    return Field(database, evaluations=own_database.known)
 
 
 def of_twenty(database: Database, measures: Sequence[str] = ("AP", "P@5"), **settings: Any) -> Field:
