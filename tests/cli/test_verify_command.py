@@ -17,6 +17,8 @@ from tests.support.verification import without_triggers
 from tests.support.world import World, run_text
 
 Says = Callable[..., str]
+# For words and for files: which rows are named is asked on both in `tests/services/verification`.
+ONE_ENGINE = pytest.mark.parametrize("engine_name", ["sqlite"])
 
 
 @pytest.fixture
@@ -44,6 +46,7 @@ def test_a_record_that_this_program_wrote_is_in_order(played: World, ok: Says) -
     assert ok("verify", "--head", head).startswith("nothing differs: ")
 
 
+@ONE_ENGINE
 def test_what_differs_is_named_with_who_could_have_done_it_and_the_status_is_1(played: World, command: Command) -> None:
     (before,) = played.all(sa.select(Score.mean).where(Score.measure == "AP", Score.subset == "all"))
     with played.database.write() as session:
@@ -101,6 +104,7 @@ def test_of_an_old_board_verify_asks_whether_its_runs_can_have_stood(played: Wor
     ]
 
 
+@ONE_ENGINE
 def test_a_head_that_was_noted_down_and_is_not_there_is_named(played: World, command: Command) -> None:
     done = command("verify", "--head", f"3:{'0' * 64}")
     assert done.status == 1
@@ -159,6 +163,7 @@ def test_a_mean_that_a_board_keeps_and_that_is_none_of_its_runs_is_named(played:
     assert (found["stored"], found["expected"]) == (f"0.125 over {count}", f"{mean} over {count}")
 
 
+@ONE_ENGINE
 @pytest.mark.parametrize("more", [[], ["--figures"]], ids=["every night", "figures too"])
 def test_a_run_file_that_was_changed_or_lost_is_named_once(played: World, command: Command, more: list[str]) -> None:
     path = _run_file(played)
@@ -176,6 +181,7 @@ def test_a_run_file_that_was_changed_or_lost_is_named_once(played: World, comman
     assert command("verify", *more).status == 0
 
 
+@ONE_ENGINE
 def test_a_copy_of_ranked_lists_that_is_not_as_it_was_written_is_named(played: World, command: Command) -> None:
     (path,) = [one for one in (Path(played.config.store_url) / "ranked").rglob("*-*") if one.is_file()]
     content = path.read_bytes()
