@@ -154,7 +154,7 @@ def feed(pipe: Path) -> None:
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # as above
 def test_a_run_that_needs_more_memory_than_allowed_is_rejected_at_once_and_counts(world: World) -> None:
-    run = world.submit("".join(f"q1 Q0 document-{number} 1 {number} t\n" for number in range(1_500_000)))
+    run = world.submit("".join(f"q1 Q0 document-{number} 1 {number} t\n" for number in range(800_000)))
     world.config = replace(world.config, job_bytes=bytes_of_an_idle_child(world) + 36 * 2**20)
     world.drain()
     assert_is_the_file_s_fault(world, run, "this file needs more memory to score than the ")
