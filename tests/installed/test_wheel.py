@@ -1,4 +1,4 @@
-"""What a stranger gets: the wheel, installed into an empty environment and used from another folder."""
+"""What a stranger gets: the wheel, installed beside what it requires and nothing else, and used from another folder."""
 
 import os
 import shutil
