@@ -60,16 +60,17 @@ def test_a_trigger_that_has_the_name_of_one_of_another_table_and_a_function_else
 
 @pytest.mark.parametrize("engine_name", ["postgresql"], indirect=True)
 def test_a_table_that_inherits_from_ours_is_named_and_its_rows_keep_nothing_from_being_looked_at(played: World) -> None:
-    for table in Base.metadata.tables.values():
+    ours = set(Base.metadata.tables.keys())
+    for heirs in (ours - {"score"}, {"score"}):  # the figure that is changed is looked for beside all the others
         with played.database.write() as session:
             run = session.connection().exec_driver_sql
-            name = f'"{table.name}"'
-            run(f"CREATE TABLE mine () INHERITS ({name})")
-            run(f"INSERT INTO mine SELECT * FROM ONLY {name}")
+            for name in sorted(heirs):
+                run(f'CREATE TABLE mine_{name} () INHERITS ("{name}")')
+                run(f'INSERT INTO mine_{name} SELECT * FROM ONLY "{name}"')
             run("UPDATE ONLY score SET mean = 0.99 WHERE measure = 'AP' AND subset = 'all' AND scoring_id = 1")
             report = verify(session)
             session.rollback()
-        assert ("the database", "table mine") in named(report), table.name
-        assert [one for one in report.differences if "can't be read" in one.stored] == [], table.name
+        assert {("the database", f"table mine_{name}") for name in heirs} <= set(named(report))
+        assert [one for one in report.differences if "can't be read" in one.stored] == []
         found = ("run 1 (System number 0 in small/2026)", "AP over all queries")
-        assert found in named(report) or table.name == "score", table.name
+        assert found in named(report) or heirs == {"score"}
