@@ -2,7 +2,7 @@
 
 Starting a scoring process, which imports what the test has imported already, takes longer than most tests. Everything
 else is the worker's own: it claims, records and refreshes boards, and each job and each reply goes through the words of
-the pipe. What the process adds, its bounds and its deaths, is the subject of `tests/worker`, where each worker has one.
+the pipe. What the process adds, its bounds and its deaths, is the subject of `tests/worker`, where a worker has one.
 """
 
 import threading
