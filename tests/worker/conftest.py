@@ -1,7 +1,8 @@
 """The worker is the subject here, so each has its scoring process, on one engine.
 
-Where a test says why, it scores here all the same. That process reads one set's judgments and one run's settings, the same on both. On PostgreSQL a worker scores in the
-process of its test, except where a test starts one itself (`test_processes`, `test_child_process`, `test_outages`).
+That process reads one set's judgments and one run's settings, the same on both. On PostgreSQL, and where a test says
+why, a worker scores in the process of its test, except where one is started by the test itself (`test_processes`,
+`test_child_process`, `test_outages`).
 """
 
 import pytest
