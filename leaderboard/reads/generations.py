@@ -25,8 +25,9 @@ MOMENTS = tuple(
 CAMPAIGN = sa.select(Campaign.id).where(Campaign.slug == sa.bindparam("campaign")).scalar_subquery()
 ALL = sa.select(sa.func.coalesce(sa.func.sum(Generation.number), 0))
 OF_ONE = ALL.where(sa.or_(Generation.campaign_id.in_([INSTALLATION, CAMPAIGN]), CAMPAIGN.is_(None)))
-NUMBERS = {False: ALL.scalar_subquery(), True: OF_ONE.scalar_subquery()}  # by whether the address names a campaign
-OF_VISITORS = {named: sa.select(number) for named, number in NUMBERS.items()}
+# By whether the address names a campaign: which one it is now, and the number.
+NUMBERS = {False: (sa.null(), ALL.scalar_subquery()), True: (CAMPAIGN, OF_ONE.scalar_subquery())}
+OF_VISITORS = {named: sa.select(*numbers) for named, numbers in NUMBERS.items()}
 OPEN_SESSION = (
     sessions_open(sa.bindparam("now", type_=UtcDateTime()))
     .where(BrowserSession.token_hash == sa.bindparam("token_hash"))
@@ -34,8 +35,8 @@ OPEN_SESSION = (
 )
 ALWAYS_A_ROW = sa.select(sa.literal(1)).subquery()
 OF_READERS = {
-    named: sa.select(number, *OPEN_SESSION.c).select_from(ALWAYS_A_ROW.outerjoin(OPEN_SESSION, sa.true()))
-    for named, number in NUMBERS.items()
+    named: sa.select(*numbers, *OPEN_SESSION.c).select_from(ALWAYS_A_ROW.outerjoin(OPEN_SESSION, sa.true()))
+    for named, numbers in NUMBERS.items()
 }
 
 
@@ -43,10 +44,13 @@ OF_READERS = {
 class Visit:
     """What one request is answered for.
 
-    generation  of the campaign and the installation together; of all campaigns for an address that names none
-    reader      the session that the request belongs to; None for a visitor, and when it is over
+    campaign_id  of the campaign that the address names; None where it names none, or there is none of that name
+    generation   of the campaign and the installation together; of all campaigns for an address that names none. It
+                 only rises for one id: a campaign that takes the name of another counts from the start
+    reader       the session that the request belongs to; None for a visitor, and when it is over
     """
 
+    campaign_id: int | None
     generation: int
     reader: OpenSession | None
 
@@ -56,9 +60,11 @@ def visit(session: Session | sa.Connection, campaign: str | None, reader: str | 
     visitor."""
     given: dict[str, Any] = {} if campaign is None else {"campaign": campaign}
     if reader is None:
-        return Visit(int(session.execute(OF_VISITORS[campaign is not None], given).scalar_one()), None)
-    row = session.execute(OF_READERS[campaign is not None], {**given, "now": now, "token_hash": reader}).one()
-    return Visit(int(row[0]), None if row[1] is None else session_in(row[1:]))
+        campaign_id, number = session.execute(OF_VISITORS[campaign is not None], given).one()
+        return Visit(campaign_id, int(number), None)
+    asked = {**given, "now": now, "token_hash": reader}
+    campaign_id, number, *found = session.execute(OF_READERS[campaign is not None], asked).one()
+    return Visit(campaign_id, int(number), None if found[0] is None else session_in(found))
 
 
 def next_moment(session: Session, campaign: str | None, now: dt.datetime) -> dt.datetime | None:

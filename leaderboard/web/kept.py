@@ -13,7 +13,7 @@ import gzip
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from http import HTTPStatus
@@ -70,11 +70,14 @@ ASKED = (
 )
 SOON = dt.timedelta(minutes=1)
 
+Key = tuple[str | None, ...]  # what a page is asked for with: its address in parts, and the session's cookie
+
 
 @dataclass(frozen=True)
 class Page:
     """An answer as it was rendered.
 
+    made_for   the campaign that its address named, by id, and the generation
     campaign   the slug in its address; None where it names none
     reader     the hash of the token of its reader's session; None for a visitor
     organises  what it shows its reader of `OpenSession.organises`
@@ -83,7 +86,7 @@ class Page:
     headers    but for those that depend on the request
     """
 
-    generation: int
+    made_for: tuple[int | None, int]
     campaign: str | None
     reader: str | None
     organises: bool
@@ -116,26 +119,31 @@ class Shelf:
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
-        self._pages: OrderedDict[Hashable, Page] = OrderedDict()
+        self._pages: OrderedDict[Key, Page] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
 
-    def take(self, key: Hashable) -> Page | None:
+    def take(self, key: Key) -> Page | None:
         with self._lock:
             page = self._pages.get(key)
             if page is not None:
                 self._pages.move_to_end(key)
             return page
 
-    def put(self, key: Hashable, page: Page) -> None:
-        if page.size > self.most_bytes // 4:  # one page must not push all others out
+    def put(self, key: Key, page: Page) -> None:
+        """Keeps it, with its key: addresses and cookies are as long as who asks makes them."""
+        if _size(key, page) > self.most_bytes // 4:  # one page must not push all others out
             return
         with self._lock:
             before = self._pages.pop(key, None)
-            self._bytes += page.size - (before.size if before else 0)
+            self._bytes += _size(key, page) - (_size(key, before) if before else 0)
             self._pages[key] = page
             while self._bytes > self.most_bytes:
-                self._bytes -= self._pages.popitem(last=False)[1].size
+                self._bytes -= _size(*self._pages.popitem(last=False))
+
+
+def _size(key: Key, page: Page) -> int:
+    return page.size + sum(len(part) for part in key if part)
 
 
 class Front:
@@ -178,25 +186,30 @@ class Front:
             reader = found.reader
             if reader is None or reader.organises != page.organises or reader.last_seen_at <= moment - SEEN_EVERY:
                 return False  # the session is over, or its visit is to be noted
-        return found.generation == page.generation
+        return (found.campaign_id, found.generation) == page.made_for
 
-    def _ask(self, key: Hashable, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+    def _ask(self, key: Key, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         begun: list[Any] = []
 
         def begin(*what: Any) -> Callable[[bytes], object]:
             begun[:] = what
             return _unused
 
-        answer = self._behind(environ, begin)
-        page: Page | None = environ.get(TO_KEEP)
-        if page is None or environ["REQUEST_METHOD"] == "HEAD":
+        whole = {**environ, "REQUEST_METHOD": "GET"}  # who asks for the head is told what a page has, its tag too
+        answer = self._behind(whole, begin)
+        page: Page | None = whole.get(TO_KEEP)
+        if page is None and environ["REQUEST_METHOD"] != "HEAD":
             start_response(*begun)
             return answer
-        headers = tuple((name, value) for name, value in begun[1] if name.lower() not in {"content-length", "vary"})
-        page = replace(page, headers=headers, body=b"".join(answer))
+        body = b"" if page is None else b"".join(answer)
         close = getattr(answer, "close", None)
         if close is not None:
             close()
+        if page is None:
+            start_response(*begun)
+            return ()
+        headers = tuple((name, value) for name, value in begun[1] if name.lower() not in {"content-length", "vary"})
+        page = replace(page, headers=headers, body=body)
         self.shelf.put(key, page)
         return _send(page, environ, start_response)
 
@@ -274,7 +287,7 @@ def _keep(response: Response) -> Response:
     with reading() as database_session:
         due = next_moment(database_session, _campaign(), now())
     request.environ[TO_KEEP] = Page(
-        g.visit.generation,
+        (g.visit.campaign_id, g.visit.generation),
         _campaign(),
         g.token_hash,
         organises=reader is not None and reader.organises,

@@ -60,20 +60,42 @@ def comparison_finding(compared: Compared) -> tuple[str, ...]:
         + counted(interval.queries, "query", "queries")
         + "."
     ]
+    level, both, disagree = 1 - interval.confidence, "It is", False
     if interval.low is None or interval.high is None:
         found.append(f"There is no interval: {interval.reason}.")
     else:
-        unsure = interval.low <= 0 <= interval.high
-        says = "includes 0: by these queries the two can't be told apart" if unsure else "does not include 0"
-        ends = f"{signed(interval.low, unit)} to {signed(interval.high, unit)}"
+        unsure, both = interval.low <= 0 <= interval.high, "Interval and test are"
+        disagree = test.p is not None and unsure == (test.p < level)
+        apart = "" if disagree else ": by these queries the two can't be told apart"
+        says = f"includes 0{apart}" if unsure else "does not include 0"
+        ends = f"{_end(interval.low, unit)} to {_end(interval.high, unit)}"
         found.append(f"Its {100 * interval.confidence:.0f} % interval, {ends}, {says}.")
     if test.p is not None:
-        p = f"p = {test.p:.3f}" if test.p >= LEAST_P else f"p < {LEAST_P}"
+        found.append(f"The randomisation test gives {_p(test.p, level)}.")
+        if disagree:
+            found.append("The two disagree: the difference is at the edge of what these queries can tell.")
         found.append(
-            f"The randomisation test gives {p}. Interval and test are of this pair alone: of many pairs that are "
-            "looked at, some seem apart by chance, which the rank sets on the board allow for."
+            f"{both} of this pair alone: of many pairs that are looked at, some seem apart by chance, which the rank "
+            "sets on the board allow for."
         )
     return tuple(found)
+
+
+def _end(value: float, unit: str) -> str:
+    """An end of an interval, which is not 0 unless it is exactly that."""
+    text = signed(value, unit)
+    if value == 0 or not text[0].isdigit():  # what rounds to 0 has no sign
+        return text
+    return f"just {'above' if value > 0 else 'below'} 0"
+
+
+def _p(p: float, level: float) -> str:
+    """A p-value, on its side of the level."""
+    if p < LEAST_P:
+        return f"p < {LEAST_P}"
+    if abs(p - level) < LEAST_P / 2:
+        return f"a p just {'below' if p < level else 'above'} {level:.2f}"
+    return f"p = {p:.3f}"
 
 
 def board_finding(page: BoardPage) -> tuple[str, ...]:

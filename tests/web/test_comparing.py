@@ -3,16 +3,20 @@
 import csv
 import io
 import re
+from dataclasses import replace
 from html import unescape
 
 import numpy as np
 import pytest
 from flask import Flask
 
+from leaderboard.access import VISITOR
 from leaderboard.db import Database
+from leaderboard.reads.two_runs import compare
 from leaderboard.statistics import difference_interval, randomisation_test
 from leaderboard.web.formatting import signed
-from tests.support.field import Field
+from leaderboard.web.sentences import comparison_finding
+from tests.support.field import NOW, Field
 
 ADDRESS = "/campaigns/news/2026/compare"
 QUERIES = 30
@@ -71,3 +75,37 @@ def test_of_few_queries_there_is_no_interval_and_of_a_measure_of_the_whole_run_n
     api = app.test_client().get(f"/api/v1/campaigns/news/evaluations/2026/compare?a={first}&b={second}").json
     assert api is not None
     assert [one["column"]["name"] for one in api["compared"]["measures"]] == ["AP", "MQWV"]
+
+
+def test_what_interval_and_test_say_is_never_at_odds_with_their_figures(database: Database, field: Field) -> None:
+    first, second = (field.run(name, {"AP": [mean] * QUERIES}) for name, mean in (("Alder", 0.5), ("Birch", 0.4)))
+    with database.read() as session:
+        asked = {"a": str(first), "b": str(second)}
+        compared = compare(session, VISITOR, "news", "2026", NOW, **asked).compared
+    assert compared is not None
+    interval, test = compared.interval, compared.test
+    assert interval is not None
+    assert test is not None
+
+    def said(low: float | None, high: float | None, p: float) -> str:
+        own = replace(interval, low=low, high=high, reason="too few queries")
+        return " ".join(comparison_finding(replace(compared, interval=own, test=replace(test, p=p)))[1:])
+
+    edge = "The two disagree: the difference is at the edge of what these queries can tell."
+    apart = said(0.0002, 0.136, 0.0204)
+    assert apart.startswith(
+        "Its 95 % interval, just above 0 to +0.136, does not include 0. The randomisation test gives p = 0.020. "
+        "Interval and test are of this pair alone"
+    )
+    assert said(-0.136, -0.0002, 0.0204).startswith("Its 95 % interval, \N{MINUS SIGN}0.136 to just below 0, does not")
+    assert said(0.0, 0.136, 0.2).startswith(
+        "Its 95 % interval, 0.000 to +0.136, includes 0: by these queries the two can't be told apart. The randomis"
+    )
+    assert f"includes 0. The randomisation test gives p = 0.049. {edge}" in said(-0.01, 0.136, 0.049)
+    assert f"does not include 0. The randomisation test gives p = 0.061. {edge}" in said(0.01, 0.136, 0.061)
+    assert "gives a p just below 0.05." in said(0.01, 0.136, 0.0498)
+    assert "gives a p just above 0.05." in said(-0.01, 0.136, 0.0502)
+    assert said(None, None, 1.0) == (
+        "There is no interval: too few queries. The randomisation test gives p = 1.000. It is of this pair alone: of "
+        "many pairs that are looked at, some seem apart by chance, which the rank sets on the board allow for."
+    )

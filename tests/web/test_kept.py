@@ -10,9 +10,11 @@ import sqlalchemy as sa
 from flask import Flask
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Team
+from leaderboard.models import Campaign, Team
+from leaderboard.rules.visibility import Visibility
 from leaderboard.services import campaigns, evaluations, people, queries, teams
 from leaderboard.services.events import present
+from leaderboard.services.removing import remove_campaign
 from leaderboard.web.kept import Page, Shelf
 from tests.support.field import DAY
 from tests.support.statements import counted
@@ -158,12 +160,66 @@ def test_an_account_that_changes_its_password_raises_no_generation(world: World,
 
 def test_pages_beyond_the_memory_for_them_go_with_the_longest_unasked_first() -> None:
     shelf = Shelf(50_000)
-    page = Page(1, None, None, organises=False, since=present(), until=None, personal=False)
+    page = Page((None, 1), None, None, organises=False, since=present(), until=None, personal=False)
     pages = {name: replace(page, body=name.encode() * 4_000) for name in "abcdefghijkl"}
     for name, one in pages.items():
-        shelf.put(name, one)
-        shelf.take("a")
-    assert [name for name in pages if shelf.take(name)] == ["a", *"fghijkl"]  # 6,000 bytes each
+        shelf.put((name,), one)
+        shelf.take(("a",))
+    assert [name for name in pages if shelf.take((name,))] == ["a", *"fghijkl"]  # 6,000 bytes each
     assert sum(pages[name].size for name in "afghijkl") <= 50_000
-    shelf.put("huge", replace(page, body=bytes(40_000)))
-    assert shelf.take("huge") is None
+    shelf.put(("huge",), replace(page, body=bytes(40_000)))
+    assert shelf.take(("huge",)) is None
+
+
+def test_long_addresses_and_cookies_count_as_what_they_take() -> None:
+    shelf = Shelf(50_000)
+    page = Page((None, 1), None, None, organises=False, since=present(), until=None, personal=False)
+    keys = [("/", None, f"{number}" * 8_000) for number in range(1, 10)]  # 9,000 bytes each, with the page
+    for key in keys:
+        shelf.put(key, page)
+    assert [key for key in keys if shelf.take(key)] == keys[-5:]
+
+
+@BOTH
+@pytest.mark.parametrize("visibility", [Visibility.PUBLIC, Visibility.DRAFT])
+def test_a_campaign_that_takes_the_name_of_another_is_not_shown_by_its_pages(
+    world: World, visitor: Reader, visibility: Visibility
+) -> None:
+    """However often the two were changed: each counts its own changes."""
+
+    def make(slug: str, title: str, seen_by: Visibility = Visibility.PUBLIC) -> int:
+        with world.database.write() as session:
+            made = campaigns.create_campaign(
+                session, CONSOLE, slug, title, measures=["AP"], primary_measure="AP", visibility=seen_by
+            )
+            return made.id
+
+    first = make("pilot", "By mistake")
+    make("other", "Other")  # else SQLite would use the number of the first one again
+    assert "By mistake" in visitor.get("/campaigns/pilot")
+    with world.database.write() as session:
+        remove_campaign(session, CONSOLE, session.get_one(Campaign, first))
+    visitor.get("/campaigns/pilot", status=404)
+    second = make("pilot", "As it should be", visibility)
+    for change in range(12):
+        if visibility is Visibility.DRAFT:
+            visitor.get("/campaigns/pilot", status=404)
+        else:
+            page = visitor.get("/campaigns/pilot")
+            assert "As it should be" in page
+            assert "By mistake" not in page
+        with world.database.write() as session:
+            campaigns.change_campaign(session, CONSOLE, session.get_one(Campaign, second), description=f"{change}.")
+
+
+def test_who_asks_for_the_head_of_a_page_is_told_its_tag(visitor: Reader) -> None:
+    head = visitor.client.head("/campaigns/harbour/2025")
+    assert (head.status_code, head.data) == (200, b"")
+    whole = visitor.client.get("/campaigns/harbour/2025")
+    assert head.headers["ETag"] == whole.headers["ETag"]
+    assert int(head.headers["Content-Length"]) == len(whole.data)
+    known = {"If-None-Match": head.headers["ETag"]}
+    assert visitor.client.head("/campaigns/harbour/2025?sort=system", headers=known).status_code == 200
+    assert visitor.client.head("/campaigns/harbour/2025", headers=known).status_code == 304
+    missing = visitor.client.head("/campaigns/harbour/1999")  # a page that is not kept
+    assert (missing.status_code, missing.data, "ETag" in missing.headers) == (404, b"", False)
