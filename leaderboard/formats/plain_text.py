@@ -141,6 +141,11 @@ class CappedReader(io.RawIOBase):
         """How many bytes of the file it was given for them: fewer where the file is compressed."""
         return self._source.received if isinstance(self._source, CappedReader | _Gunzip) else self._given
 
+    @property
+    def inflates(self) -> bool:
+        """Whether reading decompresses, which takes time, but not the interpreter's lock."""
+        return isinstance(self._source, _Gunzip)
+
     def peek(self, size: int) -> bytes:
         """The next `size` bytes, fewer only at the end; they stay to be read."""
         while len(self._start) < size and (piece := self._guard(self._source.read, size - len(self._start))):

@@ -1,10 +1,11 @@
+import gzip
 import io
 import threading
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leaderboard.formats import Limits
+from leaderboard.formats import Limits, read_run
 from leaderboard.formats.pieces import Piece, cut, side_by_side
 from leaderboard.formats.plain_text import CappedReader
 from leaderboard.formats.problems import Problems
@@ -59,3 +60,24 @@ def test_for_less_than_two_things_no_thread_is_started() -> None:
     before = threading.active_count()
     assert list(side_by_side(str, iter(()))) == []
     assert list(side_by_side(lambda thing: (thing, threading.active_count()), iter([7]))) == [(7, before)]
+
+
+def test_only_text_that_is_inflated_is_read_beside_parsing() -> None:
+    """Reading plain text takes too little time to be worth another thread."""
+    lines = b"".join(b"q1 Q0 document-%07d 1 1 mine\n" % number for number in range(100_000))  # three pieces
+    before = threading.active_count()
+    assert max(_threads_while_reading(lines)) == before
+    assert max(_threads_while_reading(gzip.compress(lines))) > before
+
+
+def _threads_while_reading(file: bytes) -> list[int]:
+    """How many threads there are at each read of the file."""
+    content, seen = io.BytesIO(file), []
+
+    class Source:
+        def read(self, size: int, /) -> bytes:
+            seen.append(threading.active_count())
+            return content.read(size)
+
+    read_run(Source())
+    return seen
