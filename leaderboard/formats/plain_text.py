@@ -175,7 +175,10 @@ class CappedReader(io.RawIOBase):
         try:
             return read(argument)
         except EOFError:
-            raise rejection(self._name, "ends in the middle of its gzip data; compress it and send it again") from None
+            raise rejection(
+                self._name,
+                "ends in the middle of its gzip data, or has something else behind it; compress it and send it again",
+            ) from None
         except DAMAGED:
             raise rejection(self._name, "is damaged gzip data; compress it again") from None
 

@@ -30,7 +30,7 @@ from leaderboard.reads.headings import (
     judged_queries,
     terms,
 )
-from leaderboard.reads.paging import ROWS, WHOLE, Paging, paged, paging_of
+from leaderboard.reads.paging import ROWS, WHOLE, Paging, is_found, paged, paging_of
 from leaderboard.reads.query_values import figures_over, load_vectors
 from leaderboard.reads.standings import Show, choose, load_candidates, ranks, show_of, sort_entries, stands_by
 from leaderboard.reads.stood import StoodSet, replaced_beside, seen_set, stood_set
@@ -259,7 +259,9 @@ def board(
         answers = board_answers(session, evaluation, ordered, answer)
         apart = {entry.submission_id for entry in (every.baselines if every else ordered) if entry.is_baseline}
         competing = [entry for entry in ordered if entry.submission_id not in apart]
-        listed = [entry for entry in competing if answers.has(entry.submission_id) and _has(entry, text or "")]
+        listed = [
+            entry for entry in competing if answers.has(entry.submission_id) and is_found(text or "", _names(entry))
+        ]
         shown_here, paging = (every.shown, every.paging) if every else _on_page(listed, page, run)
         in_full: Sequence[Entry] = [*shown_here, *(entry for entry in ordered if entry.submission_id in apart)]
         if tag:
@@ -361,10 +363,9 @@ def _told_rounded(
     return as_rounded(statistics, entries, places, queries, hide=chosen_by_digits or too_few)
 
 
-def _has(entry: Entry, text: str) -> bool:
-    """Whether the reader finds the text in the name of the system, its team or the run."""
-    wanted = text.casefold()
-    return any(wanted in name.casefold() for name in (entry.system.name, entry.system.team, entry.label))
+def _names(entry: Entry) -> tuple[str, ...]:
+    """What a reader looks for a row by."""
+    return entry.system.name, entry.system.team, entry.label
 
 
 def _on_page(listed: Sequence[Entry], page: int | None, run: int | None) -> tuple[Sequence[Entry], Paging]:

@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-__all__ = ["ROWS", "WHOLE", "Paging", "found_on_page", "paged", "paging_of"]
+__all__ = ["ROWS", "WHOLE", "Paging", "found_on_page", "is_found", "paged", "paging_of"]
 
 ROWS = 100  # of a page of a table of systems
 WHOLE = 200  # rows: up to so many stand on one page
+
+NEAR = 2  # pages before and after the one that is shown
 
 Row = TypeVar("Row")
 
@@ -19,6 +21,16 @@ class Paging:
     page: int
     pages: int
     rows: int
+
+    @property
+    def near(self) -> tuple[int, ...]:
+        """The pages that this one links to, itself among them: the first, the last, and those around it.
+
+        >>> Paging(7, 20, 2000).near
+        (1, 5, 6, 7, 8, 9, 20)
+        """
+        around = range(max(self.page - NEAR, 1), min(self.page + NEAR, self.pages) + 1)
+        return tuple(sorted({1, *around, self.pages}))
 
     def before(self, size: int) -> int:
         """How many rows stand on the pages before this one."""
@@ -42,6 +54,16 @@ def found_on_page(
     rows: Sequence[Row], names: Callable[[Row], Iterable[str]], text: str, page: int | None
 ) -> tuple[tuple[Row, ...], Paging]:
     """The rows of one page of a table of more than WHOLE systems, or those with this text in one of their names."""
-    wanted = text.casefold()
-    found = [row for row in rows if any(wanted in name.casefold() for name in names(row))] if wanted else rows
+    found = [row for row in rows if is_found(text, names(row))]
     return paged(found, page if len(found) > WHOLE else None, ROWS)
+
+
+def is_found(text: str, names: Iterable[str]) -> bool:
+    """Whether a reader who looks for this text means one of these names: blanks at its ends, several together and
+    capitals are nothing to look for.
+
+    >>> is_found(" okapi  bm25 ", ["Okapi BM25, stemmed"])
+    True
+    """
+    wanted = " ".join(text.casefold().split())
+    return not wanted or any(wanted in " ".join(name.casefold().split()) for name in names)

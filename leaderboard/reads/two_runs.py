@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics, statistics
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
-from leaderboard.errors import BadInput, NotFound
+from leaderboard.errors import BadInput, InvalidFields, NotFound
 from leaderboard.lookup import find_evaluation_and_set
 from leaderboard.metrics.aggregation import Columns
 from leaderboard.metrics.ranking import Floats
@@ -54,8 +54,8 @@ class MeasureBeside:
 
 @dataclass(frozen=True, slots=True)
 class ComparedQuery:
-    """Both values on a query. difference: first − second; counted: False for a query that is excluded, or left out
-    for want of judgments."""
+    """Both values on a query. difference: first − second; counted: False for a query that counts into neither mean: it
+    is excluded, left out for want of judgments, or has no value by this measure."""
 
     external_id: str
     text: str
@@ -118,15 +118,15 @@ def compare(
 ) -> ComparePage:
     """Two runs of a board, by their numbers; without both, what there is to choose from.
 
-    Raises NotAllowed while single queries may not be seen, BadInput for what is no number of a run and for one run
-    twice, NotFound for a run that is on no board of this evaluation.
+    Raises NotAllowed while single queries may not be seen, BadInput for what is no number of a run, InvalidFields
+    for one run twice, NotFound for a run that is on no board of this evaluation.
     """
     evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
     require(may_see(actor, evaluation, Sight.DETAILS, now), closed_details(evaluation))
     asked = [_number(name, text) for name, text in (("a", a), ("b", b))]
     wanted = [one for one in asked if one is not None]
     if len(wanted) > len(set(wanted)):
-        raise BadInput(f"run {wanted[0]} is named twice: choose two runs")
+        raise InvalidFields({"b": ["the same run twice: choose another one"]})
     compared: Compared | None = None
     runs: tuple[RunToCompare, ...] = ()
     if scoring_set is None:
@@ -285,7 +285,9 @@ def _queries(
                 text=query.text if texts else "",
                 tags=tuple(query.tags) if texts else (),
                 position=query.position,
-                counted=not query.excluded and (query.best_grade is not None or settings.judging is Judging.COMPLETE),
+                counted=not query.excluded
+                and (query.best_grade is not None or settings.judging is Judging.COMPLETE)
+                and not (mine is None and theirs is None),
                 first=mine,
                 second=theirs,
                 difference=None if mine is None or theirs is None else mine - theirs,

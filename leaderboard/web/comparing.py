@@ -1,10 +1,12 @@
 """Two runs of an evaluation beside each other, as a page and as a file."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
 
-from flask import Blueprint, render_template
+from flask import Blueprint, g, render_template
 from flask.typing import ResponseReturnValue
 
+from leaderboard.errors import InvalidFields
 from leaderboard.reads.entries import Entry
 from leaderboard.reads.two_runs import ComparedQuery, compare
 from leaderboard.web import charts
@@ -29,11 +31,17 @@ COLUMNS: dict[str, Callable[[ComparedQuery], Cell]] = {
 
 @blueprint.get(ADDRESS)
 def runs(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page = read(compare, campaign, evaluation, asked=ASKED, page=page_number())
+    wrong: Mapping[str, list[str]] = {}
+    try:
+        page = read(compare, campaign, evaluation, asked=ASKED, page=page_number())
+    except InvalidFields as error:
+        g.refused, wrong = True, error.fields
+        page = read(compare, campaign, evaluation, asked=[name for name in ("a", "b") if name not in wrong])
     found = page.compared
     chart = charts.comparison_chart(found) if found else None
     finding = comparison_finding(found) if found else None
-    return render_template("comparing/runs.html", page=page, found=found, chart=chart, finding=finding)
+    content = render_template("comparing/runs.html", page=page, found=found, chart=chart, finding=finding, wrong=wrong)
+    return content, HTTPStatus.BAD_REQUEST if wrong else HTTPStatus.OK
 
 
 @exported(blueprint, ADDRESS)

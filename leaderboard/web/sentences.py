@@ -267,17 +267,24 @@ def _significance(page: BoardPage) -> list[str]:
         if statistics is not None and statistics.needed_queries is not None:
             return [_costly(page, statistics.needed_queries)]
         return [f"Which of these {_noun(page)}s may be the best has not been worked out."]
-    level = f"At {number(statistics.confidence * 100)}\N{NO-BREAK SPACE}% confidence"
+    return [f"At {number(statistics.confidence * 100)}\N{NO-BREAK SPACE}% confidence {_may_be_best(page)}."]
+
+
+def _may_be_best(page: BoardPage) -> str:
     names = _names(page)
     best = [names[row.entry.scoring_id] for row in page.ranked if row.may_be_best]
     count = len(best)
     if count == 1:
-        return [f"{level} the best {_noun(page)} is {best[0]}."]
+        return f"the best {_noun(page)} is {best[0]}"
     if count == page.whole.ranked:
-        return [f"{level} each of these {count} {_noun(page)}s may be the best."]
+        return f"each of these {count} {_noun(page)}s may be the best"
+    shaded = any(row.may_be_best for row in page.shown)  # on this page of the board
     if count <= NAMED_AS_BEST:
-        return [f"{level} the best {_noun(page)} is among these {WORDS[count]}, shaded: {_all_of(best)}."]
-    return [f"{level} the best {_noun(page)} is among the {count} that are shaded."]
+        these = f"these {WORDS[count]}{', shaded' if shaded else ''}"
+        return f"the best {_noun(page)} is among {these}: {_all_of(best)}"
+    if not shaded:
+        return f"the best {_noun(page)} is among {count}, none of which stands on this page"
+    return f"the best {_noun(page)} is among the {count} that are shaded"
 
 
 def _of_the_whole_run(page: BoardPage, column: Column) -> str:

@@ -168,7 +168,7 @@ def test_what_follows_the_end_of_an_archive_is_refused() -> None:
 def test_an_archive_whose_gzip_data_was_cut_off_is_refused(cut: int) -> None:
     whole = gzip.compress(archive(RUN, "w").getvalue(), compresslevel=0)
     assert problems_of(read_run, io.BytesIO(whole[:-cut])) == [
-        (None, "ends in the middle of its gzip data; compress it and send it again")
+        (None, "ends in the middle of its gzip data, or has something else behind it; compress it and send it again")
     ]
 
 

@@ -2,6 +2,7 @@ import bz2
 import gzip
 import io
 import lzma
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +49,10 @@ def test_what_is_neither_plain_text_nor_gzip_is_named(content: bytes, message: s
     assert problems_of(read_run, io.BytesIO(content)) == [(None, message)]
 
 
-def test_gzip_that_was_cut_off_is_refused() -> None:
-    whole = gzip.compress(CONTENT)
-    assert problems_of(read_run, io.BytesIO(whole[:-9])) == [
-        (None, "ends in the middle of its gzip data; compress it and send it again")
+@pytest.mark.parametrize("wrong", [lambda whole: whole[:-9], lambda whole: whole + b"junk\n"])
+def test_gzip_that_was_cut_off_or_goes_on_as_something_else_is_refused(wrong: Callable[[bytes], bytes]) -> None:
+    assert problems_of(read_run, io.BytesIO(wrong(gzip.compress(CONTENT)))) == [
+        (None, "ends in the middle of its gzip data, or has something else behind it; compress it and send it again")
     ]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
-from leaderboard.errors import BadInput, NotAllowed, NotFound
+from leaderboard.errors import BadInput, InvalidFields, NotAllowed, NotFound
 from leaderboard.models import Evaluation
 from leaderboard.reads.two_runs import Compared, ComparePage, compare
 from leaderboard.rules.phases import Opening
@@ -121,11 +121,19 @@ def test_a_query_that_is_excluded_or_that_nobody_judged_is_marked_as_left_out(fi
     assert [row.counted for row in found.queries] == [True, False, True, False]
 
 
+def test_a_query_on_which_neither_run_has_a_value_counts_into_no_mean(field: Field) -> None:
+    first, second = (
+        field.run(name, {"AP": values})
+        for name, values in (("Ash", [NAN, NAN, 0.2, 0.1]), ("Elm", [NAN, 0.5, 0.2, 0.1]))
+    )
+    assert [row.counted for row in compared(field, first, second).queries] == [False, True, True, True]
+
+
 def test_what_are_no_two_runs_of_the_board_is_refused(field: Field, two: tuple[int, int]) -> None:
     rejected_elsewhere = field.run("Cedar", {"AP": FIRST})
     field.withdraw(rejected_elsewhere)
     for runs, error, words in (
-        ((two[0], two[0]), BadInput, "named twice: choose two runs"),
+        ((two[0], two[0]), InvalidFields, "b: the same run twice: choose another one"),
         (("first", two[0]), BadInput, "a=first: give the number of a run"),
         ((two[0], 999_999), NotFound, "submission 999999 is on no board of The year 2026"),
         ((rejected_elsewhere, two[0]), NotFound, "is on no board of The year 2026"),

@@ -88,6 +88,9 @@ def test_many_that_may_be_the_best_are_counted_and_not_named(app: Flask, field: 
     field.refresh()
     assert "At 95 % confidence the best system is among the 5 that are shaded." in seen(app, BOARD)
     assert shaded(app) == 5
+    others = f"{BOARD}?text=behind"
+    assert "the best system is among 5, none of which stands on this page." in seen(app, others)
+    assert shaded(app, others) == 0
 
 
 def test_where_no_two_can_be_told_apart_the_board_says_so_and_shades_none(app: Flask, field: Field) -> None:

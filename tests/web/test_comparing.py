@@ -109,3 +109,18 @@ def test_what_interval_and_test_say_is_never_at_odds_with_their_figures(database
         "There is no interval: too few queries. The randomisation test gives p = 1.000. It is of this pair alone: of "
         "many pairs that are looked at, some seem apart by chance, which the rank sets on the board allow for."
     )
+
+
+def test_who_chooses_one_run_twice_gets_the_form_again_with_what_is_wrong_beside_it(app: Flask, field: Field) -> None:
+    first, second = (field.run(name, {"AP": [mean] * QUERIES}) for name, mean in (("Alder", 0.5), ("Birch", 0.4)))
+    answer = app.test_client().get(f"{ADDRESS}?a={first}&b={first}&measure=AP")
+    assert answer.status_code == 400
+    assert "The same run twice: choose another one" in answer.text
+    assert re.search(r'name="b" aria-invalid="true" aria-describedby="b-error"', answer.text)
+    assert f'<option value="{first}" selected>Alder</option>' in answer.text
+    assert f'<option value="{second}">Birch</option>' in answer.text
+    assert '<input type="hidden" name="measure" value="AP">' in answer.text
+    refused = app.test_client().get(f"/api/v1/campaigns/news/evaluations/2026/compare?a={first}&b={first}")
+    assert refused.status_code == 400
+    assert refused.json is not None
+    assert refused.json["fields"] == {"b": ["the same run twice: choose another one"]}

@@ -76,9 +76,17 @@ def test_a_long_board_comes_in_pages_that_find_every_row(app: Flask, large: Data
     assert (len(baselines), list(map(len, listed))) == (3, [100, 100, 9])
     assert len({run for page in listed for run in page}) == SYSTEMS - 3
     assert "page 3 of 3" in pages[2]
+    assert all(f'aria-label="Page {number}"' in page for page in pages for number in (1, 2, 3))
+    assert 'aria-label="Page 3" aria-current="page"' in pages[2]
     ranks = [re.findall(r'class="figure rank">(\d+)', page) for page in pages]
     assert (ranks[0][0], ranks[1][0], ranks[2][-1]) == ("1", "101", str(SYSTEMS - 3))
-    assert pages[0].split('class="finding"')[1][:300] == pages[2].split('class="finding"')[1][:300]
+    findings = [page.split('class="finding"')[1].partition("</p>")[0] for page in pages]
+    shaded, elsewhere = (re.search(r"At 95.*?\.", finding) for finding in (findings[0], findings[2]))
+    assert shaded is not None
+    assert elsewhere is not None
+    assert findings[0].replace(shaded[0], elsewhere[0]) == findings[2]  # it is of the whole board, but for what is seen
+    assert shaded[0].endswith("is among the 13 that are shaded.")
+    assert elsewhere[0].endswith("is among 13, none of which stands on this page.")
     # A run's own page leads to the page of the board that it stands on.
     last = listed[2][-1]
     link = re.search(rf'href="([^"]*run={last})#run-{last}"', visitor.get(f"/submissions/{last}").text)
@@ -87,8 +95,9 @@ def test_a_long_board_comes_in_pages_that_find_every_row(app: Flask, large: Data
     # Search looks at all rows, and ranks stay those among all.
     with large.read() as session:
         system = session.get_one(System, session.get_one(Submission, last).system_id)
-    found = visitor.get(f"{BOARD}?text={system.name.upper()}").text
-    assert [run for run in runs_on(found) if run not in baselines] == [last]
+    for looked_for in (system.name.upper(), f"  {system.name.replace(' ', '   ')} "):
+        found = visitor.get(BOARD, query_string={"text": looked_for}).text
+        assert [run for run in runs_on(found) if run not in baselines] == [last]
     assert f'class="figure rank">{SYSTEMS - 3}' in found
     with large.write() as session:
         user = people.create_user(session, CONSOLE, new_account("member"))
