@@ -1,6 +1,5 @@
 """Style sheets and scripts: compressed, kept for a year, and fetched anew as soon as their content changes."""
 
-import gzip
 import hashlib
 from functools import cache, lru_cache
 from http import HTTPStatus
@@ -8,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from flask import Flask, Response, current_app, request
+
+from leaderboard.web.packing import coding_for, pack
 
 __all__ = ["STATIC", "init_app"]
 
@@ -40,17 +41,18 @@ def _pack(response: Response) -> Response:
     if request.endpoint not in STATIC or response.status_code != HTTPStatus.OK or request.method != "GET":
         return response
     response.vary.add("Accept-Encoding")
-    if not request.accept_encodings["gzip"]:
+    coding = coding_for(request.headers.get("Accept-Encoding", ""))
+    if coding is None:
         return response
     response.direct_passthrough = False
     content = response.get_data()
     response.close()  # the file that it came from
-    response.set_data(_packed(content))
-    response.content_encoding = "gzip"
+    response.set_data(_packed(content, coding))
+    response.content_encoding = coding
     response.set_etag(response.get_etag()[0] or "", weak=True)
     return response
 
 
-@lru_cache(maxsize=32)
-def _packed(content: bytes) -> bytes:
-    return gzip.compress(content, 9, mtime=0)
+@lru_cache(maxsize=64)
+def _packed(content: bytes, coding: str) -> bytes:
+    return pack(content, coding, hard=True)

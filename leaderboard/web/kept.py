@@ -9,18 +9,16 @@ there.
 """
 
 import datetime as dt
-import gzip
-import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Response, g, request, session
-from werkzeug.http import parse_accept_header, parse_cookie, parse_etags
+from werkzeug.http import parse_cookie, parse_etags
 
 from leaderboard.db import Database, answering
 from leaderboard.errors import NoDatabase
@@ -28,6 +26,7 @@ from leaderboard.reads.generations import next_moment, visit
 from leaderboard.rules.tokens import token_hash
 from leaderboard.services.sessions import SEEN_EVERY
 from leaderboard.web.context import now, reading
+from leaderboard.web.packing import WORTH_PACKING, coding_for, content_tag, pack
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -62,7 +61,6 @@ OTHERS = (
     "teams.show",
 )
 VIEWS = frozenset((*TABLES, *(f"{view}_file" for view in TABLES), *OTHERS))
-WORTH_PACKING = 1000  # bytes
 CSRF = "csrf_token"  # where Flask-WTF notes that a page holds a form's token, in `g`
 TO_KEEP = "leaderboard.page to keep"  # in a request's environment: the page, from Flask to the front
 ASKED = (
@@ -95,23 +93,24 @@ class Page:
     personal: bool
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""
+    _packed: dict[str, bytes] = field(default_factory=dict)  # by coding: each is made once, when it is asked for
 
     @cached_property
     def tag(self) -> str:
-        """Weak, because the same page is sent compressed and plain."""
-        return f'W/"{hashlib.sha256(self.body).hexdigest()[:32]}"'
+        return content_tag(self.body)
 
-    @cached_property
-    def packed(self) -> bytes | None:
+    def packed(self, coding: str) -> bytes | None:
         """Compressed; None where that is not worth it or not safe."""
         if self.personal or len(self.body) < WORTH_PACKING:
             return None
-        return gzip.compress(self.body, 6, mtime=0)
+        if coding not in self._packed:
+            self._packed[coding] = pack(self.body, coding)
+        return self._packed[coding]
 
     @property
     def size(self) -> int:
         """Bytes in memory, about."""
-        return len(self.body) * 5 // 4 + 1000
+        return len(self.body) * 4 // 3 + 1000
 
 
 class Shelf:
@@ -220,16 +219,16 @@ def _unused(_: bytes) -> None:
 
 def _send(page: Page, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
     """The page as the answer to this request: compressed where its reader takes that, or only that it is unchanged."""
-    headers = [*page.headers, ("ETag", page.tag), ("Vary", "Accept-Encoding, Cookie")]
+    headers = [*page.headers, ("ETag", f'W/"{page.tag}"'), ("Vary", "Accept-Encoding, Cookie")]
     known = environ.get("HTTP_IF_NONE_MATCH")
-    if known and parse_etags(known).contains_weak(page.tag[3:-1]):
+    if known and parse_etags(known).contains_weak(page.tag):
         start_response("304 NOT MODIFIED", [pair for pair in headers if pair[0] != "Content-Type"])
         return ()
     body = page.body
-    packed = "gzip" in environ.get("HTTP_ACCEPT_ENCODING", "") and page.packed
-    if packed and parse_accept_header(environ["HTTP_ACCEPT_ENCODING"])["gzip"] > 0:
+    coding = coding_for(environ.get("HTTP_ACCEPT_ENCODING", ""))
+    if coding is not None and (packed := page.packed(coding)) is not None:
         body = packed
-        headers.append(("Content-Encoding", "gzip"))
+        headers.append(("Content-Encoding", coding))
     headers.append(("Content-Length", str(len(body))))
     start_response("200 OK", headers)
     return () if environ["REQUEST_METHOD"] == "HEAD" else (body,)

@@ -1,9 +1,11 @@
 """The API: a token and nothing else tells who asks; what may be asked follows from the signatures of the endpoints."""
 
 import datetime as dt
+import gzip
 from collections.abc import Callable
 from typing import Any
 
+import brotli
 import pytest
 import sqlalchemy as sa
 from flask import Flask
@@ -13,6 +15,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.models import ApiToken, Attempt, Event, Generation, Team, User
 from leaderboard.rules.scopes import Scope
 from leaderboard.services import closing, people, tokens
+from leaderboard.services.evaluations import change_evaluation
 from leaderboard.services.events import present
 from tests.web.conftest import PASSWORD, Reader, World
 
@@ -59,6 +62,40 @@ def test_what_is_public_is_read_without_a_token(program: Callable[..., Program])
     board = program().ask(f"{BOARD}?measure=P@5")
     assert board["ranked_by"]["name"] == "P@5"
     assert board["rows"] == []
+
+
+@pytest.mark.parametrize(("accepted", "coding"), [("gzip", "gzip"), ("gzip, br", "br"), ("gzip;q=0", None)])
+def test_an_answer_is_packed_and_told_only_once(app: Flask, world: World, accepted: str, coding: str | None) -> None:
+    client = app.test_client()
+    plain = client.get(BOARD)
+    packed = client.get(BOARD, headers={"Accept-Encoding": accepted})
+    unpacked = {"gzip": gzip.decompress, "br": brotli.decompress, None: bytes}[coding]
+    assert packed.headers.get("Content-Encoding") == coding
+    assert unpacked(packed.data) == plain.data
+    assert int(packed.headers["Content-Length"]) == len(packed.data)
+    assert {"Accept-Encoding", "Authorization"} <= set(packed.vary)
+    assert packed.headers["Cache-Control"] == "private, no-cache"
+    known = {"If-None-Match": packed.headers["ETag"], "Accept-Encoding": accepted}
+    unchanged = client.get(BOARD, headers=known)
+    assert (unchanged.status_code, unchanged.data) == (304, b"")
+    assert client.head(BOARD, headers=known).status_code == 304
+    assert client.head(BOARD).headers["ETag"] == plain.headers["ETag"]
+    with world.database.write() as session:
+        change_evaluation(session, CONSOLE, session.merge(world.evaluation), title="Haven 2025")
+    changed = client.get(BOARD, headers=known)
+    assert changed.status_code == 200
+    assert b"Haven 2025" in unpacked(changed.data)
+
+
+def test_what_one_reader_has_is_not_unchanged_for_another(program: Callable[..., Program], app: Flask) -> None:
+    own = f"{API}/account"
+    first, second = (
+        app.test_client().get(own, headers={"Authorization": f"Bearer {program(name).token}"})
+        for name in ("ada", "eve")
+    )
+    assert first.headers["ETag"] != second.headers["ETag"]
+    refused = app.test_client().get(own, headers={"If-None-Match": first.headers["ETag"]})
+    assert (refused.status_code, "ETag" in refused.headers) == (401, False)
 
 
 def test_a_cookie_says_nothing_to_the_api(participant: Reader) -> None:

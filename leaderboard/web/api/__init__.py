@@ -22,6 +22,7 @@ from leaderboard.web.api.organising import archives, campaigns, evaluations, for
 from leaderboard.web.api.organising import runs as all_runs
 from leaderboard.web.api.organising import systems as all_systems
 from leaderboard.web.api.organising import teams as all_teams
+from leaderboard.web.packing import offer
 from leaderboard.web.security import csrf
 
 __all__ = ["blueprint"]
@@ -34,6 +35,7 @@ MODULES = (
 
 blueprint = Blueprint("api", __name__, url_prefix=endpoints.PREFIX)
 blueprint.before_request(bearer.identify)
+blueprint.after_request(offer)
 endpoints.register(blueprint, [module.__name__ for module in MODULES])
 blueprint.add_url_rule("/openapi.json", "openapi", document.serve)
 csrf.exempt(blueprint)  # no cookie says who asks here, so no other site can ask in somebody's name

@@ -65,7 +65,11 @@ def document() -> dict[str, Any]:
         "info": {
             "title": "Retrieval leaderboard",
             "version": __version__,
-            "description": "What the site's pages show and do, for programs. Reading what is public needs no token.",
+            "description": (
+                "What the site's pages show and do, for programs. Reading what is public needs no token. An answer to "
+                "a GET has an ETag: with it as If-None-Match the next one is 304 and empty while nothing has changed. "
+                "Answers go compressed (br, gzip) to whoever accepts that."
+            ),
         },
         "servers": [{"url": PREFIX}],
         "paths": paths,
