@@ -1,8 +1,9 @@
-"""Tries what must hold for every measure on many more examples than `make test`, and on other ones each time.
+"""Tries what must always hold on many more examples than `make test`, and on other ones each time.
 
     python -m trials properties --times 100
 
-The tests are those of tests/metrics/test_properties.py and test_bounds.py, with so many times their examples.
+The tests of TESTS: what holds for every measure, with so many times the examples; every hostile text at every place of
+a request; and the demonstration's campaign that goes out and comes in again, whole.
 """
 
 import argparse
@@ -14,7 +15,12 @@ from pathlib import Path
 from tests.support.examples import TIMES_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[1]
-TESTS = ("tests/metrics/test_properties.py", "tests/metrics/test_bounds.py")
+TESTS = (
+    "tests/metrics/test_properties.py",
+    "tests/metrics/test_bounds.py",
+    "tests/web/test_hostile_requests.py",
+    "tests/seeding/test_round_trip.py",
+)
 TIMES = 10
 
 

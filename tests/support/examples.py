@@ -1,12 +1,21 @@
-"""How many examples hypothesis draws: few in `make test`, many times as many in `python -m trials properties`."""
+"""How much tests try: little in `make test`, many times as much in `python -m trials properties`."""
 
 import os
 
-__all__ = ["TIMES_VARIABLE", "examples"]
+__all__ = ["TIMES_VARIABLE", "examples", "is_thorough"]
 
 TIMES_VARIABLE = "LEADERBOARD_TIMES_EXAMPLES"
 
 
 def examples(few: int) -> int:
-    """So many, or as many times that as the variable says."""
-    return few * int(os.environ.get(TIMES_VARIABLE, "1"))
+    """How many examples hypothesis draws: so many, or as many times that as the variable says."""
+    return few * _times()
+
+
+def is_thorough() -> bool:
+    """Whether a test that takes a part of what it could try is to take all of it."""
+    return _times() > 1
+
+
+def _times() -> int:
+    return int(os.environ.get(TIMES_VARIABLE, "1"))
