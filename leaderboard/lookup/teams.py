@@ -137,9 +137,12 @@ def find_system(session: Session, team_slug: str, slug: str) -> System:
 
 def known_system(session: Session, team_slug: str, slug: str) -> System | None:
     """The system that has, or had, this address, or the one that it became one with."""
+    of_team = sa.select(System).join(System.team).options(sa.orm.contains_eager(System.team))
+    system = session.scalar(of_team.where(Team.slug == team_slug, System.slug == slug))
+    if system is not None:  # as a rule: one statement finds it
+        return merged_system(session, system)
     team = known_team(session, team_slug)
     while team is not None:
-        of_team = sa.select(System).join(System.team).options(sa.orm.contains_eager(System.team))
         system = session.scalar(of_team.where(System.team_id == team.id, System.slug == slug))
         if system is None:
             before = FormerAddress.team_slug == team.slug, FormerAddress.system_slug == slug

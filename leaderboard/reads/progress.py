@@ -19,7 +19,7 @@ from leaderboard.reads.paging import ROWS, WHOLE, Paging, found_on_page
 from leaderboard.reads.standings import Show, choose, load_candidates, ranks
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION
 
-__all__ = ["Line", "Period", "Point", "ProgressPage", "progress", "progress_of"]
+__all__ = ["Line", "Period", "Point", "ProgressPage", "progress", "progress_in", "progress_of"]
 
 # What must be equal for figures of two periods to be compared. Each period has a collection of its own.
 COMPARABLE = {**OF_CAMPAIGN, "metric_version": "the version of the measures", **OF_EVALUATION}
@@ -151,14 +151,33 @@ def progress_of(
 
     candidates: under the primary measure, what `primary_candidates` gives of them, where the caller has it already
     """
+    conditions = [condition]
+    (page,) = progress_in(
+        session, actor, campaign, evaluations, now, conditions, measure=measure, candidates=candidates
+    )
+    return page
+
+
+def progress_in(
+    session: Session,
+    actor: Actor,
+    campaign: Campaign,
+    evaluations: Sequence[Evaluation],
+    now: dt.datetime,
+    conditions: Sequence[str | None],
+    *,
+    measure: str | None = None,
+    candidates: Sequence[Entry] | None = None,
+) -> list[ProgressPage]:
+    """What `progress_of` gives for each of these conditions, in as many statements as for one."""
     seen = [
         one for one in evaluations if may_see(actor, one, Sight.RESULTS, now) and may_see(actor, one, Sight.NAMES, now)
     ]
-    conditions = tuple(sorted({one.condition for one in evaluations}))
-    if condition and condition not in conditions:
-        listed = ", ".join(one for one in conditions if one) or "none"
-        raise BadInput(f"condition={condition}: the conditions of this campaign are: {listed}")
-    chosen = condition if condition in conditions else _longest(evaluations)
+    known = tuple(sorted({one.condition for one in evaluations}))
+    for condition in conditions:
+        if condition and condition not in known:
+            listed = ", ".join(one for one in known if one) or "none"
+            raise BadInput(f"condition={condition}: the conditions of this campaign are: {listed}")
     columns = tuple(column(name) for name in campaign_measures(campaign))
     by = pick(columns, measure)
     periods = _periods(session, actor, campaign, seen, now)
@@ -167,27 +186,31 @@ def progress_of(
         candidates = load_candidates(session, actor, seen, now, set().union(*names.values()), by=names)
     entries = [one for one in candidates if not one.late and one.evaluation_id in periods]
     shown = Show(campaign.run_choice.value)
-    here = sorted(
-        (one for one in evaluations if one.condition == chosen), key=lambda one: (one.period_key, one.title, one.id)
-    )
-    ordered = tuple(periods[one.id] for one in here if one.id in periods)
-    found = _points(entries, ordered, by, shown)
     numbers = _colour_numbers(entries, periods.values(), columns[0], shown)
-    competing = [point for point in found if not point.entry.is_baseline]
-    called = told_apart(point.entry.system for point in found)
-    return ProgressPage(
-        campaign=campaign_heading(campaign),
-        conditions=conditions,
-        condition=chosen,
-        columns=columns,
-        column=by,
-        periods=ordered,
-        systems=_system_lines(competing, numbers, called),
-        teams=_team_lines(competing, by, numbers),
-        baselines=_system_lines([point for point in found if point.entry.is_baseline], numbers, called),
-        held_back=tuple(one.period for one in here if one not in seen),
-        differing=_differing([period.terms for period in ordered]),
-    )
+
+    def page(chosen: str) -> ProgressPage:
+        here = sorted(
+            (one for one in evaluations if one.condition == chosen), key=lambda one: (one.period_key, one.title, one.id)
+        )
+        ordered = tuple(periods[one.id] for one in here if one.id in periods)
+        found = _points(entries, ordered, by, shown)
+        competing = [point for point in found if not point.entry.is_baseline]
+        called = told_apart(point.entry.system for point in found)
+        return ProgressPage(
+            campaign=campaign_heading(campaign),
+            conditions=known,
+            condition=chosen,
+            columns=columns,
+            column=by,
+            periods=ordered,
+            systems=_system_lines(competing, numbers, called),
+            teams=_team_lines(competing, by, numbers),
+            baselines=_system_lines([point for point in found if point.entry.is_baseline], numbers, called),
+            held_back=tuple(one.period for one in here if one not in seen),
+            differing=_differing([period.terms for period in ordered]),
+        )
+
+    return [page(one if one in known else _longest(evaluations)) for one in conditions]
 
 
 def _longest(evaluations: Sequence[Evaluation]) -> str:

@@ -1,7 +1,7 @@
 """One system over all periods, in every campaign that it took part in."""
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -12,8 +12,9 @@ from leaderboard.access import Actor, known_evaluations, may_change_kind
 from leaderboard.errors import NotFound
 from leaderboard.lookup import find_known_team, find_system, on_boards, removal_refusal
 from leaderboard.models import Campaign, Evaluation, Submission, System
+from leaderboard.reads.campaigns import evaluations_of
 from leaderboard.reads.entries import load_entries
-from leaderboard.reads.progress import Line, ProgressPage, progress
+from leaderboard.reads.progress import Line, ProgressPage, progress_in
 from leaderboard.reads.teams import OwnRun, own_runs
 from leaderboard.rules.standings import SystemKind
 
@@ -65,10 +66,10 @@ def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.da
     except NotFound:
         _absent(session, actor, team_slug, slug, now)
     team = record.team
-    pages = list(_pages(session, actor, record, now))
+    pages, evaluations = _pages(session, actor, record, now)
     lines = [(page, line) for page in pages for line in (*page.systems, *page.baselines)]
     own_lines = [(page, line) for page, line in lines if line.system and line.system.id == record.id]
-    years = _with_all_figures(session, actor, own_lines, now)
+    years = _with_all_figures(session, actor, own_lines, evaluations, now)
     own = actor.is_in(team.id) or actor.all_powerful
     if not (years or own):
         _absent(session, actor, team_slug, slug, now)
@@ -102,14 +103,20 @@ def facts_of(record: System) -> tuple[int, str, str, str, str, SystemKind, str, 
 
 
 def _with_all_figures(
-    session: Session, actor: Actor, lines: Sequence[tuple[ProgressPage, Line]], now: dt.datetime
+    session: Session,
+    actor: Actor,
+    lines: Sequence[tuple[ProgressPage, Line]],
+    evaluations: Sequence[Evaluation],
+    now: dt.datetime,
 ) -> list[SystemYears]:
-    """The lines of one system with what its runs have under every measure: progress reads those that rank only."""
+    """The lines of one system with what its runs have under every measure: progress reads those that rank only.
+
+    evaluations: those that the lines have points in, perhaps others too
+    """
     runs = [point.entry.submission_id for _, line in lines for point in line.points]
     ids = {point.period.evaluation_id for _, line in lines for point in line.points}
-    of_them = sa.select(Evaluation).join(Evaluation.campaign).where(Evaluation.id.in_(ids))
-    evaluations = session.scalars(of_them.options(sa.orm.contains_eager(Evaluation.campaign))).all()
-    entries = {one.submission_id: one for one in load_entries(session, actor, evaluations, now, runs=runs)}
+    own = [one for one in evaluations if one.id in ids]
+    entries = {one.submission_id: one for one in load_entries(session, actor, own, now, runs=runs)}
 
     def whole(line: Line) -> Line:
         return replace(line, points=tuple(replace(one, entry=entries[one.entry.submission_id]) for one in line.points))
@@ -117,15 +124,26 @@ def _with_all_figures(
     return [SystemYears(page, whole(line)) for page, line in lines]
 
 
-def _pages(session: Session, actor: Actor, record: System, now: dt.datetime) -> Iterator[ProgressPage]:
-    """The progress of every condition that the system has a run in, the newest campaign first."""
+def _pages(
+    session: Session, actor: Actor, record: System, now: dt.datetime
+) -> tuple[list[ProgressPage], list[Evaluation]]:
+    """The progress of every condition that the system has a run in, the newest campaign first; and the evaluations of
+    these campaigns."""
     entered = session.execute(
-        sa.select(Campaign.slug, Evaluation.condition, Campaign.created_at)
+        sa.select(Campaign.id, Evaluation.condition, Campaign.created_at, Campaign.slug)
         .join(Evaluation, Evaluation.campaign_id == Campaign.id)
         .join(Submission, Submission.evaluation_id == Evaluation.id)
         .where(Submission.system_id == record.id, on_boards(), known_evaluations(actor))
         .distinct()
         .order_by(Campaign.created_at.desc(), Campaign.slug, Evaluation.condition)
     )
-    for campaign_slug, condition, _ in entered.all():
-        yield progress(session, actor, campaign_slug, now, condition=condition)
+    conditions: dict[int, list[str]] = {}
+    for campaign_id, condition, *_ in entered:
+        conditions.setdefault(campaign_id, []).append(condition)
+    pages: list[ProgressPage] = []
+    evaluations: list[Evaluation] = []
+    for campaign_id, own in conditions.items():
+        of_it = evaluations_of(session, actor, campaign_id)
+        pages += progress_in(session, actor, of_it[0].campaign, of_it, now, own)
+        evaluations += of_it
+    return pages, evaluations
