@@ -62,6 +62,7 @@ class BoardRefresh:
             return False
         self._rested = time.monotonic()
         if not (found := self._open(wanted)):
+            self._database.gather_statistics()  # what is on boards was written just now, perhaps for the first time
             self._event = newest
             self._look_at = min([now + LOOK_SECONDS, *(self._set_aside[one] for one in wanted)])
             return False
