@@ -18,7 +18,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Response, g, request, session
-from werkzeug.http import parse_cookie, parse_etags
+from werkzeug.http import parse_cookie
 
 from leaderboard.db import Database, answering
 from leaderboard.errors import NoDatabase
@@ -26,7 +26,7 @@ from leaderboard.reads.generations import next_moment, visit
 from leaderboard.rules.tokens import token_hash
 from leaderboard.services.sessions import SEEN_EVERY
 from leaderboard.web.context import now, reading
-from leaderboard.web.packing import WORTH_PACKING, coding_for, content_tag, pack
+from leaderboard.web.packing import WORTH_PACKING, coding_for, content_tag, is_known, pack
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -220,8 +220,7 @@ def _unused(_: bytes) -> None:
 def _send(page: Page, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
     """The page as the answer to this request: compressed where its reader takes that, or only that it is unchanged."""
     headers = [*page.headers, ("ETag", f'W/"{page.tag}"'), ("Vary", "Accept-Encoding, Cookie")]
-    known = environ.get("HTTP_IF_NONE_MATCH")
-    if known and parse_etags(known).contains_weak(page.tag):
+    if is_known(environ.get("HTTP_IF_NONE_MATCH"), page.tag):
         start_response("304 NOT MODIFIED", [pair for pair in headers if pair[0] != "Content-Type"])
         return ()
     body = page.body

@@ -8,9 +8,9 @@ from http import HTTPStatus
 
 import brotli
 from flask import Response, request
-from werkzeug.http import parse_accept_header
+from werkzeug.http import parse_accept_header, parse_etags
 
-__all__ = ["WORTH_PACKING", "coding_for", "content_tag", "offer", "pack"]
+__all__ = ["WORTH_PACKING", "coding_for", "content_tag", "is_known", "offer", "pack"]
 
 WORTH_PACKING = 1000  # bytes
 # By the name that HTTP has for it, how it compresses at which level; of those that a reader likes as well the first.
@@ -47,6 +47,11 @@ def content_tag(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()[:32]
 
 
+def is_known(tags: str | None, tag: str) -> bool:
+    """Whether a request's If-None-Match says that its reader has the body of this tag."""
+    return tags is not None and parse_etags(tags).contains_weak(tag)
+
+
 def offer(response: Response) -> Response:
     """Gives an answer to a GET its ETag, and has it go compressed, or only as 304 where its reader has it.
 
@@ -56,11 +61,15 @@ def offer(response: Response) -> Response:
     if request.method not in {"GET", "HEAD"} or response.status_code != HTTPStatus.OK or response.is_streamed:
         return response
     body = response.get_data()
-    response.set_etag(content_tag(body), weak=True)
+    tag = content_tag(body)
+    response.set_etag(tag, weak=True)
     response.vary.update(("Accept-Encoding", "Authorization"))
-    response.make_conditional(request)
     coding = coding_for(request.headers.get("Accept-Encoding", ""))
-    if response.status_code == HTTPStatus.OK and coding is not None and len(body) >= WORTH_PACKING:
+    if is_known(request.headers.get("If-None-Match"), tag):
+        response.status_code = HTTPStatus.NOT_MODIFIED
+        response.set_data(b"")
+        del response.content_type
+    elif coding is not None and len(body) >= WORTH_PACKING:
         response.set_data(pack(body, coding))
         response.content_encoding = coding
     return response

@@ -77,7 +77,8 @@ def test_an_answer_is_packed_and_told_only_once(app: Flask, world: World, accept
     assert packed.headers["Cache-Control"] == "private, no-cache"
     known = {"If-None-Match": packed.headers["ETag"], "Accept-Encoding": accepted}
     unchanged = client.get(BOARD, headers=known)
-    assert (unchanged.status_code, unchanged.data) == (304, b"")
+    assert (unchanged.status_code, unchanged.data, "Content-Type" in unchanged.headers) == (304, b"", False)
+    assert client.get(BOARD, headers={"If-Match": '"another"'}).data == plain.data  # of no use to a GET
     assert client.head(BOARD, headers=known).status_code == 304
     assert client.head(BOARD).headers["ETag"] == plain.headers["ETag"]
     with world.database.write() as session:
