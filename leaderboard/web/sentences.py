@@ -61,8 +61,10 @@ def comparison_finding(compared: Compared) -> tuple[str, ...]:
         + "."
     ]
     level, both, disagree = 1 - interval.confidence, "It is", False
+    allowed = ", which the rank sets on the board allow for"
     if interval.low is None or interval.high is None:
         found.append(f"There is no interval: {interval.reason}.")
+        allowed = ""  # the board has no rank sets of so few queries either
     else:
         unsure, both = interval.low <= 0 <= interval.high, "Interval and test are"
         disagree = test.p is not None and unsure == (test.p < level)
@@ -74,10 +76,8 @@ def comparison_finding(compared: Compared) -> tuple[str, ...]:
         found.append(f"The randomisation test gives {_p(test.p, level)}.")
         if disagree:
             found.append("The two disagree: the difference is at the edge of what these queries can tell.")
-        found.append(
-            f"{both} of this pair alone: of many pairs that are looked at, some seem apart by chance, which the rank "
-            "sets on the board allow for."
-        )
+        alone = f"{both} of this pair alone: of many pairs that are looked at, some seem apart by chance"
+        found.append(f"{alone}{allowed}.")
     return tuple(found)
 
 
