@@ -2,8 +2,8 @@
 
     python -m trials properties --times 100
 
-The tests of TESTS: what holds for every measure, with so many times the examples; every hostile text at every place of
-a request; and the demonstration's campaign that goes out and comes in again, whole.
+The tests of TESTS: what holds for every measure, with so many times the examples; hostile texts at every place of
+their kind in a request; and the demonstration's campaign that goes out and comes in again, whole.
 """
 
 import argparse

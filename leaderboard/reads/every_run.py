@@ -108,9 +108,10 @@ def every_run(
     ids = lines.submissions[order]
     rank = _ranks(column, lines)
     paging = paging_of(len(order), page, ROWS)
+    first, last = _rows_of(paging)
     if run is not None and (found := np.flatnonzero(ids == run)).size:
-        paging = paging_of(len(order), int(found[0]) // ROWS + 1, ROWS)
-    first, last = paging.before(ROWS), min(paging.before(ROWS) + ROWS, len(order))
+        ties = np.flatnonzero(group == group[found[0]])  # it stands on one of their pages: on which is known below
+        first, last = ties[0] // ROWS * ROWS, ties[-1] // ROWS * ROWS + ROWS
     own = np.flatnonzero(lines.own[order])
     own = own[(own < first) | (own >= last)][:OWN]
     leaders = np.flatnonzero(np.isin(rank[order], np.unique(rank[rank > 0])[:2]))
@@ -127,6 +128,9 @@ def every_run(
         if (own_group := group_of.get(entry.submission_id)) is not None:
             at[entry.submission_id] = int(np.searchsorted(group, own_group)) + before[own_group]
             before[own_group] += 1
+    if run in at:
+        paging = paging_of(len(order), at[run] // ROWS + 1, ROWS)
+    first, last = _rows_of(paging)
     shown = tuple(entry for entry in entries if first <= at.get(entry.submission_id, -1) < last)
     elsewhere = tuple(
         (entry, at[entry.submission_id] // ROWS + 1)
@@ -157,6 +161,11 @@ def every_run(
             has_intervals=bool(lows.size),
         ),
     )
+
+
+def _rows_of(paging: Paging) -> tuple[int, int]:
+    """Between which places of all rows those of the page stand."""
+    return paging.before(ROWS), paging.before(ROWS) + ROWS
 
 
 @dataclass(frozen=True, slots=True)

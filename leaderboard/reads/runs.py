@@ -33,7 +33,8 @@ class Runs:
     @property
     def has_several(self) -> bool:
         """Whether a system has more than one of them."""
-        return len(np.unique(self.systems)) < len(self.systems)
+        ordered = np.sort(self.systems)
+        return bool((ordered[1:] == ordered[:-1]).any())
 
     def at(self, which: Bools | Ints) -> "Runs":
         """Those of them that a mask says, or that stand at these places."""
