@@ -26,8 +26,8 @@ from tests.support.postgres import postgres_server
 POSTGRES_VARIABLE = "LEADERBOARD_TEST_POSTGRES_URL"
 LEFT_FOR_NOW = 4  # databases of PostgreSQL's that tests are done with, before the first of them is dropped
 
-# Fixtures that give a filling. A test's database has what one of them puts there where its fixtures ask for it.
-FILLINGS = ("fill_world", "fill_field", "fill_large", "fill_years", "fill_twenty", "fill_revised")
+# How names of fixtures that give a filling begin. A test's database holds what the one that it asks for puts there.
+FILLS = "fill_"
 # Fills a migrated database, and returns what a test has to know of it.
 Filling = Callable[[Database], Any]
 
@@ -186,8 +186,11 @@ def own_database(
             return Template(str(database.engine.url.database), pickle.dumps(fill(database)))
 
     template, known = migrated, None
-    if asked := next((name for name in FILLINGS if name in request.fixturenames), None):
-        key = (engine_name, request.getfixturevalue(asked))
+    asked = [name for name in request.fixturenames if name.startswith(FILLS)]
+    if len(asked) > 1:
+        raise RuntimeError(f"{request.node.nodeid} asks for {' and '.join(asked)}: one database can't begin with both")
+    if asked:
+        key = (engine_name, request.getfixturevalue(asked[0]))
         if key not in templates:
             templates[key] = filled(key[1])
         template, known = templates[key].place, pickle.loads(templates[key].known)
