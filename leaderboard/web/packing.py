@@ -39,7 +39,7 @@ def coding_for(accepted: str) -> str | None:
     """
     liked = parse_accept_header(accepted)
     best = max(CODINGS, key=lambda name: liked[name])
-    return best if liked[best] > 0 else None
+    return best if liked[best] > 0 and liked[best] >= liked["identity"] else None
 
 
 def content_tag(body: bytes) -> str:

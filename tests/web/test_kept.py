@@ -67,7 +67,19 @@ def test_a_page_is_packed_for_whoever_takes_it_and_the_same_to_all(visitor: Read
         assert "Accept-Encoding" in packed.headers["Vary"]
 
 
-@pytest.mark.parametrize("accepted", ["", "identity", "deflate", "gzip;q=0", "br;q=0, gzip;q=0, *", "identity;q=0"])
+@pytest.mark.parametrize(
+    "accepted",
+    [
+        "",
+        "identity",
+        "deflate",
+        "gzip;q=0",
+        "br;q=0, gzip;q=0, *",
+        "identity;q=0",
+        "identity, gzip;q=0.5",
+        "br;q=0.1, identity;q=0.2",
+    ],
+)
 def test_a_page_stays_as_it_is_for_whoever_takes_no_coding_of_ours(visitor: Reader, accepted: str) -> None:
     refused = visitor.client.get("/measures/", headers={"Accept-Encoding": accepted})
     assert "Content-Encoding" not in refused.headers
