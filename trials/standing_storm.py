@@ -27,12 +27,12 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
+from leaderboard.audit.verify import one_moment, verify
 from leaderboard.errors import LeaderboardError, Unavailable
 from leaderboard.models import Evaluation, Scoring, Submission, System, Team
 from leaderboard.rules.standings import Designation
 from leaderboard.rules.states import Ruling, State
 from leaderboard.services import boards, queue, submissions, systems, teams
-from leaderboard.services.verification import one_moment, verify
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
 from tests.support.standing import standing_by_the_rule, standing_kept

@@ -5,13 +5,10 @@ import datetime as dt
 import click
 
 from leaderboard.access import CONSOLE
+from leaderboard.audit.reads import SUBJECTS, TrailFilters
+from leaderboard.audit.reads import trail as read_trail
 from leaderboard.cli.database import reading
 from leaderboard.cli.options import ANY_WHOLE
-from leaderboard.reads.organising.trail import TrailFilters
-from leaderboard.reads.organising.trail import trail as read_trail
-from leaderboard.reads.organising.trail_words import SUBJECTS, TrailRow
-
-__all__ = ["trail"]
 
 
 @click.command()
@@ -28,21 +25,14 @@ def trail(campaign: str, subject: str | None, number: int | None, since: str, un
     """
     filters = TrailFilters(subject or "", "" if number is None else str(number), "", since, until)
     with reading() as session:
-        found = read_trail(session, CONSOLE, campaign, dt.datetime.now(dt.UTC), filters=filters, page=None)
-    for row in found.rows:
-        click.echo(_line(row))
-        for change in row.changes:
-            told = (
-                f": {change.before or 'nothing'} → {change.after or 'nothing'}" if change.before or change.after else ""
-            )
-            click.echo(f"    {change.what}{told}")
-        for name, value in row.facts:
-            click.echo(f"    {name}: {value}")
-    if not found.rows:
+        page = read_trail(session, CONSOLE, campaign, dt.datetime.now(dt.UTC), filters=filters, page=None)
+    for row in page.rows:
+        when = f"{row.at:%Y-%m-%d %H:%M:%S}  {row.who}: {row.did} {row.thing}" if row.at else "can't be read"
+        click.echo(f"{row.number}  {when}")
+        changes = (
+            f"{change.what}: {change.before or 'nothing'} → {change.after or 'nothing'}" for change in row.changes
+        )
+        for line in (*changes, *(f"{name}: {value}" for name, value in row.facts)):
+            click.echo(f"    {line}")
+    if not page.rows:
         click.echo("no event is like that", err=True)
-
-
-def _line(row: TrailRow) -> str:
-    if row.at is None:
-        return f"{row.number}  can't be read; see leaderboard verify"
-    return f"{row.number}  {row.at:%Y-%m-%d %H:%M:%S}  {row.who} {row.did} {row.thing}"

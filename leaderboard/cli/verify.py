@@ -7,6 +7,8 @@ import click
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.audit.verify import Report, one_moment, part, record_verification, scored_runs_on_record
+from leaderboard.audit.verify import verify as verified
 from leaderboard.cli.database import up_to_date
 from leaderboard.cli.progress_bar import counting_bar
 from leaderboard.cli.tables import json_text
@@ -17,13 +19,9 @@ from leaderboard.formats import Limits
 from leaderboard.numbers import counted
 from leaderboard.reads.verifications import verifications
 from leaderboard.rules.moments import moment_in_words
-from leaderboard.services.verification import Report, one_moment, readable, record_verification, scored_runs_on_record
-from leaderboard.services.verification import verify as verified
 from leaderboard.store import RunStore
 from leaderboard.worker.recomputing import recompute
 from leaderboard.worker.stored_files import check_files, stored_files_on_record
-
-__all__ = ["verify"]
 
 DIFFERS = 1  # exit status
 
@@ -63,7 +61,7 @@ def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
             with counting_bar(scored_runs_on_record(session), "Verifying") as tell:
                 report = verified(session, tell, noted)
             files = 0
-            with readable(report, "the stored runs"):
+            with part(report, "the stored runs"):
                 files = stored_files_on_record(session)
         if files:
             store = RunStore(config.store_url, must_exist=True)
@@ -73,7 +71,7 @@ def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
             with counting_bar(report.runs, "Scoring again") as tell:
                 recompute(database, store, Limits(expanded_bytes=config.text_bytes), report, tell, spoilt)
         before = None
-        with readable(report, "the outcomes of verifications"), database.read() as session:
+        with part(report, "the outcomes of verifications"), database.read() as session:
             before = verifications(session).clean_at
         _keep(database, report, figures)
     click.echo(json_text(_document(report)) if as_json else _words(report, figures, before), nl=False)
@@ -92,20 +90,18 @@ def _keep(database: Database, report: Report, figures: bool) -> None:
 
 
 def _document(report: Report) -> dict[str, object]:
-    document = asdict(report)
-    for entry, difference in zip(document["differences"], report.differences, strict=True):
-        entry["who"] = difference.who
-    return {"clean": report.clean, **document}
+    differences = [asdict(difference) | {"who": difference.who} for difference in report.differences]
+    return {"clean": report.clean, **asdict(report), "differences": differences}
 
 
 def _words(report: Report, figures: bool, before: dt.datetime | None) -> str:
     lines = []
-    for one in report.differences:
-        lines.append(f"{one.where}: {one.what}")
-        lines.append(f"  stored    {one.stored}")
-        lines.append(f"  expected  {one.expected}")
-        lines.append(f"  {one.who}")
-    looked = [
+    for difference in report.differences:
+        lines.append(f"{difference.where}: {difference.what}")
+        lines.append(f"  stored    {difference.stored}")
+        lines.append(f"  expected  {difference.expected}")
+        lines.append(f"  {difference.who}")
+    counts = [
         counted(report.triggers, "trigger"),
         counted(report.events, "event"),
         counted(report.rows, "row"),
@@ -116,12 +112,12 @@ def _words(report: Report, figures: bool, before: dt.datetime | None) -> str:
         counted(report.copies, "copy of ranked lists", "copies of ranked lists"),
     ]
     if figures:
-        looked.append(f"{counted(report.recomputed, 'run')} scored again")
+        counts.append(f"{counted(report.recomputed, 'run')} scored again")
     if report.not_recomputed:
-        looked.append(f"{counted(report.not_recomputed, 'run')} of another version of the measures not scored again")
-    count = len(report.differences)
-    verdict = "nothing differs" if report.clean else counted(count, "thing differs", "things differ")
-    lines.append(f"{verdict}: {', '.join(looked)}")
+        counts.append(f"{counted(report.not_recomputed, 'run')} of another version of the measures not scored again")
+    number = len(report.differences)
+    verdict = "nothing differs" if report.clean else counted(number, "thing differs", "things differ")
+    lines.append(f"{verdict}: {', '.join(counts)}")
     if before is not None and not report.clean:
         lines.append(f"the record was last found in order {moment_in_words(before)}")
     lines.append(f"head of the trail: {report.events}:{report.head}")

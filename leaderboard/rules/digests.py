@@ -1,4 +1,4 @@
-"""Digests of what is on record, the same on every engine: of an event, of a row, of a scoring's figures.
+"""Digests of what is on record, the same on every engine: of an event, of a row, of a scoring's figures, of judgments.
 
 They find changes; they stop none. None of them holds a secret, so whoever can write to the database can compute them
 too: what makes a change visible is that digests hang together, one event on the one before it, up to a head that
@@ -8,14 +8,13 @@ somebody has noted down elsewhere.
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from leaderboard.formats import Judgments, SubtopicJudgments
 from leaderboard.rules.settings import ScoringSettings
-
-__all__ = ["FIRST", "SHORT", "ScoreLine", "canonical", "digest", "event_hash", "scoring_digest", "short"]
 
 FIRST = "0" * 64  # what the first event has as the hash of the one before it
 SHORT = 16  # hexadecimal digits
@@ -60,20 +59,10 @@ def short(value: Any) -> str:
     return digest(value)[:SHORT]
 
 
-def event_hash(
-    previous_hash: str,
-    number: int,
-    at: dt.datetime,
-    actor_id: int | None,
-    action: str,
-    subject: str,
-    subject_id: int,
-    facts: Mapping[str, Any],
-    state: Mapping[str, Any],
-    changed: Mapping[str, Any],
-) -> str:
-    """The hash of an event: of everything it says and of the hash of the event before it."""
-    return digest([previous_hash, number, at, actor_id, action, subject, subject_id, facts, state, changed])
+def event_hash(previous_hash: str, number: int, *content: Any) -> str:
+    """The hash of an event: of the hash of the event before it, and of everything it says, in the order of the columns
+    of its table, from the date on."""
+    return digest([previous_hash, number, *content])
 
 
 def scoring_digest(
@@ -91,6 +80,54 @@ def scoring_digest(
     """
     rows = [line.digest for line in sorted(lines, key=lambda line: (line.measure, line.subset))]
     return digest([submission_id, sha256, scoring_set_id, beta, beside, rows])
+
+
+def revision_sha256(
+    judgments: Judgments, known: Judgments | None = None, subtopics: SubtopicJudgments | None = None
+) -> str:
+    """The hash that a revision of these has."""
+    return judgments_sha256(
+        rows_of(judgments),
+        (row[:2] for row in rows_of(known)) if known is not None else (),
+        rows_of_subtopics(subtopics) if subtopics is not None else (),
+    )
+
+
+def rows_of(judgments: Judgments) -> Iterator[tuple[str, str, int]]:
+    """(query, document, grade) of each."""
+    queries = judgments.queries
+    for query, document, grade in zip(
+        judgments.query.tolist(), judgments.document.to_list(), judgments.grade.tolist(), strict=True
+    ):
+        yield queries[query], document, grade
+
+
+def rows_of_subtopics(judged: SubtopicJudgments) -> Iterator[tuple[str, str, str, int]]:
+    """(query, subtopic, document, grade) of each."""
+    for query, subtopic, document, grade in zip(
+        judged.query.tolist(),
+        judged.subtopic.tolist(),
+        judged.document.to_list(),
+        judged.grade.tolist(),
+        strict=True,
+    ):
+        yield judged.queries[query], judged.subtopics[subtopic], document, grade
+
+
+def judgments_sha256(
+    judged: Iterable[tuple[str, str, int]],
+    known: Iterable[tuple[str, str]],
+    subtopics: Iterable[tuple[str, str, str, int]],
+) -> str:
+    """Of (query, document, grade), (query, document) and (query, subtopic, document, grade), whatever their order."""
+    digest = hashlib.sha256()
+    for query, document, grade in sorted(judged):
+        digest.update(f"{query}\t{document}\t{grade}\n".encode())
+    for query, document in sorted(known):
+        digest.update(f"{query}\t{document}\tknown\n".encode())
+    for query, subtopic, document, grade in sorted(subtopics):
+        digest.update(f"{query}\t{subtopic}\t{document}\t{grade}\n".encode())
+    return digest.hexdigest()
 
 
 def _plain(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -14,10 +13,8 @@ from leaderboard.db import Base, as_committed
 from leaderboard.models import Chain, Event
 from leaderboard.rules.digests import event_hash
 from leaderboard.services.generations import campaign_of, is_shown, raise_generations
-from leaderboard.services.guarded import Thing, change_of, name_of, states_of, things_of
+from leaderboard.services.guarded import change_of, name_of, states_of, things_of
 from leaderboard.services.standing import note_standing, settle_standing
-
-__all__ = ["assign", "present", "record"]
 
 WAITING = "events that wait for the commit"
 SHOWN = "campaigns whose pages show what was changed"
@@ -37,16 +34,6 @@ def assign(row: Base, **values: Any) -> list[str]:
     return changed
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    actor_id: int | None
-    action: str
-    subject: str
-    subject_id: int
-    facts: dict[str, Any]
-    things: list[Thing]
-
-
 def record(
     session: Session, actor: Actor, action: str, subject: Base, *, about: Sequence[Base] = (), **facts: Any
 ) -> None:
@@ -62,16 +49,15 @@ def record(
     """
     session.flush()
     _shown(session).add(campaign_of(session, subject, action))
-    session.info.setdefault(WAITING, []).append(
-        _Waiting(
-            actor_id=actor.user_id,
-            action=action,
-            subject=subject.__tablename__,
-            subject_id=subject.id,  # type: ignore[attr-defined]  # every table that is a subject has one
-            facts=facts,
-            things=[thing for row in (subject, *about) for thing in things_of(row)],
-        )
-    )
+    event = {
+        "actor_id": actor.user_id,
+        "action": action,
+        "subject": subject.__tablename__,
+        "subject_id": subject.id,  # type: ignore[attr-defined]  # every table that is a subject has one
+        "facts": facts,
+    }
+    things = [thing for row in (subject, *about) for thing in things_of(row)]
+    session.info.setdefault(WAITING, []).append((event, things))
 
 
 def _shown(session: Session) -> set[int | None]:
@@ -108,7 +94,7 @@ def _write(session: Session) -> None:
     if session.in_nested_transaction():
         return
     session.flush()
-    waiting: list[_Waiting] = session.info.get(WAITING, [])
+    waiting = session.info.get(WAITING, [])
     shown = _shown(session)
     if not waiting and not shown:
         return
@@ -118,23 +104,17 @@ def _write(session: Session) -> None:
     raise_generations(session, (campaign for campaign in shown if campaign is not None))
     shown.clear()
     number, head = chain.events, chain.head
-    things = dict.fromkeys(thing for one in waiting for thing in one.things)
+    all_things = dict.fromkeys(thing for _, things in waiting for thing in things)
     # In this order: what somebody else commits between the two is in `committed` only, and is told from our own change.
-    after = states_of(session, things)
+    after = states_of(session, all_things)
     with as_committed(session) as beside:
-        committed = states_of(beside, things)
-    for one in waiting:
-        state = {name: after[name] for name in map(name_of, one.things)}
+        committed = states_of(beside, all_things)
+    for event, things in waiting:
+        state = {name: after[name] for name in map(name_of, things)}
         changed = {name: change_of(committed[name], now) for name, now in state.items() if committed[name] != now}
         committed |= state  # for the transaction's next event about it
-        at = present()
+        content = {"at": present(), **event, "state": state, "changed": changed}
         number, previous = number + 1, head
-        said = (at, one.actor_id, one.action, one.subject, one.subject_id, one.facts, state, changed)
-        head = event_hash(previous, number, *said)
-        columns = ("at", "actor_id", "action", "subject", "subject_id", "facts", "state", "changed")
-        session.execute(
-            sa.insert(Event).values(
-                id=number, previous_hash=previous, hash=head, **dict(zip(columns, said, strict=True))
-            )
-        )
+        head = event_hash(previous, number, *content.values())
+        session.execute(sa.insert(Event).values(id=number, previous_hash=previous, hash=head, **content))
     waiting.clear()

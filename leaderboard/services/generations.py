@@ -33,7 +33,7 @@ from leaderboard.models import (
     Standing,
     User,
 )
-from leaderboard.services.guarded import GUARDED
+from leaderboard.services.guarded import TABLES
 
 __all__ = ["UNSEEN", "campaign_of", "is_shown", "raise_generations"]
 
@@ -53,7 +53,7 @@ NOWHERE = (
     StagedRun,
 )
 WITH_AN_EVENT = (Board, Score, Scoring, Standing, User)
-LEFT_OUT = {one.table: one.left_out.keys() for one in GUARDED.values()}  # columns that no page shows either
+LEFT_OUT = {audited.table: audited.left_out.keys() for audited in TABLES}  # columns that no page shows either
 
 # What is done to an account and shows on no page that is kept: it belongs to no team yet, or its sessions end with it.
 UNSEEN = frozenset(

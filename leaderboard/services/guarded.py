@@ -1,14 +1,14 @@
 """What must stay changeable and can't change unseen: of which rows the audit trail says what they hold.
 
 Every event carries the state after it of the rows that it is about, and `leaderboard verify` compares the last state of
-each with the rows as they are. A column that is not named here as left out is guarded, a new one too: whatever changes
+each with the rows as they are. A column that is not named here as left out is audited, a new one too: whatever changes
 it records an event.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import sqlalchemy as sa
@@ -25,6 +25,7 @@ from leaderboard.models import (
     Membership,
     Participation,
     Query,
+    Scoring,
     ScoringSet,
     Submission,
     System,
@@ -33,30 +34,25 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.rules.digests import canonical, digest, short
+from leaderboard.rules.states import UNFINISHED
 
-__all__ = [
-    "GUARDED",
-    "Guarded",
-    "change_of",
-    "is_nothing",
-    "name_of",
-    "state_before",
-    "states_of",
-    "states_of_all",
-    "things_of",
-]
-
+ALL_ROWS = ""  # beside the rows of a thing of many: the digest of all of them
 LONGEST_VALUE = 80  # characters of its canonical form; of a longer value the trail has the digest
+
+State = dict[str, str]  # of a thing of one row: its values by column; of many: the digest of each by its label
+Thing = tuple[str, tuple[int, ...]]  # the name of an audited table, and the key
 
 
 @dataclass(frozen=True)
-class Guarded:
+class AuditedTable:
     """Rows that are looked at together, as one thing.
 
     by        the columns that say which thing a row belongs to
-    row       the column that says which row of the thing it is; None where a thing is one row
+    row       the column that labels the rows of the thing; None where a thing is one row
     left_out  columns that may change without an event, each with the reason
-    unnamed   columns of which the trail has the digest only, however short they are: it keeps what it has for ever
+    only      the columns that are audited, where most are not
+    hashed    columns of which the trail has the digest only, however short they are: it keeps what it has for ever
+    where     which rows are audited
     """
 
     name: str
@@ -64,91 +60,91 @@ class Guarded:
     by: tuple[str, ...]
     row: str | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
-    unnamed: frozenset[str] = frozenset()
+    only: tuple[str, ...] = ()
+    hashed: frozenset[str] = frozenset()
+    where: sa.ColumnElement[bool] | None = None
 
     @cached_property
     def columns(self) -> list[Any]:
-        found = self.table.__table__.columns
-        guarded = (column for column in found if column.name not in self.left_out and column.name not in self.by)
+        table = self.table.__table__.columns
+        names = self.only or [column.name for column in table if column.name not in {*self.left_out, *self.by}]
         # Settings as they are stored, whether or not they can be read as settings.
-        return [sa.type_coerce(each, Json).label(each.name) if each.name == "settings" else each for each in guarded]
+        return [sa.type_coerce(table[name], Json).label(name) if name == "settings" else table[name] for name in names]
 
     @cached_property
-    def of_all(self) -> sa.Select[Any]:
-        """Statement: the rows of all things, the key's columns first. Kept: making it takes longer than running it."""
-        columns = self.table.__table__.columns
-        by = [columns[name] for name in self.by]
-        return sa.select(*by, *self.columns).order_by(*by, *([columns[self.row]] if self.row else []))
+    def select(self) -> sa.Select[Any]:
+        """The rows of all things, the key's columns first. Kept: making it takes longer than running it."""
+        key = [self.table.__table__.columns[name] for name in self.by]
+        audited = sa.true() if self.where is None else self.where
+        return sa.select(*key, *self.columns).where(audited).order_by(*key)
 
     @cached_property
-    def of_one(self) -> sa.Select[Any]:
+    def select_one(self) -> sa.Select[Any]:
         """The same of one thing, whose key is given by name."""
-        columns = self.table.__table__.columns
-        return self.of_all.where(*(columns[name] == sa.bindparam(name) for name in self.by))
+        return self.select.where(*(self.table.__table__.columns[name] == sa.bindparam(name) for name in self.by))
+
+    def state(self, rows: Iterable[sa.Row[Any]]) -> State:
+        """What the rows of one thing hold."""
+        names, skipped = [column.name for column in self.columns], len(self.by)
+        values = [tuple(row)[skipped:] for row in rows]
+        states = [{name: self._shown(name, value) for name, value in zip(names, row, strict=True)} for row in values]
+        if self.row is None:
+            return states[0]
+        labels = [str(row[names.index(self.row)]) for row in values]
+        by_label = {label: short(state) for label, state in zip(labels, states, strict=True)}
+        return {ALL_ROWS: digest(sorted(map(digest, states))), **by_label}
+
+    def _shown(self, name: str, value: Any) -> str:
+        """A value as the trail has it: itself where it is short."""
+        text = canonical(value)
+        return text if len(text) <= LONGEST_VALUE and name not in self.hashed else f"sha256 {digest(value)}"
 
 
-LEASE = "a worker's, for as long as it works"
-LOCK = "set once, with the first result; triggers keep it"
-SIGNING_IN = "changes whenever somebody signs in or out"
-PERSONAL = "personal data, which the trail would keep for ever"
-COUNTS = "counts towards a quota; no figure depends on it"
-GUARDED = {
-    one.name: one
-    for one in (
-        Guarded("campaign", Campaign, ("id",), left_out={"locked_at": LOCK}),
-        Guarded("organisers", CampaignOrganiser, ("campaign_id",), row="user_id"),
-        Guarded("teams let in", CampaignTeam, ("campaign_id",), row="team_id"),
-        Guarded("evaluation", Evaluation, ("id",)),
-        Guarded("agreements", Agreement, ("evaluation_id",), row="id"),
-        Guarded("queries", Query, ("evaluation_id",), row="external_id"),
-        Guarded("revisions", JudgmentRevision, ("evaluation_id",), row="number"),
-        Guarded("scoring sets", ScoringSet, ("evaluation_id",), row="id", left_out={"refreshing_until": LEASE}),
-        Guarded("team", Team, ("id",)),
-        Guarded("team names", TeamName, ("team_id",), row="name_key"),
-        Guarded("members", Membership, ("team_id",), row="user_id"),
-        Guarded("system", System, ("id",)),
-        Guarded(
-            "submission",
-            Submission,
-            ("id",),
-            left_out={"charged": COUNTS},
-        ),
-        Guarded(
-            "participation",
-            Participation,
-            ("team_id", "evaluation_id"),
-            left_out=dict.fromkeys(("day", "used_today", "rejected_today", "used"), COUNTS),
-        ),
-        Guarded(
-            "account",
-            User,
-            ("id",),
-            left_out={
-                "password_hash": "made anew at a log-in when its cost is raised",
-                "last_login_at": SIGNING_IN,
-                "email": PERSONAL,
-                "email_key": PERSONAL,
-                "unconfirmed_email": PERSONAL,
-            },
-            unnamed=frozenset({"name", "name_key"}),
-        ),
-    )
+COUNTS = dict.fromkeys(
+    ("day", "used_today", "rejected_today", "used"), "counts towards a quota; no figure depends on it"
+)
+OF_ACCOUNT = {
+    "password_hash": "made anew at a log-in when its cost is raised",
+    "last_login_at": "changes whenever somebody signs in or out",
+    **dict.fromkeys(("email", "email_key", "unconfirmed_email"), "personal data, which the trail would keep for ever"),
 }
+# Of a scoring that waits nothing is audited, and of one with figures the digest is over all that it holds.
+OF_SCORING = ("submission_id", "scoring_set_id", "state", "failure", "damaged", "digest")
+TABLES = (
+    AuditedTable("campaign", Campaign, ("id",), left_out={"locked_at": "set with the first result; triggers keep it"}),
+    AuditedTable("organisers", CampaignOrganiser, ("campaign_id",), row="user_id"),
+    AuditedTable("teams let in", CampaignTeam, ("campaign_id",), row="team_id"),
+    AuditedTable("evaluation", Evaluation, ("id",)),
+    AuditedTable("agreements", Agreement, ("evaluation_id",), row="id"),
+    AuditedTable("queries", Query, ("evaluation_id",), row="external_id"),
+    AuditedTable("revisions", JudgmentRevision, ("evaluation_id",), row="number"),
+    AuditedTable(
+        "scoring sets", ScoringSet, ("evaluation_id",), row="id", left_out={"refreshing_until": "a worker's lease"}
+    ),
+    AuditedTable("team", Team, ("id",)),
+    AuditedTable("team names", TeamName, ("team_id",), row="name_key"),
+    AuditedTable("members", Membership, ("team_id",), row="user_id"),
+    AuditedTable("system", System, ("id",)),
+    AuditedTable("submission", Submission, ("id",), left_out={"charged": COUNTS["used"]}),
+    AuditedTable("scoring", Scoring, ("id",), only=OF_SCORING, where=Scoring.state.not_in(UNFINISHED)),
+    AuditedTable("participation", Participation, ("team_id", "evaluation_id"), left_out=COUNTS),
+    AuditedTable("account", User, ("id",), left_out=OF_ACCOUNT, hashed=frozenset({"name", "name_key"})),
+)
+AUDITED = {table.name: table for table in TABLES}
 
 # Table of an event's subject -> the things that the event is about, and by which of the subject's columns.
 OF_SUBJECT: dict[str, dict[str, tuple[str, ...]]] = {
-    "campaign": {"campaign": ("id",), "organisers": ("id",), "teams let in": ("id",)},
-    "evaluation": {"evaluation": ("id",), "agreements": ("id",), "queries": ("id",), "revisions": ("id",)},
+    "campaign": dict.fromkeys(("campaign", "organisers", "teams let in"), ("id",)),
+    "evaluation": dict.fromkeys(("evaluation", "agreements", "queries", "revisions"), ("id",)),
     "query": {"queries": ("evaluation_id",)},
     "scoring_set": {"scoring sets": ("evaluation_id",)},
-    "team": {"team": ("id",), "team names": ("id",), "members": ("id",)},
+    "team": dict.fromkeys(("team", "team names", "members"), ("id",)),
     "system": {"system": ("id",)},
     "participation": {"participation": ("team_id", "evaluation_id")},
     "submission": {"submission": ("id",), "participation": ("team_id", "evaluation_id")},
+    "scoring": {"scoring": ("id",)},
     "user": {"account": ("id",)},
 }
-
-Thing = tuple[str, tuple[int, ...]]  # the name of what is guarded, and the key
 
 
 def things_of(subject: Base) -> list[Thing]:
@@ -159,96 +155,43 @@ def things_of(subject: Base) -> list[Thing]:
     ]
 
 
-def states_of(session: Session, things: Iterable[Thing]) -> dict[str, Any]:
-    """`campaign 3` -> what its row holds now, by column; None when there is none.
-
-    Of things of many rows: the digest of all of them, and the first digits of each row's.
-    """
-    return {name_of((name, key)): _state(GUARDED[name], _rows(session, GUARDED[name], key)) for name, key in things}
-
-
-def change_of(before: Any, after: Any) -> Any:
-    """What of a thing was otherwise before: enough to get from its state after an event to that before it.
-
-    None where there was none; the values before of the columns that changed; of a thing of many rows its digest before
-    and the digests of the rows that went and came.
-    """
-    if not before or not after:
-        return before
-    if "rows" in after:
-        was, now = Counter(before["rows"]), Counter(after["rows"])
-        gone, come = sorted((was - now).elements()), sorted((now - was).elements())
-        return {"digest": before["digest"], "gone": gone, "come": come}
-    return {column: value for column, value in before.items() if after[column] != value}
-
-
-def state_before(change: Any, after: Any) -> Any:
-    """The state before an event, from what `change_of` gave."""
-    if not change or not after:
-        return change
-    if "rows" in after:
-        rows = Counter(after["rows"]) - Counter(change["come"]) + Counter(change["gone"])
-        return {"rows": sorted(rows.elements()), "digest": change["digest"]}
-    return {**after, **change}
-
-
-def is_nothing(state: Any) -> bool:
-    """Whether a state is that of a thing that is not there, or has no rows."""
-    return not state or not state.get("rows", True)
-
-
-def states_of_all(session: Session, name: str) -> Iterator[tuple[str, Any, dict[str, str]]]:
-    """Of every thing of that name: how the trail calls it, its state now, and which row each of its digests is of."""
-    guarded = GUARDED[name]
-    key, rows = None, []
-    for row in _rows(session, guarded):
-        own = tuple(row[: len(guarded.by)])
-        if key is not None and own != key:
-            yield name_of((name, key)), _state(guarded, rows), _labels(guarded, rows)
-            rows = []
-        key = own
-        rows.append(row)
-    if key is not None:
-        yield name_of((name, key)), _state(guarded, rows), _labels(guarded, rows)
-
-
 def name_of(thing: Thing) -> str:
     """As the trail calls it: `campaign 3`, `participation 1/2`."""
     name, key = thing
     return f"{name} {'/'.join(map(str, key))}"
 
 
-def _rows(session: Session, guarded: Guarded, key: tuple[int, ...] | None = None) -> Sequence[sa.Row[Any]]:
-    """The rows as they stand in the database, whatever the session holds of them: the key's columns first."""
-    if key is None:
-        return session.execute(guarded.of_all).all()
-    return session.execute(guarded.of_one, dict(zip(guarded.by, key, strict=True))).all()
+def states_of(session: Session, things: Iterable[Thing]) -> dict[str, State]:
+    """`campaign 3` -> what its row holds now, in the database; empty where there is none."""
+    states: dict[str, State] = {}
+    for name, key in things:
+        table = AUDITED[name]
+        rows = session.execute(table.select_one, dict(zip(table.by, key, strict=True))).all()
+        states[name_of((name, key))] = table.state(rows) if rows else {}
+    return states
 
 
-def _state(guarded: Guarded, rows: Sequence[sa.Row[Any]]) -> Any:
-    own = [_values(guarded, row) for row in rows]
-    if guarded.row is not None:
-        digests = sorted(map(short, own))
-        return {"rows": digests, "digest": digest(sorted(map(digest, own)))}
-    return own[0] if own else None
+def states_of_all(session: Session, table: AuditedTable) -> Iterator[tuple[str, State]]:
+    """Of everything in the table: how the trail calls it, and its state now."""
+
+    def key(row: Sequence[Any]) -> tuple[int, ...]:
+        return tuple(row[: len(table.by)])
+
+    for own, rows in groupby(session.execute(table.select).all(), key):
+        yield name_of((table.name, own)), table.state(rows)
 
 
-def _values(guarded: Guarded, row: sa.Row[Any]) -> dict[str, Any]:
-    values = row[len(guarded.by) :]
-    return {
-        column.name: f"sha256 {digest(value)}" if column.name in guarded.unnamed else _shown(value)
-        for column, value in zip(guarded.columns, values, strict=True)
-    }
+def change_of(before: State, after: State) -> dict[str, str | None] | None:
+    """What of a thing was otherwise before, by column or row: enough to get from its state after an event to that
+    before it. None where there was nothing before."""
+    if not before:
+        return None
+    names = sorted(before.keys() | after.keys())
+    return {name: before.get(name) for name in names if before.get(name) != after.get(name)}
 
 
-def _shown(value: Any) -> str:
-    """A value as the trail has it: itself where it is short."""
-    text = canonical(value)
-    return text if len(text) <= LONGEST_VALUE else f"sha256 {digest(value)}"
-
-
-def _labels(guarded: Guarded, rows: Sequence[sa.Row[Any]]) -> dict[str, str]:
-    if guarded.row is None:
+def state_before(change: Mapping[str, str | None] | None, after: State) -> State:
+    """The state before an event, from what `change_of` gave."""
+    if change is None:
         return {}
-    place = [column.name for column in guarded.columns].index(guarded.row) + len(guarded.by)
-    return {short(_values(guarded, row)): str(row[place]) for row in rows}
+    return {name: value for name, value in {**after, **change}.items() if value is not None}

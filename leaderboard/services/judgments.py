@@ -12,8 +12,8 @@ from leaderboard.formats import Judgments, SubtopicJudgments
 from leaderboard.lookup import query_numbers, refusals
 from leaderboard.lookup.set_settings import highest_grade_of
 from leaderboard.models import Evaluation, Judgment, JudgmentRevision, KnownDocument, SubtopicJudgment
+from leaderboard.rules.digests import revision_sha256, rows_of, rows_of_subtopics
 from leaderboard.rules.moments import moment_in_words
-from leaderboard.rules.revision_hash import revision_sha256, rows_of, rows_of_subtopics
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
 from leaderboard.services.names import checked_slug

@@ -283,10 +283,10 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
         WORKER,
         "score",
         submission,
+        about=[scoring],
         scoring=scoring.id,
         attempt=scoring.attempt,
         worker=claim.worker,
-        digest=scoring.digest,
         figures={f"{line.measure} {line.subset}": [line.mean, line.digest[:SHORT]] for line in lines},
     )
     return Recorded.DONE
@@ -308,7 +308,7 @@ def reject(session: Session, claim: Claim, problems: Sequence[Problem], count: i
         # It was brought in as one that had been scored elsewhere, and is not what was scored there.
         submission.scored_at = None
         settle_primary(session, WORKER, submission.team_id, submission.evaluation_id)
-    record(session, WORKER, "reject", submission, scoring=scoring.id, problems=count)
+    record(session, WORKER, "reject", submission, about=[scoring], problems=count)
     if is_news:
         _tell(session, submission, MailKind.REJECTED)
     return Recorded.DONE
@@ -381,7 +381,7 @@ def _park(session: Session, scoring: Scoring, reason: str) -> None:
     _finish(scoring, State.FAILED)
     submission = locked_run(session, scoring.submission_id)
     give_back(session, submission, rejected=False)
-    record(session, WORKER, "fail", submission, scoring=scoring.id, reason=reason, damaged=scoring.damaged)
+    record(session, WORKER, "fail", submission, about=[scoring], reason=reason)
 
 
 def _was_scored(session: Session, submission: Submission) -> bool:

@@ -461,7 +461,7 @@ def retry(session: Session, actor: Actor, submission: Submission) -> None:
         scoring.failure = ""
         scoring.damaged = False
         scoring.not_before = scoring.finished_at = None
-    record(session, actor, "retry", submission, scorings=[scoring.id for scoring in parked])
+    record(session, actor, "retry", submission, about=parked)
 
 
 def retry_failed(session: Session, actor: Actor, evaluation: Evaluation) -> None:

@@ -26,7 +26,7 @@ from leaderboard.formats.harmless import shown
 from leaderboard.lookup import newest_revision
 from leaderboard.models import Campaign, Evaluation, JudgmentRevision, Query
 from leaderboard.numbers import counted, first_of
-from leaderboard.rules.revision_hash import revision_sha256
+from leaderboard.rules.digests import revision_sha256
 from leaderboard.rules.settings import Split
 from leaderboard.services.evaluations import create_evaluation
 from leaderboard.services.judgments import import_judgments

@@ -27,7 +27,7 @@ from leaderboard.models import (
     Submission,
     SubtopicJudgment,
 )
-from leaderboard.rules.revision_hash import judgments_sha256
+from leaderboard.rules.digests import judgments_sha256
 from leaderboard.rules.settings import Subset
 from leaderboard.services.queue import MeasureScore, RunScores
 from leaderboard.services.scoring_sets import imported, of_its_event

@@ -2,21 +2,17 @@
 
 import hashlib
 from collections.abc import Callable
-from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard.audit.reads import name_of_row
+from leaderboard.audit.verify import NOTHING, STORE, Report, part
 from leaderboard.db import Database
 from leaderboard.errors import LeaderboardError, NotFound
 from leaderboard.models import Scoring, ScoringSet, Submission
 from leaderboard.rules.states import State
-from leaderboard.services.verification import STORE, Difference, Report, readable, run_in_words
 from leaderboard.store import RunStore
-
-__all__ = ["check_files", "stored_files_on_record"]
-
-NOTHING = "nothing"
 
 
 def stored_files_on_record(session: Session) -> int:
@@ -37,28 +33,28 @@ def check_files(database: Database, store: RunStore, report: Report, tell: Calla
         for number, sha256 in session.execute(sa.select(Submission.id, Submission.sha256).order_by(Submission.id)):
             runs.setdefault(sha256, []).append(number)
     for sha256, submissions in runs.items():
-        with readable(report, f"the file of run {submissions[0]}"):
-            found = _of_file(store, sha256)
-            if found is not None:
+        with part(report, f"the file of run {submissions[0]}"):
+            difference = _differing(store, sha256)
+            if difference is not None:
                 spoilt.update(submissions)
-                _add(database, report, submissions, *found, sha256)
+                _add(database, report, submissions, *difference, sha256)
         report.files += 1
         tell(1)
-    with readable(report, "the copies of ranked lists"):
+    with part(report, "the copies of ranked lists"):
         _check_copies(database, store, report)
     return spoilt
 
 
-def _of_file(store: RunStore, sha256: str) -> tuple[str, str] | None:
+def _differing(store: RunStore, sha256: str) -> tuple[str, str] | None:
     """What of a run's file differs, and what is stored; None where nothing does."""
     try:
-        with store.run_file(sha256) as path:
-            found = _sha256(path)
+        with store.run_file(sha256) as path, path.open("rb") as file:
+            stored = hashlib.file_digest(file, "sha256").hexdigest()
     except NotFound:
         return "its file", NOTHING
     except (LeaderboardError, OSError) as error:
         return "its file", str(error)
-    return None if found == sha256 else ("the bytes of its file", found)
+    return None if stored == sha256 else ("the bytes of its file", stored)
 
 
 def _check_copies(database: Database, store: RunStore, report: Report) -> None:
@@ -68,22 +64,13 @@ def _check_copies(database: Database, store: RunStore, report: Report) -> None:
         copies = sorted({(number, compat[made]) for number, made in session.execute(scored)})
     for number, rule in copies:
         is_sound = store.copy_is_sound(number, rule)
-        if is_sound is not None:
-            report.copies += 1
+        report.copies += is_sound is not None
         if is_sound is False:
-            what, expected = (
-                f"the copy of its ranked lists, compat {rule}",
-                "as it was written; without it another is made",
-            )
-            _add(database, report, [number], what, "another content", expected)
+            what = f"the copy of its ranked lists, compat {rule}"
+            _add(database, report, [number], what, "another content", "as it was written; without it another is made")
 
 
 def _add(database: Database, report: Report, submissions: list[int], what: str, stored: str, expected: str) -> None:
     with database.read() as session:
         for number in submissions:
-            report.differences.append(Difference(run_in_words(session, number), what, stored, expected, into=STORE))
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+            report.add(name_of_row(session, "submission", number), what, stored, expected, into=STORE)

@@ -6,6 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard import seeding
+from leaderboard.audit.verify import verify
 from leaderboard.config import folder
 from leaderboard.db import Base, Database
 from leaderboard.models import Campaign, Evaluation, Scoring, Submission, User
@@ -13,7 +14,6 @@ from leaderboard.rules.phases import Opening
 from leaderboard.rules.states import State
 from leaderboard.seeding.accounts import read_accounts
 from leaderboard.services.people import authenticate
-from leaderboard.services.verification import verify
 from tests.seeding.conftest import Installation
 
 

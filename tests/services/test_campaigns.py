@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, actor_of
+from leaderboard.audit.verify import verify
 from leaderboard.db import Database
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound, PriorLocked
 from leaderboard.models import (
@@ -29,7 +30,6 @@ from leaderboard.rules.states import SetState
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services import campaigns, evaluations, people, removing, submissions, teams
 from leaderboard.services.systems import NewSystem
-from leaderboard.services.verification import verify
 from tests.support.refused import refused
 from tests.support.waiting import wait_until, waits
 from tests.support.world import World, build_world, new_account

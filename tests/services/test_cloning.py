@@ -7,6 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.audit.verify import verify
 from leaderboard.db import Database
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.formats import read_subtopic_judgments
@@ -16,7 +17,6 @@ from leaderboard.rules.phases import Opening
 from leaderboard.services import cloning, evaluations, judgments, removing, submission_forms
 from leaderboard.services.events import present
 from leaderboard.services.queries import COPIED, exclude_queries
-from leaderboard.services.verification import verify
 from tests.support.field import Field
 from tests.support.refused import every_row, refused
 from tests.support.world import judged

@@ -7,6 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.audit.verify import verify
 from leaderboard.db import Database
 from leaderboard.formats import document_list
 from leaderboard.models import Chain, Event, System, Team, User
@@ -17,7 +18,6 @@ from leaderboard.rules.standings import SystemKind
 from leaderboard.services import addresses, campaigns, evaluations, people, queries, submission_forms, teams
 from leaderboard.services.events import present, record
 from leaderboard.services.systems import NewSystem, change_system
-from leaderboard.services.verification import verify
 from tests.support.world import World
 
 

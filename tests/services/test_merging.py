@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from leaderboard import lookup
 from leaderboard.access import CONSOLE, Actor, actor_of
+from leaderboard.audit.verify import verify
 from leaderboard.db import Base
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed
 from leaderboard.models import (
@@ -30,7 +31,6 @@ from leaderboard.rules.standings import Designation, SystemKind
 from leaderboard.rules.states import State
 from leaderboard.services import campaigns, merging, people, submissions, systems, teams
 from leaderboard.services.systems import NewSystem
-from leaderboard.services.verification import verify
 from tests.support.refused import refused
 from tests.support.world import World, new_account, run_text
 

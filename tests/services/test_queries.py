@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
+from leaderboard.audit.verify import verify
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
 from leaderboard.formats import QueryRow
 from leaderboard.models import Evaluation, Query
@@ -14,7 +15,6 @@ from leaderboard.rules.settings import Split
 from leaderboard.services import evaluations, judgments, queries
 from leaderboard.services.evaluations import create_evaluation
 from leaderboard.services.events import present
-from leaderboard.services.verification import verify
 from tests.support.field import DAY
 from tests.support.refused import every_row, refused
 from tests.support.world import World, judged

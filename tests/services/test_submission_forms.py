@@ -4,6 +4,7 @@ import dataclasses
 import io
 
 import sqlalchemy as sa
+from leaderboard.reads.organising.trail import TrailFilters, trail
 
 from leaderboard.access import CONSOLE
 from leaderboard.errors import InvalidFields, NotAllowed, NotFound
@@ -12,7 +13,6 @@ from leaderboard.lookup import collection_list, file_rules, form_fields, standin
 from leaderboard.models import Acceptance, Agreement, Evaluation, Event, Submission
 from leaderboard.reads.organising.document_list import ListedDocuments, listed_documents
 from leaderboard.reads.organising.forms import organised_form
-from leaderboard.reads.organising.trail import TrailFilters, trail
 from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo, answers_of
 from leaderboard.services import evaluations, submission_forms
 from leaderboard.services.events import present

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.services.verification import Report, one_moment, verify
+from leaderboard.audit.verify import Report, one_moment, verify
 from tests.support.world import World
 
 __all__ = ["Changes", "found_after", "named", "stands", "verified", "without_triggers"]

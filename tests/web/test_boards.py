@@ -15,6 +15,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from leaderboard.access import CONSOLE
+from leaderboard.audit.verify import Difference, Report, record_verification
 from leaderboard.lookup import find_campaign
 from leaderboard.models import Event, Scoring
 from leaderboard.rules.moments import moment_in_words
@@ -25,7 +26,6 @@ from leaderboard.rules.standings import Designation, SystemKind
 from leaderboard.rules.states import State
 from leaderboard.services import campaigns, people, teams
 from leaderboard.services.events import present
-from leaderboard.services.verification import Difference, Report, record_verification
 from leaderboard.store import RankedList
 from leaderboard.web.exports import FORMATS
 from tests.support.field import DAY, NAN, NOW, Field

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sqlalchemy as sa
+from leaderboard.reads.organising.trail_words import WORDS
 
 from leaderboard import services
 from leaderboard.access import CONSOLE
 from leaderboard.formats import read_judgments, read_queries
 from leaderboard.models import Evaluation, Event, Score, Scoring, Submission, System
-from leaderboard.reads.organising.trail_words import WORDS
 from leaderboard.rules.scopes import Scope
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import SystemKind

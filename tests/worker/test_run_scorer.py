@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
+from leaderboard.audit.verify import Report
 from leaderboard.formats import Limits, QueryRow
 from leaderboard.models import Campaign, Event, Score, Scoring, ScoringSet, Submission
 from leaderboard.reads.boards import board
@@ -18,7 +19,6 @@ from leaderboard.rules.settings import Subset
 from leaderboard.rules.states import SetState, State
 from leaderboard.services import boards, campaigns, evaluations, queries, submissions
 from leaderboard.services.events import present
-from leaderboard.services.verification import Report
 from leaderboard.worker.recomputing import recompute
 from tests.support.scoring import WorkerHere
 from tests.support.verification import without_triggers

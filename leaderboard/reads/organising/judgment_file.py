@@ -15,7 +15,7 @@ from leaderboard.lookup import newest_revision, query_numbers, refusals, refusal
 from leaderboard.lookup.sources import removal_of_source
 from leaderboard.models import Evaluation, Judgment, JudgmentRevision, Query, Scoring, ScoringSet, User
 from leaderboard.reads.organising.rooms import organised_evaluation
-from leaderboard.rules.revision_hash import revision_sha256
+from leaderboard.rules.digests import revision_sha256
 from leaderboard.rules.states import UNFINISHED, SetState, State
 
 __all__ = [

@@ -7,9 +7,8 @@ from http import HTTPStatus
 from flask import Blueprint, g, render_template, request
 from flask.typing import ResponseReturnValue
 
+from leaderboard.audit.reads import BY_NOBODY, SUBJECTS, TrailFilters, TrailPage, TrailRow, trail
 from leaderboard.errors import InvalidFields
-from leaderboard.reads.organising.trail import WORKER, TrailFilters, TrailPage, trail
-from leaderboard.reads.organising.trail_words import SUBJECTS, TrailRow
 from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Cell, Table, exported, table
 from leaderboard.web.organise import organised
@@ -42,7 +41,7 @@ def index(campaign: str) -> ResponseReturnValue:
         g.refused, wrong = True, error.fields
         page = _page(campaign, replace(filters, **dict.fromkeys(wrong, "")), 1)
     content = render_template(
-        "organise/trail.html", page=page, filters=filters, wrong=wrong, subjects=SUBJECTS, worker=WORKER
+        "organise/trail.html", page=page, filters=filters, wrong=wrong, subjects=SUBJECTS, worker=BY_NOBODY
     )
     return content, HTTPStatus.BAD_REQUEST if wrong else HTTPStatus.OK
 

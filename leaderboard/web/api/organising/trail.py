@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from leaderboard.reads.organising import trail as reads
+from leaderboard.audit import reads
 from leaderboard.rules.scopes import Scope
 from leaderboard.web.api.endpoints import get
 from leaderboard.web.api.organising import CAMPAIGN

@@ -1,0 +1,395 @@
+"""The audit trail of a campaign: who did what to what, when, and what it changed; and what its rows are called."""
+
+import datetime as dt
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor
+from leaderboard.db import Base
+from leaderboard.errors import Gathered, InvalidFields
+from leaderboard.lookup import StoredEvent, stored_events
+from leaderboard.models import (
+    Agreement,
+    Campaign,
+    Evaluation,
+    Event,
+    JudgmentRevision,
+    Query,
+    Scoring,
+    ScoringSet,
+    Submission,
+    System,
+    Team,
+    User,
+)
+from leaderboard.numbers import read_whole
+from leaderboard.reads.organising.rooms import organised_campaign
+from leaderboard.reads.paging import Paging, paging_of
+from leaderboard.rules.site_names import COMMAND_LINE, NUMBERED_ACCOUNT, WORKER
+from leaderboard.services.guarded import ALL_ROWS, state_before
+
+ROWS = 50  # on a page
+BY_NOBODY = "worker"  # as a filter: what nobody with an account did
+LONGEST_FACT = 300  # characters that a page shows of one
+# Of a team the trail of a campaign tells what its boards show; who is in it is the team's own matter.
+OF_TEAM = ("create", "change", "rename", "merge", "merge into")
+OF_WORKER = ("score", "reject", "fail", "switch")
+SUBJECTS = {  # table of an event's subject -> what a person calls it
+    "campaign": "campaign",
+    "evaluation": "evaluation",
+    "query": "query",
+    "scoring_set": "scoring set",
+    "submission": "run",
+    "system": "system",
+    "team": "team",
+}
+WORDS = {  # of actions whose own name does not say enough after "orla:" and before what it was done to
+    "clone": "clone another evaluation into",
+    "submit": "submit",
+    "import run": "bring in from the past",
+    "reject": "reject the file of",
+    "fail": "give up scoring",
+    "retry": "put back into the queue",
+    "describe": "change label or notes of",
+    "let stand": "select",
+    "keep standing": "keep selected",
+    "give place up": "end the empty place of",
+    "restore": "put back on the boards",
+    "merge": "merge another team into",
+    "merge into": "merge into another team",
+    "become one": "merge another system into",
+    "exclude": "leave out of the figures",
+    "include": "take back into the figures",
+    "make set": "begin to score anew with",
+    "switch": "switch the boards to",
+    "rank by": "rank boards by another measure of",
+}
+# What the rest of an event says already, or nobody reads.
+SKIPPED_COLUMNS = {
+    "name_key", "holds_place", "problems", "problem_count", "settings_hash", "chosen_at", "scored_at", "ruled_at",
+    "ruled_by_id", "withdrawn_at", "withdrawn_by_id",
+}  # fmt: skip
+SKIPPED_FACTS = {
+    "figures", "scoring", "fields", "settings", "attempt", "worker", "campaign", "evaluation", "holds_place", "changes",
+}  # fmt: skip
+PAIRS = ("describe", "rename", "move to team")  # actions whose facts are what was before, and what is after
+LABELS = {
+    "of": "from", "to": "its place goes to", "instead": "the primary run is", "primary": "the primary run is",
+    "team_id": "team", "system_id": "system", "revision_id": "judgments", "primary_submission_id": "primary run",
+    "merged_into_id": "merged into", "opens_at": "opens", "closes_at": "closes",
+}  # fmt: skip
+NUMBERS = {  # fact or column -> the table whose number it holds, where it holds one
+    "user": "user",
+    **dict.fromkeys(("team", "team_id"), "team"),
+    **dict.fromkeys(("system", "system_id"), "system"),
+    **dict.fromkeys(("of", "source"), "evaluation"),
+    **dict.fromkeys(("to", "before", "instead", "primary", "primary_submission_id"), "submission"),
+    "revision_id": "judgment_revision",
+}
+
+Names = Mapping[tuple[str, int], str]  # by table and number
+
+
+def _joined(*parts: Any) -> sa.ColumnElement[str]:
+    """A name in SQL, of texts and columns."""
+    words: sa.ColumnElement[str] = sa.literal("")
+    for part in parts:
+        words = words + (part if isinstance(part, str) else sa.cast(part, sa.Text))
+    return words
+
+
+RUN = _joined("run ", Submission.id, " of ", System.name, " by ", Team.name, ", ", Evaluation.title)
+REVISION = _joined("revision ", JudgmentRevision.number, " by ", JudgmentRevision.source)
+NAMES: dict[str, sa.Select[int, str]] = {  # table -> its rows' numbers and names
+    "user": sa.select(User.id, User.name),
+    "campaign": sa.select(Campaign.id, Campaign.title),
+    "evaluation": sa.select(Evaluation.id, Evaluation.title),
+    "team": sa.select(Team.id, Team.name),
+    "system": sa.select(System.id, _joined(System.name, " of ", Team.name)).join(Team, Team.id == System.team_id),
+    "query": sa.select(Query.id, _joined(Query.external_id, " of ", Evaluation.title)).join(Evaluation),
+    "agreement": sa.select(
+        Agreement.id, _joined(Agreement.key, ", version ", Agreement.version, ", of ", Evaluation.title)
+    ).join(Evaluation),
+    "judgment_revision": sa.select(JudgmentRevision.id, REVISION),
+    "scoring_set": sa.select(ScoringSet.id, _joined(ScoringSet.id, " of ", Evaluation.title, ", by ", REVISION))
+    .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
+    .join(JudgmentRevision, JudgmentRevision.id == ScoringSet.revision_id),
+    "submission": sa.select(Submission.id, RUN).join(Submission.system).join(Team, Team.id == Submission.team_id)
+    .join(Submission.evaluation),
+    "scoring": sa.select(Scoring.id, RUN).join(Scoring.submission).join(Submission.system)
+    .join(Team, Team.id == Submission.team_id).join(Submission.evaluation),
+}  # fmt: skip
+
+
+def names_of(session: Session, numbers: Mapping[str, Collection[int]]) -> Names:
+    """What rows are called, by table; what is not there any more has no name."""
+    names: dict[tuple[str, int], str] = {}
+    for table in numbers.keys() & NAMES.keys():
+        statement = NAMES[table]
+        own = statement.selected_columns[0].in_(numbers[table])
+        names |= {(table, number): name for number, name in session.execute(statement.where(own))}
+    return names
+
+
+def name_of_row(session: Session, table: str, number: int) -> str:
+    """`run 3 of Alder by Northern lights, Harbour 2026`; its table and number where it is not there any more."""
+    return names_of(session, {table: [number]}).get((table, number)) or f"{SUBJECTS.get(table, table)} {number}"
+
+
+@dataclass(frozen=True, slots=True)
+class TrailFilters:
+    """Which events are asked for; what is empty asks for all.
+
+    subject  a key of SUBJECTS, and number the id of one of them
+    person   the id of an account, or BY_NOBODY
+    since, until  days in UTC, both included
+    """
+
+    subject: str = ""
+    number: str = ""
+    person: str = ""
+    since: str = ""
+    until: str = ""
+
+    @property
+    def given(self) -> bool:
+        """Whether any is."""
+        return self != TrailFilters()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What something was before, and is after; both empty where only that it changed is known."""
+
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrailRow:
+    """One event. evaluation, submission: where its run's page is; readable: False for one that can't be read."""
+
+    number: int
+    at: dt.datetime | None
+    who: str
+    did: str
+    thing: str
+    subject: str
+    subject_id: int
+    changes: tuple[Change, ...]
+    facts: tuple[tuple[str, str], ...]
+    evaluation: str = ""
+    submission: int | None = None
+    readable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TrailPage:
+    """rows: of one page, the newest first; people: who did something here, as (id, name)."""
+
+    filters: TrailFilters
+    rows: tuple[TrailRow, ...]
+    paging: Paging
+    people: tuple[tuple[int, str], ...]
+
+
+def trail(
+    session: Session,
+    actor: Actor,
+    campaign_slug: str,
+    now: dt.datetime,  # noqa: ARG001  # every read of a page takes it
+    *,
+    filters: TrailFilters,
+    page: int | None,
+) -> TrailPage:
+    """Raises NotFound, and InvalidFields by the filters that are none."""
+    within = _of_campaign(organised_campaign(session, actor, campaign_slug))
+    asked = [within, *_conditions(filters)]
+    paging = paging_of(session.scalar(sa.select(sa.func.count(Event.id)).where(*asked)) or 0, page, ROWS)
+    if page is not None:
+        numbers = sa.select(Event.id).where(*asked).order_by(Event.id.desc()).limit(ROWS).offset(paging.before(ROWS))
+        asked = [Event.id.in_(session.scalars(numbers).all())]
+    events = list(stored_events(session, *asked, newest_first=True))
+    doers = sa.select(Event.actor_id).where(within).distinct()
+    people = session.execute(sa.select(User.id, User.name).where(User.id.in_(doers)).order_by(User.name)).all()
+    numbers_by_table: dict[str, set[int]] = {"user": {number for number, _ in people}}
+    for stored in events:
+        for table, number in _numbers(stored.event) if stored.event is not None else ():
+            numbers_by_table.setdefault(table, set()).add(number)
+    names = names_of(session, numbers_by_table)
+    runs = sa.select(Submission.id, Evaluation.slug).join(Submission.evaluation)
+    slugs = dict(session.execute(runs.where(Submission.id.in_(numbers_by_table.get("submission", ())))).all())
+    rows = tuple(_row(stored, names, slugs) for stored in events)
+    return TrailPage(filters, rows, paging, tuple((number, name) for number, name in people))
+
+
+def _of_campaign(campaign: Campaign) -> sa.ColumnElement[bool]:
+    """Condition on Event: about the campaign, or something that is part of it."""
+    evaluations = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id)
+    runs = Submission.evaluation_id.in_(evaluations)
+    teams, systems = sa.select(Submission.team_id).where(runs), sa.select(Submission.system_id).where(runs)
+    parts: dict[str, list[sa.Select[int]]] = {
+        "campaign": [sa.select(Campaign.id).where(Campaign.id == campaign.id)],
+        "evaluation": [evaluations],
+        "system": [systems, sa.select(System.id).where(System.merged_into_id.in_(systems))],
+        "team": [teams, sa.select(Team.id).where(Team.merged_into_id.in_(teams))],
+    }
+    for name, table in Base.metadata.tables.items():
+        if "evaluation_id" in table.c and "id" in table.c:
+            parts[name] = [sa.select(table.c.id).where(table.c.evaluation_id.in_(evaluations))]
+    about = (
+        sa.and_(Event.subject == name, sa.or_(*(Event.subject_id.in_(numbers) for numbers in own)))
+        for name, own in parts.items()
+    )
+    return sa.and_(sa.or_(*about), sa.or_(Event.subject != "team", Event.action.in_(OF_TEAM)))
+
+
+def _conditions(filters: TrailFilters) -> list[sa.ColumnElement[bool]]:
+    conditions: dict[str, Callable[[str], sa.ColumnElement[bool]]] = {
+        "subject": lambda text: Event.subject == _subject(text),
+        "number": lambda text: Event.subject_id == _number("number", text),
+        "person": lambda text: (
+            Event.actor_id.is_(None) if text == BY_NOBODY else Event.actor_id == _number("person", text)
+        ),
+        "since": lambda text: Event.at >= _day("since", text),
+        "until": lambda text: Event.at < _day("until", text) + dt.timedelta(days=1),
+    }
+    asked, wrong = [], Gathered()
+    for name, condition in conditions.items():
+        if text := getattr(filters, name):
+            with wrong:
+                asked.append(condition(text))
+    wrong.raise_any()
+    return asked
+
+
+def _subject(text: str) -> str:
+    if text not in SUBJECTS:
+        raise InvalidFields({"subject": [f"this page filters by one of {', '.join(SUBJECTS)}"]})
+    return text
+
+
+def _number(name: str, text: str) -> int:
+    try:
+        number = read_whole(text)
+    except ValueError:
+        number = -1
+    if not 0 <= number < 2**31:
+        raise InvalidFields({name: [f"give a whole number from 0 to {2**31 - 1:,}"]})
+    return number
+
+
+def _day(name: str, text: str) -> dt.datetime:
+    try:
+        day = dt.datetime.combine(dt.date.fromisoformat(text), dt.time(), dt.UTC)
+    except ValueError:
+        day = dt.datetime.min.replace(tzinfo=dt.UTC)
+    if not 1900 <= day.year <= 9000:
+        raise InvalidFields({name: ["give a day from 1900 to 9000, such as 2026-11-20"]})
+    return day
+
+
+def _numbers(event: Event) -> Iterator[tuple[str, int]]:
+    """Every row that an event tells of by its number, as (table, number)."""
+    yield event.subject, event.subject_id
+    for name, value in event.facts.items():
+        for number in value if isinstance(value, list) else [value]:
+            if name in NUMBERS and type(number) is int:
+                yield NUMBERS[name], number
+    for thing, before in event.changed.items():
+        for columns in (before or {}, event.state[thing]):
+            for name in NUMBERS.keys() & columns.keys():
+                if isinstance(value := _value(columns[name]), int):
+                    yield NUMBERS[name], value
+
+
+def _row(stored: StoredEvent, names: Names, slugs: Mapping[int, str]) -> TrailRow:
+    event = stored.event
+    if event is None:
+        return TrailRow(stored.id, None, "", "", "", "", 0, (), (("problem", stored.problem),), readable=False)
+    subject = SUBJECTS.get(event.subject, event.subject.replace("_", " "))
+    name = names.get((event.subject, event.subject_id), "")
+    is_run = event.subject == "submission"
+    who = WORKER if event.action in OF_WORKER else COMMAND_LINE
+    if event.actor_id is not None:
+        who = names.get(("user", event.actor_id), f"{NUMBERED_ACCOUNT} {event.actor_id}")
+    facts = dict(_facts(event, names))
+    return TrailRow(
+        number=event.id,
+        at=event.at,
+        who=who,
+        did=WORDS.get(event.action, event.action),
+        thing=name if is_run and name else f"{subject} {name or event.subject_id}",
+        subject=event.subject,
+        subject_id=event.subject_id,
+        changes=tuple(change for change in _changes(event, names) if change.what not in facts),
+        facts=tuple(facts.items()),
+        evaluation=slugs.get(event.subject_id, "") if is_run else "",
+        submission=event.subject_id if is_run and event.subject_id in slugs else None,
+    )
+
+
+def _facts(event: Event, names: Names) -> Iterator[tuple[str, str]]:
+    for name, value in event.facts.items():
+        is_skipped = name in SKIPPED_FACTS or (name == "sha256" and event.action != "import judgments")
+        if is_skipped or value in ("", None):
+            continue
+        words = [_words(name, each, names) for each in (value if isinstance(value, list) else [value])]
+        separator = " → " if event.action in PAIRS else ", "
+        yield LABELS.get(name) or name.replace("_", " "), separator.join(words)[:LONGEST_FACT]
+
+
+def _changes(event: Event, names: Names) -> Iterator[Change]:
+    """What of the rows that the event is about was otherwise before it: of a form or of rules part by part."""
+    parts = event.facts.get("changes")
+    for part, values in sorted((parts or {}).items()):
+        what = " ".join(filter(None, (event.facts.get("key"), part.replace("_", " "))))
+        yield Change(what, *("" if value is None else _words("", value, names)[:LONGEST_FACT] for value in values))
+    for thing, change in event.changed.items():
+        kind, after = thing.rpartition(" ")[0], event.state[thing]
+        before = state_before(change, after)
+        if ALL_ROWS in before or ALL_ROWS in after:  # many rows: of each the trail has a digest
+            if parts is None:
+                counts = (len(state.keys() - {ALL_ROWS}) for state in (before, after))
+                yield Change(kind, *(f"{count:,}" for count in counts))
+        elif before and after and kind != "scoring":
+            own = kind in (event.subject, SUBJECTS.get(event.subject))
+            for column in (change or {}).keys() - SKIPPED_COLUMNS:
+                if parts is not None and column in ("form_fields", "file_rules"):
+                    continue
+                label = LABELS.get(column) or (column if own else f"{kind}: {column}").replace("_", " ")
+                values = (_value(state.get(column)) for state in (before, after))
+                yield Change(label, *(_words(column, value, names) for value in values))
+
+
+def _value(text: str | None) -> Any:
+    """A value as the trail has it, which holds canonical JSON, or the digest of what is longer."""
+    if text is None or text.startswith("sha256 "):
+        return text and "a longer text"
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _words(name: str, value: Any, names: Names) -> str:
+    """A value as a person reads it: names in the place of numbers of rows."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(_words(name, each, names) for each in value) or "none"
+    if isinstance(value, dict):
+        parts = (f"{part.replace('_', ' ')}: {_words('', each, names)}" for part, each in value.items())
+        return ", ".join(parts) or "none"
+    if isinstance(value, float) and value.is_integer():  # the canonical form of whole numbers, too
+        value = int(value)
+    if isinstance(value, int) and (named := names.get((NUMBERS.get(name, ""), value))):
+        return named
+    return "none" if value is None else str(value)
