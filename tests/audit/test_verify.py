@@ -46,7 +46,7 @@ TAMPERED: dict[str, Changes] = {
     "UPDATE campaign SET title = 'Mine'": [("campaign 1 (Mine)", "title")],
     "UPDATE campaign SET description = 'long and longer' || title": [(CAMPAIGN, "description")],
     "INSERT INTO campaign_organiser VALUES (1, 2)": [("organisers 1 (Another title)", "2")],
-    "INSERT INTO campaign_team SELECT 1, 1, created_at FROM team WHERE id = 1": [
+    "INSERT INTO campaign_team VALUES (1, 1)": [
         ("teams let in 1 (Another title)", "itself"),
     ],
     "UPDATE evaluation SET closes_at = '2030-01-01 00:00:00'": [(EVALUATION, "closes_at")],
