@@ -104,7 +104,7 @@ def _joined(*parts: Any) -> sa.ColumnElement[str]:
 
 
 RUN = _joined("run ", Submission.id, " of ", System.name, " by ", Team.name, ", ", Evaluation.title)
-REVISION = _joined("revision ", JudgmentRevision.number, " by ", JudgmentRevision.source)
+REVISION = _joined("revision ", JudgmentRevision.number, " of the judgments by ", JudgmentRevision.source)
 NAMES: dict[str, sa.Select[int, str]] = {  # table -> its rows' numbers and names
     "user": sa.select(User.id, User.name),
     "campaign": sa.select(Campaign.id, Campaign.title),
@@ -349,7 +349,7 @@ def _changes(event: Event, names: Names) -> Iterator[Change]:
     """What of the rows that the event is about was otherwise before it: of a form or of rules part by part."""
     parts = event.facts.get("changes")
     for part, values in sorted((parts or {}).items()):
-        what = " ".join(filter(None, (event.facts.get("key"), part.replace("_", " "))))
+        what = ": ".join(filter(None, (event.facts.get("key"), part.replace("_", " "))))
         yield Change(what, *("" if value is None else _words("", value, names)[:LONGEST_FACT] for value in values))
     for thing, change in event.changed.items():
         kind, after = thing.rpartition(" ")[0], event.state[thing]

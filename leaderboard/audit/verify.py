@@ -48,7 +48,7 @@ from leaderboard.services.locking import locked
 from leaderboard.services.standing import HAS_CEASED, kept_standing, standing_by_rule
 
 NOTHING = "nothing"
-STORE = "the store of runs"
+DATABASE, STORE = "the database", "the store of runs"  # where somebody must be able to write for a difference
 SCORINGS_AT_ONCE = 200  # whose figures are in memory
 # What Python, SQLAlchemy and we raise for a value, or a table, that is none of this program's: JSON that is nested too
 # deeply and numbers that are too great among them.
@@ -89,7 +89,7 @@ class Difference:
     stored: str
     expected: str
     last: str = ""
-    into: str = "the database"
+    into: str = DATABASE
 
     @property
     def who(self) -> str:
@@ -120,7 +120,7 @@ class Report:
         return not self.differences
 
     def add(
-        self, where: str, what: str, stored: object, expected: object, last: str = "", into: str = "the database"
+        self, where: str, what: str, stored: object, expected: object, last: str = "", into: str = DATABASE
     ) -> None:
         """Adds a Difference. Halves of characters, which JSON may hold, are shown by their numbers."""
         words = (where, what, str(stored), str(expected), last, into)
@@ -227,9 +227,9 @@ def check_triggers(session: Session, report: Report) -> None:
     for name, _ in stored & wanted:
         del missing[name]
     for name, text in sorted(stored - wanted):
-        report.add("the database", name, text, missing.pop(name, NOTHING))
+        report.add(DATABASE, name, text, missing.pop(name, NOTHING))
     for name, text in sorted(missing.items()):
-        report.add("the database", name, NOTHING, text)
+        report.add(DATABASE, name, NOTHING, text)
 
 
 def _plain(text: str, schema: str) -> str:
@@ -439,11 +439,8 @@ def check_standing(session: Session, report: Report) -> None:
         stored = kept_standing(session, Standing.scoring_set_id == set_id)
         expected = standing_by_rule(session, of_sets=ScoringSet.id == set_id)
         report.standing += len(set(stored.values()))
-        differing = {
-            (slot.system_id, slot.late, stored.get(slot), expected.get(slot))
-            for slot in stored.keys() | expected.keys()
-            if stored.get(slot) != expected.get(slot)
-        }
+        slots = {slot for slot in stored.keys() | expected.keys() if stored.get(slot) != expected.get(slot)}
+        differing = {(slot.system_id, slot.late, stored.get(slot), expected.get(slot)) for slot in slots}
         for system, late, *scorings in sorted(differing, key=str):
             where = name_of_row(session, "system", system)
             what = f"which {'late ' if late else ''}run stands in set {set_id}"
@@ -453,18 +450,21 @@ def check_standing(session: Session, report: Report) -> None:
 def check_means(session: Session, report: Report) -> None:
     """Compares the means of every row of a board with the figures that they were taken from.
 
-    A run that the row lacks is no difference: it was scored after the board was refreshed.
+    A run that the row lacks is no difference: it was scored after the board was refreshed. Of a run of which something
+    is told already, its own figures most likely, nothing more is.
     """
-    columns = Board.scoring_set_id, Board.measure, Board.subset, Board.scorings, Board.means, Board.counts
-    for set_id, measure, subset, *packed in session.execute(sa.select(*columns).order_by(*columns[:3])):
-        scores = sa.select(Score.scoring_id, Score.mean, Score.count).join(Scoring, Scoring.id == Score.scoring_id)
-        scored = Scoring.scoring_set_id == set_id, Scoring.state == State.SCORED
-        rows = session.execute(scores.where(*scored, Score.measure == measure, Score.subset == subset))
+    named = {difference.where for difference in report.differences}
+    scored = sa.select(Score.scoring_id, Score.mean, Score.count).join(Scoring).where(Scoring.state == State.SCORED)
+    for board in session.scalars(sa.select(Board).order_by(Board.scoring_set_id, Board.measure, Board.subset)).all():
+        of_board = scored.where(Scoring.scoring_set_id == board.scoring_set_id, Score.measure == board.measure)
+        rows = session.execute(of_board.where(Score.subset == board.subset))
         figures = {scoring: _mean(mean, count) for scoring, mean, count in rows}
-        for scoring, mean, count in zip(*(column.tolist() for column in packed), strict=True):
-            if _mean(mean, count) != figures.get(scoring):
-                what = f"the mean of {measure} over {subset} queries that the board of set {set_id} keeps"
-                report.add(f"scoring {scoring}", what, _mean(mean, count), figures.get(scoring, NOTHING))
+        kept = zip(board.scorings.tolist(), board.means.tolist(), board.counts.tolist(), strict=True)
+        for scoring, stored in ((scoring, _mean(mean, count)) for scoring, mean, count in kept):
+            expected = figures.get(scoring, NOTHING)
+            if stored != expected and (where := name_of_row(session, "scoring", scoring)) not in named:
+                what = f"the mean of {board.measure} over {board.subset} queries that its board keeps"
+                report.add(where, what, stored, expected)
 
 
 def _mean(mean: float | None, count: float) -> str:

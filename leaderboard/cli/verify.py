@@ -24,6 +24,16 @@ from leaderboard.worker.recomputing import recompute
 from leaderboard.worker.stored_files import check_files, stored_files_on_record
 
 DIFFERS = 1  # exit status
+LOOKED_AT = {  # count of a report -> in words
+    "triggers": ("trigger",),
+    "events": ("event",),
+    "rows": ("row",),
+    "revisions": ("revision of judgments", "revisions of judgments"),
+    "runs": ("scored run",),
+    "standing": ("run that stands", "runs that stand"),
+    "files": ("run file",),
+    "copies": ("copy of ranked lists", "copies of ranked lists"),
+}
 
 
 class _Noted(click.ParamType[tuple[int, str]]):
@@ -97,20 +107,9 @@ def _document(report: Report) -> dict[str, object]:
 def _words(report: Report, figures: bool, before: dt.datetime | None) -> str:
     lines = []
     for difference in report.differences:
-        lines.append(f"{difference.where}: {difference.what}")
-        lines.append(f"  stored    {difference.stored}")
-        lines.append(f"  expected  {difference.expected}")
-        lines.append(f"  {difference.who}")
-    counts = [
-        counted(report.triggers, "trigger"),
-        counted(report.events, "event"),
-        counted(report.rows, "row"),
-        counted(report.revisions, "revision of judgments", "revisions of judgments"),
-        counted(report.runs, "scored run"),
-        counted(report.standing, "run that stands", "runs that stand"),
-        counted(report.files, "run file"),
-        counted(report.copies, "copy of ranked lists", "copies of ranked lists"),
-    ]
+        lines += [f"{difference.where}: {difference.what}", f"  stored    {difference.stored}"]
+        lines += [f"  expected  {difference.expected}", f"  {difference.who}"]
+    counts = [counted(getattr(report, name), *words) for name, words in LOOKED_AT.items()]
     if figures:
         counts.append(f"{counted(report.recomputed, 'run')} scored again")
     if report.not_recomputed:

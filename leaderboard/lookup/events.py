@@ -10,12 +10,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.models import (
-    Event,
-)
+from leaderboard.models import Event
 from leaderboard.rules.digests import event_hash
 
-__all__ = ["StoredEvent", "stored_events"]
+CONTENT = ("at", "actor_id", "action", "subject", "subject_id", "facts", "state", "changed")  # what its hash is over
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +76,7 @@ def _stored_event(number: int, said: Mapping[Any, Any]) -> StoredEvent:
             hash=own,
             previous_hash=previous,
         )
-        computed = event_hash(
-            event.previous_hash, event.id, event.at, event.actor_id, event.action, event.subject, event.subject_id,
-            event.facts, event.state, event.changed,
-        )  # fmt: skip
+        computed = event_hash(previous, number, *(getattr(event, name) for name in CONTENT))
     except (ArithmeticError, RecursionError, ValueError) as error:
         return StoredEvent(number, own, previous, problem=f"{type(error).__name__}: {error}")
     return StoredEvent(number, own, previous, event, computed)

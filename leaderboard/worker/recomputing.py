@@ -52,7 +52,7 @@ def recompute(
             for scoring_id, ends in board.intervals.items():
                 report.add(name_of_row(session, "scoring", scoring_id), f"interval of {what}", *ends)
             for name, figures in board.figures.items():
-                where = "board of " + name_of_row(session, "scoring_set", board.scoring_set_id)
+                where = "board of set " + name_of_row(session, "scoring_set", board.scoring_set_id)
                 report.add(where, f"{name}, {what}", *figures)
 
 

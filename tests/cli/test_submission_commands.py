@@ -52,7 +52,7 @@ def test_everything_that_the_pages_do_with_a_run_a_command_does(
     ok("submission", "withdraw", run, "--because", "the wrong file", "--yes")
     assert "there is no submission 999" in refused("submission", "restore", "999")
     trail = ok("trail", "small", "--subject", "submission", "--number", run)
-    assert "the command line disqualified run" in trail
+    assert "the command line: disqualify run" in trail
     assert "label: first → another label" in trail
 
 

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.access import CONSOLE
 from leaderboard.models import Board, Event, Score, Scoring, ScoringSet, Standing, Submission, System
-from leaderboard.services import submissions
 from tests.cli.conftest import Command
 from tests.support.verification import without_triggers
 from tests.support.world import World, run_text
 
 Says = Callable[..., str]
-# For words and for files: which rows are named is asked on both in `tests/services/verification`.
+# For words and for files: which rows are named is asked on both in `tests/audit`.
+RUN = "run 1 of System number 0 by Northern lights, The year 2026"
 ONE_ENGINE = pytest.mark.parametrize("engine_name", ["sqlite"])
 
 
@@ -54,7 +53,7 @@ def test_what_differs_is_named_with_who_could_have_done_it_and_the_status_is_1(p
     done = command("verify")
     assert (done.status, done.err) == (1, "")
     where, stored, expected, who, verdict, _ = done.out.splitlines()
-    assert where == "run 1 (System number 0 in small/2026): AP over all queries"
+    assert where == f"{RUN}: AP over all queries"
     assert (stored, expected) == ("  stored    mean 0.75", f"  expected  mean {before}")
     assert "outside this program, by somebody who can write to the database" in who
     assert "'score' by the command line or a worker" in who
@@ -73,35 +72,13 @@ def test_a_run_that_stands_against_the_rule_is_named_and_its_next_one_mends_it(p
     done = command("verify")
     assert done.status == 1
     assert done.out.splitlines()[:3] == [
-        "evaluation 1 (small/2026): which run of System number 0 stands in set 1",
-        f"  stored    run {other}",
-        "  expected  run 1",
+        "System number 0 of Northern lights: which run stands in set 1",
+        "  stored    scoring 2",
+        "  expected  scoring 1",
     ]
     played.submit(run_text(3), system=first)
     played.drain()
     assert command("verify").out.startswith("nothing differs: ")
-
-
-def test_of_an_old_board_verify_asks_whether_its_runs_can_have_stood(played: World, command: Command) -> None:
-    second = played.submit(run_text(2), system=played.all(sa.select(System))[0])
-    played.drain()
-    played.judge("q1 0 d2 1\n")
-    played.drain()
-    with played.database.write() as session:
-        submissions.make_primary(session, CONSOLE, session.get_one(Submission, second))
-    assert command("verify").out.startswith("nothing differs: ")
-    with played.database.write() as session:
-        of_new_set = sa.select(Scoring.id).where(Scoring.submission_id == second, Scoring.scoring_set_id == 2)
-        session.execute(
-            sa.update(Standing).where(Standing.scoring_set_id == 1).values(scoring_id=of_new_set.scalar_subquery())
-        )
-    done = command("verify")
-    assert done.status == 1
-    assert done.out.splitlines()[:3] == [
-        "evaluation 1 (small/2026): which run of System number 0 stands in set 1",
-        f"  stored    run {second}",
-        "  expected  a run of this system that is scored there",
-    ]
 
 
 @ONE_ENGINE
@@ -142,11 +119,11 @@ def test_intervals_and_board_figures_that_do_not_follow_from_the_values_are_name
     done = command("verify", "--figures", "--json")
     found = [(one["where"], one["what"]) for one in json.loads(done.out)["differences"]]
     assert done.status == 1
-    board = "board of set 1 (small/2026, revision 1 by assessors)"
+    board = "board of set 1 of The year 2026, by revision 1 of the judgments by assessors"
     assert sorted(found) == [
         (board, "intervals of its runs, AP over shown queries"),
         (board, "rank_queries, AP over all queries"),
-        ("run 1 (System number 0 in small/2026)", "interval of AP over all queries"),
+        (RUN, "interval of AP over all queries"),
     ]
 
 
@@ -158,7 +135,7 @@ def test_a_mean_that_a_board_keeps_and_that_is_none_of_its_runs_is_named(played:
         session.execute(sa.update(Board).where(*of_ap).values(means=np.array([0.125])))
     done = command("verify", "--json")
     (found,) = json.loads(done.out)["differences"]
-    assert (done.status, found["where"]) == (1, "run 1 (System number 0 in small/2026)")
+    assert (done.status, found["where"]) == (1, RUN)
     assert found["what"] == "the mean of AP over all queries that the board of set 1 keeps"
     assert (found["stored"], found["expected"]) == (f"0.125 over {count}", f"{mean} over {count}")
 
@@ -172,7 +149,7 @@ def test_a_run_file_that_was_changed_or_lost_is_named_once(played: World, comman
     done = command("verify", *more, "--json")
     (found,) = json.loads(done.out)["differences"]
     assert done.status == 1
-    assert (found["where"], found["expected"]) == ("run 1 (System number 0 in small/2026)", path.name)
+    assert (found["where"], found["expected"]) == (RUN, path.name)
     assert (found["what"], found["into"]) == ("the bytes of its file", "the store of runs")
     path.unlink()
     (found,) = json.loads(command("verify", *more, "--json").out)["differences"]
@@ -201,9 +178,7 @@ def test_a_run_is_not_scored_again_by_a_set_that_was_changed(played: World, comm
         settings = dataclasses.replace(made.settings, excluded=("q1",))
         session.execute(sa.update(ScoringSet).values(frozen=settings, settings_hash=settings.hash))
     found = json.loads(command("verify", "--figures", "--json").out)["differences"]
-    assert ("run 1 (System number 0 in small/2026)", "its scoring set") in [
-        (one["where"], one["what"]) for one in found
-    ]
+    assert (RUN, "its scoring set") in [(one["where"], one["what"]) for one in found]
     assert not [one for one in found if one["what"].endswith("scored again")]
 
 

@@ -4,9 +4,9 @@ import dataclasses
 import io
 
 import sqlalchemy as sa
-from leaderboard.reads.organising.trail import TrailFilters, trail
 
 from leaderboard.access import CONSOLE
+from leaderboard.audit.reads import TrailFilters, trail
 from leaderboard.errors import InvalidFields, NotAllowed, NotFound
 from leaderboard.formats import FileRules, document_list
 from leaderboard.lookup import collection_list, file_rules, form_fields, standing_agreements
@@ -299,27 +299,27 @@ def test_the_trail_tells_which_part_of_a_field_an_agreement_or_a_rule_changed(wo
     ]
     assert told == [
         [
-            "field model: asked: - > yes",
-            "field model: choices: - > sparse, dense",
-            "field model: key: - > model",
-            "field model: kind: - > choice",
-            "field model: label: - > Model",
-            "field model: shown to: - > organisers",
+            "model: asked: - > yes",
+            "model: choices: - > sparse, dense",
+            "model: key: - > model",
+            "model: kind: - > choice",
+            "model: label: - > Model",
+            "model: shown to: - > organisers",
         ],
-        ["field model: label: Model > Kind", "field model: required: no > yes"],
+        ["model: label: Model > Kind", "model: required: no > yes"],
         [
-            "field model: asked: yes > -",
-            "field model: choices: sparse, dense > -",
-            "field model: key: model > -",
-            "field model: kind: choice > -",
-            "field model: label: Kind > -",
-            "field model: required: yes > -",
-            "field model: shown to: organisers > -",
+            "model: asked: yes > -",
+            "model: choices: sparse, dense > -",
+            "model: key: model > -",
+            "model: kind: choice > -",
+            "model: label: Kind > -",
+            "model: required: yes > -",
+            "model: shown to: organisers > -",
         ],
-        ["agreement terms: text: - > that of version 1, 8 characters", "agreement terms: title: - > Terms"],
-        ["agreement terms: text: that of version 1, 8 characters > that of version 2, 8 characters"],
-        ["rule: most documents: - > 5", "rule: tag pattern: - > [a-z]+"],
-        ["rule: most documents: 5 > 9"],
+        ["terms: text: - > that of version 1, 8 characters", "terms: title: - > Terms"],
+        ["terms: text: that of version 1, 8 characters > that of version 2, 8 characters"],
+        ["most documents: - > 5", "tag pattern: - > [a-z]+"],
+        ["most documents: 5 > 9"],
     ]
 
 

@@ -146,7 +146,7 @@ def test_a_public_campaign_made_private_lets_teams_with_runs_in_unless_told_othe
 def test_the_trail_is_read_page_by_page_and_filtered(orla: Program) -> None:
     orla.ask(CAMPAIGN, "POST", json={"title": "Harbours"})
     whole = orla.ask(f"{CAMPAIGN}/trail")
-    assert whole["rows"][0]["did"] == "changed"
+    assert whole["rows"][0]["did"] == "change"
     assert whole["rows"][0]["who"] == "orla"
     assert whole["paging"] == {"page": 1, "pages": 1, "rows": len(whole["rows"])}
     submitted = orla.ask(f"{CAMPAIGN}/trail?subject=submission")["rows"]
