@@ -245,7 +245,8 @@ def check_trail(session: Session, report: Report, *, trail: Trail, noted: tuple[
     for stored in stored_events(session):
         words = _in_words(stored.event, names) if stored.event is not None else ""
         if stored.id != number + 1:
-            report.add("the trail", f"event {number + 1}" + " and more" * (stored.id > number + 2), NOTHING, "an event")
+            gone = f"event {number + 1}" if stored.id == number + 2 else f"events {number + 1} to {stored.id - 1}"
+            report.add("the trail", gone, NOTHING, "an event")
         elif stored.previous_hash != head:
             report.add("the trail", f"event {stored.id}", f"follows {stored.previous_hash}", f"follows {head}", words)
         if stored.event is not None and stored.computed != stored.hash:
@@ -455,12 +456,13 @@ def check_means(session: Session, report: Report) -> None:
     """
     named = {difference.where for difference in report.differences}
     scored = sa.select(Score.scoring_id, Score.mean, Score.count).join(Scoring).where(Scoring.state == State.SCORED)
-    for board in session.scalars(sa.select(Board).order_by(Board.scoring_set_id, Board.measure, Board.subset)).all():
+    boards = sa.select(Board).order_by(Board.scoring_set_id, Board.measure, Board.subset)
+    for board in session.scalars(boards.options(sa.orm.undefer("*"))).all():
         of_board = scored.where(Scoring.scoring_set_id == board.scoring_set_id, Score.measure == board.measure)
         rows = session.execute(of_board.where(Score.subset == board.subset))
         figures = {scoring: _mean(mean, count) for scoring, mean, count in rows}
-        kept = zip(board.scorings.tolist(), board.means.tolist(), board.counts.tolist(), strict=True)
-        for scoring, stored in ((scoring, _mean(mean, count)) for scoring, mean, count in kept):
+        packed = zip(board.scorings.tolist(), board.means.tolist(), board.counts.tolist(), strict=True)
+        for scoring, stored in ((scoring, _mean(mean, count)) for scoring, mean, count in packed):
             expected = figures.get(scoring, NOTHING)
             if stored != expected and (where := name_of_row(session, "scoring", scoring)) not in named:
                 what = f"the mean of {board.measure} over {board.subset} queries that its board keeps"
