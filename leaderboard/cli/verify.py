@@ -24,16 +24,6 @@ from leaderboard.worker.recomputing import recompute
 from leaderboard.worker.stored_files import check_files, stored_files_on_record
 
 DIFFERS = 1  # exit status
-LOOKED_AT = {  # count of a report -> in words
-    "triggers": ("trigger",),
-    "events": ("event",),
-    "rows": ("row",),
-    "revisions": ("revision of judgments", "revisions of judgments"),
-    "runs": ("scored run",),
-    "standing": ("run that stands", "runs that stand"),
-    "files": ("run file",),
-    "copies": ("copy of ranked lists", "copies of ranked lists"),
-}
 
 
 class _Noted(click.ParamType[tuple[int, str]]):
@@ -84,7 +74,7 @@ def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
         with part(report, "the outcomes of verifications"), database.read() as session:
             before = verifications(session).clean_at
         _keep(database, report, figures)
-    click.echo(json_text(_document(report)) if as_json else _words(report, figures, before), nl=False)
+    click.echo(json_text(_document(report)) if as_json else _words(report, before), nl=False)
     return 0 if report.clean else DIFFERS
 
 
@@ -104,19 +94,14 @@ def _document(report: Report) -> dict[str, object]:
     return {"clean": report.clean, **asdict(report), "differences": differences}
 
 
-def _words(report: Report, figures: bool, before: dt.datetime | None) -> str:
+def _words(report: Report, before: dt.datetime | None) -> str:
     lines = []
     for difference in report.differences:
         lines += [f"{difference.where}: {difference.what}", f"  stored    {difference.stored}"]
         lines += [f"  expected  {difference.expected}", f"  {difference.who}"]
-    counts = [counted(getattr(report, name), *words) for name, words in LOOKED_AT.items()]
-    if figures:
-        counts.append(f"{counted(report.recomputed, 'run')} scored again")
-    if report.not_recomputed:
-        counts.append(f"{counted(report.not_recomputed, 'run')} of another version of the measures not scored again")
-    number = len(report.differences)
-    verdict = "nothing differs" if report.clean else counted(number, "thing differs", "things differ")
-    lines.append(f"{verdict}: {', '.join(counts)}")
+    verdict = "nothing differs" if report.clean else counted(len(report.differences), "thing differs", "things differ")
+    counts = {name.replace("_", " "): count for name, count in asdict(report).items() if isinstance(count, int)}
+    lines.append(f"{verdict}: {', '.join(f'{name} {count:,}' for name, count in counts.items())}")
     if before is not None and not report.clean:
         lines.append(f"the record was last found in order {moment_in_words(before)}")
     lines.append(f"head of the trail: {report.events}:{report.head}")
