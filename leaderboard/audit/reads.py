@@ -356,13 +356,14 @@ def _changes(event: Event, names: Names) -> Iterator[Change]:
         before = state_before(change, after)
         if ALL_ROWS in before or ALL_ROWS in after:  # many rows: of each the trail has a digest
             if parts is None:
-                counts = (len(state.keys() - {ALL_ROWS}) for state in (before, after))
-                yield Change(kind, *(f"{count:,}" for count in counts))
+                rows_before, rows_after = before.keys() - {ALL_ROWS}, after.keys() - {ALL_ROWS}
+                others = sum(before.get(row) != after[row] for row in rows_after)
+                changed = f", {others:,} new or changed" if rows_before else ""
+                yield Change(kind, f"{len(rows_before):,}", f"{len(rows_after):,}{changed}")
         elif before and after and kind != "scoring":
             own = kind in (event.subject, SUBJECTS.get(event.subject))
-            for column in (change or {}).keys() - SKIPPED_COLUMNS:
-                if parts is not None and column in ("form_fields", "file_rules"):
-                    continue
+            told_in_parts = {"form_fields", "file_rules"} if parts is not None else set()
+            for column in [name for name in change or () if name not in SKIPPED_COLUMNS | told_in_parts]:
                 label = LABELS.get(column) or (column if own else f"{kind}: {column}").replace("_", " ")
                 values = (_value(state.get(column)) for state in (before, after))
                 yield Change(label, *(_words(column, value, names) for value in values))

@@ -350,8 +350,7 @@ def _thing_in_words(session: Session, thing: str) -> str:
     name, _, key = thing.rpartition(" ")
     table = AUDITED[name]
     owner = table.table.__tablename__ if table.by == ("id",) else table.by[-1].removesuffix("_id")
-    label = name_of_row(session, owner, int(key.split("/")[-1]))
-    return f"{thing} ({label})" if label else thing
+    return f"{thing} ({name_of_row(session, owner, int(key.split('/')[-1]))})"
 
 
 def check_figures(session: Session, report: Report, *, trail: Trail, tell: Callable[[int], None]) -> None:
@@ -408,10 +407,8 @@ def check_revisions(session: Session, report: Report) -> None:
 
     def judged(table: type[Base], *columns: str) -> Iterable[Any]:
         rows = table.__table__.columns
-        statement = sa.select(Query.external_id, *(rows[name] for name in columns)).join(
-            Query, Query.id == rows.query_id
-        )
-        return session.execute(statement.where(rows.revision_id == revision.id))
+        of_revision = Query.id == rows.query_id, rows.revision_id == revision.id
+        return session.execute(sa.select(Query.external_id, *(rows[name] for name in columns)).where(*of_revision))
 
     for revision in session.scalars(sa.select(JudgmentRevision).order_by(JudgmentRevision.id)):
         report.revisions += 1
