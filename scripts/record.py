@@ -1,0 +1,473 @@
+"""Proves that a change of the code changed nothing: records what an installation answers, and compares two records.
+
+    python -m scripts.record record OUT [--engine sqlite|postgresql] [--like OLD]
+    python -m scripts.record compare OLD NEW [--but-words] [--dates]
+
+Three installations are played by a set clock and set chance: the demonstration, the year of tests/experiment and the
+world of the access matrix. Of each the record holds, as text, what everybody is answered: pages, files, the API; of the
+first two also what commands print, what an export holds, and every digest and figure in the database. Beside these
+stand the OpenAPI document, the help of all commands, and what commands make of files.
+"""
+
+import argparse
+import datetime as dt
+import hashlib
+import io
+import itertools
+import json
+import logging
+import re
+import shutil
+import sys
+import tarfile
+import tempfile
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from html.parser import HTMLParser
+from pathlib import Path
+
+import click
+import sqlalchemy as sa
+import time_machine
+
+# All that is known of how the package and its tests are laid out.
+from leaderboard import seeding
+from leaderboard.cli import leaderboard as root_command
+from tests.experiment.answers import Answer
+from tests.experiment.draws import FIRST
+from tests.experiment.installation import PASSWORD, Installation, chance, installed, quick_passwords
+from tests.experiment.plans import RUNS
+from tests.experiment.walk import ORGANISER, Asked, addresses
+from tests.experiment.year import play
+from tests.support.clients import file_of
+from tests.support.commands import run_here
+from tests.support.field import NOW
+from tests.support.quick import compile_once, keep_files_in_memory
+from tests.support.shared import REPOSITORY, shared_data
+from tests.web.access_rules import API, FORMS, PAGES, PHASES
+from tests.web.matrix import Played, played
+from trials.closed_judgments import new_databases
+
+DEMONSTRATED = dt.datetime(2026, 1, 15, 12, tzinfo=dt.UTC)
+ACCOUNTS = {"visitor": "", "participant": "participant", "organiser": "organiser", "admin": "admin"}  # of the seeds
+IN_THE_YEAR = {"visitor": "", "participant": "ada", "organiser": ORGANISER, "admin": "alma"}
+KINDS = {
+    "visitor": "visitor", "another participant": "member of another team", "participant": "owner of the team",
+    "organiser": "organiser", "admin": "admin",
+}  # fmt: skip
+READ_WHOLE = ("open", "closed")  # phases; in the others only what answers otherwise there
+FORMATS = ("csv", "json")
+OF_A_ROUTE = {"demo": 8, "year": 24}  # addresses of a route that are read, chosen by a hash
+NOT_READ = re.compile(r"/docs/|/SECURITY|^/static/")  # words only
+COMMANDS = ("campaign list", "evaluation list", "team list", "user list", "verify --figures", "verify --json")
+OF_A_CAMPAIGN = ("campaign show", "submission list", "system list", "trail")
+TABLES = {  # what is on record in figures
+    "judgment_revision": "id, evaluation_id, number, source, judgments, highest_grade, sha256",
+    "scoring_set": "id, evaluation_id, revision_id, primary_measure, state, settings_hash",
+    "scoring": "id, submission_id, scoring_set_id, state, beta, digest",
+    "standing": "scoring_set_id, run_choice, subset, rounded, late, system_id, scoring_id",
+    "score": "scoring_id, measure, subset, count, mean, low, high, lost_low, lost_high",
+}
+
+
+class Record:
+    """A folder of text files. like: another record, of which the same addresses are asked."""
+
+    def __init__(self, folder: Path, like: Path | None) -> None:
+        self._folder, self._like = folder, like
+
+    def write(self, name: str, text: str) -> None:
+        path = self._folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="")
+
+    def asked(self, name: str, usual: Iterable[str]) -> list[str]:
+        """The addresses to ask, which are noted."""
+        noted = self._like / name / "asked.txt" if self._like is not None else None
+        chosen = noted.read_text().splitlines() if noted is not None and noted.exists() else list(usual)
+        self.write(f"{name}/asked.txt", "\n".join([*chosen, ""]))
+        return chosen
+
+    def answers(self, name: str, address: str, answers: Mapping[str, Answer]) -> None:
+        """What people are answered at one address; those who are answered alike together."""
+        alike: dict[str, list[str]] = defaultdict(list)
+        for kind, answer in answers.items():
+            alike[said(answer)].append(kind)
+        text = "".join(f"== {', '.join(kinds)}: {answer}" for answer, kinds in alike.items())
+        self.write(f"{name}/{file_name(address)}.txt", f"{address}\n{text}")
+
+
+def file_name(address: str) -> str:
+    name = re.sub(r"[^\w.{}=&,@-]", "~", address.strip("/").replace("?", "@")) or "front"
+    return name if len(name) < 150 else f"{name[:130]}~{hashlib.sha256(address.encode()).hexdigest()[:8]}"
+
+
+def said(answer: Answer) -> str:
+    """Status, kind, where it leads to, and the body as text."""
+    headers = dict(answer.headers)
+    kind = headers.get("Content-Type", "").partition(";")[0]
+    head = [
+        str(answer.status),
+        kind,
+        *(headers[name] for name in ("Location", "Content-Disposition") if name in headers),
+    ]
+    body = answer.body
+    if kind == "text/html":
+        page = Page()
+        page.feed(body.decode())
+        text = page.text()
+    elif kind.endswith("json") and body:
+        text = json.dumps(json.loads(body), indent=1, sort_keys=True, ensure_ascii=False)
+    elif body.startswith(b"\x1f\x8b") and "tar" in headers.get("Content-Disposition", ""):
+        with tarfile.open(fileobj=io.BytesIO(body)) as archive:
+            text = "\n".join(sorted(archive.getnames()))
+    elif kind.startswith("text/") or kind.endswith("yaml"):
+        text = body.decode()
+    else:
+        text = f"{len(body)} bytes, {hashlib.sha256(body).hexdigest()}"
+    return f"{' '.join(head)}\n{text}\n"
+
+
+WITHIN_A_LINE = re.compile("a|abbr|b|button|code|em|i|input|kbd|label|small|span|strong|su[bp]|t[dh]|text|time")
+SILENT = ("script", "style")
+TOLD = {
+    "a": ("href",), "form": ("method", "action"), "button": ("name", "value", "formaction"),
+    "input": ("type", "name", "value", "checked", "disabled", "required"), "img": ("src", "alt"),
+    "option": ("value", "selected"), "select": ("name",), "textarea": ("name",),
+}  # fmt: skip
+
+
+class Page(HTMLParser):
+    """A page as lines of text, with where links lead, what forms hold and what charts say of their marks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines: list[str] = []
+        self._words: list[str] = []
+        self._silent = 0
+
+    def text(self) -> str:
+        self._end_line()
+        return "\n".join(self._lines)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._silent += tag in SILENT
+        if not WITHIN_A_LINE.fullmatch(tag):
+            self._end_line()
+        known = dict(attrs)
+        told = [f"{name}={known[name] or ''}" for name in (*TOLD.get(tag, ()), "aria-label", "title") if name in known]
+        if tag in ("td", "th"):
+            self._words.append("|")
+        if told and known.get("name") != "csrf_token":
+            self._words.append(f"[{tag} {' '.join(told)}]")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent -= tag in SILENT
+        if not WITHIN_A_LINE.fullmatch(tag):
+            self._end_line()
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self._words += data.split()
+
+    def _end_line(self) -> None:
+        if self._words:
+            self._lines.append(" ".join(self._words))
+        self._words = []
+
+
+def record(folder: Path, engine: str, like: Path | None) -> None:
+    keep_files_in_memory()
+    compile_once()
+    logging.disable()  # a refusal with 503 is one of the answers
+    shutil.rmtree(folder, ignore_errors=True)
+    made = Record(folder, like)
+    with tempfile.TemporaryDirectory() as name, new_databases(engine, Path(name)) as new_database:
+        place = Path(name)
+        record_help(made)
+        record_files(made, place)
+        with installed(new_database(), place / "demo") as here:
+            here.at(DEMONSTRATED)
+            here.begin("the demonstration")
+            seeding.load(here.database, here.store, DEMONSTRATED)
+            here.drain()
+            record_installation(made, "demo", here, place, ACCOUNTS)
+        with installed(new_database(), place / "year") as here:
+            play(here, FIRST, Asked(endpoints=("none",)))
+            for number, (key, answer) in enumerate(here.steps.items()):
+                made.answers("year/steps", f"{number:03} {' '.join(key)}", {key[1]: answer})
+            record_installation(made, "year", here, place, IN_THE_YEAR)
+        set_clock, matrix_of = time_machine.travel(NOW, tick=False), played(new_database(), place / "matrix")
+        with set_clock, chance(), quick_passwords(), matrix_of as matrix:
+            for phase in PHASES:
+                record_phase(made, phase, matrix)
+
+
+def record_help(made: Record) -> None:
+    def walk(command: click.Command, path: list[str]) -> None:
+        done = run_here([*path, "--help"], {})
+        made.write(f"help/{' '.join(path) or 'leaderboard'}.txt", f"exit {done.status}\n{done.out}{done.err}")
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            for name in command.list_commands(context):
+                below = command.get_command(context, name)
+                walk(below or command, [*path, name])
+
+    walk(root_command, [])
+
+
+def record_installation(made: Record, name: str, here: Installation, place: Path, people: Mapping[str, str]) -> None:
+    """What everybody reads, then what commands print, an export, and figures as they are stored."""
+    environment = here.app.extensions["config"].as_environment()
+
+    def command(*arguments: str, text: str = "") -> str:
+        here.begin(" ".join(arguments))
+        done = run_here(arguments, environment, text=text)
+        return f"exit {done.status}\n{done.out}{done.err}".replace(str(place), "<folder>")
+
+    now = dt.datetime.now(dt.UTC)
+    for account in filter(None, people.values()):
+        command("user", "add", account, "--admin", "--password-stdin", text=f"{PASSWORD}\n")  # where it isn't there
+        command("user", "password", account, "--password-stdin", text=f"{PASSWORD}\n")
+        scopes = (part for scope in ("submit", "manage", "organise") for part in ("--scope", scope))
+        here.api_tokens[account] = command("user", "token", account, "--for", "the record", *scopes).split()[-1]
+    here.at(now, *people.values())
+    for address in made.asked(f"{name}/answers", some(here, OF_A_ROUTE[name])):
+        made.answers(f"{name}/answers", address, {kind: here.people[who].get(address) for kind, who in people.items()})
+    with here.database.read() as session:
+        for table, columns in TABLES.items():
+            rows = session.execute(sa.text(f"SELECT {columns} FROM {table}")).all()  # noqa: S608  # our own constants
+            lines = sorted(("\t".join(map(written, row)) for row in rows), key=natural)
+            made.write(f"{name}/tables/{table}.tsv", "\n".join([columns, *lines, ""]))
+        campaigns = session.scalars(sa.text("SELECT slug FROM campaign ORDER BY id")).all()
+    for words in (*COMMANDS, *(f"{words} {campaign}" for words in OF_A_CAMPAIGN for campaign in campaigns)):
+        made.write(f"{name}/commands/{words}.txt", command(*words.split()))
+    for campaign in campaigns:
+        target = place / f"{name}-{campaign}"
+        made.write(f"{name}/exports/{campaign}/command.txt", command("export", campaign, "--out", str(target)))
+        files = sorted(path for path in target.rglob("*") if path.is_file())
+        sums = [f"{path.relative_to(target)}\t{hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files]
+        made.write(f"{name}/exports/{campaign}/files.tsv", "\n".join([*sums, ""]))
+        for path in (path for path in files if path.suffix == ".toml"):
+            made.write(f"{name}/exports/{campaign}/{path.relative_to(target)}", path.read_text())
+
+
+def written(value: object) -> str:
+    """A value of the database, the same on both engines."""
+    return str(int(value)) if isinstance(value, bool) else repr(value) if isinstance(value, float) else str(value)
+
+
+def natural(line: str) -> list[tuple[int, str]]:
+    """Orders numbers in a line as numbers."""
+    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", line)]
+
+
+def some(here: Installation, most: int) -> Iterator[str]:
+    """The addresses of each route, no more than so many."""
+    links = here.app.url_map.bind("localhost")
+    routes: dict[str, list[str]] = defaultdict(list)
+    for address in addresses(here, "GET"):
+        if not NOT_READ.search(address):
+            rule, _ = links.match(address.partition("?")[0], return_rule=True)
+            routes[rule.rule].append(address)
+    for own in routes.values():
+        yield from sorted(sorted(own, key=lambda address: zlib.crc32(address.encode()))[:most], key=natural)
+
+
+def record_phase(made: Record, phase: str, matrix: Played) -> None:
+    """All pages of the access matrix in this phase, then the forms, by whom they refuse."""
+    matrix.move_to(phase)
+
+    def patterns() -> Iterator[str]:
+        for page in (page for pages in PAGES.values() for page in pages):
+            if not NOT_READ.search(page.address) and (phase in READ_WHOLE or not page.is_usual(phase)):
+                yield page.address
+                yield from (file_of(page.address, ending) for ending in FORMATS if page.files is not None)
+
+    name = f"matrix/{phase}"
+    for pattern in made.asked(name, patterns()):
+        address = pattern.format(**matrix.names)
+        made.answers(name, pattern, {kind: Answer.of(matrix.get(who, address)) for kind, who in KINDS.items()})
+    for form in FORMS.values() if phase in READ_WHOLE else ():
+        address, refusals = form.address.format(**matrix.names), form.refusals(phase)
+        answers = {}
+        for kind, who in KINDS.items():
+            if who in refusals and address.startswith(API):
+                program = matrix.app.test_client()
+                answers[kind] = Answer.of(program.post(address, json=form.fields, headers=matrix.bearer(who)))
+            elif who in refusals:
+                data = {"csrf_token": matrix.tokens[who]}
+                answers[kind] = Answer.of(matrix.clients[who].post(address, data=data))
+        made.answers(f"{name}/forms", f"{form.address} (POST)", answers)
+
+
+def record_files(made: Record, place: Path) -> None:
+    """What commands make of files: without a database."""
+    judgments = place / "qrels.txt"
+    judgments.write_text(
+        "".join(f"{query} 0 {of} {grade}\n" for (query, of), grade in sorted(FIRST["shown"][0].items()))
+    )
+    runs = {name: place / f"{name.replace(' ', '-')}.run" for name in RUNS}
+    for name, path in runs.items():
+        path.write_text(RUNS[name].text)
+    good, other, lacking = (str(runs[name]) for name in ("good", "other", "lacking"))
+    asked = [f"check {path}" for path in runs.values()]
+    for run, qrels in [(path, judgments) for path in runs.values()] + [*_worked_examples(), *_real_runs()]:
+        asked += [f"trec_eval -q -m all_trec {qrels} {run}", f"trec_eval -c -l 2 -m official {qrels} {run}"]
+        asked += [f"score {run} --judgments {qrels} {more}" for more in ("-q --format trec_eval", "--format json")]
+    three = f"score {good} {other} {lacking} --judgments {judgments}"
+    asked += [f"{three} --format {kind}" for kind in ("table", "csv", "json")]
+    asked += [f"{three} -q --format csv --documents 40 --beta 2 --measures AQWV,Pmiss,Pfa,MQWV,AP,nDCG@5,P@5"]
+    asked += [f"{three} --compare {good} --format {kind}" for kind in ("table", "csv", "json")]
+    for curve in ("sweep", "oracle", "recall", "rank"):
+        asked.append(f"curves {good} --judgments {judgments} --curve {curve} --documents 40 --beta 2")
+    asked += [f"agreement {good} {other} --format {kind}" for kind in ("table", "csv", "json")]
+    fused = place / "fused.run"
+    asked += [f"fuse {way} {good} {other} --out {fused}" for way in ("rrf", "combsum")]
+    asked += [f"score --explain {measure}" for measure in ("AQWV", "AP", "nDCG@10", "MQWV", "RBO")]
+    shared = shared_data()
+    if shared is not None:
+        tests = [line.partition("\t")[0] for line in (shared / "trec_eval-tests/COMMANDS.tsv").read_text().splitlines()]
+        asked += [
+            f"trec_eval {re.sub(r'(?<= )(?=(qrels|results|prefs)[.])', f'{shared}/trec_eval-tests/', f' {line}')}"
+            for line in tests
+        ]
+    for line in asked:
+        done = run_here(line.split(), {}, folder=place)
+        text = f"{line}\nexit {done.status}\n{done.out}{done.err}"
+        if line.endswith(f"--out {fused}"):
+            text += fused.read_text()
+        for path, word in ((place, "<folder>"), (REPOSITORY, "<repository>"), (shared, "<shared>")):
+            text = text.replace(str(path), word)
+        made.write(f"files/{file_name(text.partition(chr(10))[0])}.txt", text)
+
+
+def _worked_examples() -> Iterator[tuple[Path, Path]]:
+    """Each run with each judgments of its folder."""
+    for folder in sorted((REPOSITORY / "seeds" / "worked-examples").iterdir()):
+        yield from itertools.product(sorted(folder.glob("*.run")), sorted(folder.glob("*.qrels")))
+
+
+def _real_runs() -> Iterator[tuple[Path, Path]]:
+    """Some of other people's, where they are."""
+    shared = shared_data()
+    for run in ("dl-hard/bm25.gz", "trec-cast21/org_manual_bm25.gz") if shared is not None else ():
+        yield shared / run, (shared / run).parent / "qrels.txt"
+
+
+MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
+DATES = (
+    (r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?UTC|Z|[+-]\d\d:\d\d)?)?", "<date>"),
+    (rf"\b\d{{1,2}} (?:{MONTHS})[a-z]* \d{{4}}(?:,? \d\d:\d\d(?::\d\d)?(?: UTC)?)?", "<date>"),
+)
+VARYING = (
+    (r"\b(?=[\w-]*[a-z])(?=[\w-]*[A-Z])(?=[\w-]*\d)[\w-]{30,}", "<token>"),
+    (r"(name=seen value=)[^\]]*", r"\1<seen>"),
+    (r"(/static/[^\s?\]]+)\?[\w=.-]+", r"\1"),
+    (r"(head of the trail: \d+:|\"(?:hash|head|previous_hash)\": \")[0-9a-f]{64}", r"\1<hash>"),
+    (r"(\"seconds\": |\bin )\d+(?:\.\d+)?(?= s\b|,?$)", r"\1<seconds>"),
+)
+NUMBER = re.compile(r"[-+−]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?")
+ADDRESS = re.compile(r"(?:href|action|formaction|src)=[^\s\]]*|(?<= )/\S*|https?:\S+")
+STATUS = re.compile(r"^(== .*?: \d+|exit \d+)", re.MULTILINE)
+SHOWN_LINES, SHOWN_FILES, SHOWN_CHARACTERS = 6, 4, 300
+
+
+@dataclass(frozen=True)
+class Change:
+    """Lines that others stand in for: the same change in many files is one."""
+
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        """What differs that matters most."""
+        before, after = "\n".join(self.old), "\n".join(self.new)
+        for kind, pattern in (("statuses", STATUS), ("figures", NUMBER), ("addresses", ADDRESS)):
+            if Counter(pattern.findall(before)) != Counter(pattern.findall(after)):
+                return kind
+        return "words"
+
+    def __str__(self) -> str:
+        return "\n".join((*_clipped("-", self.old), *_clipped("+", self.new)))
+
+
+def _clipped(mark: str, lines: Sequence[str]) -> Iterator[str]:
+    yield from (f"  {mark} {line[:SHOWN_CHARACTERS]}" for line in lines[:SHOWN_LINES])
+    if len(lines) > SHOWN_LINES:
+        yield f"  {mark} … {len(lines) - SHOWN_LINES} more lines"
+
+
+def normalised(text: str, *, dates: bool = False) -> list[str]:
+    """The lines without what is another each time; dates: these stay."""
+    for pattern, instead in (*(() if dates else DATES), *VARYING):
+        text = re.sub(pattern, instead, text, flags=re.MULTILINE)
+    return text.splitlines()
+
+
+def changes(old: Sequence[str], new: Sequence[str]) -> Iterator[Change]:
+    for kind, start, end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield Change(tuple(old[start:end]), tuple(new[new_start:new_end]))
+
+
+def compare(
+    old: Path, new: Path, tell: Callable[[str], object], *, but_words: bool = False, dates: bool = False
+) -> int:
+    """Tells what differs, a summary first; 1 where something does. but_words: where something but words does."""
+    names = [{str(path.relative_to(side)) for path in side.rglob("*") if path.is_file()} for side in (old, new)]
+    found: dict[Change, list[str]] = defaultdict(list)
+    changed = set()
+    for name in sorted(names[0] & names[1]):
+        before, after = ((side / name).read_bytes().decode() for side in (old, new))
+        if before != after:
+            for change in changes(*(normalised(text, dates=dates) for text in (before, after))):
+                found[change].append(name)
+                changed.add(name)
+    added, gone = sorted(names[1] - names[0]), sorted(names[0] - names[1])
+    tell(f"{len(names[0])} and {len(names[1])} files: {len(gone)} gone, {len(added)} added, {len(changed)} changed")
+    kinds = Counter(change.kind for change in found)
+    tell(", ".join(f"{count} different changes of {kind}" for kind, count in sorted(kinds.items())) or "no change")
+    for word, files in (("gone", gone), ("added", added), ("changed", sorted(changed))):
+        for room, count in sorted(Counter(name.rpartition("/")[0] for name in files).items()):
+            tell(f"  {count} {word} in {room}")
+    for word, files in (("gone", gone), ("added", added)):
+        for name in files:
+            tell(f"{word}: {name}")
+    for kind in ("statuses", "figures", "addresses", "words"):
+        for change, files in sorted(found.items(), key=lambda item: -len(item[1])):
+            if change.kind == kind:
+                others = f" and {len(files) - SHOWN_FILES} more" if len(files) > SHOWN_FILES else ""
+                tell(f"{kind}, {len(files)} times: {'; '.join(files[:SHOWN_FILES])}{others}\n{change}")
+    return int(bool(added or gone or (found.keys() if not but_words else kinds.keys() - {"words"})))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m scripts.record", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    tasks = parser.add_subparsers(dest="task", required=True)
+    recording = tasks.add_parser("record")
+    recording.add_argument("folder", type=Path)
+    recording.add_argument("--engine", choices=("sqlite", "postgresql"), default="sqlite")
+    recording.add_argument("--like", type=Path, help="another record: ask the same addresses")
+    comparing = tasks.add_parser("compare")
+    comparing.add_argument("old", type=Path)
+    comparing.add_argument("new", type=Path)
+    comparing.add_argument("--but-words", action="store_true", help="exit with 0 where only words differ")
+    comparing.add_argument("--dates", action="store_true", help="compare dates, too")
+    given = parser.parse_args(arguments)
+    if given.task == "record":
+        record(given.folder, given.engine, given.like)
+        return 0
+    return compare(
+        given.old, given.new, lambda line: sys.stdout.write(f"{line}\n"), but_words=given.but_words, dates=given.dates
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
