@@ -60,7 +60,8 @@ KINDS = {
 }  # fmt: skip
 READ_WHOLE = ("open", "closed")  # phases; in the others only what answers otherwise there
 FORMATS = ("csv", "json")
-OF_A_ROUTE = {"demo": 8, "year": 24}  # addresses of a route that are read, chosen by a hash
+TOLD_HEADERS = ("Content-Type", "Location", "Content-Disposition")
+OF_A_ROUTE = {"demo": 8, "year": 14}  # addresses of a route that are read, chosen by a hash; of boards thrice as many
 NOT_READ = re.compile(r"/docs/|/SECURITY|^/static/")  # words only
 COMMANDS = ("campaign list", "evaluation list", "team list", "user list", "verify --figures", "verify --json")
 OF_A_CAMPAIGN = ("campaign show", "submission list", "system list", "trail")
@@ -94,10 +95,15 @@ class Record:
     def answers(self, name: str, address: str, answers: Mapping[str, Answer]) -> None:
         """What people are answered at one address; those who are answered alike together."""
         alike: dict[str, list[str]] = defaultdict(list)
+        lines = [address]
         for kind, answer in answers.items():
-            alike[said(answer)].append(kind)
-        text = "".join(f"== {', '.join(kinds)}: {answer}" for answer, kinds in alike.items())
-        self.write(f"{name}/{file_name(address)}.txt", f"{address}\n{text}")
+            headers = dict(answer.headers)
+            lines.append(
+                f"@ {kind}: {answer.status} {' '.join(headers[name] for name in TOLD_HEADERS if name in headers)}"
+            )
+            alike[body_text(answer)].append(kind)
+        lines += [f"== {', '.join(kinds)}\n{text}" for text, kinds in alike.items()]
+        self.write(f"{name}/{file_name(address)}.txt", "\n".join([*lines, ""]))
 
 
 def file_name(address: str) -> str:
@@ -105,30 +111,21 @@ def file_name(address: str) -> str:
     return name if len(name) < 150 else f"{name[:130]}~{hashlib.sha256(address.encode()).hexdigest()[:8]}"
 
 
-def said(answer: Answer) -> str:
-    """Status, kind, where it leads to, and the body as text."""
-    headers = dict(answer.headers)
+def body_text(answer: Answer) -> str:
+    headers, body = dict(answer.headers), answer.body
     kind = headers.get("Content-Type", "").partition(";")[0]
-    head = [
-        str(answer.status),
-        kind,
-        *(headers[name] for name in ("Location", "Content-Disposition") if name in headers),
-    ]
-    body = answer.body
     if kind == "text/html":
         page = Page()
         page.feed(body.decode())
-        text = page.text()
-    elif kind.endswith("json") and body:
-        text = json.dumps(json.loads(body), indent=1, sort_keys=True, ensure_ascii=False)
-    elif body.startswith(b"\x1f\x8b") and "tar" in headers.get("Content-Disposition", ""):
+        return page.text()
+    if kind.endswith("json") and body:
+        return json.dumps(json.loads(body), indent=1, sort_keys=True, ensure_ascii=False)
+    if ".tar" in headers.get("Content-Disposition", ""):
         with tarfile.open(fileobj=io.BytesIO(body)) as archive:
-            text = "\n".join(sorted(archive.getnames()))
-    elif kind.startswith("text/") or kind.endswith("yaml"):
-        text = body.decode()
-    else:
-        text = f"{len(body)} bytes, {hashlib.sha256(body).hexdigest()}"
-    return f"{' '.join(head)}\n{text}\n"
+            return "\n".join(sorted(archive.getnames()))
+    if kind.startswith("text/") or not body:
+        return body.decode()
+    return f"{len(body)} bytes, {hashlib.sha256(body).hexdigest()}"
 
 
 WITHIN_A_LINE = re.compile("a|abbr|b|button|code|em|i|input|kbd|label|small|span|strong|su[bp]|t[dh]|text|time")
@@ -197,8 +194,8 @@ def record(folder: Path, engine: str, like: Path | None) -> None:
             record_installation(made, "demo", here, place, ACCOUNTS)
         with installed(new_database(), place / "year") as here:
             play(here, FIRST, Asked(endpoints=("none",)))
-            for number, (key, answer) in enumerate(here.steps.items()):
-                made.answers("year/steps", f"{number:03} {' '.join(key)}", {key[1]: answer})
+            for (when, who, method, address), answer in here.steps.items():
+                made.answers("year/steps", f"{when}, {who} {method} {address}", {who: answer})
             record_installation(made, "year", here, place, IN_THE_YEAR)
         set_clock, matrix_of = time_machine.travel(NOW, tick=False), played(new_database(), place / "matrix")
         with set_clock, chance(), quick_passwords(), matrix_of as matrix:
@@ -271,10 +268,11 @@ def some(here: Installation, most: int) -> Iterator[str]:
     routes: dict[str, list[str]] = defaultdict(list)
     for address in addresses(here, "GET"):
         if not NOT_READ.search(address):
-            rule, _ = links.match(address.partition("?")[0], return_rule=True)
-            routes[rule.rule].append(address)
-    for own in routes.values():
-        yield from sorted(sorted(own, key=lambda address: zlib.crc32(address.encode()))[:most], key=natural)
+            route = links.match(address.partition("?")[0], return_rule=True)[0].rule
+            routes[route].append(address)
+    for route, own in routes.items():
+        count = most * 3 if route.count("<") == 2 else most
+        yield from sorted(sorted(own, key=lambda address: zlib.crc32(address.encode()))[:count], key=natural)
 
 
 def record_phase(made: Record, phase: str, matrix: Played) -> None:
@@ -306,56 +304,53 @@ def record_phase(made: Record, phase: str, matrix: Played) -> None:
 
 def record_files(made: Record, place: Path) -> None:
     """What commands make of files: without a database."""
-    judgments = place / "qrels.txt"
-    judgments.write_text(
-        "".join(f"{query} 0 {of} {grade}\n" for (query, of), grade in sorted(FIRST["shown"][0].items()))
-    )
-    runs = {name: place / f"{name.replace(' ', '-')}.run" for name in RUNS}
-    for name, path in runs.items():
-        path.write_text(RUNS[name].text)
-    good, other, lacking = (str(runs[name]) for name in ("good", "other", "lacking"))
-    asked = [f"check {path}" for path in runs.values()]
-    for run, qrels in [(path, judgments) for path in runs.values()] + [*_worked_examples(), *_real_runs()]:
-        asked += [f"trec_eval -q -m all_trec {qrels} {run}", f"trec_eval -c -l 2 -m official {qrels} {run}"]
-        asked += [f"score {run} --judgments {qrels} {more}" for more in ("-q --format trec_eval", "--format json")]
-    three = f"score {good} {other} {lacking} --judgments {judgments}"
-    asked += [f"{three} --format {kind}" for kind in ("table", "csv", "json")]
-    asked += [f"{three} -q --format csv --documents 40 --beta 2 --measures AQWV,Pmiss,Pfa,MQWV,AP,nDCG@5,P@5"]
-    asked += [f"{three} --compare {good} --format {kind}" for kind in ("table", "csv", "json")]
-    for curve in ("sweep", "oracle", "recall", "rank"):
-        asked.append(f"curves {good} --judgments {judgments} --curve {curve} --documents 40 --beta 2")
-    asked += [f"agreement {good} {other} --format {kind}" for kind in ("table", "csv", "json")]
-    fused = place / "fused.run"
-    asked += [f"fuse {way} {good} {other} --out {fused}" for way in ("rrf", "combsum")]
-    asked += [f"score --explain {measure}" for measure in ("AQWV", "AP", "nDCG@10", "MQWV", "RBO")]
     shared = shared_data()
-    if shared is not None:
-        tests = [line.partition("\t")[0] for line in (shared / "trec_eval-tests/COMMANDS.tsv").read_text().splitlines()]
-        asked += [
-            f"trec_eval {re.sub(r'(?<= )(?=(qrels|results|prefs)[.])', f'{shared}/trec_eval-tests/', f' {line}')}"
-            for line in tests
-        ]
-    for line in asked:
+    for line in file_commands(place, shared):
         done = run_here(line.split(), {}, folder=place)
         text = f"{line}\nexit {done.status}\n{done.out}{done.err}"
-        if line.endswith(f"--out {fused}"):
-            text += fused.read_text()
+        if line.startswith("fuse"):
+            text += (place / "fused.run").read_text()
         for path, word in ((place, "<folder>"), (REPOSITORY, "<repository>"), (shared, "<shared>")):
             text = text.replace(str(path), word)
-        made.write(f"files/{file_name(text.partition(chr(10))[0])}.txt", text)
+        made.write(f"files/{file_name(text.splitlines()[0])}.txt", text)
 
 
-def _worked_examples() -> Iterator[tuple[Path, Path]]:
-    """Each run with each judgments of its folder."""
+def file_commands(place: Path, shared: Path | None) -> Iterator[str]:
+    """Over the experiment's runs, the worked examples, and other people's runs where they are."""
+    grades = sorted(FIRST["shown"][0].items())
+    (place / "qrels.txt").write_text("".join(f"{query} 0 {document} {grade}\n" for (query, document), grade in grades))
+    pairs = []
+    for name, run in RUNS.items():
+        path = place / f"{name.replace(' ', '-')}.run"
+        path.write_text(run.text)
+        pairs.append((path, place / "qrels.txt"))
+        yield f"check {path}"
     for folder in sorted((REPOSITORY / "seeds" / "worked-examples").iterdir()):
-        yield from itertools.product(sorted(folder.glob("*.run")), sorted(folder.glob("*.qrels")))
-
-
-def _real_runs() -> Iterator[tuple[Path, Path]]:
-    """Some of other people's, where they are."""
-    shared = shared_data()
-    for run in ("dl-hard/bm25.gz", "trec-cast21/org_manual_bm25.gz") if shared is not None else ():
-        yield shared / run, (shared / run).parent / "qrels.txt"
+        pairs += itertools.product(sorted(folder.glob("*.run")), sorted(folder.glob("*.qrels")))
+    if shared is not None:
+        pairs.append((shared / "dl-hard/bm25.gz", shared / "dl-hard/qrels.txt"))
+        pairs.append((shared / "trec-cast21/org_manual_bm25.gz", shared / "trec-cast21/qrels.txt"))
+        tests = shared / "trec_eval-tests"
+        for line in (tests / "COMMANDS.tsv").read_text().splitlines():  # options, two files, a tab, the expected output
+            *options, qrels, ranked = line.partition("\t")[0].split()
+            yield " ".join(("trec_eval", *options, str(tests / qrels), str(tests / ranked)))
+    for path, judgments in pairs:
+        yield f"trec_eval -q -m all_trec {judgments} {path}"
+        yield f"trec_eval -c -l 2 -m official {judgments} {path}"
+        yield f"score {path} --judgments {judgments} -q --format trec_eval"
+        yield f"score {path} --judgments {judgments} --format json"
+    three = "score good.run other.run lacking.run --judgments qrels.txt"
+    yield f"{three} -q --format csv --documents 40 --beta 2 --measures AQWV,Pmiss,Pfa,MQWV,AP,nDCG@5,P@5"
+    for kind in ("table", "csv", "json"):
+        yield f"{three} --format {kind}"
+        yield f"{three} --compare good.run --format {kind}"
+        yield f"agreement good.run other.run --format {kind}"
+    for curve in ("sweep", "oracle", "recall", "rank"):
+        yield f"curves good.run --judgments qrels.txt --curve {curve} --documents 40 --beta 2"
+    yield "fuse rrf good.run other.run --out fused.run"
+    yield "fuse combsum good.run other.run --out fused.run"
+    for measure in ("AQWV", "AP", "nDCG@10", "MQWV", "RBO"):
+        yield f"score --explain {measure}"
 
 
 MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
@@ -368,11 +363,13 @@ VARYING = (
     (r"(name=seen value=)[^\]]*", r"\1<seen>"),
     (r"(/static/[^\s?\]]+)\?[\w=.-]+", r"\1"),
     (r"(head of the trail: \d+:|\"(?:hash|head|previous_hash)\": \")[0-9a-f]{64}", r"\1<hash>"),
-    (r"(\"seconds\": |\bin )\d+(?:\.\d+)?(?= s\b|,?$)", r"\1<seconds>"),
+    (r"(?<=\"seconds\": )\d+(?:\.\d+)?|(?<=, in )\d+(?:\.\d+)? m?s\b", "<seconds>"),
 )
 NUMBER = re.compile(r"[-+−]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?")
 ADDRESS = re.compile(r"(?:href|action|formaction|src)=[^\s\]]*|(?<= )/\S*|https?:\S+")
-STATUS = re.compile(r"^(== .*?: \d+|exit \d+)", re.MULTILINE)
+STATUS = re.compile(r"^(?:@ .*|exit \d+)", re.MULTILINE)
+KINDS_OF_CHANGE = ("statuses", "figures", "addresses", "words")
+LONG = 3000  # lines
 SHOWN_LINES, SHOWN_FILES, SHOWN_CHARACTERS = 6, 4, 300
 
 
@@ -410,7 +407,7 @@ def normalised(text: str, *, dates: bool = False) -> list[str]:
 
 
 def changes(old: Sequence[str], new: Sequence[str]) -> Iterator[Change]:
-    for kind, start, end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for kind, start, end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=len(old) > LONG).get_opcodes():
         if kind != "equal":
             yield Change(tuple(old[start:end]), tuple(new[new_start:new_end]))
 
@@ -421,29 +418,26 @@ def compare(
     """Tells what differs, a summary first; 1 where something does. but_words: where something but words does."""
     names = [{str(path.relative_to(side)) for path in side.rglob("*") if path.is_file()} for side in (old, new)]
     found: dict[Change, list[str]] = defaultdict(list)
-    changed = set()
     for name in sorted(names[0] & names[1]):
         before, after = ((side / name).read_bytes().decode() for side in (old, new))
         if before != after:
             for change in changes(*(normalised(text, dates=dates) for text in (before, after))):
                 found[change].append(name)
-                changed.add(name)
-    added, gone = sorted(names[1] - names[0]), sorted(names[0] - names[1])
-    tell(f"{len(names[0])} and {len(names[1])} files: {len(gone)} gone, {len(added)} added, {len(changed)} changed")
+    changed = sorted({name for files in found.values() for name in files})
+    by_word = {"gone": sorted(names[0] - names[1]), "added": sorted(names[1] - names[0]), "changed": changed}
+    tell(f"{len(names[0])} and {len(names[1])} files: {', '.join(f'{len(by_word[word])} {word}' for word in by_word)}")
     kinds = Counter(change.kind for change in found)
-    tell(", ".join(f"{count} different changes of {kind}" for kind, count in sorted(kinds.items())) or "no change")
-    for word, files in (("gone", gone), ("added", added), ("changed", sorted(changed))):
+    tell(", ".join(f"{kinds[kind]} different changes of {kind}" for kind in KINDS_OF_CHANGE))
+    for word, files in by_word.items():
         for room, count in sorted(Counter(name.rpartition("/")[0] for name in files).items()):
             tell(f"  {count} {word} in {room}")
-    for word, files in (("gone", gone), ("added", added)):
-        for name in files:
+    for word in ("gone", "added"):
+        for name in by_word[word]:
             tell(f"{word}: {name}")
-    for kind in ("statuses", "figures", "addresses", "words"):
-        for change, files in sorted(found.items(), key=lambda item: -len(item[1])):
-            if change.kind == kind:
-                others = f" and {len(files) - SHOWN_FILES} more" if len(files) > SHOWN_FILES else ""
-                tell(f"{kind}, {len(files)} times: {'; '.join(files[:SHOWN_FILES])}{others}\n{change}")
-    return int(bool(added or gone or (found.keys() if not but_words else kinds.keys() - {"words"})))
+    for change, files in sorted(found.items(), key=lambda item: (KINDS_OF_CHANGE.index(item[0].kind), -len(item[1]))):
+        others = f" and {len(files) - SHOWN_FILES} more" if len(files) > SHOWN_FILES else ""
+        tell(f"{change.kind}, {len(files)} times: {'; '.join(files[:SHOWN_FILES])}{others}\n{change}")
+    return int(names[0] != names[1] or any(kind != "words" or not but_words for kind in kinds))
 
 
 def main(arguments: list[str] | None = None) -> int:
