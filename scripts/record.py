@@ -60,7 +60,7 @@ KINDS = {
 }  # fmt: skip
 READ_WHOLE = ("open", "closed")  # phases; in the others only what answers otherwise there
 FORMATS = ("csv", "json")
-TOLD_HEADERS = ("Content-Type", "Location", "Content-Disposition")
+SHOWN_HEADERS = ("Content-Type", "Location", "Content-Disposition")
 OF_A_ROUTE = {"demo": 6, "year": 14}  # addresses of a route that are read, chosen by a hash; of boards thrice as many
 NOT_READ = re.compile(r"/docs/|/SECURITY|^/static/")  # words only
 COMMANDS = ("campaign list", "evaluation list", "team list", "user list", "verify --figures", "verify --json")
@@ -99,7 +99,7 @@ class Record:
         for kind, answer in answers.items():
             headers = dict(answer.headers)
             lines.append(
-                f"@ {kind}: {answer.status} {' '.join(headers[name] for name in TOLD_HEADERS if name in headers)}"
+                f"@ {kind}: {answer.status} {' '.join(headers[name] for name in SHOWN_HEADERS if name in headers)}"
             )
             alike[body_text(answer)].append(kind)
         lines += [f"== {', '.join(kinds)}\n{text}" for text, kinds in alike.items()]
@@ -130,7 +130,7 @@ def body_text(answer: Answer) -> str:
 
 WITHIN_A_LINE = re.compile("a|abbr|b|button|code|em|i|input|kbd|label|small|span|strong|su[bp]|t[dh]|text|time")
 SILENT = ("script", "style")
-TOLD = {
+SHOWN_ATTRIBUTES = {
     "a": ("href",), "form": ("method", "action"), "button": ("name", "value", "formaction"),
     "input": ("type", "name", "value", "checked", "disabled", "required"), "img": ("src", "alt"),
     "option": ("value", "selected"), "select": ("name",), "textarea": ("name",),
@@ -154,12 +154,16 @@ class Page(HTMLParser):
         self._silent += tag in SILENT
         if not WITHIN_A_LINE.fullmatch(tag):
             self._end_line()
-        known = dict(attrs)
-        told = [f"{name}={known[name] or ''}" for name in (*TOLD.get(tag, ()), "aria-label", "title") if name in known]
+        values = dict(attrs)
+        attributes = [
+            f"{name}={values[name] or ''}"
+            for name in (*SHOWN_ATTRIBUTES.get(tag, ()), "aria-label", "title")
+            if name in values
+        ]
         if tag in ("td", "th"):
             self._words.append("|")
-        if told and known.get("name") != "csrf_token":
-            self._words.append(f"[{tag} {' '.join(told)}]")
+        if attributes and values.get("name") != "csrf_token":
+            self._words.append(f"[{tag} {' '.join(attributes)}]")
 
     def handle_endtag(self, tag: str) -> None:
         self._silent -= tag in SILENT
@@ -176,39 +180,41 @@ class Page(HTMLParser):
         self._words = []
 
 
-def record(folder: Path, engine: str, like: Path | None) -> None:
+def record(target: Path, engine: str, like: Path | None) -> None:
     keep_files_in_memory()
     compile_once()
     logging.disable()  # a refusal with 503 is one of the answers
-    shutil.rmtree(folder, ignore_errors=True)
-    made = Record(folder, like)
+    shutil.rmtree(target, ignore_errors=True)
+    out = Record(target, like)
     with tempfile.TemporaryDirectory() as name, new_databases(engine, Path(name)) as new_database:
-        place = Path(name)
-        record_help(made)
-        record_files(made, place)
-        with installed(new_database(), place / "demo") as here:
+        folder = Path(name)
+        record_help(out)
+        record_files(out, folder)
+        with installed(new_database(), folder / "demo") as here:
             here.at(DEMONSTRATED)
             here.begin("the demonstration")
             seeding.load(here.database, here.store, DEMONSTRATED)
             here.drain()
-            record_installation(made, "demo", here, place, ACCOUNTS)
-        with installed(new_database(), place / "year") as here:
+            record_installation(out, "demo", here, folder, ACCOUNTS)
+        with installed(new_database(), folder / "year") as here:
             if engine == "postgresql":
                 number_without_gaps(here)
             play(here, FIRST, Asked(endpoints=("none",)))
             for (when, who, method, address), answer in here.steps.items():
-                made.answers("year/steps", f"{when}, {who} {method} {address}", {who: answer})
-            record_installation(made, "year", here, place, IN_THE_YEAR)
-        set_clock, matrix_of = time_machine.travel(NOW, tick=False), played(new_database(), place / "matrix")
+                out.answers("year/steps", f"{when}, {who} {method} {address}", {who: answer})
+            record_installation(out, "year", here, folder, IN_THE_YEAR)
+        set_clock, matrix_of = time_machine.travel(NOW, tick=False), played(new_database(), folder / "matrix")
         with set_clock, chance(), quick_passwords(), matrix_of as matrix:
             for phase in PHASES:
-                record_phase(made, phase, matrix)
+                record_phase(out, phase, matrix)
 
 
 def number_without_gaps(here: Installation) -> None:
     """Lets PostgreSQL give numbers as SQLite does, which takes those again that were rolled back; digests hold them."""
     tables = sa.inspect(here.database.engine)
-    names = [name for name in tables.get_table_names() if any(one["autoincrement"] for one in tables.get_columns(name))]
+    names = [
+        name for name in tables.get_table_names() if any(column["autoincrement"] for column in tables.get_columns(name))
+    ]
     next_of = "setval(pg_get_serial_sequence('\"{0}\"', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM \"{0}\"), false)"
     statement = sa.text(f"SELECT {', '.join(next_of.format(name) for name in names)}")
     begin = here.begin
@@ -221,10 +227,10 @@ def number_without_gaps(here: Installation) -> None:
     here.begin = begin_anew  # type: ignore[method-assign]  # of this installation only
 
 
-def record_help(made: Record) -> None:
+def record_help(out: Record) -> None:
     def walk(command: click.Command, path: list[str]) -> None:
         done = run_here([*path, "--help"], {})
-        made.write(f"help/{' '.join(path) or 'leaderboard'}.txt", f"exit {done.status}\n{done.out}{done.err}")
+        out.write(f"help/{' '.join(path) or 'leaderboard'}.txt", f"exit {done.status}\n{done.out}{done.err}")
         if isinstance(command, click.Group):
             context = click.Context(command)
             for name in command.list_commands(context):
@@ -234,14 +240,14 @@ def record_help(made: Record) -> None:
     walk(root_command, [])
 
 
-def record_installation(made: Record, name: str, here: Installation, place: Path, people: Mapping[str, str]) -> None:
+def record_installation(out: Record, name: str, here: Installation, folder: Path, people: Mapping[str, str]) -> None:
     """What everybody reads, then what commands print, an export, and figures as they are stored."""
     environment = here.app.extensions["config"].as_environment()
 
     def command(*arguments: str, text: str = "") -> str:
         here.begin(" ".join(arguments))
         done = run_here(arguments, environment, text=text)
-        return f"exit {done.status}\n{done.out}{done.err}".replace(str(place), "<folder>")
+        return f"exit {done.status}\n{done.out}{done.err}".replace(str(folder), "<folder>")
 
     now = dt.datetime.now(dt.UTC)
     for account in filter(None, people.values()):
@@ -250,24 +256,24 @@ def record_installation(made: Record, name: str, here: Installation, place: Path
         scopes = (part for scope in ("submit", "manage", "organise") for part in ("--scope", scope))
         here.api_tokens[account] = command("user", "token", account, "--for", "the record", *scopes).split()[-1]
     here.at(now, *people.values())
-    for address in made.asked(f"{name}/answers", some(here, OF_A_ROUTE[name])):
-        made.answers(f"{name}/answers", address, {kind: here.people[who].get(address) for kind, who in people.items()})
+    for address in out.asked(f"{name}/answers", some(here, OF_A_ROUTE[name])):
+        out.answers(f"{name}/answers", address, {kind: here.people[who].get(address) for kind, who in people.items()})
     with here.database.read() as session:
         for table, columns in TABLES.items():
             rows = session.execute(sa.text(f"SELECT {columns} FROM {table}")).all()  # noqa: S608  # our own constants
             lines = sorted(("\t".join(map(written, row)) for row in rows), key=natural)
-            made.write(f"{name}/tables/{table}.tsv", "\n".join([columns, *lines, ""]))
+            out.write(f"{name}/tables/{table}.tsv", "\n".join([columns, *lines, ""]))
         campaigns = session.scalars(sa.text("SELECT slug FROM campaign ORDER BY id")).all()
     for words in (*COMMANDS, *(f"{words} {campaign}" for words in OF_A_CAMPAIGN for campaign in campaigns)):
-        made.write(f"{name}/commands/{words}.txt", command(*words.split()))
+        out.write(f"{name}/commands/{words}.txt", command(*words.split()))
     for campaign in campaigns:
-        target = place / f"{name}-{campaign}"
-        made.write(f"{name}/exports/{campaign}/command.txt", command("export", campaign, "--out", str(target)))
+        target = folder / f"{name}-{campaign}"
+        out.write(f"{name}/exports/{campaign}/command.txt", command("export", campaign, "--out", str(target)))
         files = sorted(path for path in target.rglob("*") if path.is_file())
         sums = [f"{path.relative_to(target)}\t{hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files]
-        made.write(f"{name}/exports/{campaign}/files.tsv", "\n".join([*sums, ""]))
+        out.write(f"{name}/exports/{campaign}/files.tsv", "\n".join([*sums, ""]))
         for path in (path for path in files if path.suffix == ".toml"):
-            made.write(f"{name}/exports/{campaign}/{path.relative_to(target)}", path.read_text())
+            out.write(f"{name}/exports/{campaign}/{path.relative_to(target)}", path.read_text())
 
 
 def written(value: object) -> str:
@@ -288,12 +294,12 @@ def some(here: Installation, most: int) -> Iterator[str]:
         if not NOT_READ.search(address):
             route = links.match(address.partition("?")[0], return_rule=True)[0].rule
             routes[route].append(address)
-    for route, own in routes.items():
+    for route, alike in routes.items():
         count = most * 3 if route.count("<") == 2 else most
-        yield from sorted(sorted(own, key=lambda address: zlib.crc32(address.encode()))[:count], key=natural)
+        yield from sorted(sorted(alike, key=lambda address: zlib.crc32(address.encode()))[:count], key=natural)
 
 
-def record_phase(made: Record, phase: str, matrix: Played) -> None:
+def record_phase(out: Record, phase: str, matrix: Played) -> None:
     """All pages of the access matrix in this phase, then the forms, by whom they refuse."""
     matrix.move_to(phase)
 
@@ -304,9 +310,9 @@ def record_phase(made: Record, phase: str, matrix: Played) -> None:
                 yield from (file_of(page.address, ending) for ending in FORMATS if page.files is not None)
 
     name = f"matrix/{phase}"
-    for pattern in made.asked(name, patterns()):
+    for pattern in out.asked(name, patterns()):
         address = pattern.format(**matrix.names)
-        made.answers(name, pattern, {kind: Answer.of(matrix.get(who, address)) for kind, who in KINDS.items()})
+        out.answers(name, pattern, {kind: Answer.of(matrix.get(who, address)) for kind, who in KINDS.items()})
     for form in FORMS.values() if phase in READ_WHOLE else ():
         address, refusals = form.address.format(**matrix.names), form.refusals(phase)
         answers = {}
@@ -317,34 +323,34 @@ def record_phase(made: Record, phase: str, matrix: Played) -> None:
             elif who in refusals:
                 data = {"csrf_token": matrix.tokens[who]}
                 answers[kind] = Answer.of(matrix.clients[who].post(address, data=data))
-        made.answers(f"{name}/forms", f"{form.address} (POST)", answers)
+        out.answers(f"{name}/forms", f"{form.address} (POST)", answers)
 
 
-def record_files(made: Record, place: Path) -> None:
+def record_files(out: Record, folder: Path) -> None:
     """What commands make of files: without a database."""
     shared = shared_data()
-    for line in file_commands(place, shared):
-        done = run_here(line.split(), {}, folder=place)
+    for line in file_commands(folder, shared):
+        done = run_here(line.split(), {}, folder=folder)
         text = f"{line}\nexit {done.status}\n{done.out}{done.err}"
         if line.startswith("fuse"):
-            text += (place / "fused.run").read_text()
-        for path, word in ((place, "<folder>"), (REPOSITORY, "<repository>"), (shared, "<shared>")):
+            text += (folder / "fused.run").read_text()
+        for path, word in ((folder, "<folder>"), (REPOSITORY, "<repository>"), (shared, "<shared>")):
             text = text.replace(str(path), word)
-        made.write(f"files/{file_name(text.splitlines()[0])}.txt", text)
+        out.write(f"files/{file_name(text.splitlines()[0])}.txt", text)
 
 
-def file_commands(place: Path, shared: Path | None) -> Iterator[str]:
+def file_commands(folder: Path, shared: Path | None) -> Iterator[str]:
     """Over the experiment's runs, the worked examples, and other people's runs where they are."""
     grades = sorted(FIRST["shown"][0].items())
-    (place / "qrels.txt").write_text("".join(f"{query} 0 {document} {grade}\n" for (query, document), grade in grades))
+    (folder / "qrels.txt").write_text("".join(f"{query} 0 {document} {grade}\n" for (query, document), grade in grades))
     pairs = []
     for name, run in RUNS.items():
-        path = place / f"{name.replace(' ', '-')}.run"
+        path = folder / f"{name.replace(' ', '-')}.run"
         path.write_text(run.text)
-        pairs.append((path, place / "qrels.txt"))
+        pairs.append((path, folder / "qrels.txt"))
         yield f"check {path}"
-    for folder in sorted((REPOSITORY / "seeds" / "worked-examples").iterdir()):
-        pairs += itertools.product(sorted(folder.glob("*.run")), sorted(folder.glob("*.qrels")))
+    for examples in sorted((REPOSITORY / "seeds" / "worked-examples").iterdir()):
+        pairs += itertools.product(sorted(examples.glob("*.run")), sorted(examples.glob("*.qrels")))
     if shared is not None:
         pairs.append((shared / "dl-hard/bm25.gz", shared / "dl-hard/qrels.txt"))
         pairs.append((shared / "trec-cast21/org_manual_bm25.gz", shared / "trec-cast21/qrels.txt"))
@@ -431,30 +437,32 @@ def changes(old: Sequence[str], new: Sequence[str]) -> Iterator[Change]:
 
 
 def compare(
-    old: Path, new: Path, tell: Callable[[str], object], *, but_words: bool = False, dates: bool = False
+    old: Path, new: Path, write: Callable[[str], object], *, but_words: bool = False, dates: bool = False
 ) -> int:
     """Tells what differs, a summary first; 1 where something does. but_words: where something but words does."""
     names = [{str(path.relative_to(side)) for path in side.rglob("*") if path.is_file()} for side in (old, new)]
-    found: dict[Change, list[str]] = defaultdict(list)
+    files_of: dict[Change, list[str]] = defaultdict(list)
     for name in sorted(names[0] & names[1]):
         before, after = ((side / name).read_bytes().decode() for side in (old, new))
         if before != after:
             for change in changes(*(normalised(text, dates=dates) for text in (before, after))):
-                found[change].append(name)
-    changed = sorted({name for files in found.values() for name in files})
+                files_of[change].append(name)
+    changed = sorted({name for files in files_of.values() for name in files})
     by_word = {"gone": sorted(names[0] - names[1]), "added": sorted(names[1] - names[0]), "changed": changed}
-    tell(f"{len(names[0])} and {len(names[1])} files: {', '.join(f'{len(by_word[word])} {word}' for word in by_word)}")
-    kinds = Counter(change.kind for change in found)
-    tell(", ".join(f"{kinds[kind]} different changes of {kind}" for kind in KINDS_OF_CHANGE))
+    write(f"{len(names[0])} and {len(names[1])} files: {', '.join(f'{len(by_word[word])} {word}' for word in by_word)}")
+    kinds = Counter(change.kind for change in files_of)
+    write(", ".join(f"{kinds[kind]} different changes of {kind}" for kind in KINDS_OF_CHANGE))
     for word, files in by_word.items():
         for room, count in sorted(Counter(name.rpartition("/")[0] for name in files).items()):
-            tell(f"  {count} {word} in {room}")
+            write(f"  {count} {word} in {room}")
     for word in ("gone", "added"):
         for name in by_word[word]:
-            tell(f"{word}: {name}")
-    for change, files in sorted(found.items(), key=lambda item: (KINDS_OF_CHANGE.index(item[0].kind), -len(item[1]))):
+            write(f"{word}: {name}")
+    for change, files in sorted(
+        files_of.items(), key=lambda item: (KINDS_OF_CHANGE.index(item[0].kind), -len(item[1]))
+    ):
         others = f" and {len(files) - SHOWN_FILES} more" if len(files) > SHOWN_FILES else ""
-        tell(f"{change.kind}, {len(files)} times: {'; '.join(files[:SHOWN_FILES])}{others}\n{change}")
+        write(f"{change.kind}, {len(files)} times: {'; '.join(files[:SHOWN_FILES])}{others}\n{change}")
     return int(names[0] != names[1] or any(kind != "words" or not but_words for kind in kinds))
 
 
@@ -472,12 +480,16 @@ def main(arguments: list[str] | None = None) -> int:
     comparing.add_argument("new", type=Path)
     comparing.add_argument("--but-words", action="store_true", help="exit with 0 where only words differ")
     comparing.add_argument("--dates", action="store_true", help="compare dates, too")
-    given = parser.parse_args(arguments)
-    if given.task == "record":
-        record(given.folder, given.engine, given.like)
+    options = parser.parse_args(arguments)
+    if options.task == "record":
+        record(options.folder, options.engine, options.like)
         return 0
     return compare(
-        given.old, given.new, lambda line: sys.stdout.write(f"{line}\n"), but_words=given.but_words, dates=given.dates
+        options.old,
+        options.new,
+        lambda line: sys.stdout.write(f"{line}\n"),
+        but_words=options.but_words,
+        dates=options.dates,
     )
 
 
