@@ -56,6 +56,13 @@ class Worker(gthread.ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         finally:
             _ends.pop(client, None)
 
+    def set_accept_enabled(self, enabled: bool) -> None:
+        """Called with False when the site stops, too: a client that came now would wait for an answer in vain."""
+        super().set_accept_enabled(enabled)
+        if not self.alive:
+            for listener in self.sockets:
+                listener.close()
+
     def murder_pending(self) -> None:
         """gunicorn's loop calls it every second."""
         super().murder_pending()
