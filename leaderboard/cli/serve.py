@@ -15,7 +15,7 @@ from leaderboard.cli.options import ANY_WHOLE, UNTIL_STDIN_CLOSES, Whole
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.web import create_app
-from leaderboard.web.server import Gate, Worker, close_after_upload
+from leaderboard.web.server import Worker, close_after_upload, gate
 
 __all__ = ["serve"]
 
@@ -40,7 +40,7 @@ class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             self.cfg.set(name, value)
 
     def load(self) -> Any:
-        return Gate(create_app(self._config, setting_up=self._setting_up), self._config, self._requests_at_once)
+        return gate(create_app(self._config, setting_up=self._setting_up), self._config, self._requests_at_once)
 
 
 @click.command()

@@ -79,7 +79,7 @@ def clock() -> dt.datetime:
 def now() -> dt.datetime:
     """When this request began, in UTC: what everything on its page is as of, however long an upload takes."""
     if "began" not in g:
-        # `server.Gate` awaits a form before it asks the application, and notes when the request began.
+        # `server.gate` awaits a form before it asks the application, and notes when the request began.
         g.began = request.environ.get("leaderboard.began") or clock()
     began: dt.datetime = g.began
     return began

@@ -10,9 +10,8 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gunicorn.workers import gthread  # type: ignore[import-untyped]  # gunicorn has no types
 from werkzeug.exceptions import ClientDisconnected
@@ -20,10 +19,6 @@ from werkzeug.exceptions import ClientDisconnected
 from leaderboard.config import Config
 from leaderboard.errors import TooSlow
 from leaderboard.web.intake import FORM_BYTES
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 HEAD_SECONDS = 15.0  # for a head and a form without a file
 FREE_SECONDS = 30.0  # of an upload before its speed counts
@@ -78,28 +73,28 @@ def close_after_upload(_: Any, request: Any) -> None:
         request.force_close()
 
 
-class Gate:
-    """Stands before the application, which gets a request with its whole form, and an upload while it arrives."""
+def gate(app: Any, config: Config, requests_at_once: int) -> Any:
+    """Stands before the application, which gets a request with its whole form, and an upload while it arrives.
 
-    def __init__(self, app: "WSGIApplication", config: Config, requests_at_once: int) -> None:
-        """requests_at_once: that compute, uploads aside."""
-        self._app = app
-        self._config = config
-        self._slots = threading.BoundedSemaphore(requests_at_once)
+    requests_at_once: that compute, uploads aside
+    """
+    slots = threading.BoundedSemaphore(requests_at_once)
 
-    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+    def ask(environ: dict[str, Any], start_response: Any) -> Any:
         environ["leaderboard.began"] = dt.datetime.now(dt.UTC)
-        size = int(environ.get("CONTENT_LENGTH") or 0)
+        body, size = environ["wsgi.input"], int(environ.get("CONTENT_LENGTH") or 0)
         if size > FORM_BYTES:
-            environ["wsgi.input"] = _Upload(environ["wsgi.input"], size, environ["gunicorn.socket"], self._config)
-            return self._app(environ, start_response)
-        form = environ["wsgi.input"].read(size)
+            environ["wsgi.input"] = _Upload(body, size, environ["gunicorn.socket"], config)
+            return app(environ, start_response)
+        form = body.read(size)
         if len(form) < size:
             start_response("408 Request Timeout", [("Content-Length", "0")])
             return ()
         environ["wsgi.input"] = io.BytesIO(form)
-        with self._slots:
-            return self._app(environ, start_response)
+        with slots:
+            return app(environ, start_response)
+
+    return ask
 
 
 class _Upload(io.RawIOBase):
@@ -111,11 +106,9 @@ class _Upload(io.RawIOBase):
         self._seconds_for_a_byte = 1 / (config.upload_bytes_per_second or math.inf)
         self._end = now + (FREE_SECONDS if config.upload_bytes_per_second else math.inf)
         self._last = now + (config.upload_seconds or math.inf)
+        _ends[client] = min(self._end, self._last)
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+    def readinto(self, buffer: Any, /) -> int:
         """Raises TooSlow where it arrives more slowly than the installation takes."""
         view = memoryview(buffer)
         size = min(len(view), PIECE, self._left)

@@ -74,10 +74,9 @@ def receive(
     small = small or {}
     fields: Fields = MultiDict()
     with ExitStack() as until_read:
-        try:
-            files = _read(fields, (file_field, *small), check or _require_own_form, until_read, admit)
-        except _NotAdmittedError as error:
-            return Posted(fields, None, NOT_TAKEN, clock(), error.reason)
+        files, refusal = _read(fields, (file_field, *small), check or _require_own_form, until_read, admit)
+        if refusal is not None:
+            return Posted(fields, None, NOT_TAKEN, clock(), refusal)
         received_at, upload, refused = clock(), None, None
         if file_field in files:
             try:
@@ -101,7 +100,7 @@ def look(file_field: str, most: int) -> tuple[Fields, Looked | None]:
     """
     fields: Fields = MultiDict()
     with ExitStack() as until_read:
-        files = _read(fields, (file_field,), _require_own_form, until_read)
+        files, _ = _read(fields, (file_field,), _require_own_form, until_read)
         if file_field not in files:
             return fields, None
         file = files[file_field]
@@ -118,7 +117,7 @@ def read_files(readers: Mapping[str, Callable[..., Any]], known: Collection[str]
     fields: Fields = MultiDict()
     contents = {}
     with ExitStack() as until_read:
-        files = _read(fields, readers, require_text, until_read)
+        files, _ = _read(fields, readers, require_text, until_read)
         for name, texts in fields.lists():
             if name not in known or len(texts) > 1:
                 raise _not_taken(name, name in known, [*known, *readers])
@@ -148,21 +147,15 @@ def _signer() -> URLSafeTimedSerializer:
     return URLSafeTimedSerializer(config().secret_key, salt="an upload that was received")
 
 
-class _NotAdmittedError(Exception):
-    def __init__(self, reason: LeaderboardError) -> None:
-        self.reason = reason
-
-
 def _read(
     fields: Fields,
     names: Collection[str],
     check: Callable[[Fields], None],
     until_read: ExitStack,
     admit: Callable[[Fields], None] = lambda _: None,
-) -> dict[str, Arriving]:
-    """Reads this request's form to its end: its fields into `fields`, and its files, by field.
-
-    The files are gone when `until_read` is closed. Raises _NotAdmittedError for what `admit` raises.
+) -> tuple[dict[str, Arriving], LeaderboardError | None]:
+    """Reads this request's form to its end, its fields into `fields`; its files, by field, which are gone when
+    `until_read` is closed, and why `admit` refuses any: what follows is not read then.
     """
     files: dict[str, Arriving] = {}
     left = FIELD_BYTES
@@ -172,7 +165,10 @@ def _read(
         if isinstance(part, File) and part.filename:
             if not files:
                 check(fields)
-                _admit(admit, fields)
+                try:
+                    admit(fields)
+                except LeaderboardError as refusal:
+                    return files, refusal
             if name in files or name not in names:
                 raise _not_taken(name, name in files, names)
             files[name] = until_read.enter_context(store().arriving(part.filename))
@@ -185,14 +181,7 @@ def _read(
             if isinstance(part, Field):
                 fields.add(name, text.decode("utf-8", "replace"))
     check(fields)
-    return files
-
-
-def _admit(admit: Callable[[Fields], None], fields: Fields) -> None:
-    try:
-        admit(fields)
-    except LeaderboardError as error:
-        raise _NotAdmittedError(error) from error
+    return files, None
 
 
 def _pieces(events: Iterator[Any]) -> Iterator[bytes]:

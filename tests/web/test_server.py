@@ -21,7 +21,7 @@ from leaderboard.db import Database
 from leaderboard.errors import TooSlow
 from leaderboard.models import Submission
 from leaderboard.web import server
-from leaderboard.web.server import Gate
+from leaderboard.web.server import gate
 from tests.support.clients import Client, crowd, run, upload_requests
 from tests.support.processes import Process
 from tests.support.site import LEADERBOARD, Site, running_site
@@ -276,7 +276,7 @@ def asked(body: bytes, size: int, read: list[bytes]) -> list[str]:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         environ = {"CONTENT_LENGTH": str(size), "wsgi.input": io.BytesIO(body), "gunicorn.socket": ours}
-        Gate(app, Config(), 1)(environ, lambda status, _: statuses.append(status))
+        gate(app, Config(), 1)(environ, lambda status, _: statuses.append(status))
     return statuses
 
 
