@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import resource
 import socket
 from typing import Any
 
@@ -14,19 +15,23 @@ from leaderboard.cli.options import ANY_WHOLE, UNTIL_STDIN_CLOSES, Whole
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.web import create_app
-from leaderboard.web.server import PatientWorker
+from leaderboard.web.server import Worker, close_after_upload, gate
 
 __all__ = ["serve"]
 
+THREADS = 400  # of one process, most of which wait for slow clients
+CONNECTIONS = 1000  # of one process
+FILES = 4096  # that one process may have open
 NEW_KEY = "python -c 'import secrets; print(secrets.token_hex(32))'"
 
 
 class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """The site of one installation. Its processes make the app after the fork, each for itself."""
 
-    def __init__(self, config: Config, setting_up: bool, **settings: Any) -> None:
-        self.installation = config  # for the worker class
+    def __init__(self, config: Config, setting_up: bool, requests_at_once: int, **settings: Any) -> None:
+        self._config = config
         self._setting_up = setting_up
+        self._requests_at_once = requests_at_once
         self._settings = settings
         super().__init__()
 
@@ -35,7 +40,7 @@ class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             self.cfg.set(name, value)
 
     def load(self) -> Any:
-        return create_app(self.installation, setting_up=self._setting_up)
+        return gate(create_app(self._config, setting_up=self._setting_up), self._config, self._requests_at_once)
 
 
 @click.command()
@@ -74,14 +79,18 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
             "they know it by in LEADERBOARD_HOSTS, such as leaderboard.example.org"
         )
     click.echo(f"the site listens at {address_of(listener)}")
+    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(files, min(FILES, most) if most > 0 else FILES), most))
     _Site(
         config,
         setting_up,
+        threads,
         bind=f"fd://{listener.detach()}",
-        worker_class=PatientWorker,
-        sendfile=False,  # an answer goes through the worker's own buffers, so that a slow reader holds no thread
+        worker_class=Worker,
+        pre_request=close_after_upload,
         workers=workers,
-        threads=threads,
+        threads=THREADS,
+        worker_connections=CONNECTIONS,
         umask=_umask(),
         # gunicorn would believe headers of a peer on this machine; what proxies say is the site's own setting.
         forwarded_allow_ips="",

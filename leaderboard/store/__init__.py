@@ -10,9 +10,9 @@ from leaderboard.formats import ByteSource
 from leaderboard.store.checked import open_checked
 from leaderboard.store.folder import Folder, reading, writing
 from leaderboard.store.ranked_lists import DAMAGED, LOST, RankedList, is_sound, read_list, write_lists
-from leaderboard.store.receiving import Caps, Received, plain_filename, receive
+from leaderboard.store.receiving import PIECE, Arriving, Caps, Received, plain_filename
 
-__all__ = ["Caps", "RankedList", "Received", "RunStore", "plain_filename"]
+__all__ = ["Arriving", "Caps", "RankedList", "Received", "RunStore", "plain_filename"]
 
 RUNS = "runs"
 RANKED = "ranked"
@@ -44,23 +44,33 @@ class RunStore:
             path.write_bytes(bytes(CHECK_BYTES))
 
     @contextmanager
+    def arriving(self, filename: str) -> Iterator[Arriving]:
+        """A file to write an upload to; it is gone after the block, unless it was kept by `keep`."""
+        with self._folder.incoming() as path:
+            file = Arriving(path, filename, self.caps)
+            try:
+                yield file
+            finally:
+                file.close()
+
+    def keep(self, path: Path, received: Received) -> None:
+        """Keeps a file that has arrived for good. One that no submission names is swept a day later."""
+        self._folder.keep(path, _run_key(received.sha256))
+
+    @contextmanager
     def receiving(self, stream: ByteSource, filename: str) -> Iterator[tuple[Received, Path]]:
         """Takes an upload in, says what it is and where it lies, and keeps it for good when the block ends without an
         exception.
 
         Raises TooLarge over a cap, NoStore when the store can't be written, and whatever `stream` raises when the
-        sender breaks off; nothing is left behind then. A file that no submission names is swept a day later.
+        sender breaks off; nothing is left behind then.
         """
-        with self._folder.incoming() as path:
-            with writing():
-                target = path.open("wb")
-            try:
-                received = receive(stream, target, filename, self.caps)
-            finally:
-                with writing():
-                    target.close()
-            yield received, path
-            self._folder.keep(path, _run_key(received.sha256))
+        with self.arriving(filename) as file:
+            while piece := stream.read(PIECE):
+                file.write(piece)
+            received = file.received()
+            yield received, file.path
+            self.keep(file.path, received)
 
     def receive(self, stream: ByteSource, filename: str) -> Received:
         """Keeps an upload for good and says what it is; raises as `receiving` does."""

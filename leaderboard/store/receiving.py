@@ -1,15 +1,12 @@
-"""Takes an upload in as it arrives: written, hashed and measured in one pass, under caps."""
+"""Takes an upload in as it arrives: written, hashed and measured, under caps."""
 
 import hashlib
 from dataclasses import dataclass
-from pathlib import PurePosixPath, PureWindowsPath
-from typing import BinaryIO
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from leaderboard.errors import FileRejected, TooLarge
-from leaderboard.formats import ByteSource, Limits, open_plain
+from leaderboard.formats import Limits, open_plain
 from leaderboard.store.folder import writing
-
-__all__ = ["Caps", "Received", "plain_filename", "receive"]
 
 PIECE = 1 << 18  # bytes read at once
 LONGEST_FILENAME = 200  # characters
@@ -42,61 +39,65 @@ class Received:
     filename: str
 
 
-class _Copying:
-    """Reads `source`; every byte that comes through is written to `target`, hashed and counted."""
+class Arriving:
+    """A file as it arrives: written to `path`, hashed and counted."""
 
-    def __init__(self, source: ByteSource, target: BinaryIO, cap: int) -> None:
-        self._source = source
-        self._target = target
-        self._cap = cap
-        self.size = 0
-        self.sha256 = hashlib.sha256()
-        self.md5 = hashlib.md5(usedforsecurity=False)
-
-    def read(self, size: int, /) -> bytes:
-        """Up to `size` bytes, b"" at the end. Raises TooLarge past the cap, NoStore when they can't be written."""
-        piece = self._source.read(size)
-        self.size += len(piece)
-        if self.size > self._cap:
-            raise TooLarge(f"The file is larger than {self._cap:,} bytes, the most taken here; compress it with gzip.")
-        self.sha256.update(piece)
-        self.md5.update(piece)
+    def __init__(self, path: Path, filename: str, caps: Caps) -> None:
+        self.path = path
+        self.filename = plain_filename(filename)
+        self._caps = caps
+        self._size = 0
+        self._sha256 = hashlib.sha256()
+        self._md5 = hashlib.md5(usedforsecurity=False)
         with writing():
-            self._target.write(piece)
-            if not piece:
-                self._target.flush()
-        return piece
+            self._file = path.open("wb")
 
-    def drain(self) -> None:
-        while self.read(PIECE):
-            pass
+    def write(self, data: bytes | bytearray) -> None:
+        """Raises TooLarge past the cap, and then for whatever comes; NoStore when it can't be written."""
+        self._size += len(data)
+        self._require_size()
+        self._sha256.update(data)
+        self._md5.update(data)
+        with writing():
+            self._file.write(data)
 
+    def close(self) -> None:
+        with writing():
+            self._file.close()
 
-def receive(source: ByteSource, target: BinaryIO, filename: str, caps: Caps) -> Received:
-    """Copies `source` to its end. Raises TooLarge over a cap, and whatever `source` raises when it breaks off."""
-    copying = _Copying(source, target, caps.upload_bytes)
-    text_sha256 = hashlib.sha256()
-    text_size = 0
-    try:
-        with open_plain(copying, Limits(expanded_bytes=NO_CAP), filename) as text:
-            while piece := text.read(PIECE):
-                text_size += len(piece)
-                if text_size > caps.text_bytes:
-                    raise TooLarge(f"The file expands to more than {caps.text_bytes:,} bytes, the most taken here.")
-                text_sha256.update(piece)
-        copying.drain()
-    except FileRejected:
-        # What is wrong with it is said after it was read whole, with every other problem: here it is only kept.
-        copying.drain()
-        text_sha256, text_size = copying.sha256, copying.size
-    return Received(
-        sha256=copying.sha256.hexdigest(),
-        md5=copying.md5.hexdigest(),
-        text_sha256=text_sha256.hexdigest(),
-        size=copying.size,
-        text_size=text_size,
-        filename=plain_filename(filename),
-    )
+    def whole(self) -> Path:
+        """Where it lies, now that all of it has come. Raises TooLarge for what `write` refused."""
+        self._require_size()
+        self.close()
+        return self.path
+
+    def received(self) -> Received:
+        """What it is, now that all of it has come. Raises TooLarge as `whole` does, and over the cap of text."""
+        path, cap = self.whole(), self._caps.text_bytes
+        text_sha256 = hashlib.sha256()
+        text_size = 0
+        try:
+            with open_plain(path, Limits(expanded_bytes=NO_CAP), self.filename) as text:
+                while piece := text.read(PIECE):
+                    text_size += len(piece)
+                    if text_size > cap:
+                        raise TooLarge(f"The file expands to more than {cap:,} bytes, the most taken here.")
+                    text_sha256.update(piece)
+        except FileRejected:  # what is wrong with it is said later, with every other problem
+            text_sha256, text_size = self._sha256, self._size
+        return Received(
+            sha256=self._sha256.hexdigest(),
+            md5=self._md5.hexdigest(),
+            text_sha256=text_sha256.hexdigest(),
+            size=self._size,
+            text_size=text_size,
+            filename=self.filename,
+        )
+
+    def _require_size(self) -> None:
+        cap = self._caps.upload_bytes
+        if self._size > cap:
+            raise TooLarge(f"The file is larger than {cap:,} bytes, the most taken here; compress it with gzip.")
 
 
 def plain_filename(filename: str) -> str:

@@ -13,7 +13,6 @@ from leaderboard.reads.tokens import tokens_of
 from leaderboard.services import closing, passwords, people
 from leaderboard.web.context import actor, now, reading, writing
 from leaderboard.web.forms import Given, form_page
-from leaderboard.web.intake import gives_back
 from leaderboard.web.proofs import ProofForm
 from leaderboard.web.sessions import sign_out, signed_in, stay_signed_in
 
@@ -49,7 +48,6 @@ def show() -> ResponseReturnValue:
 
 @blueprint.route("/password", methods=["GET", "POST"])
 @signed_in
-@gives_back
 def password() -> ResponseReturnValue:
     form = PasswordForm()
     if not form.is_submitted():
@@ -74,7 +72,6 @@ def password() -> ResponseReturnValue:
 
 @blueprint.route("/close", methods=["GET", "POST"])
 @signed_in
-@gives_back
 def close() -> ResponseReturnValue:
     form = ProofForm()
     with reading() as session:

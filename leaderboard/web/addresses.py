@@ -13,7 +13,6 @@ from leaderboard.services import addresses
 from leaderboard.services.attempts import count_mail
 from leaderboard.web.context import actor, client_address, database, now, reading, writing
 from leaderboard.web.forms import Form, form_page
-from leaderboard.web.intake import gives_back
 from leaderboard.web.mailed import on_its_way
 from leaderboard.web.proofs import ProofForm, password_field
 from leaderboard.web.sessions import signed_in
@@ -41,7 +40,6 @@ class MailForm(Form):
 
 @blueprint.route("/email", methods=["GET", "POST"])
 @signed_in
-@gives_back
 def change() -> ResponseReturnValue:
     form = AddressForm()
     if not form.is_submitted():

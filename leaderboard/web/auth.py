@@ -10,7 +10,6 @@ from leaderboard.services import people
 from leaderboard.services.attempts import count_mail, count_name, count_registration, take_back
 from leaderboard.web.context import client_address, database, now, writing
 from leaderboard.web.forms import Form, Given, form_page
-from leaderboard.web.intake import gives_back
 from leaderboard.web.sessions import known_browser, local, sign_in, sign_out
 
 blueprint = Blueprint("auth", __name__)
@@ -51,7 +50,6 @@ class RegisterForm(NameForm):
 
 
 @blueprint.route("/login", methods=["GET", "POST"])
-@gives_back
 def log_in() -> ResponseReturnValue:
     form = LogInForm(data={"next": request.args.get("next", "")})
     if not form.validate_on_submit():
@@ -67,7 +65,6 @@ def log_in() -> ResponseReturnValue:
 
 
 @blueprint.route("/register", methods=["GET", "POST"])
-@gives_back
 def register() -> ResponseReturnValue:
     form = RegisterForm(data={"next": request.args.get("next", "")})
     if not form.is_submitted():

@@ -79,8 +79,8 @@ def clock() -> dt.datetime:
 def now() -> dt.datetime:
     """When this request began, in UTC: what everything on its page is as of, however long an upload takes."""
     if "began" not in g:
-        # The site's own server waits for a short body before it asks the application, and knows when it began.
-        g.began = getattr(request.environ.get("gunicorn.socket"), "request_began", None) or clock()
+        # `server.gate` awaits a form before it asks the application, and notes when the request began.
+        g.began = request.environ.get("leaderboard.began") or clock()
     began: dt.datetime = g.began
     return began
 

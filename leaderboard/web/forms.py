@@ -17,7 +17,6 @@ from wtforms.widgets import DateTimeLocalInput, TextInput
 from leaderboard.errors import Gathered, InvalidFields, LeaderboardError
 from leaderboard.numbers import is_whole, read_number, read_ratio, read_whole, written
 from leaderboard.web.errors import retry_after
-from leaderboard.web.intake import refused_fields
 
 __all__ = ["Form", "Given", "MomentField", "NumberField", "RatioField", "WholeField", "form_page", "options"]
 
@@ -53,12 +52,11 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
         return data or ""
 
     def validate(self, extra_validators: Any = None) -> bool:
-        """Whether all can be used, as far as the form knows. A text that held what can't be kept is refused by it."""
+        """Whether all can be used, as far as the form knows."""
         sound = super().validate(extra_validators)
         for field in self._fields.values():
             field.errors = list(dict.fromkeys(field.errors))
-        self.refuse(refused_fields())
-        return bool(sound and not refused_fields())
+        return bool(sound)
 
     def usable(self, name: str) -> Any:
         """What the field gives the service: what was sent, or its default where the form refuses that."""

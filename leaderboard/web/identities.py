@@ -13,7 +13,6 @@ from leaderboard.web import providers
 from leaderboard.web.auth import NameForm, counted_account
 from leaderboard.web.context import actor, config, now, writing
 from leaderboard.web.forms import form_page
-from leaderboard.web.intake import gives_back
 from leaderboard.web.proofs import ProofForm
 from leaderboard.web.providers import Proven
 from leaderboard.web.sessions import local, sign_in, signed_in
@@ -47,7 +46,6 @@ def back(provider: str) -> ResponseReturnValue:
 
 
 @blueprint.route("/register/with", methods=["GET", "POST"])
-@gives_back
 def register() -> ResponseReturnValue:
     proven = _proven()
     form = NameForm(data={"name": proven.name})
@@ -67,7 +65,6 @@ def register() -> ResponseReturnValue:
 
 @blueprint.route("/account/identities/link", methods=["GET", "POST"])
 @signed_in
-@gives_back
 def link() -> ResponseReturnValue:
     proven = _proven()
     form = ProofForm()
@@ -87,7 +84,6 @@ def link() -> ResponseReturnValue:
 
 @blueprint.route("/account/identities/<int:identity>/remove", methods=["GET", "POST"])
 @signed_in
-@gives_back
 def remove(identity: int) -> ResponseReturnValue:
     form = ProofForm()
     if not form.validate_on_submit():

@@ -6,45 +6,26 @@ fail somewhere else in each of them, and not the same way on both databases.
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import Any
 
-from flask import Flask, abort, current_app, g, request
-from werkzeug.datastructures import ImmutableMultiDict, MultiDict
+from flask import Flask, abort, request
+from werkzeug.datastructures import MultiDict
 
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.web.context import config
 
-__all__ = [
-    "BROKEN",
-    "FORM_BYTES",
-    "FORM_TYPES",
-    "gives_back",
-    "init_app",
-    "mend",
-    "refuse_field",
-    "refused_fields",
-    "require_plain",
-    "require_text",
-    "take_form",
-]
-
-# The longest form without a file. The server collects bodies up to this size before a thread gets the request, so that
-# nobody holds one with a form that arrives slowly.
+# The longest form without a file, which the application gets once it is whole.
 FORM_BYTES = 2**16
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")  # what a body says that is a form's
 # Those of organisers, whose texts may be long in any script: 50,000 characters can be 450,000 bytes of a form. These
 # are read as uploads are, and leave room for a text that is too long to come back with that beside it.
 ORGANISED_FORM_BYTES = 2**20
 
-View = TypeVar("View", bound=Callable[..., Any])
-
 ORGANISED = ("/organise/", "/api/v1/organise/")
 LONGEST_ADDRESS = 2000  # characters of a path, and of all arguments together
 HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?")
 LAYOUT = "\t\n\r"  # the control characters that a text of several lines may hold
-BROKEN = "this held a character that can't be kept or shown; � stands where it was: take it out"
 
 
 def init_app(app: Flask) -> None:
@@ -59,50 +40,6 @@ def require_text(fields: MultiDict[str, str]) -> None:
     for name, value in fields.items(multi=True):
         if _is_broken(name, "") or _is_broken(value, LAYOUT):
             raise BadInput("The form holds a character that can't be kept or shown. Take it out and send it again.")
-
-
-def gives_back(view: View) -> View:
-    """Marks a view whose form comes back, filled, with `refused_fields` told beside the fields: `Form.validate`."""
-    view.gives_back = True  # type: ignore[attr-defined]  # a mark of our own
-    return view
-
-
-def refused_fields() -> Mapping[str, list[str]]:
-    """What of the form that was sent could not be taken as it was, and why, for a form that comes back."""
-    found: Mapping[str, list[str]] = g.get("refused_fields", {})
-    return found
-
-
-def refuse_field(name: str, reason: str) -> None:
-    """Notes that a field of this request's form was not taken as it was sent."""
-    g.refused_fields = {**refused_fields(), name: [reason]}
-
-
-def mend(fields: MultiDict[str, str]) -> None:
-    """Puts � for what can't be kept or shown, and refuses each field that held it.
-
-    Raises BadInput where the name of a field does: no form of the site has one.
-    """
-    if any(_is_broken(name, "") for name in fields):
-        require_text(fields)
-    for name in [name for name, value in fields.items(multi=True) if _is_broken(value, LAYOUT)]:
-        fields.setlist(name, [_mended(value) for value in fields.getlist(name)])
-        refuse_field(name, BROKEN)
-
-
-def take_form() -> None:
-    """Looks at the form that was sent: a view gets none with what can't be kept or shown.
-
-    Raises BadInput for one, but for a view that gives it back: that gets it as `mend` leaves it.
-    """
-    view = current_app.view_functions.get(request.endpoint or "")
-    if not getattr(view, "gives_back", False):
-        require_text(request.form)
-        return
-    sent = MultiDict(request.form)
-    mend(sent)
-    if refused_fields():
-        request.form = ImmutableMultiDict(sent)
 
 
 def require_plain(content: Any) -> None:
@@ -146,7 +83,3 @@ def _require_address() -> None:
 def _is_broken(text: str, allowed: str) -> bool:
     """Whether it holds a control character, or half of a character that is written in two."""
     return any(unicodedata.category(one) in {"Cc", "Cs"} and one not in allowed for one in text)
-
-
-def _mended(text: str) -> str:
-    return "".join("\ufffd" if _is_broken(one, LAYOUT) else one for one in text)

@@ -10,7 +10,6 @@ from leaderboard.services import passwords, resets
 from leaderboard.services.attempts import count_link, count_mail
 from leaderboard.web.context import client_address, database, now, reading, writing
 from leaderboard.web.forms import Form, Given, form_page
-from leaderboard.web.intake import gives_back
 from leaderboard.web.mailed import on_its_way
 
 blueprint = Blueprint("resets", __name__, url_prefix="/password")
@@ -35,7 +34,6 @@ class ResetForm(Form):
 
 
 @blueprint.route("/forgotten", methods=["GET", "POST"])
-@gives_back
 def forgotten() -> ResponseReturnValue:
     form = ForgottenForm()
     if not form.validate_on_submit():
@@ -51,7 +49,6 @@ def forgotten() -> ResponseReturnValue:
 
 
 @blueprint.route("/reset/<token>", methods=["GET", "POST"])
-@gives_back
 def reset(token: str) -> ResponseReturnValue:
     form = ResetForm()
     with reading() as session:

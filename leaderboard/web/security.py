@@ -18,7 +18,7 @@ class _Forms(CSRFProtect):  # type: ignore[misc]  # Flask-WTF has no types
     def protect(self, **how: Any) -> None:
         super().protect(**how)
         if g.get("csrf_valid", False):  # not so for a view that is exempt: what it reads itself must be left to it
-            intake.take_form()
+            intake.require_text(request.form)
 
 
 csrf = _Forms()

@@ -17,7 +17,6 @@ from leaderboard.rules.roles import Role
 from leaderboard.services import join_requests, teams
 from leaderboard.web.context import actor, now, page_number, read, reading, writing
 from leaderboard.web.forms import Form, Given, form_page
-from leaderboard.web.intake import gives_back
 from leaderboard.web.sessions import signed_in
 from leaderboard.web.team_names import naming
 
@@ -51,7 +50,6 @@ class AskForm(Form):
 
 @blueprint.route("/account/teams/new", methods=["GET", "POST"])
 @signed_in
-@gives_back
 def new() -> ResponseReturnValue:
     form = TeamForm()
     if not form.is_submitted():
@@ -76,7 +74,6 @@ def find() -> ResponseReturnValue:
 
 @blueprint.route("/account/teams/<team>", methods=["GET", "POST"])
 @signed_in
-@gives_back
 def change(team: str) -> ResponseReturnValue:
     with reading() as session:
         settings = finding.team_settings(session, actor(), team)
@@ -95,7 +92,6 @@ def change(team: str) -> ResponseReturnValue:
 
 @blueprint.post("/teams/<team>/requests")
 @signed_in
-@gives_back
 def ask(team: str) -> ResponseReturnValue:
     form = AskForm()
     if not form.validate():

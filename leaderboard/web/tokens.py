@@ -11,7 +11,6 @@ from leaderboard.rules.scopes import Scope
 from leaderboard.services import tokens
 from leaderboard.web.context import actor, now, writing
 from leaderboard.web.forms import Given, form_page
-from leaderboard.web.intake import gives_back
 from leaderboard.web.proofs import ProofForm, password_field
 from leaderboard.web.sessions import signed_in
 
@@ -37,7 +36,6 @@ class TokenForm(ProofForm):
 
 @blueprint.route("/new", methods=["GET", "POST"])
 @signed_in
-@gives_back
 def new() -> ResponseReturnValue:
     form = TokenForm()
     form.days.choices = LASTS

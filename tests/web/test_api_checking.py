@@ -64,7 +64,7 @@ def test_a_field_that_there_is_not_and_one_that_is_given_twice_are_told_apart(pr
     twice: Any = ["0.5", "0.6"]
     assert check(program("ada"), RUN, 400, threshold=twice)["fields"] == {"threshold": ["is given twice"]}
     unknown = check(program("ada"), RUN, 400, depth="3")["fields"]
-    assert unknown == {"depth": ["is not known here; known are: threshold, and as files: run"]}
+    assert unknown == {"depth": ["is not known here; known are: threshold, run"]}
 
 
 def test_only_the_own_teams_runs_are_told_as_twins(program: Callable[..., Program]) -> None:

@@ -288,7 +288,7 @@ def test_json_is_no_file_and_what_is_no_object_is_no_body(orla: Program, body: s
         assert "curl -H 'Content-Type: application/octet-stream' --data-binary @FILE" in refused
     for path in ("judgments", "judgments/preview"):
         refused = orla.ask(f"{EVALUATION}/{path}", "POST", **more)["detail"]
-        assert "curl -F judgments=@FILE; its other files are: subtopics, known." in refused
+        assert "curl -F FIELD=TEXT -F judgments=@FILE -F subtopics=@FILE -F known=@FILE." in refused
     for path in ("/queries/exclude", "/form/rules") if body != "{}" else ():
         assert orla.ask(f"{EVALUATION}{path}", "POST", **more)["detail"]
     assert orla.ask(f"{EVALUATION}/queries")["total"] == 3

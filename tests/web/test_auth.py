@@ -145,9 +145,6 @@ def test_registering_brings_every_error_back_beside_its_field(world: World, visi
         assert answer.status_code == 400
         assert errors(answer.text) == {"name", "email", "password"}
         assert "this name is taken" in answer.text.lower()
-    broken = visitor.post("/register", name="Gr\0ace", email="no address", password="")
-    assert (broken.status_code, 'value="Gr\ufffdace"' in broken.text) == (400, True)
-    assert errors(broken.text) == {"name", "email", "password"}
     for part in ('id="email-error"', 'id="password-error"', 'value="ADA"', 'value="no address"'):
         assert part in answer.text
 

@@ -81,12 +81,6 @@ def filled(rule: str, **given: str) -> str:
     return ARGUMENT.sub(lambda found: given.get(found[2], GOOD.get(found[2], "1")), rule)
 
 
-def gives_back(app: Flask, rule: str) -> bool:
-    """Whether the form at the address comes back with what can't be kept, and so looks at it by itself."""
-    endpoints = {one.endpoint for one in app.url_map.iter_rules() if one.rule == rule and "POST" in (one.methods or ())}
-    return any(getattr(app.view_functions[name], "gives_back", False) for name in endpoints)
-
-
 class Turns:
     """Deals out texts: all of them to the first place of a kind, and to each further one the next share of them."""
 
@@ -159,7 +153,7 @@ def test_nothing_in_a_form_or_in_its_address_makes_the_site_fail(
 ) -> None:
     app.testing = False
     wrong = []
-    # Refused before any statement: some alone in each form, each in one that gives back what it was sent.
+    # Refused before any statement: some alone in each form.
     alone = Turns(FIELDS if engine_name == "sqlite" else FIELDS[:1])
     within = Turns([*NUL, *FEW])
     ada = reader("ada")
@@ -168,7 +162,7 @@ def test_nothing_in_a_form_or_in_its_address_makes_the_site_fail(
             continue  # for want of a token it comes to no statement; with one: test_api_document.py
         token = f"csrf_token={quote(ada.token())}"
         every = "&".join([token, *(f"{name}={{0}}" for name in FIELDS)])
-        names = alone.next(rule if gives_back(app, rule) else "a form")
+        names = alone.next("a form")
         one_by_one = [(NUL, every.format("a").replace(f"{name}=a", f"{name}={{0}}")) for name in names]
         for texts, form in [*one_by_one, (FEW_ON[engine_name], every), (LONG_ON[engine_name], every)]:
 

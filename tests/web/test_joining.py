@@ -122,11 +122,10 @@ def test_a_team_whose_last_owner_left_is_not_asked(world: World, listed: str, ot
 
 
 def test_a_text_that_is_too_long_is_refused(world: World, listed: str, other: Reader) -> None:
-    for text, back in (("x" * (join_requests.LONGEST_TEXT + 1), "xxx"), ("I know\0 harbours", "I know\ufffd harbours")):
-        refused = other.post(listed, text=text)
-        assert (refused.status_code, "<title>Error: " in refused.text) == (400, True)
-        assert 'id="text-error"' in refused.text
-        assert back in refused.text
+    refused = other.post(listed, text="x" * (join_requests.LONGEST_TEXT + 1))
+    assert (refused.status_code, "<title>Error: " in refused.text) == (400, True)
+    assert 'id="text-error"' in refused.text
+    assert "xxx" in refused.text
     with world.database.read() as session:
         assert session.scalars(sa.select(JoinRequest)).all() == []
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import io
 import resource
 import shutil
 import signal
@@ -9,14 +10,18 @@ import socket
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from werkzeug.exceptions import ClientDisconnected
 
+from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import TooSlow
 from leaderboard.models import Submission
-from leaderboard.web.server import HELD_BYTES, Channel, Pace
+from leaderboard.web import server
+from leaderboard.web.server import gate
 from tests.support.clients import Client, crowd, run, upload_requests
 from tests.support.processes import Process
 from tests.support.site import LEADERBOARD, Site, running_site
@@ -194,10 +199,10 @@ def test_two_requests_sent_at_once_are_both_answered(site: Site) -> None:
     assert answers.count(b"\r\n\r\nok\n") == 2
 
 
-def test_a_head_without_end_is_refused(site: Site) -> None:
+def test_a_head_that_is_too_long_is_refused(site: Site) -> None:
     host, _, port = site.url.removeprefix("http://").partition(":")
     with socket.create_connection((host, int(port)), timeout=30) as client:
-        client.sendall(b"GET / HTTP/1.1\r\nX-Long: " + b"a" * 70_000)
+        client.sendall(b"GET / HTTP/1.1\r\nX-Long: " + b"a" * 9_000 + b"\r\n\r\n")
         assert client.recv(4096).startswith(b"HTTP/1.1 431 ")
 
 
@@ -259,58 +264,39 @@ def test_a_site_on_the_socket_of_a_supervisor_shuts_nobody_out_with_more_connect
     assert {status for _, status, _ in answers} == {200}
 
 
-@pytest.mark.parametrize(
-    ("moved", "waited", "elapsed", "patience"),
-    [
-        (0, 0.0, 0.0, 20.0),  # silence is what counts first
-        (0, 25.0, 25.0, 5.0),  # thirty seconds are free
-        (100_000, 35.0, 35.0, 5.0),  # 100,000 bytes are worth ten seconds more
-        (100_000, 41.0, 41.0, -1.0),
-        (10**9, 60.0, 1795.0, 5.0),  # however fast it is, it ends after half an hour
-        (10**9, 0.0, 1000.0, 20.0),  # only what was waited for the sender is held against it
-    ],
-)
-def test_a_sender_may_be_slow_for_half_a_minute_and_then_needs_the_least_speed(
-    moved: int, waited: float, elapsed: float, patience: float
+def asked(body: bytes, size: int, read: list[bytes]) -> list[str]:
+    """The statuses with which a request of so many bytes is answered, of which `body` came before the sender went."""
+    statuses: list[str] = []
+
+    def app(environ: Any, start_response: Any) -> list[bytes]:
+        read.append(environ["wsgi.input"].read())
+        start_response("200 OK", [])
+        return []
+
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        environ = {"CONTENT_LENGTH": str(size), "wsgi.input": io.BytesIO(body), "gunicorn.socket": ours}
+        gate(app, Config(), 1)(environ, lambda status, _: statuses.append(status))
+    return statuses
+
+
+def test_a_form_is_given_on_whole_and_one_that_is_cut_off_is_refused() -> None:
+    read: list[bytes] = []
+    assert asked(b"a=bc", 4, read) == ["200 OK"]
+    assert asked(b"a=b", 4, read) == ["408 Request Timeout"]
+    assert read == [b"a=bc"]
+
+
+def test_an_upload_is_given_on_whole_and_one_that_is_cut_off_or_too_slow_is_not(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    pace = Pace(bytes_per_second=10_000, seconds=1800.0, free_seconds=30.0, silence_seconds=20.0)
-    assert pace.patience(moved, waited, elapsed) == patience
-
-
-@pytest.mark.parametrize(
-    "pace",
-    [
-        Pace(bytes_per_second=0, seconds=0, silence_seconds=0.1),
-        Pace(bytes_per_second=10_000, seconds=0, free_seconds=0.1),
-        Pace(bytes_per_second=0, seconds=0.1),
-    ],
-    ids=["silent", "slow", "endless"],
-)
-def test_a_sender_that_sends_nothing_more_is_given_up_once_and_for_all(pace: Pace) -> None:
-    ours, theirs = socket.socketpair()
-    with theirs, Channel(ours, pace) as channel:
-        theirs.sendall(b"abc")
-        assert channel.recv(10) == b"abc"
-        with pytest.raises(TooSlow, match="arrived too slowly"):
-            channel.recv(10)
-        theirs.sendall(b"too late")
-        assert channel.recv(10) == b""
-
-
-def test_a_long_answer_waits_in_a_file_for_its_reader_and_comes_whole() -> None:
-    ours, theirs = socket.socketpair()
-    answer = bytes(range(256)) * 4096  # a MiB
-    most = 0
-    with theirs, Channel(ours, Pace(0, 0)) as channel:
-        for number in range(12):
-            channel.sendall(bytes([number]) + answer)
-            most = max(most, channel.held)
-        assert channel.unsent > 10 * len(answer)
-        read = bytearray()
-        while len(read) < 12 * (1 + len(answer)):
-            channel.flush()
-            most = max(most, channel.held)
-            read += theirs.recv(2**20)
-        assert (channel.unsent, channel.flush()) == (0, 0)
-    assert read == b"".join(bytes([number]) + answer for number in range(12))
-    assert most <= HELD_BYTES
+    read: list[bytes] = []
+    whole = LINE * LINES
+    assert asked(whole, len(whole), read) == ["200 OK"]
+    assert read == [whole]
+    with pytest.raises(ClientDisconnected):
+        asked(whole[:-1], len(whole), read)
+    monkeypatch.setattr(server, "FREE_SECONDS", -60.0)  # as if the sender had had it all and a minute more
+    with pytest.raises(TooSlow):
+        asked(whole[:10], len(whole), read)
+    assert len(read) == 1

@@ -21,7 +21,6 @@ from leaderboard.rules.visibility import Visibility
 from leaderboard.services import campaigns, removing
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.forms import Form, Given, RatioField, form_page, options
-from leaderboard.web.intake import gives_back
 from leaderboard.web.organise import organised
 from leaderboard.web.organise.rescoring import awaits_yes, say_changed
 from leaderboard.web.organise.stale import refuse_stale, state_of
@@ -163,7 +162,6 @@ class Found:
 
 @blueprint.route("/campaigns/new", methods=["GET", "POST"])
 @signed_in
-@gives_back
 def new() -> ResponseReturnValue:
     if not (actor().all_powerful or actor().may_found):
         raise NotFound
@@ -184,7 +182,6 @@ def new() -> ResponseReturnValue:
 
 @blueprint.route("/<campaign>/settings", methods=["GET", "POST"])
 @organised
-@gives_back
 def settings(campaign: str) -> ResponseReturnValue:
     page = read(campaign_settings, campaign)
     form = CampaignForm.of(page)

@@ -22,7 +22,6 @@ from leaderboard.services import cloning, evaluations, removing
 from leaderboard.services.names import slug_of
 from leaderboard.web.context import actor, read, reading, writing
 from leaderboard.web.forms import Form, Given, MomentField, WholeField, form_page, options
-from leaderboard.web.intake import gives_back
 from leaderboard.web.organise import organised
 from leaderboard.web.organise.rescoring import awaits_yes, say_changed
 from leaderboard.web.organise.stale import refuse_stale, state_of
@@ -199,7 +198,6 @@ OPENINGS = ("results", "details", "texts", "hidden_queries")
 
 @blueprint.route("/<campaign>/evaluations/new", methods=["GET", "POST"])
 @organised
-@gives_back
 def new(campaign: str) -> ResponseReturnValue:
     form = EvaluationForm()
     del form.with_queries
@@ -219,7 +217,6 @@ def new(campaign: str) -> ResponseReturnValue:
 
 @blueprint.route("/<campaign>/<evaluation>/settings", methods=["GET", "POST"])
 @organised
-@gives_back
 def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = read(evaluation_settings, campaign, evaluation)
     form = EvaluationForm.of(page.values)
@@ -248,7 +245,6 @@ def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 @blueprint.route("/<campaign>/<evaluation>/clone", methods=["GET", "POST"])
 @organised
-@gives_back
 def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
     """A clone: the form comes filled with this year's settings, its dates a year later."""
     page = read(evaluation_settings, campaign, evaluation)

@@ -17,7 +17,6 @@ from leaderboard.reads.organising.rooms import organised_evaluation
 from leaderboard.store import Received
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, reading, store
-from leaderboard.web.intake import refused_fields
 from leaderboard.web.organised_files import GONE, limits
 
 __all__ = ["GONE", "chosen", "evaluation_here", "read_stored", "received"]
@@ -47,16 +46,9 @@ def read_stored(upload: Received, read: Callable[..., Read]) -> Read:
 
 
 def chosen(posted: uploads.Posted, field: str) -> Received:
-    """The file that was sent. Raises the refusal of one that was not taken in, and InvalidFields where none was sent or
-    a field beside it can't be kept: all of it, since the form comes back without its file.
-    """
+    """The file that was sent. Raises why it was not taken in, and InvalidFields where none was sent."""
     if posted.refusal is not None:
         raise posted.refusal
-    wrong = dict(refused_fields())
     if posted.upload is None:
-        wrong[field] = [posted.refused or "choose a file"]
-    elif wrong:
-        wrong[field] = [uploads.AGAIN]
-    if posted.upload is None or wrong:
-        raise InvalidFields(wrong)
+        raise InvalidFields({field: [posted.refused or "choose a file"]})
     return posted.upload

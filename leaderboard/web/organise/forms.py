@@ -18,7 +18,6 @@ from leaderboard.store import Received
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, read, reading, store, writing
 from leaderboard.web.forms import Form, Given, WholeField, form_page, options
-from leaderboard.web.intake import gives_back
 from leaderboard.web.organise import organised
 from leaderboard.web.organise.files import GONE, chosen, evaluation_here, read_stored, received
 from leaderboard.web.organise.rescoring import AGREED, awaits_yes
@@ -113,7 +112,6 @@ def index(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 @blueprint.post("/field")
 @organised
-@gives_back
 def set_field(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = FieldForm()
     before = read(noted, campaign)
@@ -140,7 +138,6 @@ def remove_field(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 @blueprint.post("/agreement")
 @organised
-@gives_back
 def state_agreement(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = AgreementForm()
     try:
@@ -167,7 +164,6 @@ def end_agreement(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 @blueprint.post("/rules")
 @organised
-@gives_back
 def set_rules(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = RulesForm()
     try:

@@ -18,7 +18,6 @@ from leaderboard.web.archives import MOST_RUNS, ArchivePlan, NoManifest
 from leaderboard.web.campaign_export import campaign_export
 from leaderboard.web.context import actor
 from leaderboard.web.forms import Form, form_page
-from leaderboard.web.intake import refused_fields
 from leaderboard.web.organise import organised
 from leaderboard.web.organise.files import chosen
 from leaderboard.web.security import csrf
@@ -147,8 +146,6 @@ def _complete(campaign: str) -> ResponseReturnValue:
         return _edit(campaign, DraftForm(fields).text("kept"))
     form = DraftForm(fields)
     try:
-        if refused_fields():
-            raise InvalidFields(refused_fields())
         if not form.text("manifest").strip():
             raise InvalidFields({"manifest": [f"is empty: write what {NAME} would hold"]})
         return _planned(campaign, archives.plan_of_kept(form.text("kept"), form.text("manifest"), campaign, "manifest"))

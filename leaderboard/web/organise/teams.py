@@ -12,7 +12,6 @@ from leaderboard.services import teams
 from leaderboard.services.merging import merge_teams
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.forms import Form, Given, form_page
-from leaderboard.web.intake import gives_back
 from leaderboard.web.organise import organised
 from leaderboard.web.team_names import naming
 
@@ -46,7 +45,6 @@ def show(campaign: str, team_id: int) -> ResponseReturnValue:
 
 @blueprint.post(ONE)
 @organised
-@gives_back
 def rename(campaign: str, team_id: int) -> ResponseReturnValue:
     found, form = read(organised_team, campaign, team_id), NameForm()
     try:
