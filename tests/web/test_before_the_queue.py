@@ -285,10 +285,7 @@ def test_a_yes_to_what_can_be_no_more_is_refused_and_nothing_is_lost(measured: W
     assert (count(measured, StagedRun), count(measured, Submission)) == (1, 0)
 
 
-THREE_COLUMNS = (
-    "all 6,000 lines: expected 6 columns, found 3 (query Q0 document rank score tag); it looks like query, document and"
-    " score alone"
-)
+THREE_COLUMNS = "all 6,000 lines: expected 6 columns, found 3 (query Q0 document rank score tag)"
 
 
 @pytest.mark.parametrize(
