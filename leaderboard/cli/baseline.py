@@ -356,7 +356,7 @@ def _report(out: Path, weights: "Weights", written: Written, tuned: "Tuned | Non
         theta = "none: returning nothing is best" if math.isinf(tuned.theta) else repr(tuned.theta)
         click.echo(f"θ = {theta} (value {tuned.qwv:.4f} on what it was tuned on, queries: {tuned.queries:,})")
     if written.empty:
-        queries = counted(len(written.empty), "query", "queries")
+        queries = counted(len(written.empty), "query")
         click.echo(f"{queries} without a document: {named(written.empty)}", err=True)
 
 
@@ -396,7 +396,7 @@ def _stated(place: Place, team: str, system: str, rows: "Sequence[QueryRow]") ->
         there = set(session.scalars(sa.select(Query.external_id).where(Query.evaluation_id == evaluation.id)))
         lacking = [row.id for row in rows if row.id not in there]
         if lacking:
-            some = counted(len(lacking), "query", "queries")
+            some = counted(len(lacking), "query")
             raise BadInput(f"{place} lacks {some} of the file: {named(lacking)}; leave them out")
         of_campaign = {
             "beta": evaluation.campaign.beta,

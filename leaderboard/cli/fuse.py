@@ -88,7 +88,7 @@ def _fuse(
     for path, run in zip(paths, runs, strict=True):
         lacking = sorted(queries.keys() - set(run.queries))
         if lacking:
-            queries_lacking = counted(len(lacking), "query", "queries")
+            queries_lacking = counted(len(lacking), "query")
             click.echo(f"{path}: {queries_lacking} of other runs not in it: {named(lacking)}", err=True)
     with counting_bar(len(queries), "Fusing") as tell:
         written = write_run(out, _counted(method(runs), tell), tag)

@@ -46,7 +46,7 @@ class Written(NamedTuple):
     empty: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{counted(self.queries, 'query', 'queries')}, {counted(self.lines, 'line')}"
+        return f"{counted(self.queries, 'query')}, {counted(self.lines, 'line')}"
 
 
 def require_place(out: Path, inputs: Iterable[Path]) -> None:

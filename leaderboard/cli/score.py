@@ -260,7 +260,7 @@ def _report(run: "ScoredRun", excluded: Sequence[str]) -> None:
         (run.scored.crowded, "with more documents, listed and judged ones together, than the collection has"),
     ):
         if queries:
-            some = counted(len(queries), "query", "queries")
+            some = counted(len(queries), "query")
             click.echo(f"{run.name}: {some} {what}: {named(queries)}", err=True)
     total = len(run.scored.queries)
     fewer: dict[tuple[int, str], list[str]] = {}

@@ -218,7 +218,7 @@ class Checked:
                 f"Its lines have different run tags, such as {', '.join(map(shown, self.tags))}: is it one run?"
             )
         if self.lacking[0] and self.whole:
-            lacking = counted(self.lacking[0], "query", "queries")
+            lacking = counted(self.lacking[0], "query")
             remarks.append(f"No list for {lacking}, scored as empty lists: {_first_of(self.lacking)}.")
         remarks += [f"{lacking}." for lacking in self.lacking_answers]
         if self.said_problem:
@@ -243,14 +243,14 @@ class Checked:
             )
         if self.is_read:
             fewest, median, most = self.depth
-            size = f"{counted(self.lines, 'line')}, {counted(self.queries, 'query', 'queries')}"
+            size = f"{counted(self.lines, 'line')}, {counted(self.queries, 'query')}"
             tag = f", tag {self.tag}" if self.tag else ""
             depth = f"{fewest:,} to {most:,} documents a query, median {median:,}"
             lines.append(f"{self.name}: {size}, {depth}{tag}")
             returned = f"what has a score of at least {self.threshold:g}" if self.threshold is not None else "all of it"
             lines.append(f"returned is {'what has decision Y' if self.decisions else returned}")
         if self.known:
-            lines.append(f"lists for {self.known - self.lacking[0]:,} of {counted(self.known, 'query', 'queries')}")
+            lines.append(f"lists for {self.known - self.lacking[0]:,} of {counted(self.known, 'query')}")
         lines += self.remarks
         if self.judged is not None:
             lines.append(f"{100 * self.judged:.0f} % of the first ten documents are judged")

@@ -34,7 +34,7 @@ def comparison_finding(compared: Compared) -> tuple[str, ...]:
     interval, test = compared.interval, compared.test
     if interval is None or test is None or interval.estimate is None:
         return (f"Nothing can be said of a difference in {column.name}: no query has a value for both runs.",)
-    queries = counted(interval.queries, "query", "queries")
+    queries = counted(interval.queries, "query")
     estimate = signed(interval.estimate, column.unit)
     found = [f"{column.name} of {first} less that of {second} is {estimate} over {queries}."]
     disagree = False
@@ -82,7 +82,7 @@ def board_finding(page: BoardPage) -> tuple[str, ...]:
         found.append(f"Neither high nor low is better in {column.name}, so nothing is ranked by it.")
     if page.tag:
         lacking = f"; {', '.join(page.not_over_tag)} can't be worked out for some of the queries"
-        queries = counted(page.tag_queries, "query", "queries")
+        queries = counted(page.tag_queries, "query")
         tag = f"All figures are over the {queries} with the tag {page.tag} only"
         found.append(f"{tag}{lacking if page.not_over_tag else ''}.")
     return tuple(found)
@@ -98,7 +98,7 @@ def means_over(page: BoardPage) -> str:
     if all(fewest == total for fewest, _ in counts.values()):
         return ""
     usual = fewest, most = Counter(counts.values()).most_common(1)[0][0]
-    text = f"Means are over {_from_to(*usual)} of {counted(total, 'query', 'queries')}"
+    text = f"Means are over {_from_to(*usual)} of {counted(total, 'query')}"
     empty = page.terms.nothing_relevant if page.terms and page.details_open and not page.tag else 0
     if empty and fewest == most == total - empty:
         text += f"; without a relevant document: {empty:,}"
@@ -136,7 +136,7 @@ def lead_rests_on(page: BoardPage) -> str:
         if lead.reason == NEVER:
             return f"{leader} would be first whichever queries were left out."
         return f"On how few queries the lead of {leader} rests was not worked out: {lead.reason}."
-    queries = counted(lead.queries, "query", "queries")
+    queries = counted(lead.queries, "query")
     without = f": without {_together(lead.named)}" if lead.named else ", without which"
     others = _together([names[each] for each in lead.then if each != lead.leader])
     then = f"it would share the first place with {others}" if lead.leader in lead.then else f"{others} would be first"
@@ -199,7 +199,7 @@ def _significance(page: BoardPage, column: Column) -> str:
     if page.whole.ranked < 2:
         return ""
     if queries < LEAST_QUERIES:
-        return f"{counted(queries, 'query', 'queries')} can't tell what others would: they may turn this order round."
+        return f"{counted(queries, 'query')} can't tell what others would: they may turn this order round."
     if page.tag:
         return f"{which} is worked out over all queries only."
     if not column.per_query:
