@@ -95,13 +95,14 @@ def natural(text: str) -> tuple[tuple[bool, int, str], ...]:
     return tuple((place % 2 == 0, int(part) if place % 2 else 0, part) for place, part in enumerate(parts) if part)
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number of things in words; `many` where it is not `one` with an s.
+def counted(number: int, noun: str, many: str = "") -> str:
+    """A number of things in words. many: the plural, where it is neither the noun with an s nor -ies for a -y.
 
-    >>> counted(1, "run"), counted(2000, "query", "queries")
-    ('1 run', '2,000 queries')
+    >>> counted(1, "run"), counted(2000, "query"), counted(2, "query is", "queries are")
+    ('1 run', '2,000 queries', '2 queries are')
     """
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else many or plural}"
 
 
 def first_of(names: Sequence[str], most: int, number: int | None = None) -> str:

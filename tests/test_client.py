@@ -152,7 +152,7 @@ def test_a_run_is_checked_by_the_site_that_would_take_it(remote: Remote) -> None
     folder, token = remote.folder, remote.folder / "token.txt"
     token.write_text(f"{remote.token}\n")
     files = {
-        "sound.run": ("q3 Q0 d1 1 2.0 f\n", 0, "nothing speaks against submitting it"),
+        "sound.run": ("q3 Q0 d1 1 2.0 f\n", 0, "nothing in the file speaks against submitting it"),
         "strange.run": ("q1 Q0 d1 1 2.0 f\nx1 Q0 d1 1 2.0 f\n", 3, "1 query is not among those listed here: x1."),
         "paper.pdf": ("%PDF-1.7\n", 1, "would be rejected: 1 problem\n  is a PDF document"),
     }

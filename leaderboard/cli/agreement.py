@@ -89,7 +89,7 @@ def _mean(values: "Sequence[Agreed]") -> "Agreed":
 def _report(path: Path, alone: Sequence[str]) -> None:
     """Says on stderr which queries only one run has."""
     if alone:
-        queries = counted(len(alone), "query", "queries")
+        queries = counted(len(alone), "query")
         click.echo(f"{path}: {queries} not in the other run, left out: {named(alone)}", err=True)
 
 

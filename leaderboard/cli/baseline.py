@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from leaderboard.formats import QueryRow
     from leaderboard.metrics import Setting
     from leaderboard.scoring import JudgedQueries, Judging
-
-__all__ = ["baseline"]
 
 LARGEST = 1e9  # of k1 and k3: far above any in use, and no sum of theirs is too large for a number
 
@@ -124,7 +123,7 @@ def bm25(context: click.Context, /, k1: float, b: float, k3: float | None, idf: 
     """
     from leaderboard.baselines import BM25
 
-    return _baseline(context, BM25(k1, b, k3, idf), "bm25", **options)
+    return _baseline(context, BM25(k1, b, k3, idf), "bm25", _Asked(**options))
 
 
 @baseline.command()
@@ -141,7 +140,36 @@ def tfidf(context: click.Context, /, **options: Any) -> int:
     """
     from leaderboard.baselines import TfIdf
 
-    return _baseline(context, TfIdf(), "tfidf", **options)
+    return _baseline(context, TfIdf(), "tfidf", _Asked(**options))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """The options of SHARED."""
+
+    documents: tuple[Path, ...]
+    query_file: Path
+    out: Path | None
+    depth: int
+    tag: str | None
+    language: str
+    no_stop_words: bool
+    no_stems: bool
+    encoding: str
+    explain: tuple[str, str] | None
+    tuning_judgments: Path | None
+    tuning_queries: Path | None
+    judging: "Judging"
+    level: int
+    beta: float | None
+    cost: float | None
+    value: float | None
+    prior: float | None
+    no_relevant: Any
+    place: Place | None
+    team: str | None
+    system: str | None
+    wait: float
 
 
 class _Tuning(NamedTuple):
@@ -153,101 +181,78 @@ class _Tuning(NamedTuple):
     setting: "Setting"
 
 
-def _baseline(
-    context: click.Context,
-    weighting: "Weighting",
-    short: str,
-    *,
-    documents: tuple[Path, ...],
-    query_file: Path,
-    out: Path | None,
-    depth: int,
-    tag: str | None,
-    language: str,
-    no_stop_words: bool,
-    no_stems: bool,
-    encoding: str,
-    explain: tuple[str, str] | None,
-    tuning_judgments: Path | None,
-    tuning_queries: Path | None,
-    place: Place | None,
-    team: str | None,
-    system: str | None,
-    wait: float,
-    **of_campaign: Any,
-) -> int:
+def _baseline(context: click.Context, weighting: "Weighting", short: str, asked: _Asked) -> int:
     from leaderboard.baselines import Analyser, Weights, document_files, language_of
 
-    _require_sense(context, out, explain, tuning_judgments, tuning_queries, place, team)
-    _require_encoding(encoding)
-    analyser = Analyser(language_of(language), stop_words=not no_stop_words, stemming=not no_stems)
-    rows = _read_queries(query_file)
-    files = document_files(documents)
-    if explain is not None:
-        query, document = explain
-        row = _query(rows, query, query_file)
-        weights = Weights(_index(files, analyser, [row.text], encoding), weighting)
+    _require_sense(context, asked)
+    _require_encoding(asked.encoding)
+    analyser = Analyser(language_of(asked.language), stop_words=not asked.no_stop_words, stemming=not asked.no_stems)
+    rows = _read_queries(asked.query_file)
+    files = document_files(asked.documents)
+    if asked.explain is not None:
+        query, document = asked.explain
+        row = _query(rows, query, asked.query_file)
+        weights = Weights(_index(files, analyser, [row.text], asked.encoding), weighting)
         click.echo(_explained(weights, row, document), nl=False)
         return 0
-    out = out or Path()  # _require_sense saw to it
-    other = [each for each in (tuning_judgments, tuning_queries) if each is not None]
-    require_place(out, [query_file, *other, *(file.path for file in files)])
-    stated = None if place is None else _stated(place, team or "", system or weighting.name, rows)
-    if stated is not None:
-        of_campaign = stated.of_campaign
-    tuning = None
-    if tuning_judgments is not None and tuning_queries is not None:
-        tuning = _tuning(tuning_judgments, tuning_queries, rows, **of_campaign)
-    asked = [*rows, *(tuning.queries if tuning is not None else ())]
-    weights = Weights(_index(files, analyser, [row.text for row in asked], encoding), weighting)
-    tuned = None if tuning is None else _tuned(weights, tuning, depth)
+    out = asked.out or Path()  # _require_sense saw to it
+    own = filter(None, (asked.query_file, asked.tuning_judgments, asked.tuning_queries))
+    require_place(out, [*own, *(file.path for file in files)])
+    stated = None
+    if asked.place is not None:
+        stated = _stated(asked.place, asked.team or "", asked.system or weighting.name, rows)
+        asked = replace(asked, **stated.of_campaign)
+    tuning = _tuning(asked, rows)
+    texts = [row.text for row in (*rows, *(tuning.queries if tuning is not None else ()))]
+    weights = Weights(_index(files, analyser, texts, asked.encoding), weighting)
+    tuned = None if tuning is None else _tuned(weights, tuning, asked.depth)
     theta = None if tuned is None else tuned.theta
-    written = write_run(out, _answers(weights, rows, depth, "Answering"), tag or short, theta)
+    written = write_run(out, _answers(weights, rows, asked.depth, "Answering"), asked.tag or short, theta)
     _report(out, weights, written, tuned)
-    if place is None or stated is None:
-        return 0
-    if stated.documents not in (None, weights.index.documents):
-        held = counted(stated.documents or 0, "document")
-        click.echo(f"the collection of {place} has {held}, and these are others", err=True)
+    return 0 if stated is None else _submit(asked, stated, weights, short, theta)
+
+
+def _submit(asked: _Asked, stated: "_Stated", weights: "Weights", short: str, theta: float | None) -> int:
     from leaderboard.cli.submissions import send_baseline
     from leaderboard.rules.standings import SystemKind
     from leaderboard.services.submissions import LONGEST_LABEL
     from leaderboard.services.systems import NewSystem
 
+    place, out = asked.place, asked.out
+    if place is None or out is None:
+        return 0
+    if stated.documents not in (None, weights.index.documents):
+        documents = counted(stated.documents or 0, "document")
+        click.echo(f"the collection of {place} has {documents}, and these are others", err=True)
+    weighting = weights.weighting
     described = f"{weighting.name}, made with `leaderboard baseline {short}`: a run's label says with which parameters."
-    new = NewSystem(system or weighting.name, SystemKind.BASELINE, described)
+    new = NewSystem(asked.system or weighting.name, SystemKind.BASELINE, described)
     finite = theta if theta is not None and math.isfinite(theta) else None
-    label = tag or ", ".join(filter(None, (weighting.parameters, analyser.short)))[:LONGEST_LABEL]
-    return send_baseline(place, out, team or "", new, label=label, stand=stated.stand, threshold=finite, wait=wait)
+    label = asked.tag or ", ".join(filter(None, (weighting.parameters, weights.index.analyser.short)))[:LONGEST_LABEL]
+    return send_baseline(
+        place, out, asked.team or "", new, label=label, stand=stated.stand, threshold=finite, wait=asked.wait
+    )
 
 
-def _require_sense(
-    context: click.Context,
-    out: Path | None,
-    explain: tuple[str, str] | None,
-    tuning_judgments: Path | None,
-    tuning_queries: Path | None,
-    place: Place | None,
-    team: str | None,
-) -> None:
+def _require_sense(context: click.Context, asked: _Asked) -> None:
     """Raises UsageError for options that don't go together, before any file is read."""
     chosen = given_on_line(context)
-    if out is None and explain is None:
+    if asked.out is None and asked.explain is None:
         raise click.UsageError("--out is missing; name the run to write (or --explain QUERY DOCUMENT)")
-    if explain is not None and (out or place or tuning_judgments):
+    if asked.explain is not None and (asked.out or asked.place or asked.tuning_judgments):
         raise click.UsageError("--explain only prints; leave out --out, --submit and --tune-threshold")
-    if (tuning_judgments is None) != (tuning_queries is None):
+    if (asked.tuning_judgments is None) != (asked.tuning_queries is None):
         raise click.UsageError(
             "--tune-threshold QRELS goes with --tune-queries FILE: judgments of other queries, and their texts"
         )
-    if place is None and not chosen.keys().isdisjoint(("team", "system", "wait")):
+    if asked.place is None and not chosen.keys().isdisjoint(("team", "system", "wait")):
         raise click.UsageError("--team, --system and --wait go with --submit")
-    if place is not None and team is None:
+    if asked.place is not None and asked.team is None:
         raise click.UsageError("--submit needs --team: the slug of the team that submits the baseline")
     of_campaign = [option for name, option in OF_CAMPAIGN.items() if name in chosen]
-    if of_campaign and place is not None:
+    if of_campaign and asked.place is not None:
         raise click.UsageError(f"leave out {', '.join(of_campaign)}: with --submit the campaign states it")
-    if of_campaign and tuning_judgments is None:
+    if of_campaign and asked.tuning_judgments is None:
         raise click.UsageError(f"{', '.join(of_campaign)}: only --tune-threshold needs it")
 
 
@@ -304,37 +309,30 @@ def _answers(weights: "Weights", rows: "Sequence[QueryRow]", depth: int, label: 
             tell(1)
 
 
-def _tuning(
-    judgments: Path,
-    query_file: Path,
-    run: "Sequence[QueryRow]",
-    *,
-    judging: "Judging",
-    level: int,
-    **given: Any,
-) -> _Tuning:
+def _tuning(asked: _Asked, run: "Sequence[QueryRow]") -> _Tuning | None:
     from leaderboard.baselines import require_other_queries
     from leaderboard.errors import BadInput
     from leaderboard.formats import read_judgments
     from leaderboard.scoring import prepare
 
-    setting = setting_of(**given)
+    judgments = asked.tuning_judgments
+    if judgments is None or asked.tuning_queries is None:
+        return None
+    setting = setting_of(**{name: getattr(asked, name) for name in ("beta", "cost", "value", "prior", "no_relevant")})
     if setting.beta is None:
         raise click.UsageError("--tune-threshold needs β: --beta B, or --cost, --value and --prior, or a campaign's")
-    queries = _read_queries(query_file)
+    queries = _read_queries(asked.tuning_queries)
     require_other_queries(run, queries)
     read = read_judgments(judgments, name=str(judgments))
-    judged = prepare(read, [row.id for row in queries], judging=judging)
+    judged = prepare(read, [row.id for row in queries], judging=asked.judging)
     if not judged.queries:
         raise BadInput(f"{judgments}: none of the queries to tune the threshold on has judgments")
     if judged.left_out:
         click.echo(f"not judged, left out of the tuning: {named(judged.left_out)}", err=True)
-    return _Tuning(queries, judged, level, setting)
+    return _Tuning(queries, judged, asked.level, setting)
 
 
 def _tuned(weights: "Weights", tuning: _Tuning, depth: int) -> "Tuned":
-    from dataclasses import replace
-
     from leaderboard.baselines import tune
 
     lists = list(_answers(weights, tuning.queries, depth, "Tuning"))
@@ -358,8 +356,8 @@ def _report(out: Path, weights: "Weights", written: Written, tuned: "Tuned | Non
         theta = "none: returning nothing is best" if math.isinf(tuned.theta) else repr(tuned.theta)
         click.echo(f"θ = {theta} (value {tuned.qwv:.4f} on what it was tuned on, queries: {tuned.queries:,})")
     if written.empty:
-        plural = "query" if len(written.empty) == 1 else "queries"
-        click.echo(f"{len(written.empty):,} {plural} without a document: {named(written.empty)}", err=True)
+        queries = counted(len(written.empty), "query")
+        click.echo(f"{queries} without a document: {named(written.empty)}", err=True)
 
 
 class _Stated(NamedTuple):
@@ -398,7 +396,7 @@ def _stated(place: Place, team: str, system: str, rows: "Sequence[QueryRow]") ->
         there = set(session.scalars(sa.select(Query.external_id).where(Query.evaluation_id == evaluation.id)))
         lacking = [row.id for row in rows if row.id not in there]
         if lacking:
-            some = counted(len(lacking), "query", "queries")
+            some = counted(len(lacking), "query")
             raise BadInput(f"{place} lacks {some} of the file: {named(lacking)}; leave them out")
         of_campaign = {
             "beta": evaluation.campaign.beta,

@@ -1,7 +1,7 @@
 """`leaderboard check`: what would become of a run, before it counts."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -10,8 +10,6 @@ from leaderboard.cli.options import ANY_NUMBER, FILE, Place, PlaceType
 
 if TYPE_CHECKING:
     from leaderboard.rules.run_checks import Checked, Looked
-
-__all__ = ["check"]
 
 EXIT = {True: 0, False: 1, None: 3}  # what is said of the file -> exit status
 NOT_NOW = 4  # of one that is sound, at a moment at which no run is taken
@@ -31,14 +29,13 @@ NOT_NOW = 4  # of one that is sound, at a moment at which no run is taken
 @click.pass_context
 def check(
     context: click.Context,
+    /,
     run: Path,
     evaluation: Place | None,
-    query_file: Path | None,
-    documents: Path | None,
-    document_pattern: str,
     threshold: float | None,
     server: str | None,
     token_file: Path | None,
+    **collection: Any,
 ) -> int:
     """Say what would become of a run: problems, grouped; queries, depth and documents; what is most likely a slip.
 
@@ -56,10 +53,7 @@ def check(
     all of it is looked at); 4 when nothing in the file speaks against it, and it would not be taken now: the evaluation
     is not open yet, has closed or is archived, or the quota is spent.
     """
-    from leaderboard.formats import FileRules, RunRules, document_list, read_queries
-    from leaderboard.rules.run_checks import Expected, check_run
-
-    if evaluation is not None and (query_file or documents or document_pattern):
+    if evaluation is not None and any(collection.values()):
         raise click.UsageError("an evaluation has queries and documents of its own; give it alone")
     if evaluation is None and context.get_parameter_source("server") is ParameterSource.COMMANDLINE:
         raise click.UsageError("a site holds a run against an evaluation; name it: --evaluation CAMPAIGN/EVALUATION")
@@ -71,16 +65,9 @@ def check(
         said = ask_server(server, token_file, str(evaluation), run, threshold)
         click.echo("\n".join(said["in_words"]))
         return _exit_status(said["is_sound"], said["refused_now"])
-    if evaluation is not None:
-        found = _against(run, evaluation, threshold)
-    else:
-        listed = document_list(documents) if documents is not None else None
-        rules = FileRules(document_pattern=document_pattern, documents=listed.count if listed else 0)
-        asked = tuple(row.id for row in read_queries(query_file)) if query_file is not None else None
-        expected = Expected(queries=asked, rules=RunRules(rules, asked or (), listed.packed if listed else None))
-        found, _ = check_run(_all_of(run), expected, threshold=threshold, everything=True)
-    click.echo("\n".join(found.in_words))
-    return _exit_status(found.is_sound, found.refused_now)
+    checked = _alone(run, threshold, **collection) if evaluation is None else _against(run, evaluation, threshold)
+    click.echo("\n".join(checked.in_words))
+    return _exit_status(checked.is_sound, checked.refused_now)
 
 
 def _exit_status(is_sound: bool | None, refused_now: str) -> int:
@@ -94,6 +81,20 @@ def _all_of(run: Path) -> "Looked":
 
     most = Limits().expanded_bytes
     return look_at(run, run.name, most, most)
+
+
+def _alone(
+    run: Path, threshold: float | None, *, query_file: Path | None, documents: Path | None, document_pattern: str
+) -> "Checked":
+    """Holds a file against what is said of the collection."""
+    from leaderboard.formats import FileRules, RunRules, document_list, read_queries
+    from leaderboard.rules.run_checks import Expected, check_run
+
+    listed = document_list(documents) if documents is not None else None
+    rules = FileRules(document_pattern=document_pattern, documents=listed.count if listed else 0)
+    asked = tuple(row.id for row in read_queries(query_file)) if query_file is not None else None
+    expected = Expected(queries=asked, rules=RunRules(rules, asked or (), listed.packed if listed else None))
+    return check_run(_all_of(run), expected, threshold=threshold, everything=True)[0]
 
 
 def _against(run: Path, place: Place, threshold: float | None) -> "Checked":

@@ -122,14 +122,14 @@ def _section(runs: Sequence[ScoredRun], measure: Measure, table: ComparisonTable
     if table.reason is not None:
         yield f"not compared: {table.reason}"
         return
-    count = "1 run" if len(table.rows) == 1 else f"{len(table.rows)} runs"
+    count = counted(len(table.rows), "run")
     of_logarithms = measure.family.aggregation is GEOMETRIC_MEAN
     head = ["run", str(measure), *(f"{name}_log" if of_logarithms and name == "d_z" else name for name in HEAD)]
     lines = [line for row in table.rows for line in _lines(row, means[row.name])]
     yield aligned([head, *lines], {0, head.index("test")}).rstrip()
     for row in table.rows:
         if row.effects.left_out:
-            left_out = counted(row.effects.left_out, "query", "queries")
+            left_out = counted(row.effects.left_out, "query")
             yield f"{row.name}: {left_out} left out, on which one of the two has no value"
         if row.difference.estimate is not None and row.difference.reason:
             yield f"{row.name}: no interval, because {row.difference.reason}"

@@ -23,9 +23,6 @@ from leaderboard.cli.tables import csv_text, defined
 
 if TYPE_CHECKING:
     from leaderboard.metrics import Ranking
-    from leaderboard.scoring import Judging
-
-__all__ = ["curves"]
 
 DETECTION = {"sweep", "oracle"}
 
@@ -55,11 +52,8 @@ def curves(
     query: str | None,
     level: int,
     depth: int | None,
-    judging: "Judging",
-    excluded: tuple[str, ...],
-    query_file: Path | None,
     output: str,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """The points of a run's curves, every digit of them.
 
@@ -80,12 +74,13 @@ def curves(
     from leaderboard.formats import read_run
     from leaderboard.scoring import join
 
+    given = {name: options.pop(name) for name in ("documents", "beta", "no_relevant", "compat")}
     if curve in DETECTION and (given["documents"] is None or given["beta"] is None):
         raise click.UsageError(f"--curve {curve} needs --documents N and --beta B")
     if depth is not None and curve != "rank":
         raise click.UsageError("--depth goes with --curve rank")
     setting = setting_of(**given)
-    judged, strange = judged_queries(judgments, query_file, judging, excluded=excluded)
+    judged, strange = judged_queries(judgments, **options)
     if query is not None and query not in judged.number:
         raise NotFound(f"{judgments}: there is no query {query!r} that counts")
     read = read_run(run, name=str(run))
@@ -98,13 +93,7 @@ def curves(
     if output == "csv":
         click.echo(csv_text([points, *zip(*points.values(), strict=True)]), nl=False)
         return
-    document = {
-        "run": str(run),
-        "curve": curve,
-        "query": query,
-        "relevance": level,
-        "setting": given,
-    }
+    document = {"run": str(run), "curve": curve, "query": query, "relevance": level, "setting": given}
     columns = {name: [None if each == math.inf else each for each in column] for name, column in points.items()}
     click.echo(json.dumps(document | {"points": columns}, ensure_ascii=False, allow_nan=False))
 

@@ -9,12 +9,11 @@ import click
 from leaderboard.cli.options import FILE, Number, Whole, together
 from leaderboard.cli.run_file import OUT, TAG, require_place, write_run
 from leaderboard.cli.tables import named
+from leaderboard.numbers import counted
 
 if TYPE_CHECKING:
     from leaderboard.baselines import Normalisation, RankedList
     from leaderboard.formats import Run
-
-__all__ = ["fuse"]
 
 SHARED = together(
     click.argument("paths", nargs=-1, required=True, metavar="RUN RUN...", type=FILE),
@@ -80,10 +79,8 @@ def _fuse(
 
     if len(paths) < 2:
         raise click.UsageError("name two runs or more: one alone is fused with nothing")
-    same = [path.resolve() for path in paths]
-    twice = next((path for path in paths if same.count(path.resolve()) > 1), None)
-    if twice is not None:
-        raise click.UsageError(f"the run {twice} is named twice")
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise click.UsageError("a run is named twice")
     require_place(out, paths)
     with progress_bar(paths) as opened:
         runs = [read_run(opened(path), name=str(path)) for path in paths]
@@ -91,14 +88,14 @@ def _fuse(
     for path, run in zip(paths, runs, strict=True):
         lacking = sorted(queries.keys() - set(run.queries))
         if lacking:
-            plural = "query" if len(lacking) == 1 else "queries"
-            click.echo(f"{path}: {len(lacking):,} {plural} of other runs not in it: {named(lacking)}", err=True)
+            queries_lacking = counted(len(lacking), "query")
+            click.echo(f"{path}: {queries_lacking} of other runs not in it: {named(lacking)}", err=True)
     with counting_bar(len(queries), "Fusing") as tell:
-        written = write_run(out, _told(method(runs), tell), tag)
+        written = write_run(out, _counted(method(runs), tell), tag)
     click.echo(f"{out}: {tag}, {written}, fused of {len(paths)} runs")
 
 
-def _told(lists: "Iterator[RankedList]", tell: Callable[[int], None]) -> Any:
+def _counted(lists: "Iterator[RankedList]", tell: Callable[[int], None]) -> Any:
     for each in lists:
         yield each
         tell(1)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from leaderboard.numbers import counted
+
 if TYPE_CHECKING:
     from leaderboard.baselines import RankedList
-
-__all__ = ["OUT", "TAG", "Written", "require_place", "write_run"]
 
 NO_TAG = re.compile(r"\s|[^\x21-\U0010ffff]")
 
@@ -46,8 +46,7 @@ class Written(NamedTuple):
     empty: tuple[str, ...]
 
     def __str__(self) -> str:
-        queries = "query" if self.queries == 1 else "queries"
-        return f"{self.queries:,} {queries}, {self.lines:,} {'line' if self.lines == 1 else 'lines'}"
+        return f"{counted(self.queries, 'query')}, {counted(self.lines, 'line')}"
 
 
 def require_place(out: Path, inputs: Iterable[Path]) -> None:

@@ -1,8 +1,10 @@
 """`leaderboard score`: scores run files offline, without database or site."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -23,10 +25,9 @@ from leaderboard.numbers import counted
 
 if TYPE_CHECKING:
     from leaderboard.cli.score_output import ScoredRun
+    from leaderboard.cli.trec_output import TrecRequest
     from leaderboard.metrics import Measure, Setting
     from leaderboard.scoring import Judging
-
-__all__ = ["score"]
 
 USUAL = "AP nDCG@10 RR P@10"
 OPTION = {
@@ -75,7 +76,7 @@ USUAL_WITH_BETA = "AQWV Pmiss Pfa " + USUAL
 )
 @click.option("--seed", type=Whole(0), metavar="N", help="What --compare draws its resamples from (1).")
 @click.option("--explain", metavar="MEASURE", help="Say what a measure means, and end.")
-def score(runs: tuple[Path, ...], judgments: Path | None, explain: str | None, **options: Any) -> None:
+def score(explain: str | None, **options: Any) -> None:
     """Scores run files against judgments: no database, no site.
 
     \b
@@ -101,112 +102,152 @@ def score(runs: tuple[Path, ...], judgments: Path | None, explain: str | None, *
 
         click.echo(explained(explain))
         return
-    if not runs:
+    asked = _Asked(**options)
+    if not asked.runs:
         raise click.UsageError("no run is named; give one run file or more")
-    if judgments is None and options["subtopics"] is None:
+    if asked.judgments is None and asked.subtopics is None:
         raise click.UsageError("--judgments is missing; name the file of judgments")
-    _score(runs, judgments, **options)
+    _print(asked, _scored(asked))
 
 
-def _score(
-    paths: tuple[Path, ...],
-    judgments: Path | None,
-    *,
-    measures: str | None,
-    per_query: bool,
-    level: int,
-    query_file: Path | None,
-    judging: "Judging",
-    excluded: tuple[str, ...],
-    known: Path | None,
-    subtopics: Path | None,
-    output: str,
-    threshold: float | None,
-    depth: int | None,
-    judged_only: bool,
-    compare: str | None,
-    seed: int | None,
-    **given: Any,
-) -> None:
-    from leaderboard import formats, metrics, scoring
-    from leaderboard.cli import score_output as show
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """The command's options."""
+
+    runs: tuple[Path, ...]
+    judgments: Path | None
+    measures: str | None
+    per_query: bool
+    level: int
+    depth: int | None
+    judged_only: bool
+    compat: Literal[9, 10]
+    documents: int | None
+    beta: float | None
+    cost: float | None
+    value: float | None
+    prior: float | None
+    no_relevant: Any
+    threshold: float | None
+    highest_grade: int | None
+    judging: "Judging"
+    query_file: Path | None
+    excluded: tuple[str, ...]
+    known: Path | None
+    subtopics: Path | None
+    output: str
+    compare: str | None
+    seed: int | None
+
+    @cached_property
+    def setting(self) -> "Setting":
+        names = ("compat", "documents", "beta", "cost", "value", "prior", "no_relevant", "highest_grade")
+        return setting_of(**{name: getattr(self, name) for name in names})
+
+    @cached_property
+    def request(self) -> "TrecRequest":
+        """What to print as trec_eval."""
+        from leaderboard.cli.trec_output import printed_under_own_names
+
+        return printed_under_own_names(self.names, self.compat, self.level)
+
+    @property
+    def names(self) -> str:
+        has_value = self.setting.beta is not None and self.documents is not None
+        return self.measures or (USUAL_WITH_BETA if has_value else USUAL)
+
+    @cached_property
+    def wanted(self) -> "tuple[Measure, ...]":
+        from leaderboard.metrics import parse_all
+
+        if self.output == "trec_eval":
+            return tuple(dict.fromkeys(printed.at(self.level) for printed in self.request.measures))
+        return tuple(measure.at_relevance(self.level) for measure in parse_all(self.names))
+
+    @cached_property
+    def baseline(self) -> str | None:
+        """The name of the run that --compare names; None without it. Raises UsageError."""
+        if self.compare is None:
+            if self.seed is not None:
+                raise click.UsageError("--seed is for --compare; scores themselves draw nothing")
+            return None
+        if self.output == "trec_eval" or self.per_query:
+            raise click.UsageError(
+                "--compare prints comparisons of whole runs; leave out --per-query and --format trec_eval"
+            )
+        if len(self.runs) < 2 or len(set(self.runs)) < len(self.runs):
+            raise click.UsageError("--compare needs two different runs or more: the one to compare with and the others")
+        for path in self.runs:
+            if path.resolve() == Path(self.compare).resolve():
+                return str(path)
+        runs = ", ".join(map(str, self.runs))
+        raise click.UsageError(f"--compare: {self.compare} is not among the runs; these are {runs}")
+
+
+def _scored(asked: _Asked) -> "list[ScoredRun]":
+    """The runs' figures, in their order; says on stderr what was left out."""
+    from leaderboard import formats, scoring
     from leaderboard.cli.progress_bar import progress_bar
-    from leaderboard.cli.trec_output import printed_under_own_names, trec_lines
+    from leaderboard.cli.score_output import ScoredRun
 
-    setting = setting_of(**given)
-    baseline = _baseline(paths, compare, seed, output=output, per_query=per_query)
-    names = measures or (USUAL if setting.beta is None or setting.documents is None else USUAL_WITH_BETA)
-    if output == "trec_eval":
-        request = printed_under_own_names(names, setting.compat, level)
-        wanted = tuple(dict.fromkeys(printed.at(level) for printed in request.measures))
-    else:
-        wanted = tuple(measure.at_relevance(level) for measure in metrics.parse_all(names))
-    _require(wanted, setting, known=known is not None, subtopics=subtopics is not None)
+    _ = asked.setting, asked.baseline  # raise before any file is read
+    _require(asked)
     judged, strange = judged_queries(
-        judgments,
-        query_file,
-        judging,
-        excluded=excluded,
-        subtopics=subtopics,
-        known=None if known is None else formats.read_judgments(known, name=str(known)),
-        zero_without_relevant=output == "trec_eval",
+        asked.judgments,
+        asked.query_file,
+        asked.judging,
+        excluded=asked.excluded,
+        subtopics=asked.subtopics,
+        known=None if asked.known is None else formats.read_judgments(asked.known, name=str(asked.known)),
+        zero_without_relevant=asked.output == "trec_eval",
     )
     scored = []
-    cut: Any = {"threshold": threshold, "depth": depth, "judged_only": judged_only}
-    with progress_bar(paths) as opened:
-        for path in paths:
+    cut: Any = {name: getattr(asked, name) for name in ("threshold", "depth", "judged_only")}
+    with progress_bar(asked.runs) as opened:
+        for path in asked.runs:
             run = formats.read_run(opened(path), name=str(path))
             strange = strange.difference(run.queries)
-            figures = scoring.score(run, judged, wanted, setting, name=str(path), **cut)
-            scored.append(show.ScoredRun(str(path), run.tag, figures))
+            figures = scoring.score(run, judged, asked.wanted, asked.setting, name=str(path), **cut)
+            scored.append(ScoredRun(str(path), run.tag, figures))
     tell_strange(strange, ())
     for each in scored:
-        _report(each, excluded)
-    if baseline is not None:
+        _report(each, asked.excluded)
+    return scored
+
+
+def _print(asked: _Asked, scored: "Sequence[ScoredRun]") -> None:
+    from leaderboard.cli import score_output as show
+    from leaderboard.cli.trec_output import trec_lines
+
+    per_query, wanted = asked.per_query, asked.wanted
+    if asked.baseline is not None:
         from leaderboard.cli.comparison_output import FORMATS
 
-        click.echo(FORMATS[output](scored, wanted, baseline, seed=seed), nl=False)
-    elif output == "trec_eval":
-        for each in scored:
-            lines = trec_lines(each.scored, each.tag, request, level=level, compat=setting.compat, per_query=per_query)
-            click.echo("".join(lines), nl=False)
-    elif output == "json":
-        click.echo(show.json_text(scored, wanted, setting, per_query=per_query), nl=False)
+        click.echo(FORMATS[asked.output](scored, wanted, asked.baseline, seed=asked.seed), nl=False)
+    elif asked.output == "trec_eval":
+        how: Any = {"level": asked.level, "compat": asked.compat, "per_query": per_query}
+        for run in scored:
+            click.echo("".join(trec_lines(run.scored, run.tag, asked.request, **how)), nl=False)
+    elif asked.output == "json":
+        click.echo(show.json_text(scored, wanted, asked.setting, per_query=per_query), nl=False)
     else:
-        text = show.csv_text if output == "csv" else show.table_text
+        text = show.csv_text if asked.output == "csv" else show.table_text
         click.echo(text(scored, wanted, per_query=per_query), nl=False)
 
 
-def _baseline(
-    paths: tuple[Path, ...], compare: str | None, seed: int | None, *, output: str, per_query: bool
-) -> str | None:
-    """The name of the run that --compare names; None without it. Raises UsageError before any file is read."""
-    if compare is None:
-        if seed is not None:
-            raise click.UsageError("--seed is for --compare; scores themselves draw nothing")
-        return None
-    if output == "trec_eval" or per_query:
-        raise click.UsageError(
-            "--compare prints comparisons of whole runs; leave out --per-query and --format trec_eval"
-        )
-    if len(paths) < 2:
-        raise click.UsageError("--compare needs two runs or more: the one to compare with and the others")
-    twice = next((path for path in paths if paths.count(path) > 1), None)
-    if twice is not None:
-        raise click.UsageError(f"--compare: the run {twice} is named twice")
-    for path in paths:
-        if path.resolve() == Path(compare).resolve():
-            return str(path)
-    raise click.UsageError(f"--compare: {compare} is not among the runs; these are {', '.join(map(str, paths))}")
-
-
-def _require(measures: tuple["Measure", ...], setting: "Setting", *, known: bool, subtopics: bool) -> None:
+def _require(asked: _Asked) -> None:
     """Says which option a measure lacks, before any file is read."""
     from leaderboard.errors import BadInput
     from leaderboard.rules.settings import lacks
 
-    for measure in measures:
-        missing = lacks(measure, documents=setting.documents, beta=setting.beta, known=known, subtopics=subtopics)
+    for measure in asked.wanted:
+        missing = lacks(
+            measure,
+            documents=asked.documents,
+            beta=asked.setting.beta,
+            known=asked.known is not None,
+            subtopics=asked.subtopics is not None,
+        )
         if missing:
             raise BadInput(f"{measure} needs {' and '.join(OPTION[need] for need in missing)}")
 
@@ -219,7 +260,7 @@ def _report(run: "ScoredRun", excluded: Sequence[str]) -> None:
         (run.scored.crowded, "with more documents, listed and judged ones together, than the collection has"),
     ):
         if queries:
-            some = counted(len(queries), "query", "queries")
+            some = counted(len(queries), "query")
             click.echo(f"{run.name}: {some} {what}: {named(queries)}", err=True)
     total = len(run.scored.queries)
     fewer: dict[tuple[int, str], list[str]] = {}

@@ -317,8 +317,6 @@ def _submitted(
         accepted = agreements_of(session, asking, agree or {})
         checked = _checked(session, actor, asking, found, file, threshold, config.text_bytes)
     if checked.problem_count:
-        for warning in checked.elsewhere:
-            click.echo(f"{file.name}: {warning}", err=True)
         raise FileRejected(checked.problems, checked.problem_count, file.name)
     require_sound(checked, yes=yes)
     store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))

@@ -1,14 +1,12 @@
 """`leaderboard trec_eval`: trec_eval's own arguments, and its output byte for byte."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
 from leaderboard.cli.offline import COMPAT, LEVEL
 from leaderboard.cli.options import FILE, Whole
-
-__all__ = ["trec_eval"]
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -27,14 +25,11 @@ def trec_eval(
     judgments: Path,
     run: Path,
     wanted: tuple[str, ...],
-    per_query: bool,
-    nosummary: bool,
-    complete: bool,
-    level: int,
-    depth: int | None,
-    judged_only: bool,
     documents: int | None,
     compat: Literal[9, 10],
+    complete: bool,
+    nosummary: bool,
+    **options: Any,
 ) -> None:
     """Scores RUN against QRELS as trec_eval does.
 
@@ -60,17 +55,8 @@ def trec_eval(
     if not both:
         raise BadInput(f"{run}: no query of this run has judgments in {judgments}")
     judged = prepare(qrels, qrels.queries if complete else both)
+    level, per_query = options.pop("level"), options.pop("per_query")
     measures = [printed.at(level) for printed in request.measures]
-    setting = Setting(documents=documents, compat=compat)
-    scored = score(lists, judged, measures, setting, depth=depth, judged_only=judged_only)
-    lines = trec_lines(
-        scored,
-        lists.tag,
-        request,
-        level=level,
-        compat=compat,
-        per_query=per_query,
-        summary=not nosummary,
-        complete=complete,
-    )
-    click.echo("".join(lines), nl=False)
+    scored = score(lists, judged, measures, Setting(documents=documents, compat=compat), **options)
+    how: Any = {"level": level, "compat": compat, "per_query": per_query, "complete": complete}
+    click.echo("".join(trec_lines(scored, lists.tag, request, summary=not nosummary, **how)), nl=False)

@@ -24,7 +24,7 @@ from leaderboard.formats.readers.columns import read_piece
 from leaderboard.formats.rows import Rows
 from leaderboard.formats.tables import DOCUMENT, Schema
 from leaderboard.formats.tags import Tags
-from leaderboard.numbers import counted, natural
+from leaderboard.numbers import natural
 
 __all__ = ["NO_RULES", "DocumentList", "FileRules", "RunRules", "document_list", "read_document_list"]
 
@@ -68,14 +68,10 @@ class FileRules:
     def in_words(self) -> tuple[str, ...]:
         """What they ask, for whoever makes a run: a sentence each."""
         most, least = self.most_documents, self.least_documents
-        if most is not None and most == least:
-            depth = f"exactly {counted(most, 'document')}"
-        else:
-            bounds = (("at least", least), ("at most", most))
-            depth = " and ".join(f"{how} {count:,}" for how, count in bounds if count is not None)
-            depth = f"{depth} document{'' if (most or least) == 1 else 's'}" if depth else ""
+        bounds = (("at least", least), ("at most", most))
+        depth = " and ".join(f"{how} {count:,}" for how, count in bounds if count is not None)
         asked = (
-            (depth, f"A query's list has {depth}."),
+            (depth, f"Documents in a query's list: {depth}."),
             (self.every_query, "Every query that you may see has a list."),
             (self.documents, f"Documents are those of the collection's list, which has {self.documents:,}."),
             (self.document_pattern, f"Every document id has the form {self.document_pattern}"),

@@ -21,28 +21,23 @@ from leaderboard.formats.plain_text import (
     rejection,
     too_many_times,
 )
-from leaderboard.formats.tar import ARCHIVE_START, SoundEntry, entries, is_archive, read_end, refuse_bad
 from leaderboard.numbers import size
-
-__all__ = ["Member", "is_archive_file", "members"]
 
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # of one with files, of an empty one
 ZIP_END, ZIP_END_BYTES, LONGEST_COMMENT = b"PK\x05\x06", 22, 1 << 16
-ZIP64_LOCATOR, ZIP64_LOCATOR_BYTES = b"PK\x06\x07", 20
+ZIP64_LOCATOR = b"PK\x06\x07"  # before the end record of an archive of the large kind, which says other sizes
 DIRECTORY_SIZE_AT = slice(12, 16)  # of the end record
 DIRECTORY_BYTES = 8 * MIB  # of names and places: zipfile reads them all before the first file
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
+ARCHIVE_START = TAR_MAGIC_AT + len(TAR_MAGIC)  # bytes that tell a tar archive
+LONGEST_HEADER = 1 << 16  # bytes of one entry's extended header: tarfile reads it whole
+MOST_GLOBAL = 16  # records of global headers; tarfile copies them for every later entry. `git archive` writes one
 ENCRYPTED = 0x1
 EXTRAS = "__MACOSX/"
-TAR_ERRORS = (tarfile.TarError,)
-ZIP_ERRORS = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    ValueError,
-    LookupError,
-    RuntimeError,
-)  # all that zipfile raises
+# All that tarfile and zipfile raise for what is damaged or hostile.
+ERRORS = (
+    tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, ValueError, LookupError, ArithmeticError, RuntimeError
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +51,25 @@ class Member:
 class _Sound:
     """A member's bytes. Raises FileRejected where the archive turns out to be damaged while they are read."""
 
-    def __init__(self, file: IO[bytes], errors: tuple[type[Exception], ...], name: str) -> None:
+    def __init__(self, file: IO[bytes], name: str) -> None:
         self._file = file
-        self._errors = errors
         self._name = name
 
     def read(self, size: int, /) -> bytes:
         try:
             return self._file.read(size)
-        except self._errors as error:
+        except ERRORS as error:
             raise _damaged(self._name, error) from None
+
+
+def is_archive(start: bytes) -> bool:
+    """Whether a file that starts so is a tar archive; one without files starts with its end, all NULs.
+
+    Its first header has the magic and, unlike any text, NULs before it.
+    """
+    before = start[:TAR_MAGIC_AT]
+    empty = len(start) >= ARCHIVE_START and not any(start[:ARCHIVE_START])
+    return empty or (b"\0" in before and start[TAR_MAGIC_AT:].startswith(TAR_MAGIC))
 
 
 def is_archive_file(path: Path) -> bool:
@@ -74,14 +78,11 @@ def is_archive_file(path: Path) -> bool:
     >>> is_archive_file(Path(__file__))
     False
     """
-    with path.open("rb") as file:
-        if file.read(len(ZIP_STARTS[0])) in ZIP_STARTS:
-            return True
     try:
         with open_plain(path) as text:
             return is_archive(text.peek(ARCHIVE_START))
     except FileRejected:
-        return False
+        return _is_zip(path)
 
 
 def members(path: Path, *, limits: Limits | None = None, name: str | None = None) -> Iterator[Member]:
@@ -97,16 +98,119 @@ def members(path: Path, *, limits: Limits | None = None, name: str | None = None
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with zipfile.ZipFile(Path(folder, "a-team.zip"), "w") as archive:
     ...         archive.writestr("2025/first.run", "q1 Q0 d7 1 2.5 first")
-    ...     [(one.path, one.content.read(99)) for one in members(Path(folder, "a-team.zip"))]
+    ...     [(member.path, member.content.read(99)) for member in members(Path(folder, "a-team.zip"))]
     [('2025/first.run', b'q1 Q0 d7 1 2.5 first')]
     """
     limits, name = limits or Limits(), name or path.name
-    seen: set[str] = set()
-    for member in _of_zip(path, limits, name) if _is_zip(path) else _of_tar(path, limits, name):
-        if member.path in seen:
-            raise rejection(name, f"holds {shown(member.path)} twice")
-        seen.add(member.path)
-        yield member
+    paths: set[str] = set()
+    try:
+        for member in _of_zip(path, limits, name) if _is_zip(path) else _of_tar(path, limits, name):
+            if member.path in paths:
+                raise rejection(name, f"holds {shown(member.path)} twice")
+            paths.add(member.path)
+            yield member
+    except ERRORS as error:
+        raise _damaged(name, error) from None
+
+
+def first_files(text: bytes, most: int) -> tuple[bytes, bool]:
+    """An archive of the first `most` files that are whole in the beginning of one, and whether it has no others.
+
+    Nothing is changed of what is no archive, and of one whose headers can't be read: who reads it says why.
+
+    >>> first_files(b"q1 Q0 d1 1 0.5 tag", 1)
+    (b'q1 Q0 d1 1 0.5 tag', True)
+    """
+    if not is_archive(text[:ARCHIVE_START]):
+        return text, True
+    at = end = files = 0
+    while at + tarfile.BLOCKSIZE <= len(text) and any(text[at : at + tarfile.BLOCKSIZE]):
+        try:
+            entry = tarfile.TarInfo.frombuf(text[at : at + tarfile.BLOCKSIZE], "utf-8", "replace")
+        except tarfile.HeaderError:
+            return text, True
+        at += tarfile.BLOCKSIZE * (1 + -(-max(entry.size, 0) // tarfile.BLOCKSIZE))
+        if at > len(text) or files == most:
+            return text[:end] + bytes(2 * tarfile.BLOCKSIZE), False
+        if entry.isfile() or entry.isdir():  # else what belongs to the next one
+            end, files = at, files + entry.isfile()
+    return text, True
+
+
+class _SmallEntry(tarfile.TarInfo):
+    """An entry whose extended header is small."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_SmallEntry":
+        entry = super().frombuf(buf, encoding, errors)
+        if not entry.isfile() and entry.size > LONGEST_HEADER:
+            raise tarfile.ReadError("an entry's header is too long")
+        return entry
+
+
+def tar_files(text: CappedReader, limits: Limits, name: str) -> Iterator[tuple[int, str, IO[bytes]]]:
+    """The plain files of a tar archive, one after the other: the entry's number, its name and its bytes.
+
+    Raises FileRejected for what no honest archive holds, and one of ERRORS for a damaged one.
+    """
+    with tarfile.open(fileobj=text, mode="r|", tarinfo=_SmallEntry) as archive:
+        number = -1
+        while (entry := archive.next()) is not None:
+            number += 1
+            archive.members.clear()  # type: ignore[attr-defined]  # not in the stubs; it grows with every entry
+            if len(archive.pax_headers) > MOST_GLOBAL:
+                raise tarfile.ReadError(f"more than {MOST_GLOBAL} records in global headers")
+            if entry.size < 0:
+                raise tarfile.ReadError(f"{shown(entry.name)} has a size below 0")
+            if number >= limits.members:
+                raise _too_many_files(limits, name)
+            path = PurePosixPath(entry.name)
+            _require_within(path, name)
+            if not (entry.isfile() or entry.isdir()) or entry.issparse():
+                raise rejection(name, f"holds {shown(entry.name)}, a link or another thing that is no plain file")
+            if path.name.startswith("._"):
+                extra = "an extra of macOS; set COPYFILE_DISABLE=1 and make it again"
+                raise rejection(name, f"holds {shown(entry.name)}, {extra}")
+            file = archive.extractfile(entry)
+            if file is not None:
+                yield number, entry.name, file
+        _require_end(archive)
+
+
+def _require_end(archive: tarfile.TarFile) -> None:
+    """Reads on to the end of the file, where damage and loss show: tarfile stops at the first header that it can't
+    read, and at the first block of NULs, which another one must follow.
+    """
+    rest = 0
+    stream = archive.fileobj
+    while stream is not None and (piece := stream.read(MIB)):
+        rest += len(piece)
+        if any(piece):
+            raise tarfile.ReadError("something follows its end")
+    if rest < tarfile.BLOCKSIZE:
+        raise tarfile.ReadError("its end is missing")
+
+
+def _damaged(name: str, error: BaseException) -> FileRejected:
+    return rejection(name, f"is a damaged archive ({error}); make it again")
+
+
+def _too_many_files(limits: Limits, name: str) -> FileRejected:
+    return rejection(name, f"holds more than {limits.members:,} files, the most allowed")
+
+
+def _require_within(path: PurePosixPath, name: str) -> None:
+    if path.is_absolute() or ".." in path.parts or not path.name:
+        raise rejection(name, f"holds {shown(str(path))}, a path that leads out of the archive")
+
+
+def _plain_path(path: str, name: str) -> str:
+    """The path of a member, without "./". Raises FileRejected for one that leads out of the archive or is none."""
+    plain = PurePosixPath(path.replace("\\", "/"))
+    _require_within(plain, name)
+    if ":" in plain.parts[0] or not path.isprintable():
+        raise rejection(name, f"holds {shown(path)}, a name with a colon or with characters that can't be seen")
+    return plain.as_posix()
 
 
 def _is_zip(path: Path) -> bool:
@@ -118,75 +222,43 @@ def _of_tar(path: Path, limits: Limits, name: str) -> Iterator[Member]:
     with open_plain(path, limits, name) as text:
         if not is_archive(text.peek(ARCHIVE_START)):
             raise rejection(name, "is no archive; give a .zip, .tar or .tar.gz")
-        try:
-            with tarfile.open(fileobj=text, mode="r|", tarinfo=SoundEntry) as archive:
-                for place, entry in enumerate(entries(archive)):
-                    refuse_bad(entry, place, limits, name)
-                    file = archive.extractfile(entry)
-                    if file is not None:
-                        yield Member(_plain_path(entry.name, name), _Sound(file, TAR_ERRORS, name))
-                read_end(archive)
-        except TAR_ERRORS as error:
-            raise _damaged(name, error) from None
+        for _, member, file in tar_files(text, limits, name):
+            yield Member(_plain_path(member, name), _Sound(file, name))
 
 
 def _of_zip(path: Path, limits: Limits, name: str) -> Iterator[Member]:
+    left, words = limits.expanded_bytes, f"expands to more than {size(limits.expanded_bytes)}, the most allowed"
+    if left > (most := EXPANDED_FREE + limits.expanded_times * path.stat().st_size):
+        left, words = most, too_many_times(limits.expanded_times)
     with path.open("rb") as file:
         _require_small_directory(file, name)
-        try:
-            with zipfile.ZipFile(file) as archive:
-                yield from _zipped(archive, limits, name, path.stat().st_size)
-        except ZIP_ERRORS as error:
-            raise _damaged(name, error) from None
-
-
-def _zipped(archive: zipfile.ZipFile, limits: Limits, name: str, packed: int) -> Iterator[Member]:
-    most, in_words = limits.expanded_bytes, f"expands to more than {size(limits.expanded_bytes)}, the most allowed"
-    if most > EXPANDED_FREE + limits.expanded_times * packed:
-        most, in_words = EXPANDED_FREE + limits.expanded_times * packed, too_many_times(limits.expanded_times)
-    given = 0
-    for place, entry in enumerate(archive.infolist()):
-        if place >= limits.members:
-            raise rejection(name, f"holds more than {limits.members:,} files, the most allowed")
-        kind = stat.S_IFMT(entry.external_attr >> 16)
-        if entry.is_dir() or entry.filename.startswith(EXTRAS):
-            continue
-        if kind not in (0, stat.S_IFREG):
-            raise rejection(name, f"holds {shown(entry.filename)}, a link or another thing that is no plain file")
-        if entry.flag_bits & ENCRYPTED or entry.compress_type not in METHODS:
-            raise rejection(name, f"holds {shown(entry.filename)}, which is encrypted or packed in an unusual way")
-        with archive.open(entry) as file:
-            content = CappedReader(_Sound(file, ZIP_ERRORS, name), most - given, name, in_words)
-            yield Member(_plain_path(entry.filename, name), content)
-            while content.read(MIB):  # its sum is checked at its end
-                pass
-            given += content.given
+        with zipfile.ZipFile(file) as archive:
+            for number, entry in enumerate(archive.infolist()):
+                if number >= limits.members:
+                    raise _too_many_files(limits, name)
+                if entry.is_dir() or entry.filename.startswith(EXTRAS):
+                    continue
+                is_plain = stat.S_IFMT(entry.external_attr >> 16) in (0, stat.S_IFREG)
+                is_packed = entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+                if not is_plain or not is_packed or entry.flag_bits & ENCRYPTED:
+                    what = "no plain file, or encrypted, or packed in an unusual way"
+                    raise rejection(name, f"holds {shown(entry.filename)}, which is {what}")
+                with archive.open(entry) as content:
+                    reader = CappedReader(_Sound(content, name), left, name, words)
+                    yield Member(_plain_path(entry.filename, name), reader)
+                    while reader.read(MIB):  # its sum is checked at its end
+                        pass
+                    left -= reader.given
 
 
 def _require_small_directory(file: BinaryIO, name: str) -> None:
-    """Refuses a zip archive whose list of files takes too much memory, or lies about where it is."""
-    size = file.seek(0, 2)
-    file.seek(max(0, size - ZIP_END_BYTES - LONGEST_COMMENT - ZIP64_LOCATOR_BYTES))
+    """Refuses a zip archive whose list of files takes too much memory."""
+    file.seek(max(0, file.seek(0, 2) - ZIP_END_BYTES - LONGEST_COMMENT))
     tail = file.read()
     at = tail.rfind(ZIP_END)
     if at < 0 or at + ZIP_END_BYTES > len(tail):
         raise rejection(name, "is a damaged zip archive (its end is missing); make it again")
-    if tail[max(0, at - ZIP64_LOCATOR_BYTES) : at].startswith(ZIP64_LOCATOR):
-        raise rejection(name, "is a zip archive of the large kind (zip64); give a .tar.gz")
-    if int.from_bytes(tail[at:][DIRECTORY_SIZE_AT], "little") > DIRECTORY_BYTES:
-        raise rejection(name, "is a zip archive of far too many files")
+    directory = int.from_bytes(tail[at:][DIRECTORY_SIZE_AT], "little")
+    if directory > DIRECTORY_BYTES or ZIP64_LOCATOR in tail[max(0, at - ZIP_END_BYTES) : at]:
+        raise rejection(name, "is a zip archive of far too many files, or of the large kind (zip64); give a .tar.gz")
     file.seek(0)
-
-
-def _damaged(name: str, error: Exception) -> FileRejected:
-    return rejection(name, f"is a damaged archive ({error}); make it again")
-
-
-def _plain_path(path: str, name: str) -> str:
-    """The path of a member, without "./". Raises FileRejected for one that leads out of the archive or is none."""
-    parts = PurePosixPath(path.replace("\\", "/"))
-    if parts.is_absolute() or ".." in parts.parts or not parts.name or ":" in parts.parts[0]:
-        raise rejection(name, f"holds {shown(path)}, a path that leads out of the archive")
-    if not path.isprintable():
-        raise rejection(name, f"holds {shown(path)}, a name with characters that can't be seen")
-    return parts.as_posix()

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from leaderboard.formats.checks import control_character, identifier
 from leaderboard.formats.guessing import HEAD_BYTES, guess_content
 from leaderboard.formats.harmless import TURNING, shown
+from leaderboard.formats.members import is_archive
 from leaderboard.formats.pieces import numbered_lines
 from leaderboard.formats.plain_text import ByteSource, CappedReader, Limits, open_plain, rejection, source_name
 from leaderboard.formats.problems import Problems, Wrong, wrong_width
 from leaderboard.formats.readers import READERS
 from leaderboard.formats.tables import our_name
-from leaderboard.formats.tar import is_archive
 from leaderboard.formats.topics import (
     IDS,
     TAGS,

@@ -130,7 +130,7 @@ class Quota:
 def _of_limit(used: int, limit: int, its: str, what: str) -> str:
     """More than the limit are used where organisers have lowered it since."""
     if used > limit:
-        return f"{used} submissions {what}, more than the {limit} that {'is' if limit == 1 else 'are'} allowed now"
+        return f"{used} submissions {what}, more than the limit of {limit}"
     return f"{used} of {its} {limit} submissions {what}"
 
 

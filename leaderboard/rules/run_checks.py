@@ -18,25 +18,9 @@ from leaderboard.errors import Doubtful, FileRejected, InvalidFields, Problem
 from leaderboard.formats import ByteSource, Limits, Run, RunRules, first_files, open_plain, read_run, whole_lines
 from leaderboard.formats.harmless import shown
 from leaderboard.formats.tags import Tags
-from leaderboard.numbers import counted, first_of, natural
+from leaderboard.numbers import counted, first_of, natural, written
 from leaderboard.rules.form_fields import FormField, answers_in_file
 from leaderboard.scoring import returned
-
-__all__ = [
-    "CHECKED_BYTES",
-    "LATE",
-    "MOSTLY",
-    "Checked",
-    "Elsewhere",
-    "Expected",
-    "Kind",
-    "Looked",
-    "Warned",
-    "check_run",
-    "check_text",
-    "look_at",
-    "require_sound",
-]
 
 CHECKED_BYTES = 16 * 2**20  # of a run's text, that the site reads: some 300,000 lines
 CHECKED_FILES = 1000  # of an archive: each costs some milliseconds
@@ -46,7 +30,7 @@ LIMITS = Limits(expanded_bytes=2 * CHECKED_BYTES, all_id_bytes=12 * CHECKED_BYTE
 PIECE = 2**18  # bytes read at once
 NAMED = 5  # ids that are told
 LATE = "It would count as late: the evaluation has closed. Late runs are shown without a rank."
-MOSTLY = 0.5  # the share of documents or queries from which on a run is said to be of something else
+MOSTLY = 0.5  # the share of unknown queries from which on a run is said to be of something else
 
 
 class Kind(StrEnum):
@@ -54,7 +38,7 @@ class Kind(StrEnum):
 
     RETURNED = "returned"  # neither decisions nor θ, where a measure counts what was returned
     THRESHOLD = "threshold"  # a θ by which nothing, or everything, counts as returned
-    COLLECTION = "collection"  # documents of another collection
+    COLLECTION = "collection"  # queries of another evaluation
     TWIN = "twin"  # the team has submitted the same before
 
 
@@ -62,29 +46,6 @@ class Kind(StrEnum):
 class Warned:
     kind: Kind
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Elsewhere:
-    """Another evaluation, of which a run seems to be.
-
-    campaign, evaluation  the names in its address
-    alike                 what of the run is of that evaluation, in words
-    """
-
-    campaign: str
-    campaign_title: str
-    evaluation: str
-    title: str
-    of_other_campaign: bool
-    alike: str
-
-    @property
-    def in_words(self) -> str:
-        """A sentence that names it, with its place as commands are given it."""
-        of_campaign = f" of {self.campaign_title}" if self.of_other_campaign else ""
-        named = f"{self.title}{of_campaign} ({self.campaign}/{self.evaluation})"
-        return f"It looks like a run for {named}: {self.alike} are those of that evaluation."
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +94,9 @@ class Checked:
     known      how many queries the reader knows of; None where there is nothing to compare with
     lacking    those of them without a list: how many, and the first
     unknown    queries of the run that the reader does not know of: how many, and the first
-    foreign    lines whose document is not of the collection: how many, and the first documents; None where nobody knows
     said, said_problem  what the run says of itself
     wrong_answers, lacking_answers  what of that is no answer to a field that reads it, for which it would not be taken
                         as it is; and which answers are still to be given with it, in words
-    seems_of   another evaluation, of any campaign, whose run it seems to be
     judged     the mean share of judged documents among the first ten of each query; None while that is not to be told
     twins      names of runs of the same team with the same text
     """
@@ -158,12 +117,10 @@ class Checked:
     known: int | None = None
     lacking: tuple[int, tuple[str, ...]] = (0, ())
     unknown: tuple[int, tuple[str, ...]] = (0, ())
-    foreign: tuple[int, tuple[str, ...]] | None = None
     said: dict[str, str] = field(default_factory=dict)
     said_problem: str = ""
     wrong_answers: tuple[str, ...] = ()
     lacking_answers: tuple[str, ...] = ()
-    seems_of: Elsewhere | None = None
     judged: float | None = None
     twins: tuple[str, ...] = ()
     expected: Expected = field(default_factory=Expected)
@@ -192,37 +149,25 @@ class Checked:
 
     @property
     def verdict(self) -> str:
-        """That nothing speaks against it, as far as that is so: of the file, where the moment is a wrong one; else
-        nothing.
-        """
-        if not self.is_sound:
-            return ""
-        return f"nothing{' in the file' if self.refused_now else ''} speaks against submitting it"
+        """That nothing in the file speaks against it; "" where something does."""
+        return "nothing in the file speaks against submitting it" if self.is_sound else ""
 
     @property
     def moment(self) -> str:
-        """What would become of it for the moment at which it comes; nothing where it would be in time."""
+        """What would become of it for the moment at which it comes; "" where it would be in time."""
         if self.refused_now:
             return f"It would not be taken now: {self.refused_now}"
         return LATE if self.late_now else ""
 
     @property
     def unsettled(self) -> str:
-        """That it would be rejected for queries which the reader does not know of, unless these are hidden ones; else
-        nothing.
-        """
+        """That it has queries that the reader does not know of, which may be hidden ones; "" where it has none."""
         if self.expected.allowed is not None or not self.unknown[0]:
             return ""
+        fate = "A run with a query that its evaluation does not have is rejected."
+        if self.expected.title:
+            fate = "The run is rejected for these, unless they are hidden queries, which only the organisers know."
         unknown = counted(self.unknown[0], "query is", "queries are")
-        hidden = "it is a hidden one" if self.unknown[0] == 1 else "they are hidden ones"
-        fate = (
-            "Whether the run would be taken can't be said here: it would be rejected, unless "
-            f"{hidden}, which only the organisers know."
-        )
-        if self.problem_count:
-            fate = f"That is a problem too, unless {hidden}, which only the organisers know."
-        if not self.expected.title:
-            fate = "A run with a query that its evaluation does not have is rejected."
         return f"{unknown} not among those listed here: {_first_of(self.unknown)}. {fate}"
 
     @property
@@ -231,53 +176,29 @@ class Checked:
         return self.expected.verdict_only and self.unknown[0] > 0
 
     @property
-    def is_elsewhere(self) -> bool:
-        """Whether most of its documents, or of its queries, are not of this evaluation."""
-        foreign = self.foreign is not None and self.foreign[0] > MOSTLY * self.lines
-        return self.is_read and (foreign or not self.knows_queries)
-
-    @property
-    def knows_queries(self) -> bool:
-        """Whether most of its queries are of this evaluation."""
-        return self.unknown[0] <= MOSTLY * self.queries
-
-    @property
-    def elsewhere(self) -> tuple[str, ...]:
-        """What its warnings say of that."""
-        return tuple(warned.text for warned in self.warnings if warned.kind is Kind.COLLECTION)
-
-    @property
     def warnings(self) -> tuple[Warned, ...]:
         """What asks for a yes."""
-        found = []
-        if self.is_read and self.expected.returned_by and not self.decisions and self.threshold is None:
-            found.append(
-                Warned(
-                    Kind.RETURNED,
-                    f"{self.expected.returned_by[0]} is shown here, and this run has neither decisions nor a threshold "
-                    "θ: every document that it lists counts as returned.",
-                )
+        warnings = []
+        expected, theta = self.expected, self.threshold
+        if self.is_read and expected.returned_by and not self.decisions and theta is None:
+            text = (
+                f"{expected.returned_by[0]} is shown here, and this run has neither decisions nor a threshold θ: every "
+                "document that it lists counts as returned."
             )
-        counts = bool(self.expected.returned_by) or not self.expected.title  # offline nobody knows what is shown
-        if self.is_read and counts and self._is_one_sided:
-            found.append(Warned(Kind.THRESHOLD, f"With θ = {self.threshold:g} the run {self._returns}."))
-        if self.is_elsewhere:
-            said = []
-            if not (self.foreign and self.foreign[0]) and self.expected.allowed is None:  # else its problems say it
-                verb = "is" if self.unknown[0] == 1 else "are"
-                who = f"{self.unknown[0]:,} of its {self.queries:,} queries {verb}"
-                if self.queries == 1:
-                    who = "Its only query is"
-                said.append(f"{who} not among those of this evaluation: {_first_of(self.unknown)}.")
-            if self.seems_of:
-                said.append(self.seems_of.in_words)
-            if said:
-                found.append(Warned(Kind.COLLECTION, " ".join(said)))
+            warnings.append(Warned(Kind.RETURNED, text))
+        counts = bool(expected.returned_by) or not expected.title  # offline nobody knows what is shown
+        if counts and self.is_read and not self.decisions and theta is not None and self.returned in (0, self.lines):
+            low, high = map(written, self.scores)
+            returned = f"{self.returned:,} of the {self.lines:,} documents read"
+            text = f"With θ = {written(theta)} the run returns {returned}, whose scores lie between {low} and {high}."
+            warnings.append(Warned(Kind.THRESHOLD, text))
+        if self.is_read and expected.allowed is None and self.unknown[0] > MOSTLY * self.queries:
+            text = f"{self.unknown[0]:,} of its {self.queries:,} queries are unknown here"
+            warnings.append(Warned(Kind.COLLECTION, f"Is it for this evaluation? {text}: {_first_of(self.unknown)}."))
         if self.twins:
-            found.append(
-                Warned(Kind.TWIN, f"Your team has submitted a file with the same text before: {', '.join(self.twins)}.")
-            )
-        return tuple(found)
+            text = f"Your team has submitted a file with the same text before: {', '.join(self.twins)}."
+            warnings.append(Warned(Kind.TWIN, text))
+        return tuple(warnings)
 
     @property
     def asks_for_threshold(self) -> bool:
@@ -285,41 +206,24 @@ class Checked:
         return any(warned.kind in (Kind.RETURNED, Kind.THRESHOLD) for warned in self.warnings)
 
     @property
-    def _is_one_sided(self) -> bool:
-        return self.threshold is not None and not self.decisions and self.returned in (0, self.lines)
-
-    @property
-    def _returns(self) -> str:
-        """What it returns with a threshold that parts none of its documents."""
-        low, high = (f"{score:g}" for score in self.scores)
-        if self.lines == 1:
-            returns = "returns" if self.returned else "does not return"
-            return f"{returns} its {'only' if self.whole else 'first'} document, whose score is {low}"
-        first = "" if self.whole else "first "
-        if low == high and self.scores[0] != self.scores[1]:
-            low, high = map(repr, self.scores)  # they differ by less than is told otherwise
-        scores = f"all scores are {low}" if low == high else f"its scores lie between {low} and {high}"
-        return f"returns {'all' if self.returned else '0'} of its {first}{self.lines:,} documents: {scores}"
-
-    @property
     def remarks(self) -> tuple[str, ...]:
         """What else is to be said of it, a sentence each."""
-        said = []
-        if self.decisions and self.threshold is not None:
-            said.append("θ plays no part: the file holds decisions.")
-        elif self.threshold is not None and self.expected.title and not self.expected.returned_by:
-            said.append("θ plays no part: no measure here counts what was returned.")
+        remarks = []
+        without_use = self.decisions or (self.expected.title and not self.expected.returned_by)
+        if self.threshold is not None and without_use:
+            why = "the file holds decisions" if self.decisions else "no measure here counts what was returned"
+            remarks.append(f"θ plays no part: {why}.")
         if len(self.tags) > 1:
-            said.append(
+            remarks.append(
                 f"Its lines have different run tags, such as {', '.join(map(shown, self.tags))}: is it one run?"
             )
         if self.lacking[0] and self.whole:
-            lacking = counted(self.lacking[0], "query", "queries")
-            said.append(f"No list for {lacking}, scored as empty lists: {_first_of(self.lacking)}.")
-        said += [f"{lacking}." for lacking in self.lacking_answers]
+            lacking = counted(self.lacking[0], "query")
+            remarks.append(f"No list for {lacking}, scored as empty lists: {_first_of(self.lacking)}.")
+        remarks += [f"{lacking}." for lacking in self.lacking_answers]
         if self.said_problem:
-            said.append(f"The metadata at the start of the file could not be read to its end: {self.said_problem}.")
-        return tuple(said)
+            remarks.append(f"The metadata at the start of the file could not be read to its end: {self.said_problem}.")
+        return tuple(remarks)
 
     @property
     def in_words(self) -> tuple[str, ...]:
@@ -339,25 +243,20 @@ class Checked:
             )
         if self.is_read:
             fewest, median, most = self.depth
-            depth = f"{fewest:,} to {most:,} (median {median:,}) documents"
-            if fewest == most:
-                depth = counted(most, "document")
-            size = f"{counted(self.lines, 'line')}, {counted(self.queries, 'query', 'queries')}"
+            size = f"{counted(self.lines, 'line')}, {counted(self.queries, 'query')}"
             tag = f", tag {self.tag}" if self.tag else ""
-            lines.append(f"{self.name}: {size}, {depth} a query{tag}")
+            depth = f"{fewest:,} to {most:,} documents a query, median {median:,}"
+            lines.append(f"{self.name}: {size}, {depth}{tag}")
             returned = f"what has a score of at least {self.threshold:g}" if self.threshold is not None else "all of it"
             lines.append(f"returned is {'what has decision Y' if self.decisions else returned}")
         if self.known:
-            within = "" if self.whole else " in it"
-            has, of_all = self.known - self.lacking[0], counted(self.known, "query", "queries")
-            lines.append(f"{has:,} of {of_all} {'has' if has == 1 else 'have'} a list{within}")
+            lines.append(f"lists for {self.known - self.lacking[0]:,} of {counted(self.known, 'query')}")
         lines += self.remarks
         if self.judged is not None:
             lines.append(f"{100 * self.judged:.0f} % of the first ten documents are judged")
         if self.said:
             lines.append(f"it says of itself: {', '.join(f'{key}: {text}' for key, text in self.said.items())}")
-        lines += filter(None, (self.verdict, self.moment))
-        return tuple(lines)
+        return (*lines, *filter(None, (self.verdict, self.moment)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,7 +314,7 @@ def require_sound(found: Checked, *, yes: bool) -> None:
     """Raises InvalidFields (run) for a file that would be rejected, and Doubtful where a yes is lacking."""
     if found.problem_count:
         rejected = FileRejected(found.problems, found.problem_count, found.name)
-        raise InvalidFields({"run": [*found.elsewhere, *rejected.lines]})
+        raise InvalidFields({"run": rejected.lines})
     if found.warnings and not yes:
         raise Doubtful([warned.text for warned in found.warnings])
 
@@ -469,10 +368,6 @@ def check_text(
     rules, allowed = expected.rules, expected.allowed
     if rules is None and (allowed is None or allowed.issuperset(run.queries)):
         return found, run
-    if rules is not None and rules.rules.know_documents:
-        rows = rules.foreign(run.document)
-        first = tuple(document.decode() for document in run.document.take(rows[:NAMED]).tolist())
-        found = replace(found, foreign=(len(rows), first))
     if rules is not None and not whole:
         rules = rules.of_beginning()
     try:
@@ -488,4 +383,4 @@ def _some(ids: Sequence[str]) -> tuple[int, tuple[str, ...]]:
 
 def _first_of(some: tuple[int, tuple[str, ...]]) -> str:
     number, first = some
-    return first_of([shown(one) for one in first], NAMED, number)
+    return first_of(list(map(shown, first)), NAMED, number)

@@ -39,10 +39,6 @@ def join(
 ) -> JoinedRun:
     """Orders a run's lists and looks up the grade of every document in them.
 
-    Parameters
-    ----------
-    run: the run as it was read.
-    judged: the queries that count, with their judgments.
     setting: what the evaluation fixes; its compatibility rule decides how scores tie.
     threshold: θ. In a run without decisions the documents with score >= θ count as returned; None: all of them do.
     depth: cut each list after so many documents (trec_eval's -M).
@@ -50,8 +46,6 @@ def join(
 
     Raises BadInput when θ is no finite number.
 
-    Examples
-    --------
     >>> import io
     >>> from leaderboard.formats import read_judgments, read_run
     >>> from leaderboard.scoring import prepare

@@ -117,11 +117,8 @@ def prepare(
 ) -> JudgedQueries:
     """Makes an evaluation's judgments ready for any number of runs.
 
-    Parameters
-    ----------
-    judgments: each query's documents with their grades.
-    queries: the evaluation's queries, in any order; None: those with judgments. Values are added up in the order of
-        `metrics.query_order`, and come out in it, whatever the order here.
+    queries: the evaluation's queries, in any order; None: those with judgments. Values are added up, and come out, in
+        the order of `metrics.query_order`.
     judging: "pooled": a query without judgments is left out. "complete": every query counts, and a document that is
         not listed is not relevant.
     known: the documents known to the user, for Coverage and Novelty; their grades don't matter.
@@ -130,8 +127,6 @@ def prepare(
         judgments: False, no value, so that it is left out of their means; True, 0, as trec_eval has it. Under pooled
         judgments it gets 0 either way.
 
-    Examples
-    --------
     >>> import io
     >>> from leaderboard.formats import read_judgments
     >>> judgments = read_judgments(io.BytesIO(b"q10 0 a 1\\nq2 0 b 0\\n"))

@@ -9,20 +9,6 @@ from collections.abc import Callable
 from leaderboard.errors import InvalidFields
 from leaderboard.rules.site_names import CLOSED_ACCOUNT, COMMAND_LINE, NUMBERED_ACCOUNT, PSEUDONYM, WORKER
 
-__all__ = [
-    "LONGEST",
-    "LONGEST_EMAIL",
-    "NAME_TAKEN",
-    "checked_email",
-    "checked_name",
-    "checked_slug",
-    "email_key",
-    "free_slug",
-    "name_key",
-    "normalised",
-    "slug_of",
-]
-
 NAME_TAKEN = "this name is taken, or too close to one that is: choose another"  # without saying whose
 LONGEST = 60  # characters of a name or slug
 LONGEST_EMAIL = 254  # what mail servers take
@@ -30,24 +16,13 @@ LONGEST_EMAIL = 254  # what mail servers take
 EMAIL = re.compile(r"[^@\s<>()\[\],;:\\\"]+@[^@\s<>()\[\],;:\\\"]+\.[^@\s.<>()\[\],;:\\\"]+")
 FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}  # of ASCII, as a Japanese keyboard types it
 LOWER_CASE = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+# Scripts that are written together; a letter of another one that looks like one of these deceives.
+TOGETHER = ["COMMON", "LATIN", "HAN", "HIRAGANA", "KATAKANA", "BOPOMOFO", "HANGUL"]
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-UNBOUND = {"COMMON", "INHERITED"}
-# Scripts that are written together (Unicode's "highly restrictive" level); any other mixture is refused.
-TOGETHER = (
-    {"LATIN", "HAN", "HIRAGANA", "KATAKANA"},
-    {"LATIN", "HAN", "BOPOMOFO"},
-    {"LATIN", "HAN", "HANGUL"},
-)
 # i is here for its capital, which is a bar as l and 1 are; m is what Unicode's table of look-alikes takes for rn.
 LOOK_ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l", "m": "rn"})
-# What the site itself calls people and systems, and what may follow there: digits as `name_key` writes them.
-OF_THE_SITE = {
-    PSEUDONYM: "[2-9a-flo]{6}|[2-9lo]*",
-    CLOSED_ACCOUNT: "[2-9lo]*",
-    NUMBERED_ACCOUNT: "[2-9lo]+",
-    COMMAND_LINE: "",
-    WORKER: "",
-}
+# What the site itself calls people and systems, without blanks, digits and signs.
+OF_THE_SITE = tuple("".join(name.split()) for name in (CLOSED_ACCOUNT, NUMBERED_ACCOUNT, COMMAND_LINE, WORKER))
 # Unicode's Default_Ignorable_Code_Point, which the standard library does not tell, and three blanks that are no spaces:
 # a Braille pattern without dots, a filler of the Khitan script, a musical note without a head.
 UNSEEN = re.compile(
@@ -157,22 +132,19 @@ def _problem(name: str) -> str | None:
         return "this name holds a character that can't be seen; type it again without"
     if _is_of_the_site(name):
         return "the site itself calls others so: choose a name that can't be taken for one of its own"
-    letters = [character for character in name if character.isalpha()]
-    from confusable_homoglyphs import categories  # tables that only a new name needs
+    from confusable_homoglyphs import confusables  # tables that only a new name needs
 
-    scripts = categories.unique_aliases("".join(letters)) - UNBOUND
-    if len(scripts) > 1 and not any(scripts <= together for together in TOGETHER):
-        names = " and ".join(sorted(script.capitalize() for script in scripts))
-        return f"this name mixes {names} letters, which can be made to look like another name; use one of them"
-    if letters and "LATIN" not in scripts and all(_latin_twin(letter) for letter in letters):
+    if confusables.is_dangerous(name, preferred_aliases=TOGETHER):
+        return "this name mixes alphabets whose letters look alike; write it in one of them"
+    if all(_latin_twin(letter) for letter in name if letter.isalpha()) and any(map(str.isalpha, name)):
         return "every letter of this name looks like a Latin one; write it in Latin letters"
     return None
 
 
 def _is_of_the_site(name: str) -> bool:
     """Whether readers would take it for what the site itself calls somebody, or a system."""
-    key = re.sub(r"[\W_]+", "", name_key(name))
-    return any(re.fullmatch(f"{name_key(stem)}(?:{number})", key) for stem, number in OF_THE_SITE.items())
+    letters = re.sub(r"[\W\d_]+", "", name.casefold())
+    return letters in OF_THE_SITE or letters.startswith(PSEUDONYM.casefold())
 
 
 def _latin_twin(character: str) -> str | None:

@@ -51,18 +51,16 @@ def board_statistics(
     baselines: Collection[str] = (),
     limits: tuple[float, float] = NO_LIMITS,
     least: Least = LEAST,
-    confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
-    seed: int = SEED,
     compare_pairs: bool = True,
 ) -> BoardStatistics:
-    """Interval and rank set of every system, and which of them may be the best at `confidence`.
+    """Interval and rank set of every system, and which of them may be the best.
 
     systems: name -> columns, float64[Q] each and all over the same queries in the same order, NaN where a query has no
     value; aggregation and direction are the measure's own, limits as `intervals` takes them, least as `least_queries`
     has it. baselines: those of the names that are compared with the others and not ranked. Without `compare_pairs` the
     rank sets, by far the longest part on a large board, are left out. A measure of the whole run has no rank sets,
-    because it is not made of queries. Raises BadInput for a confidence outside (0, 1) or resamples below 1.
+    because it is not made of queries. Raises BadInput for resamples below 1.
 
     >>> import numpy as np
     >>> column = np.linspace(0.2, 0.6, 20)
@@ -73,18 +71,10 @@ def board_statistics(
     ('a', 'c')
     """
     columns = list(systems.values())
-    own = intervals(
-        columns,
-        aggregation,
-        limits=limits,
-        least=least.for_interval,
-        confidence=confidence,
-        resamples=resamples,
-        seed=seed,
-    )
+    own = intervals(columns, aggregation, limits=limits, least=least.for_interval, resamples=resamples)
     if direction == "none" or not compare_pairs or not systems or not aggregation.has_interval:
         unranked = {name: SystemStatistics(each, None) for name, each in zip(systems, own, strict=True)}
-        return BoardStatistics(unranked, (), (), None, confidence, resamples, seed)
+        return BoardStatistics(unranked, (), (), None, CONFIDENCE, resamples, SEED)
     ranked = np.array([name not in baselines for name in systems])
     found = rank_sets(
         np.stack([contributions(each, aggregation) for each in columns], axis=1),
@@ -93,9 +83,7 @@ def board_statistics(
         ranked=ranked,
         width=_width(columns, aggregation, limits),
         least=least.for_ranks,
-        confidence=confidence,
         resamples=resamples,
-        seed=seed,
     )
     names = tuple(systems)
     above = [] if ranked.all() else np.flatnonzero(ranked & found.better[:, ~ranked].all(axis=1)).tolist()
@@ -107,9 +95,9 @@ def board_statistics(
         may_be_best=tuple(names[place] for place in found.best),
         above=tuple(names[place] for place in above),
         ranks=found,
-        confidence=confidence,
+        confidence=CONFIDENCE,
         resamples=resamples,
-        seed=seed,
+        seed=SEED,
     )
 
 

@@ -23,7 +23,7 @@ Different Population Variances Are Involved, Biometrika 34, 1947 (degrees of fre
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -111,7 +111,9 @@ def intervals(
     halves = _half_widths(terms, aggregation, least=least, confidence=confidence, resamples=resamples, seed=seed)
     ends = _in_proportion if aggregation is GEOMETRIC_MEAN else _on_either_side
     return tuple(
-        _interval(estimate, half, ends, limits, _queries(columns), confidence, resamples, seed)
+        _interval(
+            estimate, half, ends, limits, Interval(None, None, None, confidence, _queries(columns), resamples, seed)
+        )
         for estimate, half, columns in zip(estimates, halves, systems, strict=True)
     )
 
@@ -149,9 +151,8 @@ def difference_interval(
     (half,) = _half_widths(stacked, aggregation, least=least, confidence=confidence, resamples=resamples, seed=seed)
     if half.reason == EQUAL:
         half = _Half(half.above, half.below, ALWAYS_THE_SAME)
-    return _interval(
-        mine - theirs, half, _on_either_side, NO_LIMITS, _queries(pair[0]), confidence, resamples, seed, NO_PAIRS
-    )
+    empty = Interval(None, None, None, confidence, _queries(pair[0]), resamples, seed)
+    return _interval(mine - theirs, half, _on_either_side, NO_LIMITS, empty, NO_PAIRS)
 
 
 def _queries(columns: Columns) -> int:
@@ -338,16 +339,14 @@ def _interval(
     half: _Half,
     ends: Callable[[float, _Half], tuple[float, float]],
     limits: tuple[float, float],
-    queries: int,
-    confidence: float,
-    resamples: int,
-    seed: int,
+    empty: Interval,
     undefined: str = NO_VALUE,
 ) -> Interval:
+    """empty: the interval without its figures"""
     if math.isnan(estimate):
-        return Interval(None, None, None, confidence, queries, resamples, seed, undefined)
+        return replace(empty, reason=undefined)
     if half.reason is not None:
-        return Interval(estimate, None, None, confidence, queries, resamples, seed, half.reason)
+        return replace(empty, estimate=estimate, reason=half.reason)
     low, high = ends(estimate, half)
     low, high = max(low, min(limits[0], estimate)), min(high, max(limits[1], estimate))
-    return Interval(estimate, low, high, confidence, queries, resamples, seed)
+    return replace(empty, estimate=estimate, low=low, high=high)

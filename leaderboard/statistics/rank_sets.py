@@ -106,24 +106,22 @@ def rank_sets(
     ranked: Bools | None = None,
     width: float = math.inf,
     least: int = LEAST_QUERIES,
-    confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> RankSets:
-    """The rank set of every system, all of them right at once with probability `confidence`.
+    """The rank set of every system, all of them right at once with probability CONFIDENCE.
 
     values: float64[Q, S], what each query adds to each system's mean (`contributions`), NaN where a query has none. A
     pair is compared on the queries where both have a value, so a gap of one system takes nothing from others. means:
     float64[S], what the board ranks by, NaN where undefined; the means of `values` unless given. ranked: bool[S], False
     for baselines: these are compared like all others, but rank sets count ranked systems only, so that no baseline
     pushes a rank. width: the largest difference that two values can have. least: how many queries there must be
-    (`least_queries`). direction: the measure's own, "higher" or
-    "lower".
+    (`least_queries`). direction: "higher" or "lower".
 
     The draws of the queries depend on `seed` and the number of queries on which at least two systems have a value, not
     on the systems; the order of the systems has no say. Equal systems never differ, and neither do two that differ by
-    the same amount on every query, unless that amount is large against the width: there is no spread to hold it
-    against. Raises BadInput for a confidence outside (0, 1) or resamples below 1, ValueError for the direction "none".
+    the same amount on every query, unless that amount is large against the width. Raises BadInput for resamples below
+    1, ValueError for the direction "none".
 
     >>> import numpy as np
     >>> easy = np.linspace(0.0, 0.5, 20)
@@ -133,7 +131,7 @@ def rank_sets(
     ([(2, 2, 3), (1, 1, 1), (2, 2, 3)], (1,))
     """
     check_resamples(resamples)
-    alpha = significance(confidence)
+    alpha = significance(CONFIDENCE)
     systems = values.shape[1]
     ranked = np.ones(systems, dtype=bool) if ranked is None else ranked
     means = _means(values) if means is None else means
@@ -143,7 +141,7 @@ def rank_sets(
     better = np.zeros((systems, systems), dtype=bool)
     if queries < least and np.count_nonzero(~np.isnan(means)) > 1:
         reason = f"{queries} queries are too few: ranks of other queries like these are said from {least} on"
-        return RankSets((), better, (), 0.0, 0, queries, confidence, 0, seed, reason)
+        return RankSets((), better, (), 0.0, 0, queries, CONFIDENCE, 0, seed, reason)
     pairs = pairs_of(values, width)
     spent = FOR_EXACT_TEST * alpha if math.isfinite(width) else 0.0
     apart = pairs.exact * spent >= max(1, len(pairs.first))
@@ -152,18 +150,14 @@ def rank_sets(
     resampled = pairs.kept(has_part & ~apart)
     drawn = draws_that_fit(len(resampled.first), queries, resamples)
     found, critical, steps = step_down(resampled, drawn, seed, alpha - spent)
-    certain, likely = pairs.kept(apart), resampled.kept(found)
-    first, second, difference = (
-        np.concatenate([certain.first, likely.first]),
-        np.concatenate([certain.second, likely.second]),
-        np.concatenate([certain.difference, likely.difference]),
-    )
-    wins = difference > 0 if direction == "higher" else difference < 0
-    better[np.where(wins, first, second), np.where(wins, second, first)] = True
+    for apart_pairs in (pairs.kept(apart), resampled.kept(found)):
+        wins = apart_pairs.difference > 0 if direction == "higher" else apart_pairs.difference < 0
+        first, second = apart_pairs.first, apart_pairs.second
+        better[np.where(wins, first, second), np.where(wins, second, first)] = True
     sets = _sets(places, means, better)
     order = np.argsort(np.where(places > 0, places, systems + 1), kind="stable")
     best = tuple(int(place) for place in order if sets[place].rank is not None and sets[place].low == 1)
-    return RankSets(sets, better, best, critical, steps, queries, confidence, drawn, seed)
+    return RankSets(sets, better, best, critical, steps, queries, CONFIDENCE, drawn, seed)
 
 
 def _means(values: Floats) -> Floats:

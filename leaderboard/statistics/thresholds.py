@@ -10,7 +10,8 @@ draws, made wider by as much as Student's t is wider than the normal distributio
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -66,7 +67,6 @@ def threshold_intervals(
     rel: int = 1,
     *,
     one_threshold: bool = False,
-    confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> ThresholdIntervals:
@@ -76,7 +76,7 @@ def threshold_intervals(
     may be better than any single θ.
 
     Fewer resamples are drawn where thresholds × queries are many; how many stands in the result. None where `intervals`
-    has none. Raises BadInput for a confidence outside (0, 1) or resamples below 1.
+    has none. Raises BadInput for resamples below 1.
 
     >>> from leaderboard.metrics.ranking import Setting, graded_lists
     >>> ranking = graded_lists([1, 0], missed=[1], setting=Setting(documents=102, beta=20.0))
@@ -85,7 +85,6 @@ def threshold_intervals(
     (None, 1)
     """
     check_resamples(resamples)
-    alpha = significance(confidence)
     actual = AQWV(rel=rel).evaluate(ranking).columns
     counts = has_value(actual)
     queries = int(counts.sum())
@@ -93,11 +92,11 @@ def threshold_intervals(
     thetas = promising_thresholds(ranking, rel, most=MOST_CELLS // max(1, ranking.queries))
     work = max(1, len(thetas) * queries)
     resamples = min(resamples, max(LEAST_RESAMPLES, WORK // work))
+    empty = Interval(None, None, None, CONFIDENCE, queries, resamples, seed)
     fewest = min(int(np.count_nonzero(~np.isnan(column))) for column in actual)
     least = least_queries(AQWV(rel=rel), ranking.setting).for_interval
     if fewest < least:
-        reason = too_few(fewest, least) if fewest else NO_VALUE
-        none = Interval(None, None, None, confidence, queries, resamples, seed, reason)
+        none = replace(empty, reason=too_few(fewest, least) if fewest else NO_VALUE)
         return ThresholdIntervals(none, none)
 
     weights = _weights(queries, resamples, seed)
@@ -106,43 +105,63 @@ def threshold_intervals(
     columns_at = _at(ranking, rel, thetas[places], counts)
     at_best = {int(place): tuple(column[:, [number]] for column in columns_at) for number, place in enumerate(places)}
     nothing = tuple(np.zeros_like(column) for column in actual)
-    found = []
-    for taken_off, limits in ((nothing, (0.0, 1.0)), (actual, (0.0 if one_threshold else -math.inf, math.inf))):
-        values, errors = np.empty(len(best)), np.empty(len(best))
-        for place, columns in at_best.items():
-            rows = np.flatnonzero(best == place)
-            terms = tuple((-column + own[:, None]) for column, own in zip(columns, taken_off, strict=True))
-            away, variance = means_and_variances([Part.of(term) for term in terms], weights[rows])
-            values[rows] = away[:, 0] + sum(float(np.nanmean(term)) for term in terms)
-            errors[rows] = np.sqrt(variance[:, 0])
-            if place == best[0]:
-                freedom = standard_errors(terms)[1]
-        estimate = float(values[0]) + (taken_off is nothing)
-        if not errors[0] > ROUNDING:
-            found.append(
-                Interval(
-                    estimate,
-                    None,
-                    None,
-                    confidence,
-                    queries,
-                    resamples,
-                    seed,
-                    EQUAL if taken_off is nothing else ALWAYS_THE_SAME,
-                )
-            )
-            continue
-        with np.errstate(divide="ignore", invalid="ignore"):
-            distance = np.abs(values[1:] - values[0]) / errors[1:]
-        distance[np.isnan(distance)] = np.inf
-        place = min(math.ceil((1.0 - alpha) * (resamples + 1)), resamples) - 1
-        students, normal = float(students_t(freedom, alpha)[0]), NormalDist().inv_cdf(1 - alpha / 2)
-        moved = float(np.quantile(np.abs(values[1:] - values[0]), 1 - alpha))
-        factor = min(float(np.partition(distance, place)[place]), WIDEST_LONG_TAILS * students)
-        half = max(factor * float(errors[0]), moved * students / normal * math.sqrt(queries / (queries - 1)))
-        low, high = max(estimate - half, limits[0]), min(estimate + half, limits[1])
-        found.append(Interval(estimate, low, high, confidence, queries, resamples, seed))
-    return ThresholdIntervals(*found)
+    gained, lost = (_figure(at_best, best, taken_off, weights) for taken_off in (nothing, actual))
+    return ThresholdIntervals(  # a value is 1 less what is lost
+        _interval(gained, 1.0 + float(gained.values[0]), empty, (0.0, 1.0), EQUAL),
+        _interval(
+            lost,
+            float(lost.values[0]),
+            empty,
+            (0.0 if one_threshold else -math.inf, math.inf),
+            ALWAYS_THE_SAME,
+        ),
+    )
+
+
+@dataclass(slots=True)
+class _Figure:
+    """values, errors: float64[B + 1], the figure and its standard error, of the sample itself, then in each draw;
+    freedom: its degrees in the sample."""
+
+    values: Floats
+    errors: Floats
+    freedom: Floats
+
+
+def _figure(at_best: Mapping[int, Columns], best: Ints, taken_off: Columns, weights: Floats) -> _Figure:
+    """The losses `taken_off` less those at the best threshold of each draw.
+
+    at_best: place of a threshold -> the losses at it; best: int64[B + 1], the places
+    """
+    values, errors, freedom = np.empty(len(best)), np.empty(len(best)), np.empty(0)
+    for place, columns in at_best.items():
+        rows = np.flatnonzero(best == place)
+        terms = tuple((-column + own[:, None]) for column, own in zip(columns, taken_off, strict=True))
+        away, variance = means_and_variances([Part.of(term) for term in terms], weights[rows])
+        values[rows] = away[:, 0] + sum(float(np.nanmean(term)) for term in terms)
+        errors[rows] = np.sqrt(variance[:, 0])
+        if place == best[0]:
+            freedom = standard_errors(terms)[1]
+    return _Figure(values, errors, freedom)
+
+
+def _interval(
+    figure: _Figure, estimate: float, empty: Interval, limits: tuple[float, float], without_spread: str
+) -> Interval:
+    """empty: the interval without its figures; without_spread: why there is none where every query says the same"""
+    values, errors = figure.values, figure.errors
+    if not errors[0] > ROUNDING:
+        return replace(empty, estimate=estimate, reason=without_spread)
+    alpha = significance(empty.confidence)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        distance = np.abs(values[1:] - values[0]) / errors[1:]
+    distance[np.isnan(distance)] = np.inf
+    place = min(math.ceil((1.0 - alpha) * (empty.resamples + 1)), empty.resamples) - 1
+    students, normal = float(students_t(figure.freedom, alpha)[0]), NormalDist().inv_cdf(1 - alpha / 2)
+    moved = float(np.quantile(np.abs(values[1:] - values[0]), 1 - alpha))
+    factor = min(float(np.partition(distance, place)[place]), WIDEST_LONG_TAILS * students)
+    half = max(factor * float(errors[0]), moved * students / normal * math.sqrt(empty.queries / (empty.queries - 1)))
+    return replace(empty, estimate=estimate, low=max(estimate - half, limits[0]), high=min(estimate + half, limits[1]))
 
 
 @lru_cache(maxsize=1)  # the runs of an evaluation, which are scored one after the other, have the same

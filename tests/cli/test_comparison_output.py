@@ -231,9 +231,9 @@ def test_the_run_may_be_named_by_another_path_to_the_same_file(scored: Scored) -
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["a", "--compare", "a"], "needs two runs or more"),
+        (["a", "--compare", "a"], "needs two different runs or more"),
         (["a", "b", "--compare", "z"], "z is not among the runs; these are a, b"),
-        (["a", "b", "a", "--compare", "a"], "the run a is named twice"),
+        (["a", "b", "a", "--compare", "a"], "needs two different runs or more"),
         (["a", "b", "--seed", "3"], "--seed is for --compare"),
         (["a", "b", "--compare", "a", "--seed", "-1"], "-1 is not in the range"),
         (["a", "b", "--compare", "a", "-q"], "leave out --per-query"),

@@ -182,7 +182,7 @@ def test_a_damaged_header_is_not_taken_for_the_end() -> None:
     whole = bytearray(archive(RUN, "w").getvalue())
     whole[1024] ^= 1  # the first sign of the second file's name: its header's checksum is wrong now
     assert problems_of(read_run, io.BytesIO(bytes(whole))) == [
-        (None, "is a damaged archive (bad checksum); make it again")
+        (None, "is a damaged archive (something follows its end); make it again")
     ]
 
 

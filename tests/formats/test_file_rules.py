@@ -149,8 +149,10 @@ def test_rules_cost_little_beside_reading() -> None:
 
 def test_rules_are_said_in_words_a_sentence_each() -> None:
     assert FileRules().in_words == ()
-    assert FileRules(most_documents=5, least_documents=5).in_words == ("A query's list has exactly 5 documents.",)
+    assert FileRules(most_documents=5, least_documents=5).in_words == (
+        "Documents in a query's list: at least 5 and at most 5.",
+    )
     assert FileRules(most_documents=1000, least_documents=1, documents=2500).in_words == (
-        "A query's list has at least 1 and at most 1,000 documents.",
+        "Documents in a query's list: at least 1 and at most 1,000.",
         "Documents are those of the collection's list, which has 2,500.",
     )

@@ -26,7 +26,7 @@ PATTERNS = st.recursive(st.tuples(SINGLE, REPEATED).map("".join), _joined, max_l
 
 @given(PATTERNS, st.lists(st.text("ab7.-c", max_size=6), min_size=1, max_size=6))
 def test_a_pattern_matches_whole_ids_as_a_regular_expression_does(pattern: str, texts: list[str]) -> None:
-    expected = [re.fullmatch(pattern, text, re.ASCII | re.DOTALL) is not None for text in texts]
+    expected = [re.fullmatch(pattern, text, re.ASCII) is not None for text in texts]
     assert Pattern(pattern).matching(as_texts(texts)).tolist() == expected
 
 
@@ -48,24 +48,15 @@ def test_ids_of_collections_are_told_from_others(pattern: str, good: str, bad: s
 @pytest.mark.parametrize(
     ("pattern", "says"),
     [
-        ("(a", "a bracket ( is not closed"),
-        ("a)", "closes nothing"),
-        ("[a", "a bracket [ is not closed"),
-        ("[]", "nothing between"),
-        ("[z-a]", "ends in order"),
-        ("*a", "nothing before this sign to repeat"),
-        ("d(?=1)", "at character 3: nothing begins with (? here, no look-ahead either"),
-        ("a**", "a repetition is repeated"),
-        ("a{", "expected a number of times"),
-        ("a{3,1}", "smaller than the first"),
-        ("a{9999}", "a sign is repeated at most 200 times"),
-        ("a{1,201}", "a sign is repeated at most 200 times"),
-        ("a{x}", "expected a number of times"),
-        ("^a$", "from start to end anyway"),
+        ("(a", "missing )"),
+        ("a)|(b", "unexpected )"),
+        ("d(?=1)", "invalid perl operator"),
+        ("a{9999}", "invalid repetition size"),
+        (r"(\pL?){100}\pL{100}", "too large"),
+        (r"\C", r"no \C"),
+        (r"\Qa", "missing )"),
         ("a b", "no blank"),
         ("é", "ASCII"),
-        (r"\b", "means nothing here"),
-        ("a\\", "stands before a sign"),
         ("a" * (LONGEST_PATTERN + 1), "at most 200 characters"),
     ],
 )
@@ -74,24 +65,19 @@ def test_what_is_no_pattern_is_refused_with_the_reason(pattern: str, says: str) 
         Pattern(pattern)
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        "(a|b)*a(a|b){20}",  # two states for each of the last 20 characters, and so a million
-        "(a{100}){100}",
-        "((((a{0}){200}){200}){200}){200}",
-        "(" * 90 + "a" + ")" * 90,
-    ],
-)
-def test_a_pattern_that_would_take_too_much_is_refused(pattern: str) -> None:
-    with pytest.raises(BadInput, match="too involved"):
-        Pattern(pattern)
+@pytest.mark.parametrize("pattern", ["a?", "[^.]*", r"\W*a", "(?s)a.*", "^a$|b", r"\Aa\z"])
+def test_each_id_is_matched_by_itself(pattern: str) -> None:
+    texts = ["a", "", "ab", "a", "b", ".", "ü"] * 2000
+    expected = [re.fullmatch(pattern.replace(r"\z", r"\Z"), text, re.ASCII) is not None for text in texts]
+    assert Pattern(pattern).matching(as_texts(texts)).tolist() == expected
+    matched = [text for text, fits in zip(texts, expected, strict=True) if fits]
+    assert Pattern(pattern).matching(as_texts(matched)).all()
 
 
-@pytest.mark.parametrize("pattern", ["(a*)*b", "(a|aa)+", "(x+x+)+y", "((a?){20})*a{20}", "(.*a){9}"])
+@pytest.mark.parametrize("pattern", ["(a*)*b", "(a|aa)+", "(x+x+)+y", "(.*a){9}"])
 def test_what_runs_away_elsewhere_takes_no_longer_than_another_pattern_here(pattern: str) -> None:
     texts = as_texts(["a" * 200 + "!"] * 2000)
-    hostile, plain = Pattern(pattern), Pattern("[a!]*")
+    hostile, plain = Pattern(pattern), Pattern("a*")
 
     def seconds(pattern: Pattern) -> float:
         started = time.perf_counter()

@@ -28,28 +28,11 @@ def test_every_problem_is_told_with_its_line() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("header", "line", "guess"),
-    [
-        ("topic;doc;rank;sim", "{};010vptx3;1;0.5", "a run or judgments"),
-        ("qid,docid,rank,score", "{},010vptx3,1,0.5", "a run or judgments"),
-        ("query|document|grade", "{}|010vptx3|2", "a run or judgments"),
-        ("[", '{{"id":"{}"}},', "one JSON document; write one JSON object a line"),
-        ("<html>", "<p>{}</p>", "an HTML page or XML; download the file itself"),
-    ],
-)
-def test_a_file_of_another_kind_is_not_taken_for_a_list_of_ids(header: str, line: str, guess: str) -> None:
-    (_, message), *examples = problems_of(read_queries, text(header, *[line.format(number) for number in range(6000)]))
-    assert message == f"all 6,001 lines: no TAB, and no id alone either (id TAB text TAB tags); it looks like {guess}"
+@pytest.mark.parametrize("header", ["topic;doc;rank;sim", "[", "<html>"])
+def test_a_file_of_another_kind_is_not_taken_for_a_list_of_ids(header: str) -> None:
+    (_, message), *examples = problems_of(read_queries, text(header, *[f"{number};d1;0.5" for number in range(6000)]))
+    assert message.startswith("all 6,001 lines: no TAB, and no id alone either (id TAB text TAB tags)")
     assert [line for line, _ in examples] == [1, 2, 3, 4, 5]
-
-
-def test_a_run_with_tabs_is_recognised_by_the_repeated_query() -> None:
-    (_, message), *_ = problems_of(read_queries, text(*[f"q1\td{number}\t0.5" for number in range(12)]))
-    assert message.startswith("11 of 12 lines: ")
-    assert message.endswith(" is there twice (first on line 1); it looks like a run or judgments")
-    (_, message), *_ = problems_of(read_queries, text("qid\tdocid\trank\tscore", *["q1\td1\t1\t0.5"] * 12))
-    assert message.endswith("found 4 (id TAB text TAB tags); it looks like a run or judgments")
 
 
 @pytest.mark.parametrize(
@@ -57,8 +40,6 @@ def test_a_run_with_tabs_is_recognised_by_the_repeated_query() -> None:
     [
         ("q1 Q0 d1 1 9.5 mine", "a run (query Q0 document rank score tag)"),
         ("q1 0 d1 2", "judgments (query iteration document grade)"),
-        ("<!doctype html><p>Not found</p>", "an HTML page or XML; download the file itself"),
-        ('{"query": "q1", "docid": "d1", "score": 1}', "a run or judgments"),
     ],
 )
 def test_a_file_of_one_line_is_told_what_it_looks_like_too(line: str, guess: str) -> None:

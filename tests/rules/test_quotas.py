@@ -52,10 +52,10 @@ def test_a_quota_says_why_nothing_is_left_and_from_when_there_is() -> None:
     )
     lowered = Held(daily_quota=1, total_quota=2)
     assert quota_of(lowered, Used(used_today=3, used=5), NOON).spent == (
-        "Your team has used 5 submissions to this evaluation, more than the 2 that are allowed now."
+        "Your team has used 5 submissions to this evaluation, more than the limit of 2."
     )
     assert quota_of(Held(daily_quota=1), Used(used_today=3, used=5), NOON, of_person=True).spent == (
-        "You have used 3 submissions for today, over all of your teams, more than the 1 that is allowed now. " + again
+        "You have used 3 submissions for today, over all of your teams, more than the limit of 1. " + again
     )
     assert quota_of(Held(), Used(rejected_today=REJECTED_A_DAY), NOON).spent == (
         f"20 files of your team were rejected here today, and no more are taken. {again}"

@@ -3,7 +3,6 @@
 import gzip
 import io
 import tarfile
-from dataclasses import replace
 
 import pytest
 
@@ -14,7 +13,6 @@ from leaderboard.rules.run_checks import (
     CHECKED_BYTES,
     CHECKED_FILES,
     Checked,
-    Elsewhere,
     Expected,
     Kind,
     check_run,
@@ -24,7 +22,6 @@ from leaderboard.rules.run_checks import (
 )
 
 RUN = b"q1 Q0 d1 1 3 tag\nq1 Q0 d2 2 2 tag\nq2 Q0 d1 1 3 tag\n"
-SPEECH = Elsewhere("harbour", "Harbour", "2026-speech", "Speech 2026", of_other_campaign=False, alike="its queries")
 RULES = RunRules(FileRules(least_documents=2, every_query=True, document_pattern="d[0-9]"), ("q1", "q2", "q3"))
 
 
@@ -66,8 +63,8 @@ def test_a_file_is_not_said_to_be_sound_of_which_only_the_beginning_was_looked_a
     assert begun.is_sound is None
     said = "\n".join(begun.in_words)
     assert "only its beginning was looked at" in said
-    assert "2 of 2 queries have a list in it" in said
-    assert "nothing speaks against" not in said
+    assert "lists for 2 of 2 queries" in said
+    assert "speaks against" not in said
     assert found(b"q1 Q0 d1\n", expected, whole=False).is_sound is False
 
 
@@ -83,7 +80,7 @@ def test_a_moment_at_which_no_run_is_taken_is_told_beside_what_is_said_of_the_fi
     assert (wrong.is_sound, wrong.verdict, wrong.in_words[-1]) == (False, "", sound.in_words[-1])
     late = found(RUN, Expected("Text", late_now=True))
     assert late.in_words[-2:] == (
-        "nothing speaks against submitting it",
+        "nothing in the file speaks against submitting it",
         "It would count as late: the evaluation has closed. Late runs are shown without a rank.",
     )
 
@@ -113,17 +110,17 @@ def test_a_run_whose_queries_are_mostly_strange_is_of_something_else() -> None:
     assert kinds(found(RUN, Expected("Text", ("q1", "q8")))) == []
     of_both = ("q7", "q8")
     for run, words in (
-        (RUN, "2 of its 2 queries are not among those of this evaluation: q1, q2."),
-        (RUN + b"q7 Q0 d1 1 3 t\n", "2 of its 3 queries are not among those of this evaluation: q1, q2."),
-        (b"q1 Q0 d1 1 3 t\n", "Its only query is not among those of this evaluation: q1."),
+        (RUN, "Is it for this evaluation? 2 of its 2 queries are unknown here: q1, q2."),
+        (RUN + b"q7 Q0 d1 1 3 t\n", "Is it for this evaluation? 2 of its 3 queries are unknown here: q1, q2."),
+        (b"q1 Q0 d1 1 3 t\n", "Is it for this evaluation? 1 of its 1 queries are unknown here: q1."),
     ):
         assert [one.text for one in found(run, Expected("Text", of_both)).warnings] == [words]
 
 
 def test_how_many_queries_have_a_list_is_said_where_some_are_known() -> None:
-    assert "1 of 1 query has a list" in found(RUN, Expected("Text", ("q1",))).in_words
-    assert "2 of 2 queries have a list" in found(RUN, Expected("Text", ("q1", "q2"))).in_words
-    assert not any("have a list" in line for line in found(RUN, Expected("Text", ())).in_words)
+    assert "lists for 1 of 1 query" in found(RUN, Expected("Text", ("q1",))).in_words
+    assert "lists for 2 of 2 queries" in found(RUN, Expected("Text", ("q1", "q2"))).in_words
+    assert not any("lists for" in line for line in found(RUN, Expected("Text", ())).in_words)
 
 
 def test_the_beginning_of_a_file_is_not_said_to_lack_what_may_follow() -> None:
@@ -133,12 +130,6 @@ def test_the_beginning_of_a_file_is_not_said_to_lack_what_may_follow() -> None:
     strange = RUN.replace(b"d2", b"x2")
     assert [problem.line for problem in found(strange, expected, whole=False).problems] == [2]
     assert kinds(found(strange, expected)) == []  # its problems say it
-    of_text = replace(found(b"q1 Q0 x1 1 3 t\n", expected), seems_of=SPEECH)
-    assert [one.text for one in of_text.warnings] == [
-        "It looks like a run for Speech 2026 (harbour/2026-speech): its queries are those of that evaluation."
-    ]
-    elsewhere = replace(of_text, seems_of=replace(SPEECH, of_other_campaign=True))
-    assert "Speech 2026 of Harbour (harbour/2026-speech)" in elsewhere.elsewhere[0]
 
 
 def test_queries_are_named_in_the_order_of_their_numbers_and_no_longer_than_can_be_read() -> None:
@@ -198,7 +189,7 @@ def test_a_query_that_is_not_asked_is_a_problem_for_who_knows_all_queries_only()
     some = found(RUN, Expected("Text", ("q1",)))
     assert (some.problem_count, some.is_sound) == (0, None)
     assert found(RUN, Expected(queries=("q1",))).is_sound is False  # offline all queries are given
-    assert "nothing speaks against" not in " ".join(some.in_words)
+    assert "speaks against" not in " ".join(some.in_words)
     all_of_them = found(RUN, Expected("Text", ("q1",), allowed=frozenset({"q1"})))
     assert [str(problem) for problem in all_of_them.problems] == ["line 3: query q2 is not in this evaluation"]
     assert found(RUN, Expected("Text", ("q1",), ("q2",), allowed=frozenset({"q1", "q2"}))).is_sound
@@ -216,25 +207,14 @@ def test_a_hidden_query_is_no_problem_and_one_that_there_is_not_is_one_wherever_
     checked = [found(RUN.replace(b"q2", name), Expected("Text", ("q1", "q3"))) for name in (b"q2", b"x2")]
     said = [" ".join(one.in_words).replace("x2", "q2") for one in checked]
     assert said[0] == said[1]
-    assert "1 query is not among those listed here: q2. Whether the run would be taken can't be said here" in said[0]
-    assert "it would be rejected, unless it is a hidden one" in said[0]
-
-
-def test_a_run_that_has_problems_is_not_said_to_be_perhaps_taken() -> None:
-    asked = ("q1", "q3")
-    broken = found(RUN, Expected("Text", asked, rules=RunRules(FileRules(every_query=True), asked)))
-    assert broken.problem_count == 1
-    assert broken.unsettled == (
-        "1 query is not among those listed here: q2. That is a problem too, unless it is a hidden one, which only the "
-        "organisers know."
-    )
+    assert "1 query is not among those listed here: q2. The run is rejected for these, unless" in said[0]
 
 
 @pytest.mark.parametrize(
     ("threshold", "said"),
     [
-        (12.5, ["With θ = 12.5 the run returns 0 of its 3 documents: its scores lie between 2 and 3."]),
-        (2.0, ["With θ = 2 the run returns all of its 3 documents: its scores lie between 2 and 3."]),
+        (12.5, ["With θ = 12.5 the run returns 0 of the 3 documents read, whose scores lie between 2 and 3."]),
+        (2.0, ["With θ = 2 the run returns 3 of the 3 documents read, whose scores lie between 2 and 3."]),
         (2.5, []),
     ],
 )
@@ -244,24 +224,6 @@ def test_a_threshold_that_parts_nothing_is_warned_of(threshold: float, said: lis
     assert found(RUN, Expected("Text"), threshold=threshold).warnings == ()  # nothing counts what is returned there
     decided = b"q1 d1 Y 3\nq1 d2 N 2\n"
     assert found(decided, Expected("Text", returned_by=("AQWV",)), threshold=threshold).warnings == ()
-
-
-@pytest.mark.parametrize(
-    ("run", "threshold", "said"),
-    [
-        (b"q1 Q0 d1 1 1 t\n", 1.0, "With θ = 1 the run returns its only document, whose score is 1."),
-        (b"q1 Q0 d1 1 1 t\n", 2.0, "With θ = 2 the run does not return its only document, whose score is 1."),
-        (
-            b"q1 Q0 d1 1 1 t\nq2 Q0 d1 1 1 t\n",
-            2.0,
-            "With θ = 2 the run returns 0 of its 2 documents: all scores are 1.",
-        ),
-    ],
-)
-def test_one_document_and_one_score_are_told_as_one(run: bytes, threshold: float, said: str) -> None:
-    checked = found(run, Expected(), threshold=threshold)
-    assert [one.text for one in checked.warnings] == [said]
-    assert any(", 1 document a query, tag t" in line for line in checked.in_words)
 
 
 def test_a_warning_asks_for_a_yes_and_a_problem_takes_none() -> None:

@@ -306,7 +306,7 @@ def test_what_is_asked_and_lacks_is_named_with_its_question_and_choices_all_at_o
     assert [(one["key"], one["text"]) for one in asked["agreements"]] == [("terms", "Do no harm.")]
     assert (asked["rules"]["least_documents"], asked["rules"]["every_query"]) == (1, False)
     assert asked["rules_in_words"] == [
-        "A query's list has at least 1 document.",
+        "Documents in a query's list: at least 1.",
         "The run tag of every line, in a format that has tags, has the form [a-z]+",
     ]
     for version in ("yes", "2", "0"):

@@ -384,7 +384,7 @@ def test_those_who_share_the_best_are_all_named(years: Field) -> None:
     means["Dogwood"] = (None, None, 0.5)
     _, page = years_of(years, means)
     assert best_over_periods(page) == (
-        "The highest AP is 0.250 in 2024 (Alder and Birch) and 0.500 in 2026 (Alder, Birch and 2 others)."
+        "The highest AP is 0.250 in 2024 (Alder and Birch) and 0.500 in 2026 (Alder, Birch, Cedar and Dogwood)."
     )
 
 

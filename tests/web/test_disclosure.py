@@ -10,16 +10,14 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
-from leaderboard.access import CONSOLE, VISITOR
+from leaderboard.access import CONSOLE
 from leaderboard.db import Database
 from leaderboard.models import Score, Scoring
-from leaderboard.reads.progress import progress
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.standings import SystemKind
 from leaderboard.services import people, teams
 from leaderboard.web.exports import FORMATS
-from leaderboard.web.sentences import best_over_periods
-from tests.support.field import NAN, NOW, Field
+from tests.support.field import NAN, Field
 from tests.support.world import new_account, signed_in
 
 YEARS = ("2024", "2025")
@@ -167,18 +165,6 @@ def test_every_json_file_with_means_says_to_how_many_decimals_they_are_rounded(
         assert board["terms"]["rounded_to"] == decimals
         for terms in (progress["terms"], system["terms"]["news"]):
             assert {year: each["rounded_to"] for year, each in terms.items()} == dict.fromkeys(YEARS, decimals)
-
-
-def test_a_period_whose_means_are_rounded_is_compared_with_the_digits_that_are_left(database: Database) -> None:
-    # 0.414 in all digits against 0.41: they are the same, as far as the reader may know.
-    field = Field(database)
-    field.campaign()
-    for year, details, mean in (("2024", Opening.ALWAYS, 0.414), ("2025", Opening.NEVER, 0.4142)):
-        field.evaluation(year, tags=[()] * 50, details=details)
-        field.run("Alder", {"AP": [mean] * 50}, evaluation=year)
-    with database.read() as session:
-        page = progress(session, VISITOR, "news", NOW)
-    assert best_over_periods(page) == "The highest AP is 0.41 in 2024 (Alder) and in 2025 (Alder)."
 
 
 def test_organisers_alone_are_told_that_a_run_and_the_judgments_name_more_documents_than_there_are(

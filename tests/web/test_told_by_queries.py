@@ -23,7 +23,7 @@ FINDS = (
     "With these 20 queries a difference of 0.13 in AP between two systems is found with probability 0.8; "
     "to find one of 0.06 takes about 83."
 )
-RESTS = "The lead of Alder rests on 3 of 20 queries: without q2, q3 and q7 Birch would lead."
+RESTS = "The lead of Alder rests on 3 of 20 queries: without q2, q3 and q7 Birch would be first."
 BOTH = pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
 
 
@@ -107,7 +107,7 @@ LEADS = {
     # 1.0 − 0.05 is the lead, and each of ten queries takes .1 of it: with all ten removed it is −.05.
     "many": (
         [0.6] * 10 + [0.5] * 9 + [0.45], HALF,
-        "The lead of Alder rests on 10 of 20 queries, without which Birch would lead.",
+        "The lead of Alder rests on 10 of 20 queries, without which Birch would be first.",
     ),
     "shared": (HALF, HALF, "Which differences these queries can find can't be said: the systems differ on no query"),
     "four": ([0.5, 0.6, 0.7, 0.8], [0.4, 0.7, 0.5, 0.6], ""),
@@ -142,8 +142,8 @@ def test_a_board_by_a_geometric_mean_says_which_ratio_its_queries_find(app: Flas
     # times that, .1801, is found, and e to that is 1.197. Half of it is .09, a ratio of 1.094; at .09 / .2727 the power
     # is .7999 with 74 queries and .8053 with 75.
     assert (
-        "With these 20 queries a GMAP 1.20 times that of another system is found with probability 0.8; "
-        "to find one 1.09 times that of another takes about 75." in page
+        "With these 20 queries a ratio of 1.20 in GMAP between two systems is found with probability 0.8; "
+        "to find one of 1.09 takes about 75." in page
     )
     assert "varies with a standard deviation of 0.273" in page
     assert "in which one figure is on one set at least as many times the other" in page

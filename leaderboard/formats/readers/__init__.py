@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from leaderboard.formats.members import is_archive
 from leaderboard.formats.plain_text import CappedReader
 from leaderboard.formats.problems import Problems
 from leaderboard.formats.readers.archive import read_archive
 from leaderboard.formats.readers.columns import read_columns
 from leaderboard.formats.readers.records import read_csv, read_json, starts_csv, starts_json
 from leaderboard.formats.tables import Schema, Table
-from leaderboard.formats.tar import is_archive
 
 __all__ = ["READERS", "FileFormat", "Reader"]
 

@@ -4,21 +4,18 @@ It is read as a stream, under caps, and never unpacked to disk. A file is called
 or without; it lists `document TAB Y|N TAB score` or `document TAB score`.
 """
 
-import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from leaderboard.formats.checks import identifier
 from leaderboard.formats.harmless import shown
+from leaderboard.formats.members import ARCHIVE_START, ERRORS, is_archive, tar_files
 from leaderboard.formats.pieces import Piece, cut
 from leaderboard.formats.plain_text import CappedReader, foreign_start, rejection
 from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, unknown_query
 from leaderboard.formats.readers.columns import read_piece
 from leaderboard.formats.tables import CheckedRows, Schema, Table, schema_of_width
-from leaderboard.formats.tar import ARCHIVE_START, SoundEntry, entries, is_archive, read_end, refuse_bad
 from leaderboard.numbers import is_number
-
-__all__ = ["read_archive"]
 
 PREFIX = "q-"
 ENDINGS = frozenset({".tsv", ".txt"})
@@ -33,43 +30,44 @@ def read_archive(text: CappedReader, schemas: Sequence[Schema], problems: Proble
     Raises FileRejected at once for what no honest archive holds: links, devices, absolute paths, paths that lead out,
     archives within, and more than the limits allow.
     """
-    limits, allowed = problems.limits, problems.allowed
-    seen: dict[str, str] = {}
+    limits = problems.limits
+    files: dict[str, str] = {}  # by query
     schema: Schema | None = None
     try:
-        with tarfile.open(fileobj=text, mode="r|", tarinfo=SoundEntry) as archive:
-            for place, entry in enumerate(entries(archive)):
-                refuse_bad(entry, place, limits, problems.name)
-                file = archive.extractfile(entry)
-                if file is None:
-                    continue
-                query = _query(entry.name, allowed)
-                problems.part = Part(place, entry.name, query)
-                try:
-                    identifier("query", query, limits.id_bytes)
-                except Wrong as wrong:
-                    of_name = "files are called after their query"
-                    problems.add(0, Wrong(f"{of_name}: {wrong.message}", f"{of_name}: {wrong.kind}"))
-                    continue
-                if query in seen:
-                    again = f"query {shown(query)} has a file already, {shown(seen[query])}"
-                    problems.add(0, Wrong(again, "the query has a file already"))
-                    continue
-                if allowed is not None and query not in allowed:
-                    problems.add(0, unknown_query(query))
-                seen[query] = entry.name
-                for piece in _pieces(CappedReader(file, limits.expanded_bytes, problems.name), problems):
-                    schema = schema or schema_of_width(len(next(piece.lines()).split()), schemas)
-                    yield read_piece(piece, schema, limits, problems.part)
-                # An empty table, so that a query counts that returned nothing.
-                yield CheckedRows(schema or schemas[0], limits, problems.part).table()
-            read_end(archive)
-    except tarfile.TarError as error:
+        for number, name, file in tar_files(text, limits, problems.name):
+            query = _query(name, problems.allowed)
+            problems.part = Part(number, name, query)
+            if not _is_new(query, files, problems):
+                continue
+            files[query] = name
+            for piece in _pieces(CappedReader(file, limits.expanded_bytes, problems.name), problems):
+                schema = schema or schema_of_width(len(piece.first_line().split()), schemas)
+                yield read_piece(piece, schema, limits, problems.part)
+            # An empty table, so that a query counts that returned nothing.
+            yield CheckedRows(schema or schemas[0], limits, problems.part).table()
+    except ERRORS as error:
         raise rejection(problems.name, f"is a damaged archive ({error}); make it again") from None
     finally:
         problems.part = WHOLE
-    if not seen:
+    if not files:
         problems.raise_empty("is an archive without files")
+
+
+def _is_new(query: str, files: dict[str, str], problems: Problems) -> bool:
+    """Whether a file is read; adds what is wrong with the query that it is called after."""
+    try:
+        identifier("query", query, problems.limits.id_bytes)
+    except Wrong as wrong:
+        words = "files are called after their query"
+        problems.add(0, Wrong(f"{words}: {wrong.message}", f"{words}: {wrong.kind}"))
+        return False
+    if query in files:
+        again = f"query {shown(query)} has a file already, {shown(files[query])}"
+        problems.add(0, Wrong(again, "the query has a file already"))
+        return False
+    if problems.allowed is not None and query not in problems.allowed:
+        problems.add(0, unknown_query(query))
+    return True
 
 
 def _query(name: str, allowed: frozenset[str] | None) -> str:

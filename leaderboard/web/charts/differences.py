@@ -66,7 +66,7 @@ def _finding(rows: Sequence[Difference], column: Column, other: str) -> str:
     above = sum(difference > 0 for _, difference in rows)
     below = sum(difference < 0 for _, difference in rows)
     level = len(rows) - above - below
-    words = f"Above {other} on {above} of {counted(len(rows), 'query', 'queries')}"
+    words = f"Above {other} on {above} of {counted(len(rows), 'query')}"
     words += f", below on {below}" + (f", level on {level}" if level else "")
     (best, gain), (worst, loss) = rows[0], rows[-1]
     if gain > 0:
