@@ -21,25 +21,6 @@ from leaderboard.rules.settings import Judging, ScoringSettings, Split, Subset
 from leaderboard.rules.states import State
 from leaderboard.rules.visibility import Visibility
 
-__all__ = [
-    "CLOSED_RESULTS",
-    "CampaignHeading",
-    "EvaluationHeading",
-    "JudgedQuery",
-    "Terms",
-    "campaign_heading",
-    "campaign_measures",
-    "closed_details",
-    "evaluation_heading",
-    "judged_queries",
-    "measures_of_returned",
-    "queries_of",
-    "terms",
-    "terms_of",
-]
-
-CLOSED_RESULTS = "The results of this run are not open yet."
-
 
 @dataclass(frozen=True, slots=True)
 class CampaignHeading:
@@ -304,6 +285,13 @@ def queries_of(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[J
         for set_id, *row in rows:
             known[set_id].append(JudgedQuery(*row))
     return {one.id: known[one.id] for one in wanted}
+
+
+def queries_of_subset(session: Session, scoring_set: ScoringSet, subset: Subset, texts: bool) -> list[JudgedQuery]:
+    """All queries of a set's evaluation that are in the subset; `texts`: whether their texts and tags may be seen."""
+    queries = queries_of(session, [scoring_set])[scoring_set.id]
+    known = [query for query in queries if not subset.leaves_out(query.split)]
+    return known if texts else [replace(query, text="", tags=()) for query in known]
 
 
 def _untold(settings: ScoringSettings, subset: Subset) -> dict[str, Any]:

@@ -5,14 +5,11 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see, require, subset_seen
-from leaderboard.errors import NotFound
-from leaderboard.lookup import current_set
-from leaderboard.reads.headings import CLOSED_RESULTS, queries_of, terms
-from leaderboard.reads.submissions import find_submission
+from leaderboard.access import Actor, Sight, may_see
+from leaderboard.reads.headings import queries_of_subset, terms
+from leaderboard.reads.submissions import find_scored
 from leaderboard.rules.reproduction import JUDGMENTS, KNOWN, QUERIES, SUBTOPICS, score_command, takes_highest_grade
 from leaderboard.rules.settings import Judging, NoRelevant, Subset
-from leaderboard.rules.states import State
 
 __all__ = ["Receipt", "receipt"]
 
@@ -61,20 +58,14 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: dt.datetime
     """Raises NotFound for no such run, for one that is not scored, and for one that the reader may not know of;
     NotAllowed where its results are not open.
     """
-    run, scoring = find_submission(session, actor, submission_id, now)
+    scored = find_scored(session, actor, submission_id, now)
+    run, scoring, scoring_set, subset = scored.run, scored.scoring, scored.scoring_set, scored.subset
     evaluation = run.evaluation
-    scoring_set = current_set(session, evaluation.id)
-    if scoring is None or scoring_set is None or scoring.state != State.SCORED:
-        raise NotFound(f"submission {submission_id} is not scored")
-    require(may_see(actor, evaluation, Sight.RESULTS, now, run.team_id), CLOSED_RESULTS)
     settings = terms(session, actor, evaluation, scoring_set, now, run.team_id).settings
-    subset = subset_seen(actor, evaluation, now)
     inside = actor.answers_for(run.team_id, evaluation.campaign_id)
-    named = may_see(actor, evaluation, Sight.NAMES, now, run.team_id)
-    details = may_see(actor, evaluation, Sight.DETAILS, now, run.team_id)
     from_judgments = any(map(takes_highest_grade, settings.scored))
     command = no_command = ""
-    if not details:
+    if not scored.details:
         no_command = (
             "The command that computes these figures again stands here once single queries are open: until then the "
             "figures are rounded and the judgments closed."
@@ -82,17 +73,17 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: dt.datetime
     elif from_judgments and subset is Subset.SHOWN:
         no_command = "A measure takes the highest grade of all judgments, those of hidden queries too."
     else:
-        known = [one for one in queries_of(session, [scoring_set])[scoring_set.id] if not subset.leaves_out(one.split)]
-        in_set = [one.external_id for one in known if one.position < settings.queries]
+        known = queries_of_subset(session, scoring_set, subset, texts=False)
+        in_set = [query.external_id for query in known if query.position < settings.queries]
         counted = set(settings.counted(in_set, subset))
-        excluded = [one.external_id for one in known if one.external_id not in counted]
+        excluded = [query.external_id for query in known if query.external_id not in counted]
         highest = settings.highest_grade if from_judgments else None
         command = score_command(settings, run.filename if inside else "RUN", run.threshold, excluded, highest)
-    whole = details and subset is Subset.ALL
+    whole = scored.details and subset is Subset.ALL
     return Receipt(
         submission=run.id,
-        sha256=run.sha256 if named else "",
-        md5=run.md5 if named else "",
+        sha256=run.sha256 if scored.named else "",
+        md5=run.md5 if scored.named else "",
         filename=run.filename if inside else "",
         scored_at=scoring.finished_at,
         metric_version=scoring_set.metric_version,

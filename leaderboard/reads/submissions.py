@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_change_standing, may_see, require_known, subset_seen
+from leaderboard.access import Actor, Sight, may_change_standing, may_see, require, require_known, subset_seen
 from leaderboard.choosing import contenders, stands_by_order
 from leaderboard.db import read_so_far
 from leaderboard.errors import NotFound
-from leaderboard.lookup import note_current_set, with_current_scoring
+from leaderboard.lookup import current_set, note_current_set, with_current_scoring
 from leaderboard.models import Board, Evaluation, Participation, Score, Scoring, ScoringSet, Submission
 from leaderboard.reads.answers import (
     AcceptedAgreement,
@@ -192,6 +192,36 @@ def find_submission(
     Raises NotFound for readers outside its team unless it is on a board that they may see.
     """
     return _find(session, actor, submission_id, now)[:2]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSubmission:
+    """A run that was scored in its evaluation's current set, and what its reader may see of it.
+
+    subset   the queries that the reader's figures are over
+    details  whether single queries are seen; named: whether it is known whose run it is
+    """
+
+    run: Submission
+    scoring: Scoring
+    scoring_set: ScoringSet
+    subset: Subset
+    details: bool
+    named: bool
+
+
+def find_scored(session: Session, actor: Actor, submission_id: int, now: dt.datetime) -> ScoredSubmission:
+    """Raises NotFound as `find_submission` does, and for a run that is not scored; NotAllowed where its results are not
+    open."""
+    run, scoring = find_submission(session, actor, submission_id, now)
+    scoring_set = current_set(session, run.evaluation_id)
+    if scoring is None or scoring_set is None or scoring.state != State.SCORED:
+        raise NotFound(f"submission {submission_id} is not scored")
+    results, details, named = (
+        may_see(actor, run.evaluation, sight, now, run.team_id) for sight in (Sight.RESULTS, Sight.DETAILS, Sight.NAMES)
+    )
+    require(results, "The results of this run are not open yet.")
+    return ScoredSubmission(run, scoring, scoring_set, subset_seen(actor, run.evaluation, now), details, named)
 
 
 def _find(

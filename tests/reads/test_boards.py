@@ -11,6 +11,7 @@ from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, NotAllowed, NotFound
 from leaderboard.models import Board, Campaign, Evaluation, Submission
+from leaderboard.reads.board_listing import BoardQuery
 from leaderboard.reads.boards import BoardPage, board
 from leaderboard.reads.standings import Show
 from leaderboard.rules.phases import Opening
@@ -28,7 +29,7 @@ def read(
     field: Field, actor: Actor = VISITOR, now: dt.datetime = NOW, *, evaluation: str = "", **asked: str
 ) -> BoardPage:
     with field.database.read() as session:
-        return board(session, actor, "news", evaluation or next(iter(field.evaluations)), now, **asked)
+        return board(session, actor, "news", evaluation or next(iter(field.evaluations)), now, BoardQuery(**asked))
 
 
 def standing(page: BoardPage) -> list[tuple[int | None, str]]:

@@ -23,11 +23,12 @@ from leaderboard.reads import (
     teams,
     two_runs,
 )
+from leaderboard.reads.board_listing import BoardQuery
 from leaderboard.rules.scopes import Scope
 from leaderboard.web.api.endpoints import get
 from leaderboard.web.context import read, store
 
-__all__ = ["EVALUATION", "with_answer"]
+__all__ = ["EVALUATION", "asked_board"]
 
 EVALUATION = "/campaigns/<campaign>/evaluations/<evaluation>"
 
@@ -82,12 +83,13 @@ def board(
     runs of each system; sort: a column, with - before it the other way round; answer: only runs with this answer to a
     field of the form, as KEY:ANSWER, with the ranks that they have among all.
     """
-    found = read(boards.board, campaign, evaluation, measure=measure, tag=tag, show=show, sort=sort, answer=answer)
-    return with_answer(found)
+    return asked_board(campaign, evaluation, measure=measure, tag=tag, show=show, sort=sort, answer=answer)
 
 
-def with_answer(page: boards.BoardPage) -> boards.BoardPage:
+def asked_board(campaign: str, evaluation: str, set_id: int | None = None, **asked: str | None) -> boards.BoardPage:
     """The board with the rows that pass its filter by answers, as its page lists them."""
+    query = BoardQuery(**{name: value or "" for name, value in asked.items()}, set_id=set_id)  # type: ignore[arg-type]
+    page = read(boards.board, campaign, evaluation, query=query)
     return replace(page, rows=page.listed)
 
 
