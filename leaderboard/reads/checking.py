@@ -25,7 +25,6 @@ from leaderboard.lookup import (
 )
 from leaderboard.models import Evaluation, Judgment, Query, StagedRun, Submission, System
 from leaderboard.reads.headings import EvaluationHeading, evaluation_heading, measures_of_returned
-from leaderboard.reads.whose_run import whose_run
 from leaderboard.rules.phases import is_late
 from leaderboard.rules.run_checks import Checked, Expected
 from leaderboard.rules.settings import Split, Subset
@@ -167,9 +166,6 @@ def completed(
     found = replace(found, twins=tuple(one.name for one in twins))
     if run is None or not found.is_read:
         return found
-    if found.is_elsewhere:
-        seems_of = whose_run(session, actor, evaluation, run, now, knows_queries=found.knows_queries)
-        found = replace(found, seems_of=seems_of)
     if found.whole and may_see(actor, evaluation, Sight.DETAILS, now):
         found = replace(found, judged=_judged(session, actor, evaluation, run, now))
     return found

@@ -27,7 +27,6 @@ __all__ = [
     "LATE",
     "MOSTLY",
     "Checked",
-    "Elsewhere",
     "Expected",
     "Kind",
     "Looked",
@@ -62,29 +61,6 @@ class Kind(StrEnum):
 class Warned:
     kind: Kind
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Elsewhere:
-    """Another evaluation, of which a run seems to be.
-
-    campaign, evaluation  the names in its address
-    alike                 what of the run is of that evaluation, in words
-    """
-
-    campaign: str
-    campaign_title: str
-    evaluation: str
-    title: str
-    of_other_campaign: bool
-    alike: str
-
-    @property
-    def in_words(self) -> str:
-        """A sentence that names it, with its place as commands are given it."""
-        of_campaign = f" of {self.campaign_title}" if self.of_other_campaign else ""
-        named = f"{self.title}{of_campaign} ({self.campaign}/{self.evaluation})"
-        return f"It looks like a run for {named}: {self.alike} are those of that evaluation."
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +113,6 @@ class Checked:
     said, said_problem  what the run says of itself
     wrong_answers, lacking_answers  what of that is no answer to a field that reads it, for which it would not be taken
                         as it is; and which answers are still to be given with it, in words
-    seems_of   another evaluation, of any campaign, whose run it seems to be
     judged     the mean share of judged documents among the first ten of each query; None while that is not to be told
     twins      names of runs of the same team with the same text
     """
@@ -163,7 +138,6 @@ class Checked:
     said_problem: str = ""
     wrong_answers: tuple[str, ...] = ()
     lacking_answers: tuple[str, ...] = ()
-    seems_of: Elsewhere | None = None
     judged: float | None = None
     twins: tuple[str, ...] = ()
     expected: Expected = field(default_factory=Expected)
@@ -234,12 +208,7 @@ class Checked:
     def is_elsewhere(self) -> bool:
         """Whether most of its documents, or of its queries, are not of this evaluation."""
         foreign = self.foreign is not None and self.foreign[0] > MOSTLY * self.lines
-        return self.is_read and (foreign or not self.knows_queries)
-
-    @property
-    def knows_queries(self) -> bool:
-        """Whether most of its queries are of this evaluation."""
-        return self.unknown[0] <= MOSTLY * self.queries
+        return self.is_read and (foreign or self.unknown[0] > MOSTLY * self.queries)
 
     @property
     def elsewhere(self) -> tuple[str, ...]:
@@ -261,18 +230,14 @@ class Checked:
         counts = bool(self.expected.returned_by) or not self.expected.title  # offline nobody knows what is shown
         if self.is_read and counts and self._is_one_sided:
             found.append(Warned(Kind.THRESHOLD, f"With θ = {self.threshold:g} the run {self._returns}."))
-        if self.is_elsewhere:
-            said = []
-            if not (self.foreign and self.foreign[0]) and self.expected.allowed is None:  # else its problems say it
-                verb = "is" if self.unknown[0] == 1 else "are"
-                who = f"{self.unknown[0]:,} of its {self.queries:,} queries {verb}"
-                if self.queries == 1:
-                    who = "Its only query is"
-                said.append(f"{who} not among those of this evaluation: {_first_of(self.unknown)}.")
-            if self.seems_of:
-                said.append(self.seems_of.in_words)
-            if said:
-                found.append(Warned(Kind.COLLECTION, " ".join(said)))
+        foreign = self.foreign is not None and self.foreign[0] > 0
+        if self.is_elsewhere and not foreign and self.expected.allowed is None:  # else its problems say it
+            verb = "is" if self.unknown[0] == 1 else "are"
+            who = f"{self.unknown[0]:,} of its {self.queries:,} queries {verb}"
+            if self.queries == 1:
+                who = "Its only query is"
+            words = f"{who} not among those of this evaluation: {_first_of(self.unknown)}."
+            found.append(Warned(Kind.COLLECTION, words))
         if self.twins:
             found.append(
                 Warned(Kind.TWIN, f"Your team has submitted a file with the same text before: {', '.join(self.twins)}.")

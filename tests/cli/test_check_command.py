@@ -9,7 +9,6 @@ from leaderboard import cli
 from leaderboard.access import CONSOLE
 from leaderboard.lookup import file_rules, find_evaluation, form_fields, standing_agreements
 from leaderboard.models import Campaign, Evaluation, Submission
-from leaderboard.services import campaigns, evaluations, queries
 from tests.support.world import RUN, World
 
 PLACE = "news/2026"
@@ -123,25 +122,6 @@ def test_submit_checks_each_run_as_the_form_does_and_asks_for_the_same_yes(
     team = ["--team", "northern-lights", "--system", "owl", "--wait", "0"]
     assert cli.run(["submit", place, str(run_file), *team, "--yes"]) == 0
     assert [run.filename for run in world.all(sa.select(Submission))] == ["decided.tsv", "a.run"]
-
-
-def test_a_run_of_another_campaign_is_told_whose_it_seems_to_be_by_check_and_submit(
-    world: World, run_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = place_of(world, monkeypatch)
-    with world.database.write() as session:
-        coast = campaigns.create_campaign(session, CONSOLE, "coast", "Coast", measures=["AP"], primary_measure="AP")
-        text = evaluations.create_evaluation(session, CONSOLE, coast, "text", "Text", "2026")
-        queries.import_queries(session, CONSOLE, text, [queries.QueryRow(name, "", ()) for name in ("x1", "x2")])
-    run_file.write_text(RUN.replace("q", "x"))
-    told = "It looks like a run for Text of Coast (coast/text): its queries are those of that evaluation."
-    assert cli.run(["check", str(run_file), "--evaluation", place]) == 1
-    assert told in capsys.readouterr().out
-    team = ["--team", "northern-lights", "--new-system", "Owl", "--wait", "0"]
-    assert cli.run(["submit", place, str(run_file), *team]) == 1
-    said = capsys.readouterr().err
-    assert f"a.run: {told}\na.run: " in said
-    assert "query x1 is not in this evaluation" in said
 
 
 def test_submit_gives_answers_agreements_and_metadata_and_says_which_are_missing(

@@ -3,7 +3,6 @@
 import gzip
 import io
 import tarfile
-from dataclasses import replace
 
 import pytest
 
@@ -14,7 +13,6 @@ from leaderboard.rules.run_checks import (
     CHECKED_BYTES,
     CHECKED_FILES,
     Checked,
-    Elsewhere,
     Expected,
     Kind,
     check_run,
@@ -24,7 +22,6 @@ from leaderboard.rules.run_checks import (
 )
 
 RUN = b"q1 Q0 d1 1 3 tag\nq1 Q0 d2 2 2 tag\nq2 Q0 d1 1 3 tag\n"
-SPEECH = Elsewhere("harbour", "Harbour", "2026-speech", "Speech 2026", of_other_campaign=False, alike="its queries")
 RULES = RunRules(FileRules(least_documents=2, every_query=True, document_pattern="d[0-9]"), ("q1", "q2", "q3"))
 
 
@@ -133,12 +130,6 @@ def test_the_beginning_of_a_file_is_not_said_to_lack_what_may_follow() -> None:
     strange = RUN.replace(b"d2", b"x2")
     assert [problem.line for problem in found(strange, expected, whole=False).problems] == [2]
     assert kinds(found(strange, expected)) == []  # its problems say it
-    of_text = replace(found(b"q1 Q0 x1 1 3 t\n", expected), seems_of=SPEECH)
-    assert [one.text for one in of_text.warnings] == [
-        "It looks like a run for Speech 2026 (harbour/2026-speech): its queries are those of that evaluation."
-    ]
-    elsewhere = replace(of_text, seems_of=replace(SPEECH, of_other_campaign=True))
-    assert "Speech 2026 of Harbour (harbour/2026-speech)" in elsewhere.elsewhere[0]
 
 
 def test_queries_are_named_in_the_order_of_their_numbers_and_no_longer_than_can_be_read() -> None:
