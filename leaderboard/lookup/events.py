@@ -15,8 +15,6 @@ from leaderboard.models import (
 )
 from leaderboard.rules.digests import event_hash
 
-__all__ = ["StoredEvent", "stored_events"]
-
 
 @dataclass(frozen=True, slots=True)
 class StoredEvent:

@@ -14,16 +14,6 @@ from leaderboard.models import (
 )
 from leaderboard.rules.states import STANDING, SetState
 
-__all__ = [
-    "IS_CURRENT",
-    "current_set",
-    "current_sets",
-    "find_sets",
-    "newest_revision",
-    "note_current_set",
-    "standing_set",
-]
-
 IS_CURRENT = ScoringSet.state == SetState.CURRENT
 
 

@@ -30,7 +30,7 @@ OWN = 20  # rows of the reader's on other pages of every run that are named
 
 @dataclass(frozen=True, slots=True)
 class BoardQuery:
-    """What a reader asks of a board; "" and None ask for what the board shows by itself.
+    """What a reader asks of a board or of the pages behind it; "" and None ask for what they show by themselves.
 
     measure  to rank by
     tag      only queries with it
@@ -58,6 +58,9 @@ class BoardQuery:
         return replace(self, measure="", show="", page=None, run=None) == BoardQuery()
 
 
+EVERYTHING = BoardQuery()
+
+
 @dataclass(frozen=True, slots=True)
 class AskedBoard:
     """A board that a reader asks for, by one scoring set and by the rules of one moment.
@@ -70,7 +73,7 @@ class AskedBoard:
     evaluation: Evaluation
     scoring_set: ScoringSet
     moment: dt.datetime
-    query: BoardQuery
+    view: BoardQuery
     show: Show
     disclosure: Disclosure
     details_open: bool
@@ -85,7 +88,7 @@ class AskedBoard:
     @property
     def decisive(self) -> list[str]:
         """The measures that decide where rows stand."""
-        return [each.name for each in self.columns if each.name in (self.ranked_by.name, self.query.sort.lstrip("-"))]
+        return [each.name for each in self.columns if each.name in (self.ranked_by.name, self.view.sort.lstrip("-"))]
 
     def entries(self, runs: Sequence[int] | None = None, standing: Any = None) -> list[Entry]:
         """Runs of the set, with the figures that decide."""
@@ -158,7 +161,7 @@ class Listing:
 
 def list_rows(asked: AskedBoard) -> Listing:
     """The rows that the reader asks for. Raises BadInput for an order or a filter that the board does not have."""
-    in_pages = asked.query.is_plain and asked.query.page is not None and asked.show is Show.ALL
+    in_pages = asked.view.is_plain and asked.view.page is not None and asked.show is Show.ALL
     may_be = asked.results_open and asked.details_open
     offers_answers_of_all = any(field.filter for field in form_fields(asked.evaluation))
     listing = _every_run(asked) if in_pages and may_be and not offers_answers_of_all else None
@@ -166,13 +169,13 @@ def list_rows(asked: AskedBoard) -> Listing:
 
 
 def _all_rows(asked: AskedBoard) -> Listing:
-    query, ranked_by = asked.query, asked.ranked_by
+    view, ranked_by = asked.view, asked.ranked_by
     entries = choose(_candidates(asked), asked.show, ranked_by)
     if asked.positions is not None:
         entries = asked.with_figures(entries, asked.decisive)
     places = ranks(entries, ranked_by) if asked.results_open else {}
-    entries = sort_entries(entries, ranked_by, asked.columns, query.sort)
-    answers = board_answers(asked.session, asked.evaluation, entries, query.answer)
+    entries = sort_entries(entries, ranked_by, asked.columns, view.sort)
+    answers = board_answers(asked.session, asked.evaluation, entries, view.answer)
     baselines = [entry for entry in entries if entry.is_baseline]
     ranked = [entry for entry in entries if entry.submission_id in places]
     listed = [
@@ -180,9 +183,9 @@ def _all_rows(asked: AskedBoard) -> Listing:
         for entry in entries
         if not entry.is_baseline
         and answers.has(entry.submission_id)
-        and is_found(query.text, (entry.system.name, entry.system.team, entry.label))
+        and is_found(view.text, (entry.system.name, entry.system.team, entry.label))
     ]
-    shown, paging = _on_page(listed, query)
+    shown, paging = _on_page(listed, view)
     here = {entry.submission_id for entry in shown}
     numbered = ((entry, place // ROWS + 1) for place, entry in enumerate(listed))
     figures = [entry.figure(ranked_by.name) for entry in entries]
@@ -213,7 +216,7 @@ def _all_rows(asked: AskedBoard) -> Listing:
 
 def _candidates(asked: AskedBoard) -> list[Entry]:
     """The runs that `choose` has to choose from."""
-    if asked.query.set_id is not None:
+    if asked.view.set_id is not None:
         return asked.entries(standing=stands_by(KeptChoice(RunChoice.PRIMARY)) if asked.show is Show.PRIMARY else None)
     by = {asked.evaluation.id: [asked.ranked_by.name]}
     return load_candidates(
@@ -221,12 +224,12 @@ def _candidates(asked: AskedBoard) -> list[Entry]:
     )
 
 
-def _on_page(listed: Sequence[Entry], query: BoardQuery) -> tuple[Sequence[Entry], Paging]:
+def _on_page(listed: Sequence[Entry], view: BoardQuery) -> tuple[Sequence[Entry], Paging]:
     """The rows of the page that is asked for, or of the one that its submission stands on."""
     if len(listed) <= WHOLE:
         return paged(listed, None, ROWS)
-    place = next((place for place, entry in enumerate(listed) if entry.submission_id == query.run), None)
-    return paged(listed, query.page if place is None else place // ROWS + 1, ROWS)
+    place = next((place for place, entry in enumerate(listed) if entry.submission_id == view.run), None)
+    return paged(listed, view.page if place is None else place // ROWS + 1, ROWS)
 
 
 def _beaten(column: Column, baselines: Floats, ranked: Floats) -> int:
@@ -245,8 +248,8 @@ def _every_run(asked: AskedBoard) -> Listing | None:
     lines = _lines(asked)
     if lines is None or len(lines.order) <= WHOLE:
         return None
-    run, ids = asked.query.run, lines.runs.submissions
-    paging = paging_of(len(lines.order), asked.query.page, ROWS)
+    run, ids = asked.view.run, lines.runs.submissions
+    paging = paging_of(len(lines.order), asked.view.page, ROWS)
     wanted = lines.needed(_rows_of(paging), run)
     entries = sort_entries(asked.entries([*ids[wanted].tolist(), *ids[lines.apart].tolist()]), asked.ranked_by, ())
     at = lines.places_of(entries)

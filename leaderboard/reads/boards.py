@@ -12,9 +12,16 @@ from leaderboard.lookup import find_evaluation_and_set, has_choice
 from leaderboard.metrics import parse, query_order
 from leaderboard.models import ScoringSet
 from leaderboard.reads.answers import BoardAnswers, board_answers
-from leaderboard.reads.board_listing import AskedBoard, BoardQuery, Listing, Whole, list_rows
-from leaderboard.reads.board_queue import ParkedRun, of_worker, parked_runs, received_runs
-from leaderboard.reads.board_statistics import BoardStatistics, as_rounded, statistics_of
+from leaderboard.reads.board_listing import EVERYTHING, AskedBoard, BoardQuery, Listing, Whole, list_rows
+from leaderboard.reads.board_statistics import (
+    BoardStatistics,
+    ParkedRun,
+    as_rounded,
+    of_worker,
+    parked_runs,
+    received_runs,
+    statistics_of,
+)
 from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import Disclosure, Entry, Figure
 from leaderboard.reads.headings import (
@@ -34,8 +41,6 @@ from leaderboard.reads.verifications import Verifications, verifications
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import RunChoice
 from leaderboard.statistics import LEAST, Least, least_queries
-
-EVERYTHING = BoardQuery()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +175,9 @@ def board(
     campaign_slug: str,
     slug: str,
     now: dt.datetime,
-    query: BoardQuery = EVERYTHING,
+    view: BoardQuery = EVERYTHING,
 ) -> BoardPage:
-    """The board by the current scoring set, or by the one that `query` names.
+    """The board by the current scoring set, or by the one that `view` names.
 
     Raises NotFound for no such evaluation, BadInput for a measure, tag, choice or order that it does not have.
 
@@ -181,12 +186,12 @@ def board(
     """
     evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
     moment, old = now, None
-    if query.set_id is not None:
-        scoring_set, moment = seen_set(session, actor, evaluation, query.set_id, now)
+    if view.set_id is not None:
+        scoring_set, moment = seen_set(session, actor, evaluation, view.set_id, now)
         ends = {} if scoring_set.shown else replaced_beside(session, evaluation)
         old = stood_set(evaluation, scoring_set, ends.get(scoring_set.id))
     details_open = may_see(actor, evaluation, Sight.DETAILS, moment)
-    if query.tag:
+    if view.tag:
         require(details_open, closed_details(evaluation))
     organised = actor.may_organise(evaluation.campaign_id)
     page = BoardPage(
@@ -196,10 +201,10 @@ def board(
         details_open=details_open,
         columns=tuple(column(name) for name in campaign_measures(evaluation.campaign)),
         ranked_by=None,
-        show=show_of(query.show, evaluation.campaign.run_choice),
-        sort=query.sort,
-        tag=query.tag,
-        text=query.text,
+        show=show_of(view.show, evaluation.campaign.run_choice),
+        sort=view.sort,
+        tag=view.tag,
+        text=view.text,
         organised=organised,
         verified=verifications(session) if organised and not old else None,
         old=old,
@@ -207,7 +212,7 @@ def board(
     )
     if scoring_set is None:
         parked = parked_runs(session, evaluation) if organised else ()
-        answers = board_answers(session, evaluation, (), query.answer)
+        answers = board_answers(session, evaluation, (), view.answer)
         return replace(page, parked=parked, answers=answers, waiting=received_runs(session, evaluation))
     of_terms = terms(session, actor, evaluation, scoring_set, moment)
     disclosure = Disclosure(actor, evaluation, scoring_set, moment)
@@ -215,22 +220,22 @@ def board(
     if details_open and may_see(actor, evaluation, Sight.TEXTS, now):
         queries = judged_queries(session, [scoring_set])[scoring_set.id]
         tags = _positions_by_tag(queries, scoring_set, disclosure.subset)
-    if query.tag and query.tag not in tags:
+    if view.tag and view.tag not in tags:
         there = ", ".join(tags) or "none"
-        raise BadInput(f"no query of this evaluation has the tag {query.tag}; there are: {there}")
+        raise BadInput(f"no query of this evaluation has the tag {view.tag}; there are: {there}")
     asked = AskedBoard(
         session=session,
         actor=actor,
         evaluation=evaluation,
         scoring_set=scoring_set,
         moment=moment,
-        query=query,
+        view=view,
         show=page.show,
         disclosure=disclosure,
         details_open=details_open,
         columns=of_terms.columns,
-        ranked_by=pick(of_terms.columns, query.measure),
-        positions=tags[query.tag] if query.tag else None,
+        ranked_by=pick(of_terms.columns, view.measure),
+        positions=tags[view.tag] if view.tag else None,
     )
     known_tags = tuple(Tag(name, len(positions)) for name, positions in tags.items())
     return _with_rows(asked, replace(page, terms=of_terms, tags=known_tags))

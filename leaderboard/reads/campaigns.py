@@ -21,22 +21,6 @@ from leaderboard.rules.phases import Phase
 from leaderboard.rules.settings import Split
 from leaderboard.rules.states import UNFINISHED
 
-__all__ = [
-    "CampaignPage",
-    "CampaignSummary",
-    "EvaluationSummary",
-    "Leader",
-    "campaign",
-    "campaign_page",
-    "campaign_summaries",
-    "campaigns",
-    "evaluations_of",
-    "is_loading",
-    "known_to",
-    "primary_candidates",
-    "primary_columns",
-]
-
 EVALUATION_ORDER = (Evaluation.period_key.desc(), Evaluation.condition, Evaluation.title, Evaluation.id)
 
 

@@ -11,9 +11,6 @@ from leaderboard.models import ScoringSet
 from leaderboard.rules.settings import ScoringSettings
 from leaderboard.rules.standings import leads, places
 
-__all__ = ["Column", "at_level", "column", "columns_of", "per_query_columns", "pick"]
-
-
 Row = TypeVar("Row")
 
 

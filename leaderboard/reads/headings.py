@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, rounding_seen, subset_seen
-from leaderboard.db import read_so_far
+from leaderboard.db import read_so_far, snapshot
 from leaderboard.metrics import parse
 from leaderboard.models import Campaign, Evaluation, Judgment, JudgmentRevision, Query, Scoring, ScoringSet
 from leaderboard.reads.columns import Column, columns_of
@@ -120,37 +120,17 @@ def measures_of_returned(campaign: Campaign) -> tuple[str, ...]:
 
 def campaign_heading(campaign: Campaign) -> CampaignHeading:
     """What a page shows of its campaign."""
-    return CampaignHeading(
-        campaign.slug,
-        campaign.title,
-        campaign.description,
-        campaign.simulated,
-        campaign.visibility,
-        campaign.archived_at is not None,
-    )
+    return snapshot(CampaignHeading, campaign, archived=campaign.archived_at is not None)
 
 
 def evaluation_heading(evaluation: Evaluation, now: dt.datetime) -> EvaluationHeading:
     """What a page shows of its evaluation at the moment `now`."""
-    return EvaluationHeading(
-        id=evaluation.id,
+    return snapshot(
+        EvaluationHeading,
+        evaluation,
         campaign=campaign_heading(evaluation.campaign),
-        slug=evaluation.slug,
-        title=evaluation.title,
-        description=evaluation.description,
-        period=evaluation.period,
-        period_key=evaluation.period_key,
-        condition=evaluation.condition,
-        collection=evaluation.collection,
         phase=phase_of(evaluation, now),
-        opens_at=evaluation.opens_at,
-        closes_at=evaluation.closes_at,
-        grace_seconds=evaluation.grace_seconds,
         closed_from=closed_from(evaluation),
-        late_allowed=evaluation.late_allowed,
-        results=evaluation.results,
-        details=evaluation.details,
-        draft=evaluation.draft,
     )
 
 

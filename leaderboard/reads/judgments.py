@@ -28,17 +28,6 @@ from leaderboard.reads.paging import Paging, paged
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.phases import closed_from
 
-__all__ = [
-    "JudgedDocument",
-    "JudgedDocuments",
-    "JudgedQuery",
-    "JudgmentFile",
-    "PublishedPage",
-    "documents_of",
-    "published",
-    "qrels",
-]
-
 PAGE = 500
 
 

@@ -1,4 +1,5 @@
-"""A campaign over its periods: the figures of systems and teams, and which settings changed."""
+"""A campaign over its periods: the figures of systems and teams, and which settings changed; and the front page and a
+campaign's page, which show campaigns together with the progress of one."""
 
 import datetime as dt
 from collections import Counter
@@ -11,15 +12,21 @@ from leaderboard.access import Actor, Sight, may_see
 from leaderboard.errors import BadInput
 from leaderboard.lookup import current_sets, find_campaign
 from leaderboard.models import Campaign, Evaluation
-from leaderboard.reads.campaigns import evaluations_of
+from leaderboard.reads.campaigns import (
+    CampaignPage,
+    CampaignSummary,
+    campaign_page,
+    campaign_summaries,
+    evaluations_of,
+    known_to,
+    primary_candidates,
+)
 from leaderboard.reads.columns import Column, at_level, column, pick
 from leaderboard.reads.entries import Entry, Figure, SystemLabel, told_apart
 from leaderboard.reads.headings import CampaignHeading, Terms, campaign_heading, campaign_measures, terms_of
 from leaderboard.reads.paging import ROWS, WHOLE, Paging, found_on_page
 from leaderboard.reads.standings import Show, choose, load_candidates, ranks
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION
-
-__all__ = ["Line", "Period", "Point", "ProgressPage", "progress", "progress_in", "progress_of"]
 
 # What must be equal for figures of two periods to be compared. Each period has a collection of its own.
 COMPARABLE = {**OF_CAMPAIGN, "metric_version": "the version of the measures", **OF_EVALUATION}
@@ -324,3 +331,46 @@ def _team_lines(points: Sequence[Point], by: Column, numbers: Mapping[int, int])
         team = own[-1].entry.system.team
         lines.append(Line(team, team, None, team, slug, number, own[-1].entry.own, own))
     return tuple(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class FrontPage:
+    """campaigns: as `reads.campaigns.campaigns` lists them; longest: of those that are not archived the one with the
+    most periods, the first of several; years: its progress. Both None where there is none."""
+
+    campaigns: tuple[CampaignSummary, ...]
+    longest: CampaignSummary | None
+    years: ProgressPage | None
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignOverview:
+    """A campaign with its evaluations, and its progress under its primary measure."""
+
+    page: CampaignPage
+    years: ProgressPage
+
+
+def front(session: Session, actor: Actor, now: dt.datetime) -> FrontPage:
+    """Everything that the front page shows."""
+    known = known_to(session, actor)
+    candidates = primary_candidates(session, actor, [one for own in known.values() for one in own], now)
+    found = campaign_summaries(session, actor, known, candidates, now)
+    current = [one for one in found if not one.campaign.archived]
+    longest = max(current, key=lambda one: len(one.periods), default=None)
+    if longest is None:
+        return FrontPage(found, None, None)
+    campaign = next(one for one in known if one.slug == longest.campaign.slug)
+    years = progress_of(session, actor, campaign, known[campaign], now, candidates=candidates)
+    return FrontPage(found, longest, years)
+
+
+def campaign_overview(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignOverview:
+    """Everything that a campaign's page shows. Raises NotFound."""
+    found = find_campaign(session, actor, slug)
+    evaluations = evaluations_of(session, actor, found.id)
+    candidates = primary_candidates(session, actor, evaluations, now)
+    return CampaignOverview(
+        campaign_page(session, actor, found, evaluations, candidates, now),
+        progress_of(session, actor, found, evaluations, now, candidates=candidates),
+    )

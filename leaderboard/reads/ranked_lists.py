@@ -23,8 +23,6 @@ from leaderboard.rules.states import State
 from leaderboard.scoring import ReturnedBy, returned, returned_by
 from leaderboard.store import RankedList, RunStore
 
-__all__ = ["PAGE", "ListedDocument", "MissedDocument", "RankedListPage", "ranked_list"]
-
 PAGE = 100  # lines
 
 

@@ -21,8 +21,6 @@ from leaderboard.reads.submissions import find_submission
 from leaderboard.rules.digests import digest
 from leaderboard.rules.standings import Designation, RunChoice, ScoredRun, primary_run, standing_runs
 
-__all__ = ["Act", "Change", "Effect", "effect"]
-
 
 class Act(StrEnum):
     """What may be done to a run that changes which run stands."""

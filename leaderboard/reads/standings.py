@@ -98,6 +98,14 @@ def load_candidates(
     return found
 
 
+def load_standing(
+    session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime, by: Column, show: Show | None = None
+) -> list[Entry]:
+    """The runs that stand on an evaluation's board by this measure. show: None for the campaign's own rule"""
+    candidates = load_candidates(session, actor, [evaluation], now, [by.name], show=show, by={evaluation.id: [by.name]})
+    return choose(candidates, show or Show(evaluation.campaign.run_choice.value), by)
+
+
 def stands_by(kept: KeptChoice) -> sa.ColumnElement[bool]:
     """A condition on Standing: the rows of this way of choosing."""
     return sa.and_(

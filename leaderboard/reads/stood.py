@@ -17,18 +17,6 @@ from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
 from leaderboard.rules.states import STANDING, SetState, State
 
-__all__ = [
-    "StoodPage",
-    "StoodSet",
-    "differences",
-    "replaced_beside",
-    "same_measures",
-    "seen_set",
-    "seen_sets",
-    "stood_set",
-    "stood_sets",
-]
-
 NAMED = 10  # queries that a sentence names
 
 

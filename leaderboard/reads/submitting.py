@@ -25,8 +25,6 @@ from leaderboard.rules.form_fields import FormField
 from leaderboard.rules.quotas import Quota, quota_of
 from leaderboard.rules.standings import RunChoice, SystemKind, standing_runs
 
-__all__ = ["AskedAgreement", "OwnSystem", "Submitting", "TeamSubmitting", "submitting"]
-
 
 @dataclass(frozen=True, slots=True)
 class OwnSystem:

@@ -18,8 +18,6 @@ from leaderboard.reads.progress import Line, ProgressPage, progress_in
 from leaderboard.reads.teams import OwnRun, own_runs
 from leaderboard.rules.standings import SystemKind
 
-__all__ = ["SystemFacts", "SystemPage", "SystemYears", "facts_of", "system"]
-
 
 @dataclass(frozen=True, slots=True)
 class SystemFacts:

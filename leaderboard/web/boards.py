@@ -1,6 +1,6 @@
 """The board of an evaluation, as a page and as a file."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -61,8 +61,13 @@ def board_page(campaign: str, evaluation: str, **more: int | None) -> str:
 
 def asked_board(campaign: str, evaluation: str, **more: Any) -> BoardPage:
     """What the address asks for. more: of the `BoardQuery`."""
-    asked: dict[str, Any] = {name: request.args.get(name, "") for name in ASKED}
-    return read(boards.board, campaign, evaluation, query=BoardQuery(**asked, **more))
+    return read(boards.board, campaign, evaluation, view=board_query(ASKED, **more))
+
+
+def board_query(asked: Iterable[str], **more: Any) -> BoardQuery:
+    """What the address says of a board or of a page behind it. asked: the arguments that the page takes."""
+    given: dict[str, Any] = {name: request.args.get(name, "") for name in asked}
+    return BoardQuery(**given, **more)
 
 
 def board_table(campaign: str, evaluation: str, **more: int | None) -> Table:

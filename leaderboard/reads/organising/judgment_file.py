@@ -18,18 +18,6 @@ from leaderboard.reads.organising.rooms import organised_evaluation
 from leaderboard.rules.revision_hash import revision_sha256
 from leaderboard.rules.states import UNFINISHED, SetState, State
 
-__all__ = [
-    "GradeChange",
-    "JudgedQuery",
-    "JudgmentChanges",
-    "OrganisedJudgments",
-    "OrganisedRevision",
-    "OtherSource",
-    "judgment_changes",
-    "organised_judgments",
-    "query_ids",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuery:

@@ -16,8 +16,6 @@ from leaderboard.reads.paging import Paging, paged
 from leaderboard.rules.digests import short
 from leaderboard.rules.settings import Split
 
-__all__ = ["OrganisedQueries", "OrganisedQuery", "QueryChange", "QueryChanges", "organised_queries", "query_changes"]
-
 PAGE = 200
 
 

@@ -33,8 +33,6 @@ from leaderboard.rules.settings import Judging, Split, lacks
 from leaderboard.rules.standings import SystemKind
 from leaderboard.rules.visibility import Visibility
 
-__all__ = ["Mend", "Point", "Urgency", "left_to_do", "readiness"]
-
 
 class Urgency(StrEnum):
     """How far a point stands in the way."""

@@ -14,19 +14,6 @@ from leaderboard.reads.headings import CampaignHeading, campaign_heading
 from leaderboard.rules.phases import Phase, phase_of
 from leaderboard.rules.states import UNFINISHED
 
-__all__ = [
-    "CampaignRoom",
-    "Counts",
-    "EvaluationRow",
-    "OrganisedCampaign",
-    "Room",
-    "campaign_room",
-    "organised_campaign",
-    "organised_campaigns",
-    "organised_evaluation",
-    "room",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Room:

@@ -20,8 +20,6 @@ from leaderboard.rules.form_fields import Answer, as_written
 from leaderboard.rules.standings import Designation, SystemKind, title_of_run
 from leaderboard.rules.states import SHOWN_STATES, UNFINISHED, WITHDRAWN, Ruling, State, shown_state
 
-__all__ = ["ROWS", "Filters", "SubmissionList", "SubmissionRow", "may_replace", "submission_row", "submissions"]
-
 Columns = TypeVarTuple("Columns")
 
 ROWS = 50  # on a page

@@ -14,17 +14,6 @@ from leaderboard.reads.organising.rooms import organised_campaign
 from leaderboard.rules.digests import digest
 from leaderboard.rules.standings import SystemKind, primary_run
 
-__all__ = [
-    "Merging",
-    "OrganisedTeam",
-    "SharedEvaluation",
-    "Twin",
-    "merging",
-    "organised_team",
-    "organised_teams",
-    "part_of",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class OrganisedTeam:
