@@ -304,7 +304,7 @@ def read_so_far(session: Session, what: str) -> dict[Any, Any]:
 Snapshot = TypeVar("Snapshot")
 
 
-def snapshot(kind: type[Snapshot], row: object, **more: Any) -> Snapshot:
+def snapshot(kind: type[Snapshot], row: object, /, **more: Any) -> Snapshot:
     """A frozen dataclass made of a row: each of its fields is the row's attribute of that name, or stands in `more`."""
     names = [field.name for field in fields(kind) if field.name not in more]  # type: ignore[arg-type]  # a dataclass
     return kind(**{name: getattr(row, name) for name in names}, **more)

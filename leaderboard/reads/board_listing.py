@@ -73,9 +73,9 @@ class AskedBoard:
     evaluation: Evaluation
     scoring_set: ScoringSet
     moment: dt.datetime
+    disclosure: Disclosure
     view: BoardQuery
     show: Show
-    disclosure: Disclosure
     details_open: bool
     columns: tuple[Column, ...]
     ranked_by: Column

@@ -22,11 +22,10 @@ from leaderboard.reads.board_statistics import (
     received_runs,
     statistics_of,
 )
-from leaderboard.reads.columns import Column, column, pick
+from leaderboard.reads.columns import Column, column, columns_of, pick
 from leaderboard.reads.entries import Disclosure, Entry, Figure
 from leaderboard.reads.headings import (
     EvaluationHeading,
-    JudgedQuery,
     Terms,
     campaign_measures,
     closed_details,
@@ -214,31 +213,19 @@ def board(
         parked = parked_runs(session, evaluation) if organised else ()
         answers = board_answers(session, evaluation, (), view.answer)
         return replace(page, parked=parked, answers=answers, waiting=received_runs(session, evaluation))
-    of_terms = terms(session, actor, evaluation, scoring_set, moment)
+    page = replace(page, terms=terms(session, actor, evaluation, scoring_set, moment))
     disclosure = Disclosure(actor, evaluation, scoring_set, moment)
     tags: Mapping[str, Sequence[int]] = {}
     if details_open and may_see(actor, evaluation, Sight.TEXTS, now):
-        queries = judged_queries(session, [scoring_set])[scoring_set.id]
-        tags = _positions_by_tag(queries, scoring_set, disclosure.subset)
+        tags = _positions_by_tag(session, scoring_set, disclosure.subset)
     if view.tag and view.tag not in tags:
-        there = ", ".join(tags) or "none"
-        raise BadInput(f"no query of this evaluation has the tag {view.tag}; there are: {there}")
-    asked = AskedBoard(
-        session=session,
-        actor=actor,
-        evaluation=evaluation,
-        scoring_set=scoring_set,
-        moment=moment,
-        view=view,
-        show=page.show,
-        disclosure=disclosure,
-        details_open=details_open,
-        columns=of_terms.columns,
-        ranked_by=pick(of_terms.columns, view.measure),
-        positions=tags[view.tag] if view.tag else None,
-    )
-    known_tags = tuple(Tag(name, len(positions)) for name, positions in tags.items())
-    return _with_rows(asked, replace(page, terms=of_terms, tags=known_tags))
+        raise BadInput(f"no query of this evaluation has the tag {view.tag}; there are: {', '.join(tags) or 'none'}")
+    columns = columns_of(scoring_set.settings)
+    ranked_by, positions = pick(columns, view.measure), tags.get(view.tag)
+    where = session, actor, evaluation, scoring_set, moment, disclosure
+    asked = AskedBoard(*where, view, page.show, details_open, columns, ranked_by, positions)
+    page = replace(page, tags=tuple(Tag(name, len(positions)) for name, positions in tags.items()))
+    return _with_rows(asked, page)
 
 
 def _with_rows(asked: AskedBoard, page: BoardPage) -> BoardPage:
@@ -316,14 +303,14 @@ def _counts(
     return {name: ends for name, ends in counts.items() if ends is not None}
 
 
-def _positions_by_tag(queries: Sequence[JudgedQuery], scoring_set: ScoringSet, subset: Subset) -> dict[str, list[int]]:
+def _positions_by_tag(session: Session, scoring_set: ScoringSet, subset: Subset) -> dict[str, list[int]]:
     """Tag -> positions of its queries that may count, in the order in which their values are added up.
 
     Tags come in the order of their first query.
     """
     excluded = set(scoring_set.settings.excluded)
     positions: dict[str, dict[str, int]] = {}
-    for query in queries:
+    for query in judged_queries(session, [scoring_set])[scoring_set.id]:
         if query.external_id not in excluded and not subset.leaves_out(query.split):
             for tag in query.tags:
                 positions.setdefault(tag, {})[query.external_id] = query.position

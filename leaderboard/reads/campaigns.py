@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, known_campaigns, known_evaluations, may_see, rounding_seen, subset_seen
+from leaderboard.db import snapshot
 from leaderboard.lookup import current_sets, find_campaign, on_boards
 from leaderboard.models import Campaign, Evaluation, Query, Scoring, ScoringSet, Submission
 from leaderboard.reads.columns import Column, at_level, column
@@ -174,17 +175,13 @@ def campaign_page(
 ) -> CampaignPage:
     """`campaign`, given what `evaluations_of` and `primary_candidates` give."""
     summaries = _summaries(session, actor, evaluations, candidates, now)
-    return CampaignPage(
+    return snapshot(
+        CampaignPage,
+        found,
         campaign=campaign_heading(found),
         primary=column(found.primary_measure),
-        beta=found.beta,
-        cost=found.cost,
-        value=found.value,
-        prior=found.prior,
         locked=found.locked_at is not None,
-        contact=found.contact,
         links=tuple((title, address) for title, address in found.links),
-        guidelines=found.guidelines,
         organised=actor.may_organise(found.id),
         evaluations=tuple(summaries[evaluation.id] for evaluation in evaluations),
     )

@@ -13,13 +13,11 @@ from leaderboard.access import Actor, Sight, may_see
 from leaderboard.db import snapshot
 from leaderboard.metrics.families.detection import AQWV
 from leaderboard.metrics.families.sweep import MQWV
-from leaderboard.metrics.ranking import Floats
 from leaderboard.models import Score, Scoring, ScoringSet, Submission
 from leaderboard.reads.columns import Column, per_query_columns, pick
 from leaderboard.reads.entries import NO_FIGURE, Disclosure, Entry, Figure, SystemLabel
 from leaderboard.reads.headings import (
     EvaluationHeading,
-    JudgedQuery,
     Terms,
     closed_details,
     evaluation_heading,
@@ -137,14 +135,8 @@ def results(
     standing = next((entry for entry in on_board if (entry.system_id, entry.late) == (run.system_id, run.late)), None)
     public = may_see(actor, evaluation, Sight.RESULTS, now)
     places = ranks(on_board, held.primary) if public else {}
-    rows: tuple[QueryValues, ...] = ()
-    if scored.details:
-        others = [entry.scoring_id for entry in on_board if public]
-        vectors = load_vectors(session, others, [column.name], scored.subset)
-        medians = spread_of(list(vectors.values()), column).median
-        texts = may_see(actor, evaluation, Sight.TEXTS, now)
-        known = queries_of_subset(session, scoring_set, scored.subset, texts)
-        rows = _values(known, scoring, scores, medians, value_columns)
+    others = [entry.scoring_id for entry in on_board if public]
+    rows = _values(session, actor, scored, scores, column, others, now) if scored.details else ()
     queries = _sorted(rows, value_columns, column, sort or "")
     shown, paging = paged(queries, page, PAGE)
     missing = tuple(scoring_set.settings.counted(scoring.missing, scored.subset))
@@ -236,26 +228,33 @@ def _nothing_relevant(session: Session, scoring_set: ScoringSet, queries: Sequen
 
 
 def _values(
-    queries: Sequence[JudgedQuery],
-    scoring: Scoring,
+    session: Session,
+    actor: Actor,
+    scored: ScoredSubmission,
     scores: Mapping[str, Score],
-    medians: Floats,
-    columns: Sequence[Column],
+    column: Column,
+    others: Sequence[int],
+    now: dt.datetime,
 ) -> tuple[QueryValues, ...]:
-    own = [scores[column.name].values if column.name in scores else None for column in columns]
+    """others: the scorings that the medians by `column` are over"""
+    scoring, scoring_set = scored.scoring, scored.scoring_set
+    vectors = load_vectors(session, others, [column.name], scored.subset)
+    medians = spread_of(list(vectors.values()), column).median
+    texts = may_see(actor, scored.run.evaluation, Sight.TEXTS, now)
+    columns = per_query_columns(scoring_set)
+    own = [scores[each.name].values if each.name in scores else None for each in columns]
     missing, unjudged = set(scoring.missing), set(scoring.unjudged)
     return tuple(
-        QueryValues(
-            external_id=query.external_id,
-            text=query.text,
+        snapshot(
+            QueryValues,
+            query,
             tags=tuple(query.tags),
-            position=query.position,
             missing=query.external_id in missing,
             counted=not query.excluded and query.external_id not in unjudged,
             values=tuple(value_in(values, query.position) for values in own),
             median=value_in(medians, query.position),
         )
-        for query in queries
+        for query in queries_of_subset(session, scoring_set, scored.subset, texts)
     )
 
 

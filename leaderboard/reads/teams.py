@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, known_evaluations, may_see
+from leaderboard.db import snapshot
 from leaderboard.lookup import current_sets, find_known_team, find_own_team, takes_requests, with_current_scoring
 from leaderboard.models import (
     Evaluation,
@@ -131,20 +132,16 @@ def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Te
     measures = {column.name for column in columns.values()}
     places = _places(actor, evaluations, columns, load_candidates(session, actor, evaluations, now, measures), now)
     records = session.scalars(sa.select(System).where(System.team_id == team.id).order_by(System.name, System.id)).all()
-    systems = [
-        TeamSystem(one.name, one.slug, one.kind, one.description, tuple(places.get(one.id, ()))) for one in records
-    ]
+    systems = [snapshot(TeamSystem, system, places=tuple(places.get(system.id, ()))) for system in records]
     own = next((member for member in members if member.user_id == actor.user_id), None)
-    return TeamPage(
-        name=team.name,
-        slug=team.slug,
-        description=team.description,
-        created_at=team.created_at,
+    return snapshot(
+        TeamPage,
+        team,
         is_member=actor.is_in(team.id),
         is_owner=own is not None and own.role == Role.OWNER,
         size=len(members),
         members=members if inside else (),
-        systems=tuple(one for one in systems if one.places or inside),
+        systems=tuple(system for system in systems if system.places or inside),
         runs=own_runs(session, actor, [team.id], now) if inside else (),
     )
 
@@ -225,53 +222,47 @@ def own_runs(
     shown = Submission.withdrawn_at.is_(None), Submission.ruling.is_(None)  # else that is its state: shown_state
     is_rejected = sa.func.coalesce(sa.and_(Scoring.state == State.REJECTED, *shown), sa.false())
     of_state = sa.true() if rejected is None else is_rejected if rejected else ~is_rejected
-    rows = session.execute(
+    rows = session.execute(_own_rows().where(*theirs, of_state, known_evaluations(actor)).limit(limit)).all()
+    evaluations = {} if rejected else {run.evaluation_id: run.evaluation for run, _, _ in rows}  # those have no figures
+    columns = primary_columns(current_sets(session, list(evaluations))) if evaluations else {}
+    which = [run.id for run, _, _ in rows] if limit is not None else sa.select(Submission.id).where(*theirs)
+    measures = {column.name for column in columns.values()}
+    entries = load_entries(session, actor, list(evaluations.values()), now, measures, runs=which)
+    scored = {entry.submission_id: columns[entry.evaluation_id] for entry in entries}
+    means = {entry.submission_id: entry.figure(scored[entry.submission_id].name).mean for entry in entries}
+    return tuple(
+        snapshot(
+            OwnRun,
+            run,
+            title=title_of_run(run.label, run.filename, run.id),
+            evaluation=run.evaluation.title,
+            campaign=run.evaluation.campaign.title,
+            system=run.system.name,
+            team=run.team.name,
+            state=shown_state(state, run.withdrawn_at, run.ruling),
+            is_primary=run.id == primary,
+            column=scored.get(run.id),
+            mean=means.get(run.id),
+        )
+        for run, state, primary in rows
+    )
+
+
+def _own_rows() -> sa.Select[Submission, State, int | None]:
+    """Statement: runs, the newest first, each with the state of its scoring and its team's primary run."""
+    of_team = Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
+    return (
         with_current_scoring(sa.select(Submission, Scoring.state, Participation.primary_submission_id))
         .join(Submission.evaluation)
         .join(Evaluation.campaign)
-        .outerjoin(
-            Participation,
-            sa.and_(
-                Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
-            ),
-        )
-        .where(*theirs, of_state, known_evaluations(actor))
+        .outerjoin(Participation, sa.and_(*of_team))
         .options(
             sa.orm.contains_eager(Submission.evaluation).contains_eager(Evaluation.campaign),
             sa.orm.joinedload(Submission.team),
             sa.orm.joinedload(Submission.system),
         )
         .order_by(Submission.received_at.desc(), Submission.id.desc())
-        .limit(limit)
-    ).all()
-    evaluations = {} if rejected else {run.evaluation_id: run.evaluation for run, _, _ in rows}  # those have no figures
-    columns = primary_columns(current_sets(session, list(evaluations))) if evaluations else {}
-    which = [run.id for run, _, _ in rows] if limit is not None else sa.select(Submission.id).where(*theirs)
-    measures = {column.name for column in columns.values()}
-    entries = load_entries(session, actor, list(evaluations.values()), now, measures, runs=which) if evaluations else ()
-    by_run = {entry.submission_id: entry for entry in entries}
-    runs = []
-    for run, state, primary in rows:
-        entry = by_run.get(run.id)
-        column = columns[run.evaluation_id] if entry else None
-        runs.append(
-            OwnRun(
-                id=run.id,
-                title=title_of_run(run.label, run.filename, run.id),
-                evaluation=run.evaluation.title,
-                campaign=run.evaluation.campaign.title,
-                system=run.system.name,
-                team=run.team.name,
-                state=shown_state(state, run.withdrawn_at, run.ruling),
-                late=run.late,
-                date=run.date,
-                date_assumed=run.date_assumed,
-                is_primary=run.id == primary,
-                column=column,
-                mean=entry.figure(column.name).mean if entry and column else None,
-            )
-        )
-    return tuple(runs)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
+from leaderboard.db import snapshot
 from leaderboard.formats import Judgments, SubtopicJudgments
 from leaderboard.lookup import newest_revision, query_numbers, refusals, refusals_by_measures
 from leaderboard.lookup.sources import removal_of_source
@@ -236,15 +237,10 @@ def organised_judgments(
     for revision, name in rows:
         own = {state: counts for (of, state), counts in sets.items() if of == revision.id}
         revisions.append(
-            OrganisedRevision(
-                number=revision.number,
-                source=revision.source,
-                judgments=revision.judgments,
-                note=revision.note,
-                imported_at=revision.imported_at,
+            snapshot(
+                OrganisedRevision,
+                revision,
                 imported_by=name or "",
-                released_at=revision.released_at,
-                sha256=revision.sha256,
                 stands=any(state is not SetState.BUILDING for state in own),
                 building=SetState.BUILDING in own,
                 waiting=sum(waiting for waiting, _ in own.values()),

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, may_rename, merging_refusal
+from leaderboard.db import snapshot
 from leaderboard.errors import NotFound
 from leaderboard.lookup import merged_team, namesakes
 from leaderboard.models import Evaluation, Membership, Participation, Submission, System, Team
@@ -163,11 +164,9 @@ def _teams(session: Session, actor: Actor, *which: sa.ColumnElement[bool]) -> tu
         .order_by(Team.name, Team.id)
     )
     return tuple(
-        OrganisedTeam(
-            id=team.id,
-            name=team.name,
-            slug=team.slug,
-            description=team.description,
+        snapshot(
+            OrganisedTeam,
+            team,
             members=member_count,
             systems=system_count,
             runs=runs,
