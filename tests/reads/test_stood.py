@@ -420,13 +420,6 @@ def test_a_board_that_nobody_was_shown_is_the_organisers_own(field: Field) -> No
     assert means(old_board(field, beside, ORGANISER)) == {"Alder": 0.5}
 
 
-def test_a_set_of_another_evaluation_is_not_found(revised: tuple[Field, int, int]) -> None:
-    field, first, _ = revised
-    field.evaluation("2027")
-    with field.database.read() as session, pytest.raises(NotFound):
-        board(session, ORGANISER, "news", "2027", NOW, BoardQuery(set_id=first))
-
-
 def test_an_excluded_query_is_named_among_what_is_different(field: Field) -> None:
     field.run("Alder", {"AP": [0.8] * 4})
     with field.database.write() as session:

@@ -81,18 +81,6 @@ def test_a_first_that_can_be_told_apart_from_all_is_said_to_be_the_best(app: Fla
     assert shaded(app) == 1
 
 
-def test_many_that_may_be_the_best_are_counted_and_not_named(app: Flask, field: Field) -> None:
-    for number in range(5):
-        field.run(f"System {number}", {"AP": HALF[2 * number :] + HALF[: 2 * number]})
-    field.run("Behind", {"AP": about(-3.0)})
-    field.refresh()
-    assert "At 95 % confidence the best system is among the 5 that are shaded." in seen(app, BOARD)
-    assert shaded(app) == 5
-    others = f"{BOARD}?text=behind"
-    assert "the best system is among 5, none of which stands on this page." in seen(app, others)
-    assert shaded(app, others) == 0
-
-
 def test_where_no_two_can_be_told_apart_the_board_says_so_and_shades_none(app: Flask, field: Field) -> None:
     for number in range(5):
         field.run(f"System {number}", {"AP": [1.0 if query == number else 0.5 for query in range(20)]})
@@ -130,21 +118,6 @@ def test_a_board_over_few_queries_says_why_it_claims_nothing(app: Flask, databas
     assert shaded(app) == 0
 
 
-def test_a_board_over_one_query_claims_nothing_beyond_it(app: Flask, database: Database) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation(tags=[()], qrels="q1 0 d 1\n")
-    field.run("Alder", {"AP": [0.75]})
-    field.run("Birch", {"AP": [0.5]})
-    field.refresh()
-    page = seen(app, BOARD)
-    assert "Alder has the highest AP, 0.750 over 1 query; Birch is next with 0.500." in page
-    assert "One query says nothing of other queries: others may turn this order round." in page
-    assert "significant" not in page
-    assert drawn(app) == []
-    assert "Thin line" not in page
-
-
 def test_with_a_large_beta_a_board_says_why_it_claims_nothing_below_25_and_150_queries(
     app: Flask, database: Database
 ) -> None:
@@ -172,16 +145,6 @@ def test_with_a_large_beta_a_board_says_why_it_claims_nothing_below_25_and_150_q
     assert "With these 30 queries a difference of" in page
     assert "Thin line: 95 % confidence interval of AQWV" in page
     assert "Shaded" not in page
-
-
-def test_below_five_queries_a_board_says_why_it_has_no_intervals(app: Flask, database: Database) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation()  # four queries
-    field.run("Alder", {"AP": [0.75, 0.5, 0.25, 1.0]})
-    field.refresh()
-    assert drawn(app) == []
-    assert "No confidence intervals: fewer than 5 queries say next to nothing of how others vary." in seen(app, BOARD)
 
 
 def test_a_board_of_all_runs_counts_runs_and_names_which(app: Flask, field: Field) -> None:
@@ -231,16 +194,6 @@ def test_intervals_are_drawn_on_one_scale_from_zero(app: Flask, field: Field) ->
     field.run("Birch", {"AP": HALF})
     field.refresh()
     assert drawn(app) == [("28.18", "71.82")]
-
-
-def test_before_the_worker_came_to_it_nothing_is_said_of_chance(app: Flask, field: Field) -> None:
-    field.run("Alder", {"AP": [0.9] * 20})
-    field.run("Birch", {"AP": [0.1] * 20})
-    page = seen(app, BOARD)
-    assert "Alder has the highest AP, 0.900 over 20 queries; Birch is next with 0.100." in page
-    assert "Which of these systems may be the best has not been worked out." in page
-    assert "seed" not in page
-    assert drawn(app) == []
 
 
 @pytest.mark.parametrize("asked", ["?show=all", "?tag=law"])
@@ -297,33 +250,6 @@ def test_over_how_many_queries_pairs_were_compared_is_not_told_while_details_are
     assert document["statistics"] == {
         "confidence": 0.95, "resamples": 10_000, "rank_resamples": None, "rank_queries": 20, "seed": 1,
     }  # fmt: skip
-
-
-def test_a_board_of_one_system_claims_nothing_of_the_best(app: Flask, field: Field) -> None:
-    field.run("Alder", {"AP": HALF}, intervals={"AP": (0.25, 0.75)})
-    field.refresh()
-    assert "At 95 %" not in seen(app, BOARD).split("Rank System")[0]
-    field.run("Birch", {"AP": HALF[::-1]}, intervals={"AP": (0.25, 0.75)})
-    field.refresh()
-    assert "Numbers under a rank: its rank set" in seen(app, BOARD)
-
-
-def test_how_to_read_a_board_leads_to_the_document_on_statistics(app: Flask, field: Field) -> None:
-    field.run("Alder", {"AP": HALF})
-    field.run("Birch", {"AP": HALF[::-1]})
-    field.refresh()
-    page = app.test_client().get(BOARD).text
-    assert "Such intervals are made to hold the value over all queries of this kind about 95 % of the time" in page
-    assert 'href="/docs/statistics.md"' in page
-    assert app.test_client().get("/docs/statistics.md").text.startswith("# Statistics")
-
-
-def test_a_board_over_a_tag_says_why_it_has_no_intervals(app: Flask, field: Field) -> None:
-    field.run("Alder", {"AP": HALF})
-    field.refresh()
-    says = "No confidence intervals: they are worked out over all queries only."
-    assert says in seen(app, f"{BOARD}?tag=law")
-    assert says not in seen(app, BOARD)
 
 
 def test_a_bar_says_its_interval_in_numbers_rounded_as_the_mean_is(app: Flask, field: Field) -> None:
