@@ -82,11 +82,11 @@ class CampaignPage:
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        return tuple(sorted({one.evaluation.condition for one in self.evaluations}))
+        return tuple(sorted({evaluation.evaluation.condition for evaluation in self.evaluations}))
 
     @property
     def periods(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.evaluation.period for one in self.evaluations))
+        return tuple(dict.fromkeys(evaluation.evaluation.period for evaluation in self.evaluations))
 
 
 def campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[CampaignSummary, ...]:
@@ -212,11 +212,14 @@ def primary_candidates(
 ) -> list[Entry]:
     """What `load_candidates` gives with the figures of each evaluation's primary measure: that of its current set, and
     the campaign's, which may have been changed since."""
-    sets = current_sets(session, [one.id for one in evaluations])
+    sets = current_sets(session, [evaluation.id for evaluation in evaluations])
     by = {
-        one.id: {current.settings.measures[0], at_level(one.campaign.primary_measure, current.settings.relevance_level)}
-        for one in evaluations
-        if (current := sets.get(one.id))
+        evaluation.id: {
+            current.settings.measures[0],
+            at_level(evaluation.campaign.primary_measure, current.settings.relevance_level),
+        }
+        for evaluation in evaluations
+        if (current := sets.get(evaluation.id))
     }
     return load_candidates(session, actor, evaluations, now, set().union(*by.values()), by=by)
 

@@ -220,7 +220,7 @@ def _used(scoring_set: ScoringSet) -> sa.ColumnElement[float | None]:
 
 def _betas(session: Session, sets: Sequence[ScoringSet]) -> dict[int, float | None]:
     """Set id -> the β that its runs were scored with, of those sets that have one; at most one statement."""
-    wanted = [one for one in sets if one.settings.beta is not None]
+    wanted = [scoring_set for scoring_set in sets if scoring_set.settings.beta is not None]
     if not wanted:
         return {}
     row = session.execute(sa.select(*map(_used, wanted))).one()
@@ -240,7 +240,7 @@ def queries_of(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[J
     wanted = list(sets)
     known: dict[int, list[JudgedQuery]] = read_so_far(session, "judged queries")
     if unread := [one for one in wanted if one.id not in known]:
-        known.update((one.id, []) for one in unread)
+        known.update((scoring_set.id, []) for scoring_set in unread)
         best_grade = (
             sa.select(sa.func.max(Judgment.grade))
             .where(Judgment.revision_id == ScoringSet.revision_id, Judgment.query_id == Query.id)
@@ -254,12 +254,12 @@ def queries_of(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[J
             Query.tags,
             Query.excluded_at.is_not(None),
             best_grade,
-            sa.case(*((ScoringSet.id == one.id, _used(one)) for one in unread)),
+            sa.case(*((ScoringSet.id == scoring_set.id, _used(scoring_set)) for scoring_set in unread)),
         )
         rows = session.execute(
             sa.select(ScoringSet.id, *columns)
             .join(Query, Query.evaluation_id == ScoringSet.evaluation_id)
-            .where(ScoringSet.id.in_([one.id for one in unread]))
+            .where(ScoringSet.id.in_([scoring_set.id for scoring_set in unread]))
             .order_by(Query.position)
         )
         for set_id, *row in rows:

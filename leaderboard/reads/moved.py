@@ -209,7 +209,7 @@ def sources(
     sets = sorted(standing, key=lambda one: current is None or one.id != current.id)
     columns = columns_of(sets[0].settings) if sets else ()
     by = pick(columns, measure) if columns else None
-    compared = [[each for each in columns if each.name in one.settings.measures] for one in sets]
+    compared = [[each for each in columns if each.name in scoring_set.settings.measures] for scoring_set in sets]
     asked = [(one, now, [each.name for each in own]) for one, own in zip(sets, compared, strict=True)]
     boards = load_boards(session, actor, evaluation, asked, [by] * len(asked)) if by else ()
     labels = _labels(session, evaluation, boards)
@@ -223,7 +223,7 @@ def sources(
     )
     return SourcesPage(
         evaluation=evaluation_heading(evaluation, now),
-        sources=tuple(stood_set(evaluation, one) for one in sets),
+        sources=tuple(stood_set(evaluation, scoring_set) for scoring_set in sets),
         columns=columns,
         column=by,
         agreements=agreements,

@@ -140,28 +140,7 @@ def progress(
     """
     campaign = find_campaign(session, actor, campaign_slug)
     evaluations = evaluations_of(session, actor, campaign.id)
-    return progress_of(session, actor, campaign, evaluations, now, condition=condition, measure=measure)
-
-
-def progress_of(
-    session: Session,
-    actor: Actor,
-    campaign: Campaign,
-    evaluations: Sequence[Evaluation],
-    now: dt.datetime,
-    *,
-    condition: str | None = None,
-    measure: str | None = None,
-    candidates: Sequence[Entry] | None = None,
-) -> ProgressPage:
-    """`progress` of a campaign whose evaluations are what `evaluations_of` gives.
-
-    candidates: under the primary measure, what `primary_candidates` gives of them, where the caller has it already
-    """
-    conditions = [condition]
-    (page,) = progress_in(
-        session, actor, campaign, evaluations, now, conditions, measure=measure, candidates=candidates
-    )
+    [page] = progress_in(session, actor, campaign, evaluations, now, [condition], measure=measure)
     return page
 
 
@@ -176,11 +155,17 @@ def progress_in(
     measure: str | None = None,
     candidates: Sequence[Entry] | None = None,
 ) -> list[ProgressPage]:
-    """What `progress_of` gives for each of these conditions, in as many statements as for one."""
+    """What `progress` gives for each of these conditions, None for the one with the most periods, of a campaign whose
+    evaluations are what `evaluations_of` gives; in as many statements as for one.
+
+    candidates: under the primary measure, what `primary_candidates` gives of them, where the caller has it already
+    """
     seen = [
-        one for one in evaluations if may_see(actor, one, Sight.RESULTS, now) and may_see(actor, one, Sight.NAMES, now)
+        evaluation
+        for evaluation in evaluations
+        if may_see(actor, evaluation, Sight.RESULTS, now) and may_see(actor, evaluation, Sight.NAMES, now)
     ]
-    known = tuple(sorted({one.condition for one in evaluations}))
+    known = tuple(sorted({evaluation.condition for evaluation in evaluations}))
     for condition in conditions:
         if condition and condition not in known:
             listed = ", ".join(one for one in known if one) or "none"
@@ -191,13 +176,14 @@ def progress_in(
     names = {key: {period.measures[one.name] for one in (by, columns[0])} for key, period in periods.items()}
     if candidates is None:
         candidates = load_candidates(session, actor, seen, now, set().union(*names.values()), by=names)
-    entries = [one for one in candidates if not one.late and one.evaluation_id in periods]
+    entries = [candidate for candidate in candidates if not candidate.late and candidate.evaluation_id in periods]
     shown = Show(campaign.run_choice.value)
     numbers = _colour_numbers(entries, periods.values(), columns[0], shown)
 
     def page(chosen: str) -> ProgressPage:
         here = sorted(
-            (one for one in evaluations if one.condition == chosen), key=lambda one: (one.period_key, one.title, one.id)
+            (evaluation for evaluation in evaluations if evaluation.condition == chosen),
+            key=lambda one: (one.period_key, one.title, one.id),
         )
         ordered = tuple(periods[one.id] for one in here if one.id in periods)
         found = _points(entries, ordered, by, shown)
@@ -222,7 +208,7 @@ def progress_in(
 
 def _longest(evaluations: Sequence[Evaluation]) -> str:
     """The condition with the most evaluations, the first by name of several."""
-    counts = Counter(sorted(one.condition for one in evaluations))
+    counts = Counter(sorted(evaluation.condition for evaluation in evaluations))
     return counts.most_common(1)[0][0] if counts else ""
 
 
@@ -230,10 +216,12 @@ def _periods(
     session: Session, actor: Actor, campaign: Campaign, evaluations: Sequence[Evaluation], now: dt.datetime
 ) -> dict[int, Period]:
     """Evaluation id -> its period, for evaluations that have judgments."""
-    by_evaluation = current_sets(session, [one.id for one in evaluations])
-    judged = [(one, by_evaluation[one.id]) for one in evaluations if one.id in by_evaluation]
+    by_evaluation = current_sets(session, [evaluation.id for evaluation in evaluations])
+    judged = [
+        (evaluation, by_evaluation[evaluation.id]) for evaluation in evaluations if evaluation.id in by_evaluation
+    ]
     held = terms_of(session, actor, judged, now)
-    several = Counter((one.condition, one.period) for one in evaluations)
+    several = Counter((evaluation.condition, evaluation.period) for evaluation in evaluations)
     periods = {}
     for one, current in judged:
         level = current.settings.relevance_level
@@ -361,7 +349,7 @@ def front(session: Session, actor: Actor, now: dt.datetime) -> FrontPage:
     if longest is None:
         return FrontPage(found, None, None)
     campaign = next(one for one in known if one.slug == longest.campaign.slug)
-    years = progress_of(session, actor, campaign, known[campaign], now, candidates=candidates)
+    [years] = progress_in(session, actor, campaign, known[campaign], now, [None], candidates=candidates)
     return FrontPage(found, longest, years)
 
 
@@ -370,7 +358,5 @@ def campaign_overview(session: Session, actor: Actor, slug: str, now: dt.datetim
     found = find_campaign(session, actor, slug)
     evaluations = evaluations_of(session, actor, found.id)
     candidates = primary_candidates(session, actor, evaluations, now)
-    return CampaignOverview(
-        campaign_page(session, actor, found, evaluations, candidates, now),
-        progress_of(session, actor, found, evaluations, now, candidates=candidates),
-    )
+    [years] = progress_in(session, actor, found, evaluations, now, [None], candidates=candidates)
+    return CampaignOverview(campaign_page(session, actor, found, evaluations, candidates, now), years)

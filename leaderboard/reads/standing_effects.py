@@ -66,7 +66,7 @@ class Effect:
 
     @property
     def seen(self) -> str:
-        changes = [[one.system, one.late, one.before, one.after] for one in self.changes]
+        changes = [[change.system, change.late, change.before, change.after] for change in self.changes]
         return digest([changes, self.primary, self.contrastive, self.refusal])[:16]
 
 

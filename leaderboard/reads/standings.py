@@ -71,7 +71,7 @@ def load_candidates(
     show  None for each campaign's own rule
     by    evaluation -> the measures that `choose` is to choose the best run by; None: each set's primary measure
     """
-    sets = current_sets(session, [one.id for one in evaluations])
+    sets = current_sets(session, [evaluation.id for evaluation in evaluations])
     kept: dict[KeptChoice, list[int]] = {}
     others: dict[Show, list[Evaluation]] = {}
     for one in evaluations:
@@ -88,7 +88,7 @@ def load_candidates(
     if kept:
         own_rows = (sa.and_(ScoringSet.evaluation_id.in_(own), stands_by(one)) for one, own in kept.items())
         ids = {each for own in kept.values() for each in own}
-        chosen = [one for one in evaluations if one.id in ids]
+        chosen = [evaluation for evaluation in evaluations if evaluation.id in ids]
         found += load_entries(session, actor, chosen, now, wanted, standing=sa.or_(*own_rows))
     for shown, own in others.items():
         runs: list[int] | None = None

@@ -113,7 +113,7 @@ def _with_all_figures(
     """
     runs = [point.entry.submission_id for _, line in lines for point in line.points]
     ids = {point.period.evaluation_id for _, line in lines for point in line.points}
-    own = [one for one in evaluations if one.id in ids]
+    own = [evaluation for evaluation in evaluations if evaluation.id in ids]
     entries = {one.submission_id: one for one in load_entries(session, actor, own, now, runs=runs)}
 
     def whole(line: Line) -> Line:

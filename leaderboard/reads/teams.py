@@ -114,7 +114,7 @@ class TeamPage:
     @property
     def is_last_owner(self) -> bool:
         """Whether others would be without an owner if this reader left."""
-        return self.is_owner and self.size > 1 and sum(one.role == Role.OWNER for one in self.members) == 1
+        return self.is_owner and self.size > 1 and sum(member.role == Role.OWNER for member in self.members) == 1
 
     @property
     def emptied(self) -> str:

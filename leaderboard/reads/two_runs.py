@@ -263,7 +263,7 @@ def _contributions(by: Column, pair: Pair) -> tuple[Floats, Floats]:
 
 
 def _beside(by: Column, entries: Sequence[Entry], pair: Pair | None) -> MeasureBeside:
-    first, second = (one.figure(by.name) for one in entries)
+    first, second = (entry.figure(by.name) for entry in entries)
     difference = None if first.mean is None or second.mean is None else first.mean - second.mean
     return MeasureBeside(by, first, second, difference, _effects(by, pair))
 

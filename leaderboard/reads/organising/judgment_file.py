@@ -252,7 +252,9 @@ def organised_judgments(
     return OrganisedJudgments(
         queries=count,
         official=evaluation.official_source,
-        others=tuple(OtherSource(one, removal_of_source(session, evaluation, one, now).in_words) for one in others),
+        others=tuple(
+            OtherSource(other, removal_of_source(session, evaluation, other, now).in_words) for other in others
+        ),
         set_aside=tuple(evaluation.set_aside),
         revisions=tuple(revisions),
         published=evaluation.judgments_published,

@@ -172,7 +172,7 @@ def may_replace(
     others = session.scalars(
         sa.select(Submission).where(Submission.id.in_([one.submission_id for one in contenders(session, run)]))
     )
-    free = [one.id for one in others if stand_refusal(session, actor, one, now) is None]
+    free = [other.id for other in others if stand_refusal(session, actor, other, now) is None]
     rows = session.execute(_rows().where(Submission.id.in_(free)).order_by(Submission.id.desc()))
     return tuple(_row(row) for row in rows)
 
