@@ -4,10 +4,11 @@ import datetime as dt
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import fields
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import sqlalchemy as sa
@@ -40,6 +41,7 @@ __all__ = [
     "does_not_answer",
     "is_of_another_build",
     "read_so_far",
+    "snapshot",
     "value_at",
 ]
 
@@ -297,6 +299,15 @@ def read_so_far(session: Session, what: str) -> dict[Any, Any]:
     """
     kept: dict[str, dict[Any, Any]] | None = session.info.get(READ_SO_FAR)
     return {} if kept is None else kept.setdefault(what, {})
+
+
+Snapshot = TypeVar("Snapshot")
+
+
+def snapshot(kind: type[Snapshot], row: object, /, **more: Any) -> Snapshot:
+    """A frozen dataclass made of a row: each of its fields is the row's attribute of that name, or stands in `more`."""
+    names = [field.name for field in fields(kind) if field.name not in more]  # type: ignore[arg-type]  # a dataclass
+    return kind(**{name: getattr(row, name) for name in names}, **more)
 
 
 def as_committed(session: Session) -> AbstractContextManager[Session]:

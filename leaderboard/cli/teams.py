@@ -10,7 +10,8 @@ from leaderboard.config import Config
 from leaderboard.errors import NotFound
 from leaderboard.lookup import find_system, find_team
 from leaderboard.models import Invitation
-from leaderboard.reads import accounts, finding, listings
+from leaderboard.reads import accounts, listings
+from leaderboard.reads import teams as pages
 from leaderboard.rules.roles import Role
 from leaderboard.rules.site_names import COMMAND_LINE
 from leaderboard.services import join_requests, people, teams
@@ -71,7 +72,7 @@ def requests(team: str, accept: int | None, refuse: int | None) -> None:
     number = accept or refuse
     if number is None:
         with reading() as session:
-            waiting = finding.open_requests(session, CONSOLE, find_team(session, team).slug)
+            waiting = pages.open_requests(session, CONSOLE, find_team(session, team).slug)
         rows = [(str(one.id), one.name, f"{one.created_at:%Y-%m-%d}", one.text) for one in waiting]
         print_table(("request", "name", "since", "says"), rows, "nobody asks")
         return

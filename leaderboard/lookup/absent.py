@@ -8,8 +8,6 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from leaderboard.errors import NotFound
 
-__all__ = ["missing"]
-
 SHOWN = 10  # names that a message lists
 
 

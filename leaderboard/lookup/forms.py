@@ -19,8 +19,6 @@ from leaderboard.models import (
 from leaderboard.rules.form_fields import FormField, ShownTo, answers_of, fields_from_json, said_by
 from leaderboard.rules.states import State
 
-__all__ = ["answered", "collection_list", "file_rules", "form_fields", "keeping", "standing_agreements"]
-
 WAS_READ = State.SCORED, State.REJECTED
 
 

@@ -12,8 +12,6 @@ from leaderboard.lookup.sets import newest_revision
 from leaderboard.models import Evaluation, Query
 from leaderboard.numbers import first_of
 
-__all__ = ["query_numbers", "refusals", "refusals_by_measures"]
-
 NAMED = 10  # unknown queries that a message names
 
 

@@ -13,8 +13,6 @@ from leaderboard.lookup.events import stored_events
 from leaderboard.models import Evaluation, Event, JudgmentRevision, Query, Submission
 from leaderboard.rules.settings import Split
 
-__all__ = ["CLOSED_AGAIN", "REVEALING", "closed_again", "of_what_there_is", "once_revealed"]
-
 REVEALING = frozenset({"details", "judgments", "hidden_queries"})  # who has read these makes better runs
 CLOSED_AGAIN = "closed_again"  # the fact of an event: what of these everybody could read until a change took it back
 

@@ -19,17 +19,6 @@ from leaderboard.models import (
 )
 from leaderboard.rules.settings import Split, Subset
 
-__all__ = [
-    "Columns",
-    "find_campaign",
-    "find_evaluation",
-    "find_evaluation_and_set",
-    "find_query",
-    "of_subset",
-    "queries_stay",
-    "removal_refusal",
-]
-
 Columns = TypeVarTuple("Columns")
 
 

@@ -17,8 +17,6 @@ from leaderboard.models import (
 )
 from leaderboard.rules.quotas import Quota, day_of, quota_of, start_of
 
-__all__ = ["personal_quota", "team_quotas"]
-
 
 class _Held(TypedDict):
     arriving: int

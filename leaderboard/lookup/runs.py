@@ -20,18 +20,6 @@ from leaderboard.models import (
 from leaderboard.rules.standings import ScoredRun, SystemKind
 from leaderboard.rules.states import STANDING, SetState, State
 
-__all__ = [
-    "IS_WANTED",
-    "has_choice",
-    "has_its_place",
-    "lost_in",
-    "on_boards",
-    "scored_runs",
-    "select_scored_runs",
-    "with_current_scoring",
-    "with_sets",
-]
-
 # Condition on scorings and their sets: whose figures boards show, or will, or showed where an import comes from.
 IS_WANTED = sa.or_(ScoringSet.state != SetState.SUPERSEDED, Scoring.of_the_past)
 

@@ -25,8 +25,6 @@ from leaderboard.models import (
 )
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Split
 
-__all__ = ["Judged", "settings_by", "settings_if", "terms_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Judged:

@@ -14,16 +14,6 @@ from leaderboard.models import (
 )
 from leaderboard.rules.states import STANDING, SetState
 
-__all__ = [
-    "IS_CURRENT",
-    "current_set",
-    "current_sets",
-    "find_sets",
-    "newest_revision",
-    "note_current_set",
-    "standing_set",
-]
-
 IS_CURRENT = ScoringSet.state == SetState.CURRENT
 
 
@@ -52,7 +42,7 @@ def find_sets(session: Session, evaluation: Evaluation, ids: Sequence[int]) -> l
         .options(sa.orm.contains_eager(ScoringSet.revision))
         .where(ScoringSet.id.in_(ids), ScoringSet.evaluation_id == evaluation.id)
     )
-    found = {one.id: one for one in rows}
+    found = {row.id: row for row in rows}
     if found.keys() != {*ids}:
         raise NotFound
     return [found[one] for one in ids]
@@ -85,5 +75,5 @@ def current_sets(session: Session, evaluation_ids: Iterable[int]) -> dict[int, S
             .options(sa.orm.contains_eager(ScoringSet.revision))
             .where(ScoringSet.evaluation_id.in_(unread), IS_CURRENT)
         )
-        known.update((one.evaluation_id, one) for one in sets)
+        known.update((scoring_set.evaluation_id, scoring_set) for scoring_set in sets)
     return {one: found for one in wanted if (found := known[one]) is not None}

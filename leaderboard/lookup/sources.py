@@ -11,8 +11,6 @@ from leaderboard.errors import Conflict
 from leaderboard.lookup.openings import once_revealed
 from leaderboard.models import Evaluation, JudgmentRevision, ScoringSet, Submission
 
-__all__ = ["Removal", "known_sources", "removal_of_source", "require_source"]
-
 
 class Removal(StrEnum):
     """What becomes of a source of judgments that is taken away."""

@@ -29,25 +29,6 @@ from leaderboard.models import (
 from leaderboard.rules.roles import Role
 from leaderboard.rules.states import State
 
-__all__ = [
-    "find_known_team",
-    "find_own_team",
-    "find_system",
-    "find_team",
-    "find_team_let_in",
-    "is_known_team",
-    "known_system",
-    "known_team",
-    "merged_system",
-    "merged_team",
-    "namesakes",
-    "only_organiser_of",
-    "only_owner_of",
-    "takes_requests",
-    "team_called",
-    "teams_with_runs",
-]
-
 
 def takes_requests() -> sa.ColumnElement[bool]:
     """Condition on Team: it lets itself be found, and has an owner who would answer a request to join."""

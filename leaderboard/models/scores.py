@@ -197,7 +197,7 @@ class Board(Base):
     """What a board shows beyond means (intervals, rank sets), refreshed by the worker after a scoring.
 
     scorings, means, counts, lows, highs  of the set's scored runs, in the order of their ids, the figures by this
-        measure, NaN for none: what `score` holds, in one row for whoever asks for those of many runs (`reads.means`). A
+        measure, NaN for none: what `score` holds, in one row for whoever asks for those of many runs (`reads.runs`). A
         figure of a run never changes, and its interval when this row is written only, so that what stands here is right
         of a board too that was not refreshed since
     """

@@ -1,4 +1,4 @@
-"""The page of the reader's own account: their teams, the teams' latest runs, and open invitations."""
+"""The reader's own account: their teams, the teams' latest runs, open invitations, sessions, and API tokens."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -9,29 +9,14 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, actor_columns, actor_in, maker_may_invite
-from leaderboard.db import UtcDateTime
+from leaderboard.db import UtcDateTime, snapshot
 from leaderboard.errors import NotAllowed
 from leaderboard.lookup import only_organiser_of, only_owner_of
-from leaderboard.models import BrowserSession, Identity, Invitation, Membership, Team, User
+from leaderboard.models import ApiToken, BrowserSession, Identity, Invitation, Membership, Team, User
 from leaderboard.reads.teams import OwnRun, own_runs
 from leaderboard.rules.roles import Role
+from leaderboard.rules.scopes import Scope
 from leaderboard.rules.tokens import token_hash
-
-__all__ = [
-    "Account",
-    "LinkedIdentity",
-    "OpenInvitation",
-    "OpenSession",
-    "OwnTeam",
-    "account",
-    "identities_of",
-    "needed_by",
-    "open_invitations",
-    "open_session",
-    "open_sessions",
-    "session_in",
-    "sessions_open",
-]
 
 LATEST = 20  # runs on the account's page, and as many rejected files: many of these push no run out
 
@@ -207,3 +192,49 @@ def _teams(session: Session, user_id: int) -> tuple[OwnTeam, ...]:
         .order_by(Team.name, Team.id)
     )
     return tuple(OwnTeam(*row) for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token that opens something still. hint: its first characters; the rest is kept nowhere."""
+
+    id: int
+    user_id: int
+    name: str
+    hint: str
+    scopes: frozenset[Scope]
+    created_at: dt.datetime
+    expires_at: dt.datetime | None
+    last_used_at: dt.datetime | None
+
+
+def open_token(session: Session, token: str, now: dt.datetime) -> Token | None:
+    """The token, if it is one, not revoked, not expired, and of an account that is not closed."""
+    found = session.scalars(OF_TEXT, {"now": now, "token_hash": token_hash(token)}).one_or_none()
+    return None if found is None else _shown(found)
+
+
+def tokens_of(session: Session, user_id: int, now: dt.datetime) -> tuple[Token, ...]:
+    """The account's, the newest first."""
+    found = session.scalars(_open(now).where(ApiToken.user_id == user_id).order_by(ApiToken.id.desc()))
+    return tuple(map(_shown, found))
+
+
+def _open(now: dt.datetime | sa.BindParameter[dt.datetime]) -> sa.Select[ApiToken]:
+    return (
+        sa.select(ApiToken)
+        .join(User, User.id == ApiToken.user_id)
+        .where(
+            User.is_active,
+            ApiToken.revoked_at.is_(None),
+            sa.or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > now),
+        )
+    )
+
+
+# Built once: each request of a program asks for it.
+OF_TEXT = _open(sa.bindparam("now", type_=UtcDateTime())).where(ApiToken.token_hash == sa.bindparam("token_hash"))
+
+
+def _shown(token: ApiToken) -> Token:
+    return snapshot(Token, token, scopes=frozenset(map(Scope, token.scopes)))

@@ -13,19 +13,6 @@ from leaderboard.models import Acceptance, Agreement, Evaluation, Scoring, Submi
 from leaderboard.reads.entries import Entry
 from leaderboard.rules.form_fields import Answer, FormField, ShownTo, answers_of, in_words, said_by, said_to
 
-__all__ = [
-    "AcceptedAgreement",
-    "AnswerFilter",
-    "BoardAnswers",
-    "ShownAnswer",
-    "accepted_agreements",
-    "answers_of_run",
-    "board_answers",
-    "circles",
-    "shown_answers",
-    "shown_metadata",
-]
-
 MOST_VALUES = 50  # that a filter offers
 
 

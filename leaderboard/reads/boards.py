@@ -1,28 +1,31 @@
 """The board of an evaluation: one row for each system, ranked by one measure."""
 
 import datetime as dt
-from collections import Counter
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-import numpy as np
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see, require, subset_seen
+from leaderboard.access import Actor, Sight, may_see, require
 from leaderboard.errors import BadInput
-from leaderboard.lookup import find_evaluation_and_set, form_fields, has_choice
+from leaderboard.lookup import find_evaluation_and_set, has_choice
 from leaderboard.metrics import parse, query_order
-from leaderboard.models import Evaluation, ScoringSet
+from leaderboard.models import ScoringSet
 from leaderboard.reads.answers import BoardAnswers, board_answers
-from leaderboard.reads.board_queue import ParkedRun, of_worker, parked_runs, received_runs
-from leaderboard.reads.board_statistics import BoardStatistics, as_rounded, statistics_of
-from leaderboard.reads.columns import Column, column, pick
-from leaderboard.reads.entries import Entry, Figure, load_entries, with_figures
-from leaderboard.reads.every_run import EveryRun, Whole, beaten, every_run
+from leaderboard.reads.board_listing import EVERYTHING, AskedBoard, BoardQuery, Listing, Whole, list_rows
+from leaderboard.reads.board_statistics import (
+    BoardStatistics,
+    ParkedRun,
+    as_rounded,
+    of_worker,
+    parked_runs,
+    received_runs,
+    statistics_of,
+)
+from leaderboard.reads.columns import Column, column, columns_of, pick
+from leaderboard.reads.entries import Disclosure, Entry, Figure
 from leaderboard.reads.headings import (
     EvaluationHeading,
-    JudgedQuery,
     Terms,
     campaign_measures,
     closed_details,
@@ -30,16 +33,13 @@ from leaderboard.reads.headings import (
     judged_queries,
     terms,
 )
-from leaderboard.reads.paging import ROWS, WHOLE, Paging, is_found, paged, paging_of
-from leaderboard.reads.query_values import figures_over, load_vectors
-from leaderboard.reads.standings import Show, choose, load_candidates, ranks, show_of, sort_entries, stands_by
+from leaderboard.reads.paging import ROWS, Paging, paging_of
+from leaderboard.reads.standings import Show, show_of
 from leaderboard.reads.stood import StoodSet, replaced_beside, seen_set, stood_set
 from leaderboard.reads.verifications import Verifications, verifications
 from leaderboard.rules.settings import Subset
-from leaderboard.rules.standings import KeptChoice, RunChoice, is_ranked
+from leaderboard.rules.standings import RunChoice
 from leaderboard.statistics import LEAST, Least, least_queries
-
-__all__ = ["BoardPage", "BoardRow", "Tag", "board"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,8 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class BoardPage:
-    """`terms` is None before the first judgments. `results_open`: whether this reader sees everybody's rows.
+    """`terms` is None before the first judgments, and all behind `show` empty. `results_open`: whether this reader sees
+    everybody's rows.
 
     waiting  runs queued or being scored; rescoring: those of a new scoring set that will replace the current one
     tag      if not empty, figures are means over the `tag_queries` queries with this tag only
@@ -101,26 +102,26 @@ class BoardPage:
     show: Show
     sort: str
     tag: str
-    tag_queries: int
-    tags: tuple[Tag, ...]
-    text: str
-    rows: tuple[BoardRow, ...]
-    listed: tuple[BoardRow, ...]
-    shown: tuple[BoardRow, ...]
-    paging: Paging
-    baselines: tuple[BoardRow, ...]
-    own_elsewhere: tuple[tuple[BoardRow, int], ...]
-    whole: Whole
-    queries_in_means: Mapping[str, tuple[int, int]]
-    answers: BoardAnswers
-    statistics: BoardStatistics | None
-    waiting: int
-    rescoring: int
-    organised: bool
-    parked: tuple[ParkedRun, ...]
-    verified: Verifications | None
-    old: StoodSet | None
-    judgments_open: bool
+    tag_queries: int = 0
+    tags: tuple[Tag, ...] = ()
+    text: str = ""
+    rows: tuple[BoardRow, ...] = ()
+    listed: tuple[BoardRow, ...] = ()
+    shown: tuple[BoardRow, ...] = ()
+    paging: Paging = field(default_factory=lambda: paging_of(0, None, ROWS))
+    baselines: tuple[BoardRow, ...] = ()
+    own_elsewhere: tuple[tuple[BoardRow, int], ...] = ()
+    whole: Whole = field(default_factory=Whole)
+    queries_in_means: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    answers: BoardAnswers = field(default_factory=BoardAnswers)
+    statistics: BoardStatistics | None = None
+    waiting: int = 0
+    rescoring: int = 0
+    organised: bool = False
+    parked: tuple[ParkedRun, ...] = ()
+    verified: Verifications | None = None
+    old: StoodSet | None = None
+    judgments_open: bool = False
 
     @property
     def ranked(self) -> tuple[BoardRow, ...]:
@@ -173,20 +174,9 @@ def board(
     campaign_slug: str,
     slug: str,
     now: dt.datetime,
-    *,
-    measure: str | None = None,
-    tag: str | None = None,
-    show: str | None = None,
-    sort: str | None = None,
-    answer: str | None = None,
-    set_id: int | None = None,
-    text: str | None = None,
-    page: int | None = None,
-    run: int | None = None,
+    view: BoardQuery = EVERYTHING,
 ) -> BoardPage:
-    """The board by the current scoring set, or by another one, as it stood when boards ceased to show it.
-
-    page  of a board of more than WHOLE rows; None for all rows. run: instead, the page that this submission stands on
+    """The board by the current scoring set, or by the one that `view` names.
 
     Raises NotFound for no such evaluation, BadInput for a measure, tag, choice or order that it does not have.
 
@@ -194,273 +184,134 @@ def board(
     give that query's values away.
     """
     evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
-    old: StoodSet | None = None
-    moment, organised = now, actor.may_organise(evaluation.campaign_id)
-    if set_id is not None:
-        scoring_set, moment = seen_set(session, actor, evaluation, set_id, now)
+    moment, old = now, None
+    if view.set_id is not None:
+        scoring_set, moment = seen_set(session, actor, evaluation, view.set_id, now)
         ends = {} if scoring_set.shown else replaced_beside(session, evaluation)
         old = stood_set(evaluation, scoring_set, ends.get(scoring_set.id))
-    shown = show_of(show, evaluation.campaign.run_choice)
-    results_open = may_see(actor, evaluation, Sight.RESULTS, moment)
     details_open = may_see(actor, evaluation, Sight.DETAILS, moment)
-    held: Terms | None = None
-    ranked_by: Column | None = None
-    statistics: BoardStatistics | None = None
-    rows: list[BoardRow] = []
-    positions: dict[str, list[int]] = {}
-    counts: dict[str, tuple[int, int]] = {}
-    listed: Sequence[Entry] = ()
-    shown_here: Sequence[Entry] = ()
-    apart: Set[int] = frozenset()
-    paging = paging_of(0, None, ROWS)
-    own_elsewhere: Sequence[tuple[Entry, int]] = ()
-    whole, some_failed = Whole(), True
-    if tag:
+    if view.tag:
         require(details_open, closed_details(evaluation))
-    if scoring_set is None:
-        columns = tuple(column(name) for name in campaign_measures(evaluation.campaign))
-        answers = board_answers(session, evaluation, (), answer)
-        waiting, rescoring = received_runs(session, evaluation), 0
-    else:
-        subset = subset_seen(actor, evaluation, moment)
-        judged = judged_queries(session, [scoring_set])[scoring_set.id] if details_open else None
-        held = terms(session, actor, evaluation, scoring_set, moment)
-        columns, ranked_by = held.columns, pick(held.columns, measure)
-        texts_open = may_see(actor, evaluation, Sight.TEXTS, now)
-        positions = _positions_by_tag(judged, scoring_set, subset) if judged and texts_open else {}
-        names = [one.name for one in columns]
-        needed = [name for name in names if name in (ranked_by.name, (sort or "").lstrip("-"))]
-        plain = shown is Show.ALL and results_open and details_open and not (old or tag or sort or text or answer)
-        every = _in_pages(session, actor, evaluation, scoring_set, moment, ranked_by, page, run) if plain else None
-        seen = (
-            every.entries
-            if every
-            else _candidates(session, actor, evaluation, scoring_set, moment, needed, shown, ranked_by, old)
-        )
-        entries = list(every.entries) if every else choose(seen, shown, ranked_by)
-        if tag:
-            if tag not in positions:
-                there = ", ".join(positions) or "none"
-                raise BadInput(f"no query of this evaluation has the tag {tag}; there are: {there}")
-            entries = _over_tag(session, scoring_set, entries, positions[tag], subset, needed)
-        places = every.places if every else ranks(entries, ranked_by) if results_open else {}
-        ranked = every.ranked if every else {one.scoring_id for one in entries if one.submission_id in places}
-        computed, *unfinished, some_failed = of_worker(
-            session, evaluation, scoring_set, ranked_by.name, subset, organised
-        )
-        waiting, rescoring = (0, 0) if old else unfinished
-        statistics = None if tag or computed is None else statistics_of(computed, ranked)
-        if statistics is not None and not details_open:
-            chosen_by_digits = evaluation.campaign.run_choice is RunChoice.BEST and (
-                has_choice(session, evaluation, scoring_set) if shown is Show.BEST and not old else _has_choice(seen)
-            )
-            statistics = _told_rounded(statistics, entries, places, ranked_by, chosen_by_digits)
-        ordered = entries if every else sort_entries(entries, ranked_by, columns, sort or "")
-        answers = board_answers(session, evaluation, ordered, answer)
-        apart = {entry.submission_id for entry in (every.baselines if every else ordered) if entry.is_baseline}
-        competing = [entry for entry in ordered if entry.submission_id not in apart]
-        listed = [
-            entry for entry in competing if answers.has(entry.submission_id) and is_found(text or "", _names(entry))
-        ]
-        shown_here, paging = (every.shown, every.paging) if every else _on_page(listed, page, run)
-        in_full: Sequence[Entry] = [*shown_here, *(entry for entry in ordered if entry.submission_id in apart)]
-        if tag:
-            in_full = _over_tag(session, scoring_set, in_full, positions[tag], subset, names)
-        else:
-            more = [name for name in names if name not in needed]
-            in_full = with_figures(session, actor, evaluation, scoring_set, moment, in_full, more)
-        full = {entry.scoring_id: entry for entry in in_full}
-        rows = [
-            _row(
-                full.get(one.scoring_id, one), columns if one.scoring_id in full else (), ranked_by, places, statistics
-            )
-            for one in ordered
-        ]
-        counts = _counts(rows, names, ranked_by)
-        whole = every.whole if every else _whole(rows, ranked_by)
-        if every and every.counts:
-            counts[ranked_by.name] = every.counts
-        own_elsewhere = every.own_elsewhere if every else _own_elsewhere(listed, shown_here)
-    by_run = {row.entry.submission_id: row for row in rows}
-    return BoardPage(
+    organised = actor.may_organise(evaluation.campaign_id)
+    page = BoardPage(
         evaluation=evaluation_heading(evaluation, now),
-        terms=held,
-        results_open=results_open,
+        terms=None,
+        results_open=may_see(actor, evaluation, Sight.RESULTS, moment),
         details_open=details_open,
-        columns=columns,
-        ranked_by=ranked_by,
-        show=shown,
-        sort=sort or "",
-        tag=tag or "",
-        tag_queries=len(positions[tag]) if tag and held else 0,
-        tags=tuple(Tag(name, len(where)) for name, where in positions.items()),
-        text=text or "",
-        rows=tuple(row for row in rows if row.entry.submission_id not in apart),
-        listed=tuple(by_run[entry.submission_id] for entry in listed),
-        shown=tuple(by_run[entry.submission_id] for entry in shown_here),
-        paging=paging,
-        baselines=tuple(row for row in rows if row.entry.submission_id in apart),
-        own_elsewhere=tuple((by_run[entry.submission_id], number) for entry, number in own_elsewhere),
-        whole=whole,
-        queries_in_means=counts,
-        answers=answers,
-        statistics=statistics,
-        waiting=waiting,
-        rescoring=rescoring,
+        columns=tuple(column(name) for name in campaign_measures(evaluation.campaign)),
+        ranked_by=None,
+        show=show_of(view.show, evaluation.campaign.run_choice),
+        sort=view.sort,
+        tag=view.tag,
+        text=view.text,
         organised=organised,
-        parked=parked_runs(session, evaluation) if organised and some_failed and not old else (),
         verified=verifications(session) if organised and not old else None,
         old=old,
         judgments_open=may_see(actor, evaluation, Sight.JUDGMENTS, now),
     )
+    if scoring_set is None:
+        parked = parked_runs(session, evaluation) if organised else ()
+        answers = board_answers(session, evaluation, (), view.answer)
+        return replace(page, parked=parked, answers=answers, waiting=received_runs(session, evaluation))
+    page = replace(page, terms=terms(session, actor, evaluation, scoring_set, moment))
+    disclosure = Disclosure(actor, evaluation, scoring_set, moment)
+    tags: Mapping[str, Sequence[int]] = {}
+    if details_open and may_see(actor, evaluation, Sight.TEXTS, now):
+        tags = _positions_by_tag(session, scoring_set, disclosure.subset)
+    if view.tag and view.tag not in tags:
+        raise BadInput(f"no query of this evaluation has the tag {view.tag}; there are: {', '.join(tags) or 'none'}")
+    columns = columns_of(scoring_set.settings)
+    ranked_by, positions = pick(columns, view.measure), tags.get(view.tag)
+    where = session, actor, evaluation, scoring_set, moment, disclosure
+    asked = AskedBoard(*where, view, page.show, details_open, columns, ranked_by, positions)
+    page = replace(page, tags=tuple(Tag(name, len(positions)) for name, positions in tags.items()))
+    return _with_rows(asked, page)
 
 
-def _in_pages(
-    session: Session,
-    actor: Actor,
-    evaluation: Evaluation,
-    scoring_set: ScoringSet,
-    now: dt.datetime,
-    ranked_by: Column,
-    page: int | None,
-    run: int | None,
-) -> EveryRun | None:
-    """Every run where a page of them is asked for, and no filter offers the answers of all."""
-    if page is None or any(field.filter for field in form_fields(evaluation)):
-        return None
-    return every_run(session, actor, evaluation, scoring_set, now, ranked_by, page, run)
+def _with_rows(asked: AskedBoard, page: BoardPage) -> BoardPage:
+    """The page with what depends on the board's runs."""
+    listing, ranked_by = list_rows(asked), asked.ranked_by
+    computed, waiting, rescoring, some_failed = of_worker(
+        asked.session, asked.evaluation, asked.scoring_set, ranked_by.name, asked.disclosure.subset, page.organised
+    )
+    statistics = None
+    if computed is not None and asked.positions is None:
+        statistics = statistics_of(computed, listing.ranked)
+        if not asked.details_open:
+            statistics = _rounded(asked, statistics, listing)
+    names = [each.name for each in asked.columns]
+    in_full = asked.with_figures([*listing.shown, *listing.baselines], names)
+    figures = {entry.scoring_id: tuple(entry.figure(name) for name in names) for entry in in_full}
+    full = {entry.scoring_id: entry for entry in in_full}
+    rows = {
+        entry.submission_id: BoardRow(
+            rank=listing.places.get(entry.submission_id),
+            rank_set=statistics.ranks.get(entry.scoring_id) if statistics else None,
+            entry=full.get(entry.scoring_id, entry),
+            figures=figures.get(entry.scoring_id, ()),
+            ranked_by=entry.figure(ranked_by.name),
+        )
+        for entry in listing.entries
+    }
+    apart = {entry.submission_id for entry in listing.baselines}
+    return replace(
+        page,
+        columns=asked.columns,
+        ranked_by=ranked_by,
+        tag_queries=len(asked.positions or ()),
+        rows=tuple(row for number, row in rows.items() if number not in apart),
+        listed=_of(listing.listed, rows),
+        shown=_of(listing.shown, rows),
+        paging=listing.paging,
+        baselines=_of(listing.baselines, rows),
+        own_elsewhere=tuple((rows[entry.submission_id], number) for entry, number in listing.own_elsewhere),
+        whole=listing.whole,
+        queries_in_means=_counts(names, in_full, ranked_by, listing),
+        answers=listing.answers,
+        statistics=statistics,
+        waiting=0 if page.old else waiting,
+        rescoring=0 if page.old else rescoring,
+        parked=parked_runs(asked.session, asked.evaluation) if some_failed and not page.old else (),
+    )
 
 
-def _candidates(
-    session: Session,
-    actor: Actor,
-    evaluation: Evaluation,
-    scoring_set: ScoringSet,
-    now: dt.datetime,
-    measures: Sequence[str],
-    show: Show,
-    ranked_by: Column,
-    old: StoodSet | None,
-) -> list[Entry]:
-    """The runs that `choose` has to choose from."""
-    if old is None:
-        by = {evaluation.id: [ranked_by.name]}
-        return load_candidates(session, actor, [evaluation], now, measures, show=show, by=by)
-    standing = stands_by(KeptChoice(RunChoice.PRIMARY)) if show is Show.PRIMARY else None
-    return load_entries(session, actor, [evaluation], now, measures, scoring_set=scoring_set, standing=standing)
+def _of(entries: Iterable[Entry], rows: Mapping[int, BoardRow]) -> tuple[BoardRow, ...]:
+    return tuple(rows[entry.submission_id] for entry in entries)
 
 
-def _told_rounded(
-    statistics: BoardStatistics,
-    entries: Sequence[Entry],
-    places: Mapping[int, int],
-    ranked_by: Column,
-    chosen_by_digits: bool,
-) -> BoardStatistics:
-    figures = [entry.figure(ranked_by.name) for entry in entries]
-    too_few = all(figure.low is None for figure in figures)
+def _rounded(asked: AskedBoard, statistics: BoardStatistics, listing: Listing) -> BoardStatistics:
+    """For a reader who sees rounded means. Nothing is said of ranks where no figure has an interval, and where best
+    runs stand and a system has several: that they are given for the one that stands would say that it is better."""
+    figures = [entry.figure(asked.ranked_by.name) for entry in listing.entries]
+    hide = all(figure.low is None for figure in figures) or (
+        asked.evaluation.campaign.run_choice is RunChoice.BEST
+        and has_choice(asked.session, asked.evaluation, asked.scoring_set)
+    )
     queries = max((figure.count for figure in figures), default=0)
-    return as_rounded(statistics, entries, places, queries, hide=chosen_by_digits or too_few)
+    return as_rounded(statistics, listing.entries, listing.places, queries, hide=hide)
 
 
-def _names(entry: Entry) -> tuple[str, ...]:
-    """What a reader looks for a row by."""
-    return entry.system.name, entry.system.team, entry.label
-
-
-def _on_page(listed: Sequence[Entry], page: int | None, run: int | None) -> tuple[Sequence[Entry], Paging]:
-    """The rows of the page that is asked for, or of the one that this submission stands on."""
-    if len(listed) <= WHOLE:
-        return paged(listed, None, ROWS)
-    place = next((place for place, entry in enumerate(listed) if entry.submission_id == run), None)
-    return paged(listed, page if place is None else place // ROWS + 1, ROWS)
-
-
-def _own_elsewhere(listed: Sequence[Entry], shown: Sequence[Entry]) -> list[tuple[Entry, int]]:
-    """`BoardPage.own_elsewhere`."""
-    here = {entry.submission_id for entry in shown}
-    numbered = ((entry, place // ROWS + 1) for place, entry in enumerate(listed))
-    return [(entry, number) for entry, number in numbered if entry.own and entry.submission_id not in here]
-
-
-def _whole(rows: Sequence[BoardRow], ranked_by: Column) -> Whole:
-    """What a page says of all rows, where all of them are at hand."""
-    baselines = [row for row in rows if row.entry.is_baseline]
-    ranked = [row for row in rows if row.rank is not None]
-    ends = [end for row in rows for end in row.ranked_by.ends if end is not None]
-    return Whole(
-        rows=len(rows) - len(baselines),
-        ranked=len(ranked),
-        baselines=len(baselines),
-        beaten=beaten(ranked_by, *(_means(some) for some in (baselines, ranked))),
-        ends=(min(ends), max(ends)) if ends else (),
-        has_intervals=any(row.ranked_by.low is not None for row in rows),
-    )
-
-
-def _means(rows: Sequence[BoardRow]) -> Any:
-    return np.array([row.ranked_by.mean for row in rows], dtype=float)
-
-
-def _counts(rows: Sequence[BoardRow], names: Sequence[str], ranked_by: Column) -> dict[str, tuple[int, int]]:
+def _counts(
+    names: Sequence[str], entries: Sequence[Entry], ranked_by: Column, listing: Listing
+) -> dict[str, tuple[int, int]]:
     """`BoardPage.queries_in_means`."""
-    in_full = [row.figures for row in rows if row.figures]
-    counts = {name: [own[place].count for own in in_full if own[place].count] for place, name in enumerate(names)}
-    counts[ranked_by.name] = [row.ranked_by.count for row in rows if row.ranked_by.count]
-    return {name: (min(own), max(own)) for name, own in counts.items() if own}
+    counts: dict[str, tuple[int, int] | None] = {}
+    for name in names:
+        own = [entry.figure(name).count for entry in entries if entry.figure(name).count]
+        counts[name] = (min(own), max(own)) if own else None
+    counts[ranked_by.name] = listing.counts
+    return {name: ends for name, ends in counts.items() if ends is not None}
 
 
-def _row(
-    entry: Entry,
-    columns: Sequence[Column],
-    ranked_by: Column,
-    places: dict[int, int],
-    statistics: BoardStatistics | None,
-) -> BoardRow:
-    return BoardRow(
-        rank=places.get(entry.submission_id),
-        rank_set=statistics.ranks.get(entry.scoring_id) if statistics else None,
-        entry=entry,
-        figures=tuple(entry.figure(column.name) for column in columns),
-        ranked_by=entry.figure(ranked_by.name),
-    )
-
-
-def _has_choice(entries: Sequence[Entry]) -> bool:
-    """Whether a system has several runs that may stand for it."""
-    return max(Counter(entry.system_id for entry in entries if is_ranked(entry)).values(), default=0) > 1
-
-
-def _positions_by_tag(judged: Sequence[JudgedQuery], scoring_set: ScoringSet, subset: Subset) -> dict[str, list[int]]:
+def _positions_by_tag(session: Session, scoring_set: ScoringSet, subset: Subset) -> dict[str, list[int]]:
     """Tag -> positions of its queries that may count, in the order in which their values are added up.
 
     Tags come in the order of their first query.
     """
     excluded = set(scoring_set.settings.excluded)
     positions: dict[str, dict[str, int]] = {}
-    for one in judged:
-        if one.external_id not in excluded and not subset.leaves_out(one.split):
-            for tag in one.tags:
-                positions.setdefault(tag, {})[one.external_id] = one.position
+    for query in judged_queries(session, [scoring_set])[scoring_set.id]:
+        if query.external_id not in excluded and not subset.leaves_out(query.split):
+            for tag in query.tags:
+                positions.setdefault(tag, {})[query.external_id] = query.position
     return {tag: [own[query] for query in query_order(own)] for tag, own in positions.items()}
-
-
-def _over_tag(
-    session: Session,
-    scoring_set: ScoringSet,
-    entries: Sequence[Entry],
-    positions: Sequence[int],
-    subset: Subset,
-    measures: Sequence[str],
-) -> list[Entry]:
-    """The same runs with figures of these measures over these positions only, computed from the per-query values."""
-    settings = scoring_set.settings
-    names = [*measures, *settings.kept]
-    vectors = load_vectors(session, [entry.scoring_id for entry in entries], names, subset)
-    where = np.array(positions, dtype=np.int64)
-    over = []
-    for entry in entries:
-        own = {name: vectors[entry.scoring_id, name] for name in names if (entry.scoring_id, name) in vectors}
-        figures = figures_over(own, where, measures, settings.no_relevant, settings.beta)
-        over.append(replace(entry, figures=figures))
-    return over

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, known_campaigns, known_evaluations, may_see, rounding_seen, subset_seen
+from leaderboard.db import snapshot
 from leaderboard.lookup import current_sets, find_campaign, on_boards
 from leaderboard.models import Campaign, Evaluation, Query, Scoring, ScoringSet, Submission
 from leaderboard.reads.columns import Column, at_level, column
@@ -20,22 +21,6 @@ from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.phases import Phase
 from leaderboard.rules.settings import Split
 from leaderboard.rules.states import UNFINISHED
-
-__all__ = [
-    "CampaignPage",
-    "CampaignSummary",
-    "EvaluationSummary",
-    "Leader",
-    "campaign",
-    "campaign_page",
-    "campaign_summaries",
-    "campaigns",
-    "evaluations_of",
-    "is_loading",
-    "known_to",
-    "primary_candidates",
-    "primary_columns",
-]
 
 EVALUATION_ORDER = (Evaluation.period_key.desc(), Evaluation.condition, Evaluation.title, Evaluation.id)
 
@@ -97,11 +82,11 @@ class CampaignPage:
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        return tuple(sorted({one.evaluation.condition for one in self.evaluations}))
+        return tuple(sorted({evaluation.evaluation.condition for evaluation in self.evaluations}))
 
     @property
     def periods(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.evaluation.period for one in self.evaluations))
+        return tuple(dict.fromkeys(evaluation.evaluation.period for evaluation in self.evaluations))
 
 
 def campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[CampaignSummary, ...]:
@@ -190,17 +175,13 @@ def campaign_page(
 ) -> CampaignPage:
     """`campaign`, given what `evaluations_of` and `primary_candidates` give."""
     summaries = _summaries(session, actor, evaluations, candidates, now)
-    return CampaignPage(
+    return snapshot(
+        CampaignPage,
+        found,
         campaign=campaign_heading(found),
         primary=column(found.primary_measure),
-        beta=found.beta,
-        cost=found.cost,
-        value=found.value,
-        prior=found.prior,
         locked=found.locked_at is not None,
-        contact=found.contact,
         links=tuple((title, address) for title, address in found.links),
-        guidelines=found.guidelines,
         organised=actor.may_organise(found.id),
         evaluations=tuple(summaries[evaluation.id] for evaluation in evaluations),
     )
@@ -231,11 +212,14 @@ def primary_candidates(
 ) -> list[Entry]:
     """What `load_candidates` gives with the figures of each evaluation's primary measure: that of its current set, and
     the campaign's, which may have been changed since."""
-    sets = current_sets(session, [one.id for one in evaluations])
+    sets = current_sets(session, [evaluation.id for evaluation in evaluations])
     by = {
-        one.id: {current.settings.measures[0], at_level(one.campaign.primary_measure, current.settings.relevance_level)}
-        for one in evaluations
-        if (current := sets.get(one.id))
+        evaluation.id: {
+            current.settings.measures[0],
+            at_level(evaluation.campaign.primary_measure, current.settings.relevance_level),
+        }
+        for evaluation in evaluations
+        if (current := sets.get(evaluation.id))
     }
     return load_candidates(session, actor, evaluations, now, set().union(*by.values()), by=by)
 

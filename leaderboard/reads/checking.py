@@ -31,8 +31,6 @@ from leaderboard.rules.settings import Split, Subset
 from leaderboard.scoring import ranked_lines
 from leaderboard.store import Received
 
-__all__ = ["Checking", "Staged", "checking", "completed", "expected_of", "waiting_run", "waiting_runs"]
-
 FIRST = 10  # documents of a query whose judgments are counted
 READY = 3  # evaluations whose rules are kept ready; a list of documents may take 100 MB
 

@@ -11,9 +11,6 @@ from leaderboard.models import ScoringSet
 from leaderboard.rules.settings import ScoringSettings
 from leaderboard.rules.standings import leads, places
 
-__all__ = ["Column", "at_level", "column", "columns_of", "per_query_columns", "pick"]
-
-
 Row = TypeVar("Row")
 
 
@@ -97,4 +94,4 @@ def pick(columns: Sequence[Column], asked: str | None) -> Column:
 def per_query_columns(scoring_set: ScoringSet) -> tuple[Column, ...]:
     """The set's measures that have a value on one query; all of them in the odd case that none has."""
     columns = columns_of(scoring_set.settings)
-    return tuple(one for one in columns if one.per_query) or columns
+    return tuple(column for column in columns if column.per_query) or columns

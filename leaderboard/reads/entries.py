@@ -1,48 +1,32 @@
 """Scored runs as boards and progress see them: who may see which, under which name, with which figures.
 
 One SQL statement loads all of them with a few figures each, two with many, however many runs, systems and evaluations
-there are.
+there are. Means, intervals and counts leave the reads through `Disclosure` only, which rounds them where it has to.
 """
 
 import datetime as dt
+import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, Sight, may_see, rounding_seen, subset_seen
-from leaderboard.lookup import current_sets, select_scored_runs, with_sets
-from leaderboard.metrics.measure import Family
+from leaderboard.lookup import IS_CURRENT, current_sets, select_scored_runs, with_sets
+from leaderboard.metrics import Floats
+from leaderboard.metrics.ranking import Bools
 from leaderboard.models import Evaluation, Pseudonym, Score, Scoring, ScoringSet, Submission, System, Team
 from leaderboard.rules.disclosure import Rounding, is_told_rounded
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.site_names import pseudonym
 from leaderboard.rules.standings import Designation, ScoredRun, SystemKind, name_of_run
-from leaderboard.rules.states import STANDING, SetState
+from leaderboard.rules.states import STANDING
 from leaderboard.statistics import LEAST_QUERIES
-
-__all__ = [
-    "NO_FIGURE",
-    "Entry",
-    "Figure",
-    "Sights",
-    "SystemLabel",
-    "anonymous",
-    "figure_as_seen",
-    "figures_of",
-    "gives_interval",
-    "label_without_name",
-    "load_entries",
-    "rounded",
-    "scorings_of",
-    "system_label",
-    "told_apart",
-    "with_figures",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +50,9 @@ class Figure:
 
 
 NO_FIGURE = Figure(None)
-Which = sa.ColumnElement[bool] | None
-BESIDE = 4  # figures that are read in the row of their run; of more a statement of their own is faster
+Condition = sa.ColumnElement[bool]
+FIGURE = ("mean", "low", "high", "count")  # columns of Score, in the order in which `Disclosure.figure` takes them
+JOINED = 4  # figures that are read in the row of their run; of more a statement of their own is faster
 FIELDS = len(fields(ScoredRun))
 LABELLED = (  # what an entry holds beside the fields of `ScoredRun`
     Submission.team_id,
@@ -81,7 +66,77 @@ LABELLED = (  # what an entry holds beside the fields of `ScoredRun`
     System.slug,
     Team.name,
     Team.slug,
+    Pseudonym.number,
 )
+
+
+def gives_interval(queries: Any) -> Any:
+    """Whether a figure over so many queries, a number or an array of them, is given with an interval."""
+    return queries >= LEAST_QUERIES
+
+
+class Disclosure:
+    """What a reader sees of the runs of one evaluation and of their figures by one scoring set.
+
+    Everywhere `own` says whether a run is of a team of the reader's, or which runs of an array are.
+
+    scoring_set  None where every digit is seen, or there is no figure
+    """
+
+    def __init__(self, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet | None, now: dt.datetime) -> None:
+        self.scoring_set = scoring_set
+        self.subset = subset_seen(actor, evaluation, now)
+        asked = [(own, min(actor.teams) if own else None) for own in (False, True) if actor.teams or not own]
+        self._seen = {
+            (sight, own): may_see(actor, evaluation, sight, now, team)
+            for sight in (Sight.RESULTS, Sight.NAMES)
+            for own, team in asked
+        }
+        self._rounding: dict[bool, Rounding | None] = {
+            own: rounding_seen(actor, evaluation, scoring_set.settings, now, team) if scoring_set else None
+            for own, team in asked
+        }
+
+    def sees(self, sight: Sight, own: bool) -> bool:
+        """Whether the means of a run are seen (`Sight.RESULTS`), or whose it is (`Sight.NAMES`)."""
+        return self._seen[sight, own]
+
+    def sees_each(self, sight: Sight, own: Bools) -> Bools:
+        """The same of an array of runs."""
+        return np.where(own, self._seen.get((sight, True), False), self._seen[sight, False])
+
+    def figure(
+        self, measure: str, own: bool, mean: float | None, low: float | None, high: float | None, count: int
+    ) -> Figure:
+        """A stored figure as the reader sees it: no interval over too few queries, and where single queries are closed
+        rounded, or nothing of a measure that tells of the judgments only."""
+        rounding = self._rounding[own]
+        if not gives_interval(count):
+            low = high = None
+        if rounding is None:
+            return Figure(mean, low, high, count)
+        family = metrics.parse(measure).family
+        if not is_told_rounded(family):
+            return NO_FIGURE
+        low, high = rounding.interval(low, high, family.unit)
+        return Figure(rounding.mean(mean, family.unit), low, high, rounding.queries, at_most=True)
+
+    def means(self, measure: str, own: Bools, means: Floats) -> Floats:
+        """Stored means of runs, with the digits that `figure` gives them; NaN is none."""
+        family, shown = metrics.parse(measure).family, means.copy()
+        for is_own, rounding in self._rounding.items():
+            if rounding is not None:
+                of_these = own == is_own
+                shown[of_these] = rounding.means(means[of_these], family.unit) if is_told_rounded(family) else np.nan
+        return shown
+
+    def figures(self, measure: str, own: Bools, stored: Floats) -> list[Figure]:
+        """Stored figures of runs, float64[4, runs] as `reads.runs.load_figures` gives them."""
+        shown = []
+        for is_own, *numbers in zip(own.tolist(), *stored.tolist(), strict=True):
+            mean, count, low, high = (None if math.isnan(number) else number for number in numbers)
+            shown.append(NO_FIGURE if count is None else self.figure(measure, is_own, mean, low, high, int(count)))
+        return shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +166,8 @@ def told_apart(systems: Iterable[SystemLabel]) -> dict[int, str]:
     named = {system.id: system for system in systems}
     times = Counter(system.name.casefold() for system in named.values())
     return {
-        number: f"{one.name} of {one.team}" if times[one.name.casefold()] > 1 and one.team else one.name
-        for number, one in named.items()
+        number: f"{label.name} of {label.team}" if times[label.name.casefold()] > 1 and label.team else label.name
+        for number, label in named.items()
     }
 
 
@@ -162,7 +217,7 @@ def load_entries(
     measures: Iterable[str] | None = None,
     *,
     scoring_set: ScoringSet | None = None,
-    standing: Which = None,
+    standing: Condition | None = None,
     runs: Collection[int] | sa.SelectBase | None = None,
 ) -> list[Entry]:
     """Every scored run of the evaluations' current sets that `actor` may see the means of, in order of arrival.
@@ -178,112 +233,52 @@ def load_entries(
     """
     if not evaluations:
         return []
-    by_id = {evaluation.id: evaluation for evaluation in evaluations}
     which, standing = scorings_of(scoring_set, now, standing) if scoring_set else ([], standing)
     which += [] if runs is None else [Scoring.submission_id.in_(runs)]
+    which += [IS_CURRENT if scoring_set is None else ScoringSet.id == scoring_set.id]
+    shown = _disclosures(session, actor, evaluations, scoring_set, now)
     names = None if measures is None else list(dict.fromkeys(measures))
-    beside = {} if names is None or len(names) > BESIDE else {name: sa.orm.aliased(Score) for name in names}
-    nameless = [one.id for one in evaluations if not may_see(actor, one, Sight.NAMES, now)]
-    of_system = Pseudonym.system_id == Submission.system_id
-    in_place = Pseudonym.evaluation_id == Submission.evaluation_id, Pseudonym.evaluation_id.in_(nameless)
+    nameless = [number for number, disclosure in shown.items() if not disclosure.sees(Sight.NAMES, own=False)]
+    of_system = Pseudonym.system_id == Submission.system_id, Pseudonym.evaluation_id == Submission.evaluation_id
     statement = (
-        select_scored_runs(*LABELLED, Pseudonym.number, of_sets=_of_set(scoring_set), standing=standing)
+        select_scored_runs(*LABELLED, of_sets=sa.and_(*which), standing=standing)
         .join(Team, Team.id == Submission.team_id)
-        .outerjoin(Pseudonym, sa.and_(of_system, *in_place))
-        .where(ScoringSet.evaluation_id.in_(by_id), *which)
+        .outerjoin(Pseudonym, sa.and_(*of_system, Pseudonym.evaluation_id.in_(nameless)))
         .order_by(Submission.received_at, Submission.id)
     )
-    for name, score in beside.items():
-        of_run = score.scoring_id == Scoring.id, score.measure == name, _is_seen(score, actor, evaluations, now)
-        statement = statement.outerjoin(score, sa.and_(*of_run)).add_columns(*_of_figure(score))
-    rows: Sequence[Any] = session.execute(statement).all()
-    labelled, after = slice(FIELDS, FIELDS + len(LABELLED)), FIELDS + len(LABELLED) + 1
-    if beside:
-        figures = {row[2]: _figures_beside(row[after:], beside) for row in rows}
-    else:
-        figures = _figures(session, actor, evaluations, now, names, _of_set(scoring_set), standing, which)
-    subsets = {one.id: subset_seen(actor, one, now) for one in evaluations}
-    partly = [
-        one.id for one in evaluations if subsets[one.id] is Subset.SHOWN or not may_see(actor, one, Sight.DETAILS, now)
-    ]
-    sets = dict.fromkeys(partly, scoring_set) if scoring_set else current_sets(session, partly) if partly else {}
-    families = {name: metrics.parse(name).family for name in set().union(*figures.values())}
-    sights: dict[tuple[int, bool], Sights] = {}
+    joined = names if names is not None and len(names) <= JOINED else []
+    for name in joined:
+        score = sa.orm.aliased(Score)
+        of_run = score.scoring_id == Scoring.id, score.measure == name, _is_seen(score, shown)
+        statement = statement.outerjoin(score, sa.and_(*of_run)).add_columns(*_columns(score))
+    rows: Sequence[Any] = session.execute(statement.where(ScoringSet.evaluation_id.in_(shown))).all()
+    figures = {} if joined else _figures(session, shown, names, which, standing)
     entries = []
     for row in rows:
-        evaluation_id, _, scoring_id, system_id, *_ = row
-        team_id, run_at, assumed, label, designation, missing, name, kind, slug, team, team_slug = row[labelled]
-        evaluation, own = by_id[evaluation_id], actor.is_in(team_id)
-        current = sets.get(evaluation_id)
-        sight = sights.get((evaluation_id, own))
-        if sight is None:
-            sight = sights[evaluation_id, own] = Sights(actor, evaluation, current, now, own)
-        if not sight.results:
-            continue
-        means, lacking = figures.get(scoring_id, {}), missing
-        if current:
-            lacking = current.settings.counted(missing, subsets[evaluation_id])
-            if sight.rounding:
-                means = {name: _rounded(figure, families[name], sight.rounding) for name, figure in means.items()}
-        if named := sight.names or kind is SystemKind.BASELINE:
-            shown = SystemLabel(system_id, name, kind, slug, team, team_slug)
-        else:
-            shown = anonymous(system_id, kind, row[after - 1])
-        more = (run_at, assumed, shown, label if named else "", designation, own, len(lacking), means)
-        entries.append(Entry(*[*row[:FIELDS], *more]))
+        evaluation_id, _, scoring_id, *_ = row
+        if joined:
+            figures[scoring_id] = _figures_in_row(row[FIELDS + len(LABELLED) :], joined)
+        entry = _entry(actor, shown[evaluation_id], row, figures.get(scoring_id, {}))
+        entries += [] if entry is None else [entry]
     return entries
 
 
 def with_figures(
-    session: Session,
-    actor: Actor,
-    evaluation: Evaluation,
-    scoring_set: ScoringSet,
-    now: dt.datetime,
-    entries: Sequence[Entry],
-    measures: Iterable[str],
+    session: Session, disclosure: Disclosure, entries: Sequence[Entry], measures: Collection[str]
 ) -> list[Entry]:
-    """The entries, of that set of the evaluation, with the figures of these measures beside those that they have."""
-    names = list(measures)
-    wanted = Scoring.id.in_([entry.scoring_id for entry in entries])
-    own_set = ScoringSet.id == scoring_set.id
-    figures = _figures(session, actor, [evaluation], now, names, own_set, None, [wanted]) if entries and names else {}
-    families = {name: metrics.parse(name).family for name in names}
-    sights = {own: Sights(actor, evaluation, scoring_set, now, own) for own in {entry.own for entry in entries}}
-    found = []
-    for entry in entries:
-        means, rounding = figures.get(entry.scoring_id, {}), sights[entry.own].rounding
-        if rounding:
-            means = {name: _rounded(figure, families[name], rounding) for name, figure in means.items()}
-        found.append(replace(entry, figures={**means, **entry.figures}))
-    return found
-
-
-class Sights:
-    """What a reader may see of the runs of one evaluation: those of teams of the reader's (`own`), or of all others.
-
-    scoring_set: whose figures may have to be rounded.
-    """
-
-    def __init__(
-        self, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet | None, now: dt.datetime, own: bool
-    ) -> None:
-        team_id = min(actor.teams) if own else None
-        self.results = may_see(actor, evaluation, Sight.RESULTS, now, team_id)
-        self.names = may_see(actor, evaluation, Sight.NAMES, now, team_id)
-        self.rounding: Rounding | None = None
-        if scoring_set:
-            self.rounding = rounding_seen(actor, evaluation, scoring_set.settings, now, team_id)
-
-
-def _of_set(scoring_set: ScoringSet | None) -> sa.ColumnElement[bool]:
-    """A condition on sets: that set; else the current one."""
-    return ScoringSet.state == SetState.CURRENT if scoring_set is None else ScoringSet.id == scoring_set.id
+    """The entries, of one evaluation, with the figures of these measures beside those that they have."""
+    wanted = [Scoring.id.in_([entry.scoring_id for entry in entries])]
+    shown = {entries[0].evaluation_id: disclosure} if entries else {}
+    stored = _figures(session, shown, measures, wanted, None) if entries and measures else {}
+    return [
+        replace(entry, figures={**_as_seen(disclosure, entry.own, stored.get(entry.scoring_id, {})), **entry.figures})
+        for entry in entries
+    ]
 
 
 def scorings_of(
-    scoring_set: ScoringSet, now: dt.datetime, standing: Which
-) -> tuple[list[sa.ColumnElement[bool]], Which]:
+    scoring_set: ScoringSet, now: dt.datetime, standing: Condition | None
+) -> tuple[list[Condition], Condition | None]:
     """Conditions on the scorings of that set that a board by it lists, and on rows of Standing, where those are meant;
     `now` and `standing` as `load_entries` has them."""
     until = scoring_set.shown_until
@@ -313,88 +308,84 @@ def anonymous(system_id: int, kind: SystemKind, number: int) -> SystemLabel:
     return SystemLabel(system_id, pseudonym(number), kind)
 
 
-def _figures(
+def _disclosures(
     session: Session,
     actor: Actor,
     evaluations: Sequence[Evaluation],
+    scoring_set: ScoringSet | None,
     now: dt.datetime,
-    measures: Iterable[str] | None,
-    of_sets: sa.ColumnElement[bool],
-    standing: Which,
-    which: Sequence[sa.ColumnElement[bool]],
-) -> dict[int, dict[str, Figure]]:
-    """Scoring id -> measure -> figure, over the subset of queries that `actor` sees means of in each evaluation."""
-    scores = sa.select(Score.scoring_id, Score.measure, *_of_figure(Score)).join(
-        Scoring, Scoring.id == Score.scoring_id
-    )
-    statement = with_sets(scores, standing).where(of_sets, *which, _is_seen(Score, actor, evaluations, now))
+) -> dict[int, Disclosure]:
+    """By evaluation; only where a reader may not see all is the scoring set needed."""
+    partly = [
+        evaluation.id
+        for evaluation in evaluations
+        if subset_seen(actor, evaluation, now) is Subset.SHOWN or not may_see(actor, evaluation, Sight.DETAILS, now)
+    ]
+    sets = dict.fromkeys(partly, scoring_set) if scoring_set else current_sets(session, partly) if partly else {}
+    return {each.id: Disclosure(actor, each, sets.get(each.id), now) for each in evaluations}
+
+
+def _entry(
+    actor: Actor, disclosure: Disclosure, row: Sequence[Any], stored: Mapping[str, Sequence[Any]]
+) -> Entry | None:
+    """The run of a row of the statement; None where the reader may not see its means."""
+    team_id, run_at, assumed, label, designation, missing, name, kind, *rest = row[FIELDS : FIELDS + len(LABELLED)]
+    slug, team, team_slug, number = rest
+    own = actor.is_in(team_id)
+    if not disclosure.sees(Sight.RESULTS, own):
+        return None
+    if disclosure.scoring_set is not None:
+        missing = disclosure.scoring_set.settings.counted(missing, disclosure.subset)
+    if kind is SystemKind.BASELINE or disclosure.sees(Sight.NAMES, own):
+        system = SystemLabel(row[3], name, kind, slug, team, team_slug)
+    else:
+        system, label = anonymous(row[3], kind, number), ""
+    figures = _as_seen(disclosure, own, stored)
+    more = (run_at, assumed, system, label, designation, own, len(missing), figures)
+    return Entry(*[*row[:FIELDS], *more])
+
+
+def _as_seen(disclosure: Disclosure, own: bool, stored: Mapping[str, Sequence[Any]]) -> dict[str, Figure]:
+    return {measure: disclosure.figure(measure, own, *figure) for measure, figure in stored.items()}
+
+
+def _columns(score: type[Score]) -> list[Any]:
+    return [getattr(score, name) for name in FIGURE]
+
+
+def _figures(
+    session: Session,
+    shown: Mapping[int, Disclosure],
+    measures: Collection[str] | None,
+    which: Sequence[Condition],
+    standing: Condition | None,
+) -> dict[int, dict[str, Sequence[Any]]]:
+    """Scoring id -> measure -> figure as it is stored, over the subset of queries that the reader sees means of."""
+    scores = sa.select(Score.scoring_id, Score.measure, *_columns(Score))
+    statement = with_sets(scores.join(Scoring, Scoring.id == Score.scoring_id), standing)
     if measures is not None:
-        statement = statement.where(Score.measure.in_(list(measures)))
-    figures: dict[int, dict[str, Figure]] = {}
-    for scoring_id, measure, mean, low, high, count in session.execute(statement):
-        figures.setdefault(scoring_id, {})[measure] = _figure(mean, low, high, count)
+        statement = statement.where(Score.measure.in_(measures))
+    figures: dict[int, dict[str, Sequence[Any]]] = {}
+    for scoring_id, measure, *figure in session.execute(statement.where(*which, _is_seen(Score, shown))):
+        figures.setdefault(scoring_id, {})[measure] = figure
     return figures
 
 
-def _is_seen(
-    score: type[Score], actor: Actor, evaluations: Sequence[Evaluation], now: dt.datetime
-) -> sa.ColumnElement[bool]:
-    """A condition on scores and ScoringSet: over the subset of queries that `actor` sees means of."""
-    seen: dict[Subset, list[int]] = {}
-    for evaluation in evaluations:
-        seen.setdefault(subset_seen(actor, evaluation, now), []).append(evaluation.id)
-    return sa.or_(*(sa.and_(ScoringSet.evaluation_id.in_(ids), score.subset == subset) for subset, ids in seen.items()))
-
-
-def _of_figure(score: type[Score]) -> tuple[Any, ...]:
-    """What `_figure` takes, as columns."""
-    return score.mean, score.low, score.high, score.count
-
-
-def _figures_beside(row: Sequence[Any], measures: Collection[str]) -> dict[str, Figure]:
+def _figures_in_row(row: Sequence[Any], measures: Sequence[str]) -> dict[str, Sequence[Any]]:
     """Measure -> figure, of columns that stand one figure after the other; none of a measure without a score."""
-    width = len(row) // len(measures)
-    parts = (row[width * place : width * (place + 1)] for place in range(len(measures)))
-    return {name: _figure(*part) for name, part in zip(measures, parts, strict=True) if part[-1] is not None}
+    width = len(FIGURE)
+    figures = {name: row[width * place : width * (place + 1)] for place, name in enumerate(measures)}
+    return {name: figure for name, figure in figures.items() if figure[-1] is not None}
 
 
-def figures_of(scores: Iterable[Score], rounding: Rounding | None) -> dict[str, Figure]:
-    """Measure -> figure of one run, given its scores over one subset, with as many digits as its reader may see."""
-    figures = {one.measure: _figure(one.mean, one.low, one.high, one.count) for one in scores}
-    if rounding is None:
-        return figures
-    return {name: _rounded(figure, metrics.parse(name).family, rounding) for name, figure in figures.items()}
-
-
-def gives_interval(queries: Any) -> Any:
-    """Whether a figure over so many queries, a number or an array of them, is given with an interval."""
-    return queries >= LEAST_QUERIES
-
-
-def _figure(mean: float | None, low: float | None, high: float | None, count: int) -> Figure:
-    """A stored figure, without an interval where too few queries have a value."""
-    ends = (low, high) if gives_interval(count) else (None, None)
-    return Figure(mean, *ends, count)
-
-
-def figure_as_seen(
-    mean: float | None, low: float | None, high: float | None, count: int, family: Family, rounding: Rounding | None
-) -> Figure:
-    """A stored figure with as many digits as its reader may see."""
-    figure = _figure(mean, low, high, count)
-    return _rounded(figure, family, rounding) if rounding else figure
-
-
-def _rounded(figure: Figure, family: Family, rounding: Rounding) -> Figure:
-    """The figure as a reader sees it who may not see single queries; none of a measure that tells of judgments only."""
-    if not is_told_rounded(family):
-        return NO_FIGURE
-    return rounded(figure, family.unit, rounding)
-
-
-def rounded(figure: Figure, unit: str, rounding: Rounding | None) -> Figure:
-    """The figure with as many digits as its reader may see; None: with all."""
-    if rounding is None:
-        return figure
-    low, high = rounding.interval(figure.low, figure.high, unit)
-    return Figure(rounding.mean(figure.mean, unit), low, high, rounding.queries, at_most=True)
+def _is_seen(score: type[Score], shown: Mapping[int, Disclosure]) -> Condition:
+    """A condition on scores and ScoringSet: over the subset of queries that the reader sees means of."""
+    by_subset = {
+        subset: [number for number, disclosure in shown.items() if disclosure.subset is subset] for subset in Subset
+    }
+    conditions = (
+        sa.and_(ScoringSet.evaluation_id.in_(numbers), score.subset == subset)
+        for subset, numbers in by_subset.items()
+        if numbers
+    )
+    return sa.or_(sa.false(), *conditions)

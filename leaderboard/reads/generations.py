@@ -12,8 +12,6 @@ from leaderboard.models import INSTALLATION, BrowserSession, Campaign, Evaluatio
 from leaderboard.reads.accounts import OpenSession, session_in, sessions_open
 from leaderboard.rules.phases import closed_from
 
-__all__ = ["Visit", "next_moment", "visit"]
-
 # Columns of an evaluation that hold a moment at which its pages change by themselves; the end of the grace is another.
 MOMENTS = tuple(
     column.name

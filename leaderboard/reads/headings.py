@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, rounding_seen, subset_seen
-from leaderboard.db import read_so_far
+from leaderboard.db import read_so_far, snapshot
 from leaderboard.metrics import parse
 from leaderboard.models import Campaign, Evaluation, Judgment, JudgmentRevision, Query, Scoring, ScoringSet
 from leaderboard.reads.columns import Column, columns_of
@@ -20,25 +20,6 @@ from leaderboard.rules.prior import is_beta_of
 from leaderboard.rules.settings import Judging, ScoringSettings, Split, Subset
 from leaderboard.rules.states import State
 from leaderboard.rules.visibility import Visibility
-
-__all__ = [
-    "CLOSED_RESULTS",
-    "CampaignHeading",
-    "EvaluationHeading",
-    "JudgedQuery",
-    "Terms",
-    "campaign_heading",
-    "campaign_measures",
-    "closed_details",
-    "evaluation_heading",
-    "judged_queries",
-    "measures_of_returned",
-    "queries_of",
-    "terms",
-    "terms_of",
-]
-
-CLOSED_RESULTS = "The results of this run are not open yet."
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,37 +120,17 @@ def measures_of_returned(campaign: Campaign) -> tuple[str, ...]:
 
 def campaign_heading(campaign: Campaign) -> CampaignHeading:
     """What a page shows of its campaign."""
-    return CampaignHeading(
-        campaign.slug,
-        campaign.title,
-        campaign.description,
-        campaign.simulated,
-        campaign.visibility,
-        campaign.archived_at is not None,
-    )
+    return snapshot(CampaignHeading, campaign, archived=campaign.archived_at is not None)
 
 
 def evaluation_heading(evaluation: Evaluation, now: dt.datetime) -> EvaluationHeading:
     """What a page shows of its evaluation at the moment `now`."""
-    return EvaluationHeading(
-        id=evaluation.id,
+    return snapshot(
+        EvaluationHeading,
+        evaluation,
         campaign=campaign_heading(evaluation.campaign),
-        slug=evaluation.slug,
-        title=evaluation.title,
-        description=evaluation.description,
-        period=evaluation.period,
-        period_key=evaluation.period_key,
-        condition=evaluation.condition,
-        collection=evaluation.collection,
         phase=phase_of(evaluation, now),
-        opens_at=evaluation.opens_at,
-        closes_at=evaluation.closes_at,
-        grace_seconds=evaluation.grace_seconds,
         closed_from=closed_from(evaluation),
-        late_allowed=evaluation.late_allowed,
-        results=evaluation.results,
-        details=evaluation.details,
-        draft=evaluation.draft,
     )
 
 
@@ -259,7 +220,7 @@ def _used(scoring_set: ScoringSet) -> sa.ColumnElement[float | None]:
 
 def _betas(session: Session, sets: Sequence[ScoringSet]) -> dict[int, float | None]:
     """Set id -> the β that its runs were scored with, of those sets that have one; at most one statement."""
-    wanted = [one for one in sets if one.settings.beta is not None]
+    wanted = [scoring_set for scoring_set in sets if scoring_set.settings.beta is not None]
     if not wanted:
         return {}
     row = session.execute(sa.select(*map(_used, wanted))).one()
@@ -279,7 +240,7 @@ def queries_of(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[J
     wanted = list(sets)
     known: dict[int, list[JudgedQuery]] = read_so_far(session, "judged queries")
     if unread := [one for one in wanted if one.id not in known]:
-        known.update((one.id, []) for one in unread)
+        known.update((scoring_set.id, []) for scoring_set in unread)
         best_grade = (
             sa.select(sa.func.max(Judgment.grade))
             .where(Judgment.revision_id == ScoringSet.revision_id, Judgment.query_id == Query.id)
@@ -293,17 +254,24 @@ def queries_of(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[J
             Query.tags,
             Query.excluded_at.is_not(None),
             best_grade,
-            sa.case(*((ScoringSet.id == one.id, _used(one)) for one in unread)),
+            sa.case(*((ScoringSet.id == scoring_set.id, _used(scoring_set)) for scoring_set in unread)),
         )
         rows = session.execute(
             sa.select(ScoringSet.id, *columns)
             .join(Query, Query.evaluation_id == ScoringSet.evaluation_id)
-            .where(ScoringSet.id.in_([one.id for one in unread]))
+            .where(ScoringSet.id.in_([scoring_set.id for scoring_set in unread]))
             .order_by(Query.position)
         )
         for set_id, *row in rows:
             known[set_id].append(JudgedQuery(*row))
     return {one.id: known[one.id] for one in wanted}
+
+
+def queries_of_subset(session: Session, scoring_set: ScoringSet, subset: Subset, texts: bool) -> list[JudgedQuery]:
+    """All queries of a set's evaluation that are in the subset; `texts`: whether their texts and tags may be seen."""
+    queries = queries_of(session, [scoring_set])[scoring_set.id]
+    known = [query for query in queries if not subset.leaves_out(query.split)]
+    return known if texts else [replace(query, text="", tags=()) for query in known]
 
 
 def _untold(settings: ScoringSettings, subset: Subset) -> dict[str, Any]:

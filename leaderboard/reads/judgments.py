@@ -28,17 +28,6 @@ from leaderboard.reads.paging import Paging, paged
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.phases import closed_from
 
-__all__ = [
-    "JudgedDocument",
-    "JudgedDocuments",
-    "JudgedQuery",
-    "JudgmentFile",
-    "PublishedPage",
-    "documents_of",
-    "published",
-    "qrels",
-]
-
 PAGE = 500
 
 
@@ -152,7 +141,7 @@ def published(
         in_file=sum(one.judged for one in found if not one.excluded),
         files=_files(scoring_set),
         excluded=sum(one.excluded for one in found),
-        public=_is_public(evaluation, now),
+        public=may_see(VISITOR, evaluation, Sight.JUDGMENTS, now),
         to_publish=evaluation.judgments_published,
     )
 
@@ -235,9 +224,8 @@ def _lines(
 def _files(scoring_set: ScoringSet | None) -> tuple[JudgmentFile, ...]:
     if scoring_set is None:
         return ()
-    settings = scoring_set.settings
-    known = (JudgmentFile.KNOWN,) if settings.known else ()
-    return (JudgmentFile.JUDGMENTS, *known, *((JudgmentFile.SUBTOPICS,) if settings.subtopics else ()))
+    is_there = {"judgments": True, "known": scoring_set.settings.known, "subtopics": scoring_set.settings.subtopics}
+    return tuple(file for file in JudgmentFile if is_there[file])
 
 
 def _opened(
@@ -254,10 +242,6 @@ def _closed(evaluation: Evaluation) -> str:
     if not evaluation.judgments_published or end is None:
         return "The organisers have not published the judgments."
     return f"The judgments are published when the evaluation has closed, {moment_in_words(end)}."
-
-
-def _is_public(evaluation: Evaluation, now: dt.datetime) -> bool:
-    return may_see(VISITOR, evaluation, Sight.JUDGMENTS, now)
 
 
 def _judged(query: str, grades: dict[int, int], level: int, excluded: bool) -> JudgedQuery:

@@ -16,15 +16,6 @@ from leaderboard.models import (
 )
 from leaderboard.rules.roles import Role
 
-__all__ = [
-    "list_accounts",
-    "list_campaigns",
-    "list_evaluations",
-    "list_teams",
-    "organisers_of",
-    "teams_let_into",
-]
-
 
 def list_accounts(session: Session) -> list[User]:
     """By name."""

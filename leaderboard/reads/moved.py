@@ -5,32 +5,38 @@ these are: so it tells nothing that the two boards don't.
 """
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see, require
-from leaderboard.lookup import current_set, find_evaluation, on_boards
-from leaderboard.models import Scoring, ScoringSet, Standing, Submission
+from leaderboard.access import Actor, Sight, may_see, require, subset_seen
+from leaderboard.lookup import current_set, find_evaluation, of_subset, on_boards
+from leaderboard.models import (
+    Evaluation,
+    Judgment,
+    Pseudonym,
+    Query,
+    Scoring,
+    ScoringSet,
+    Standing,
+    Submission,
+    System,
+    Team,
+)
 from leaderboard.numbers import first_of
 from leaderboard.reads.columns import Column, column, columns_of, pick
-from leaderboard.reads.compared import ComparedBoard, load_boards
-from leaderboard.reads.entries import NO_FIGURE, Figure, SystemLabel, told_apart
+from leaderboard.reads.compared import ComparedBoard, Names, Orders, load_boards, orders, shared
+from leaderboard.reads.entries import NO_FIGURE, Figure, SystemLabel, anonymous, told_apart
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
-from leaderboard.reads.labels import load_labels
-from leaderboard.reads.orders import Names, Orders, Shared, orders, shared
 from leaderboard.reads.paging import Paging, found_on_page
-from leaderboard.reads.rejudged import Rejudged, rejudged
 from leaderboard.reads.standings import Show, stands_by
 from leaderboard.reads.stood import StoodSet, differences, same_measures, seen_sets, stood_set
 from leaderboard.rules.standings import KeptChoice, RunChoice
 from leaderboard.rules.states import STANDING
-
-__all__ = ["Agreement", "MovedPage", "MovedSystem", "SourceRow", "SourcesPage", "moved", "sources"]
-
 
 NAMED = 5  # systems that a sentence names
 
@@ -59,6 +65,17 @@ class MovedSystem:
         if self.before.mean is None or self.after.mean is None:
             return None
         return float(self.after.mean) - float(self.before.mean)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejudged:
+    """Judgments of the queries that a reader may know of: new ones, those that are there no longer, those with another
+    grade, and those that stayed the same."""
+
+    added: int
+    removed: int
+    regraded: int
+    same: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +147,7 @@ class SourcesPage:
     rows: tuple[SourceRow, ...]
 
     def listed(self, text: str, page: int | None) -> tuple[tuple[SourceRow, ...], Paging]:
-        """The systems on one page of a long table, or those with this text in their name or their team's."""
+        """As `MovedPage.listed`."""
         return found_on_page(self.rows, lambda row: (row.system.name, row.system.team), text, page)
 
 
@@ -155,7 +172,7 @@ def moved(
     boards = load_boards(
         session, actor, evaluation, ((one, moment, list(called.values())), (other, later, list(called))), by_each
     )
-    labels = load_labels(session, actor, evaluation, [(board.moment, board.runs) for board in boards])
+    labels = _labels(session, evaluation, boards)
     names = _names(labels)
     rounded = not all(may_see(actor, evaluation, Sight.DETAILS, each) for each in (moment, later))
     return MovedPage(
@@ -164,13 +181,13 @@ def moved(
         after=stood_set(evaluation, other),
         changes=differences(actor, evaluation, one, other, now),
         apart=_apart(session, boards, by_each, names),
-        judgments=None if rounded else rejudged(session, actor, evaluation, one, other, now),
+        judgments=_rejudged(session, actor, evaluation, one, other, now),
         results_open=all(board.results_open for board in boards),
         columns=columns,
         column=by,
         column_before=by_each[0],
         rows=_rows(boards, by_each, labels),
-        orders=tuple(orders(each, _shared(boards, (column(called[each.name]), each)), names) for each in columns),
+        orders=tuple(orders(each, shared(boards, (column(called[each.name]), each)), names) for each in columns),
         rounded=rounded,
     )
 
@@ -192,21 +209,21 @@ def sources(
     sets = sorted(standing, key=lambda one: current is None or one.id != current.id)
     columns = columns_of(sets[0].settings) if sets else ()
     by = pick(columns, measure) if columns else None
-    compared = [[each for each in columns if each.name in one.settings.measures] for one in sets]
+    compared = [[each for each in columns if each.name in scoring_set.settings.measures] for scoring_set in sets]
     asked = [(one, now, [each.name for each in own]) for one, own in zip(sets, compared, strict=True)]
     boards = load_boards(session, actor, evaluation, asked, [by] * len(asked)) if by else ()
-    labels = load_labels(session, actor, evaluation, [(now, board.runs) for board in boards])
+    labels = _labels(session, evaluation, boards)
     names = _names(labels)
     agreements = tuple(
         Agreement(
             stood_set(evaluation, one),
-            tuple(orders(each, _shared((boards[0], board), (each, each)), names) for each in own),
+            tuple(orders(each, shared((boards[0], board), (each, each)), names) for each in own),
         )
         for one, board, own in zip(sets[1:], boards[1:], compared[1:], strict=True)
     )
     return SourcesPage(
         evaluation=evaluation_heading(evaluation, now),
-        sources=tuple(stood_set(evaluation, one) for one in sets),
+        sources=tuple(stood_set(evaluation, scoring_set) for scoring_set in sets),
         columns=columns,
         column=by,
         agreements=agreements,
@@ -214,17 +231,11 @@ def sources(
     )
 
 
-def _shared(boards: Sequence[ComparedBoard], by: tuple[Column, Column]) -> Shared:
-    """The systems that are compared by a measure, which each board has its own name of."""
-    before, after = (board.ranked(own) for board, own in zip(boards, by, strict=True))
-    return shared(before, after, any_run=boards[1].show is Show.BEST)
-
-
 def _apart(
     session: Session, boards: Sequence[ComparedBoard], by: tuple[Column, Column], names: Names
 ) -> tuple[str, ...]:
     """Which systems are not compared, and why: what somebody did, or who came."""
-    compared = set(_shared(boards, by).systems.tolist())
+    compared = set(shared(boards, by).systems.tolist())
     before, after = (set(board.ranked(own).systems.tolist()) for board, own in zip(boards, by, strict=True))
     lost = _lost(session, boards[0]) if after - before else frozenset[int]()
     why = {
@@ -262,7 +273,7 @@ def _rows(
 ) -> tuple[MovedSystem, ...]:
     before, after = boards[0].lines, boards[1].lines
     rank_before, rank = (board.ranked(own).of_system for board, own in zip(boards, by, strict=True))
-    moves = _shared(boards, by).moves
+    moves = shared(boards, by).moves
     several = len(moves) > 1
     rows = []
     for system in {**after, **before}:
@@ -306,3 +317,58 @@ def _side_by_side(
 def _place(rank: int | None, system: SystemLabel) -> tuple[bool, int, str, int]:
     """Sorts systems by rank, those without one last; where ranks are equal by name."""
     return rank is None, rank or 0, system.name.casefold(), system.id
+
+
+def _rejudged(
+    session: Session, actor: Actor, evaluation: Evaluation, before: ScoringSet, after: ScoringSet, now: dt.datetime
+) -> Rejudged | None:
+    """From the judgments of one set to those of another; None where they are of one revision.
+
+    None as well for whoever may not see single queries: these counts tell of the judgments themselves.
+    """
+    if before.revision_id == after.revision_id or not may_see(actor, evaluation, Sight.DETAILS, now):
+        return None
+    earlier, later = sa.orm.aliased(Judgment), sa.orm.aliased(Judgment)
+    known = sa.select(Query.id).where(*of_subset(evaluation.id, subset_seen(actor, evaluation, now)))
+
+    def judged(of: Any, scoring_set: ScoringSet) -> tuple[sa.ColumnElement[bool], ...]:
+        return of.revision_id == scoring_set.revision_id, of.query_id.in_(known)
+
+    both = sa.and_(earlier.query_id == later.query_id, earlier.document == later.document)
+    was, is_now = (
+        sa.select(sa.func.count()).select_from(of).where(*judged(of, each)).scalar_subquery()
+        for of, each in ((sa.orm.aliased(Judgment), before), (sa.orm.aliased(Judgment), after))
+    )
+    counts = sa.func.count(), sa.func.count(sa.case((earlier.grade != later.grade, 1)))
+    shared, regraded, had, has = session.execute(
+        sa.select(*counts, was, is_now)
+        .select_from(earlier)
+        .join(later, both)
+        .where(*judged(earlier, before), *judged(later, after))
+    ).one()
+    return Rejudged(added=has - shared, removed=had - shared, regraded=regraded, same=shared - regraded)
+
+
+def _labels(session: Session, evaluation: Evaluation, boards: Sequence[ComparedBoard]) -> dict[int, SystemLabel]:
+    """System -> how the reader finds it named on the last of these boards that lists it, without a run of each at hand.
+    In one statement, by the systems' ids."""
+    named: dict[int, bool] = {}
+    for board in boards:
+        is_named = board.runs.baseline | board.disclosure.sees_each(Sight.NAMES, board.runs.own)
+        named.update(zip(board.runs.systems.tolist(), is_named.tolist(), strict=True))
+    statement = (
+        sa.select(System.id, System.name, System.kind, System.slug, Team.name, Team.slug)
+        .join(Team, Team.id == System.team_id)
+        .where(System.id.in_(sa.select(Submission.system_id).where(Submission.evaluation_id == evaluation.id)))
+        .order_by(System.id)
+    )
+    if not all(named.values()):
+        in_place = Pseudonym.system_id == System.id, Pseudonym.evaluation_id == evaluation.id
+        statement = statement.outerjoin(Pseudonym, sa.and_(*in_place)).add_columns(Pseudonym.number)
+    labels: dict[int, SystemLabel] = {}
+    rows: Iterable[Any] = session.execute(statement)
+    for system, name, kind, slug, team, team_slug, *number in rows:
+        if system in named:
+            label = SystemLabel(system, name, kind, slug, team, team_slug)
+            labels[system] = label if named[system] else anonymous(system, kind, *number)
+    return labels

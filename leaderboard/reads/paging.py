@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-__all__ = ["ROWS", "WHOLE", "Paging", "found_on_page", "is_found", "paged", "paging_of"]
-
 ROWS = 100  # of a page of a table of systems
 WHOLE = 200  # rows: up to so many stand on one page
 

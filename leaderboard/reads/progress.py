@@ -1,4 +1,5 @@
-"""A campaign over its periods: the figures of systems and teams, and which settings changed."""
+"""A campaign over its periods: the figures of systems and teams, and which settings changed; and the front page and a
+campaign's page, which show campaigns together with the progress of one."""
 
 import datetime as dt
 from collections import Counter
@@ -11,15 +12,21 @@ from leaderboard.access import Actor, Sight, may_see
 from leaderboard.errors import BadInput
 from leaderboard.lookup import current_sets, find_campaign
 from leaderboard.models import Campaign, Evaluation
-from leaderboard.reads.campaigns import evaluations_of
+from leaderboard.reads.campaigns import (
+    CampaignPage,
+    CampaignSummary,
+    campaign_page,
+    campaign_summaries,
+    evaluations_of,
+    known_to,
+    primary_candidates,
+)
 from leaderboard.reads.columns import Column, at_level, column, pick
 from leaderboard.reads.entries import Entry, Figure, SystemLabel, told_apart
 from leaderboard.reads.headings import CampaignHeading, Terms, campaign_heading, campaign_measures, terms_of
 from leaderboard.reads.paging import ROWS, WHOLE, Paging, found_on_page
 from leaderboard.reads.standings import Show, choose, load_candidates, ranks
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION
-
-__all__ = ["Line", "Period", "Point", "ProgressPage", "progress", "progress_in", "progress_of"]
 
 # What must be equal for figures of two periods to be compared. Each period has a collection of its own.
 COMPARABLE = {**OF_CAMPAIGN, "metric_version": "the version of the measures", **OF_EVALUATION}
@@ -133,28 +140,7 @@ def progress(
     """
     campaign = find_campaign(session, actor, campaign_slug)
     evaluations = evaluations_of(session, actor, campaign.id)
-    return progress_of(session, actor, campaign, evaluations, now, condition=condition, measure=measure)
-
-
-def progress_of(
-    session: Session,
-    actor: Actor,
-    campaign: Campaign,
-    evaluations: Sequence[Evaluation],
-    now: dt.datetime,
-    *,
-    condition: str | None = None,
-    measure: str | None = None,
-    candidates: Sequence[Entry] | None = None,
-) -> ProgressPage:
-    """`progress` of a campaign whose evaluations are what `evaluations_of` gives.
-
-    candidates: under the primary measure, what `primary_candidates` gives of them, where the caller has it already
-    """
-    conditions = [condition]
-    (page,) = progress_in(
-        session, actor, campaign, evaluations, now, conditions, measure=measure, candidates=candidates
-    )
+    [page] = progress_in(session, actor, campaign, evaluations, now, [condition], measure=measure)
     return page
 
 
@@ -169,11 +155,17 @@ def progress_in(
     measure: str | None = None,
     candidates: Sequence[Entry] | None = None,
 ) -> list[ProgressPage]:
-    """What `progress_of` gives for each of these conditions, in as many statements as for one."""
+    """What `progress` gives for each of these conditions, None for the one with the most periods, of a campaign whose
+    evaluations are what `evaluations_of` gives; in as many statements as for one.
+
+    candidates: under the primary measure, what `primary_candidates` gives of them, where the caller has it already
+    """
     seen = [
-        one for one in evaluations if may_see(actor, one, Sight.RESULTS, now) and may_see(actor, one, Sight.NAMES, now)
+        evaluation
+        for evaluation in evaluations
+        if may_see(actor, evaluation, Sight.RESULTS, now) and may_see(actor, evaluation, Sight.NAMES, now)
     ]
-    known = tuple(sorted({one.condition for one in evaluations}))
+    known = tuple(sorted({evaluation.condition for evaluation in evaluations}))
     for condition in conditions:
         if condition and condition not in known:
             listed = ", ".join(one for one in known if one) or "none"
@@ -184,13 +176,14 @@ def progress_in(
     names = {key: {period.measures[one.name] for one in (by, columns[0])} for key, period in periods.items()}
     if candidates is None:
         candidates = load_candidates(session, actor, seen, now, set().union(*names.values()), by=names)
-    entries = [one for one in candidates if not one.late and one.evaluation_id in periods]
+    entries = [candidate for candidate in candidates if not candidate.late and candidate.evaluation_id in periods]
     shown = Show(campaign.run_choice.value)
     numbers = _colour_numbers(entries, periods.values(), columns[0], shown)
 
     def page(chosen: str) -> ProgressPage:
         here = sorted(
-            (one for one in evaluations if one.condition == chosen), key=lambda one: (one.period_key, one.title, one.id)
+            (evaluation for evaluation in evaluations if evaluation.condition == chosen),
+            key=lambda one: (one.period_key, one.title, one.id),
         )
         ordered = tuple(periods[one.id] for one in here if one.id in periods)
         found = _points(entries, ordered, by, shown)
@@ -215,7 +208,7 @@ def progress_in(
 
 def _longest(evaluations: Sequence[Evaluation]) -> str:
     """The condition with the most evaluations, the first by name of several."""
-    counts = Counter(sorted(one.condition for one in evaluations))
+    counts = Counter(sorted(evaluation.condition for evaluation in evaluations))
     return counts.most_common(1)[0][0] if counts else ""
 
 
@@ -223,10 +216,12 @@ def _periods(
     session: Session, actor: Actor, campaign: Campaign, evaluations: Sequence[Evaluation], now: dt.datetime
 ) -> dict[int, Period]:
     """Evaluation id -> its period, for evaluations that have judgments."""
-    by_evaluation = current_sets(session, [one.id for one in evaluations])
-    judged = [(one, by_evaluation[one.id]) for one in evaluations if one.id in by_evaluation]
+    by_evaluation = current_sets(session, [evaluation.id for evaluation in evaluations])
+    judged = [
+        (evaluation, by_evaluation[evaluation.id]) for evaluation in evaluations if evaluation.id in by_evaluation
+    ]
     held = terms_of(session, actor, judged, now)
-    several = Counter((one.condition, one.period) for one in evaluations)
+    several = Counter((evaluation.condition, evaluation.period) for evaluation in evaluations)
     periods = {}
     for one, current in judged:
         level = current.settings.relevance_level
@@ -324,3 +319,44 @@ def _team_lines(points: Sequence[Point], by: Column, numbers: Mapping[int, int])
         team = own[-1].entry.system.team
         lines.append(Line(team, team, None, team, slug, number, own[-1].entry.own, own))
     return tuple(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class FrontPage:
+    """campaigns: as `reads.campaigns.campaigns` lists them; longest: of those that are not archived the one with the
+    most periods, the first of several; years: its progress. Both None where there is none."""
+
+    campaigns: tuple[CampaignSummary, ...]
+    longest: CampaignSummary | None
+    years: ProgressPage | None
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignOverview:
+    """A campaign with its evaluations, and its progress under its primary measure."""
+
+    page: CampaignPage
+    years: ProgressPage
+
+
+def front(session: Session, actor: Actor, now: dt.datetime) -> FrontPage:
+    """Everything that the front page shows."""
+    known = known_to(session, actor)
+    candidates = primary_candidates(session, actor, [one for own in known.values() for one in own], now)
+    found = campaign_summaries(session, actor, known, candidates, now)
+    current = [one for one in found if not one.campaign.archived]
+    longest = max(current, key=lambda one: len(one.periods), default=None)
+    if longest is None:
+        return FrontPage(found, None, None)
+    campaign = next(one for one in known if one.slug == longest.campaign.slug)
+    [years] = progress_in(session, actor, campaign, known[campaign], now, [None], candidates=candidates)
+    return FrontPage(found, longest, years)
+
+
+def campaign_overview(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignOverview:
+    """Everything that a campaign's page shows. Raises NotFound."""
+    found = find_campaign(session, actor, slug)
+    evaluations = evaluations_of(session, actor, found.id)
+    candidates = primary_candidates(session, actor, evaluations, now)
+    [years] = progress_in(session, actor, found, evaluations, now, [None], candidates=candidates)
+    return CampaignOverview(campaign_page(session, actor, found, evaluations, candidates, now), years)

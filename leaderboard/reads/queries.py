@@ -8,30 +8,18 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
+from leaderboard.db import snapshot
 from leaderboard.errors import NotFound
 from leaderboard.lookup import find_evaluation_and_set, find_query, of_subset
 from leaderboard.models import Judgment, Query, ScoringSet
+from leaderboard.reads.board_listing import EVERYTHING, BoardQuery
 from leaderboard.reads.columns import Column, column, per_query_columns, pick
 from leaderboard.reads.entries import Entry, told_apart
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.reads.paging import ROWS, WHOLE, Paging, paged
-from leaderboard.reads.query_values import load_slices, load_vectors, spread_of, value_in
-from leaderboard.reads.standings import Show, choose, known_order, load_candidates, show_of
+from leaderboard.reads.query_values import QuerySpread, load_slices, load_vectors, spread_of, value_in
+from leaderboard.reads.standings import Show, known_order, load_standing, show_of
 from leaderboard.rules.settings import Subset
-
-__all__ = [
-    "PAGE",
-    "QueryHeading",
-    "QueryListPage",
-    "QueryPage",
-    "QueryResult",
-    "QuerySummary",
-    "neighbours",
-    "query",
-    "query_heading",
-    "query_list",
-    "relevant_documents",
-]
 
 PAGE = 500  # queries
 
@@ -114,19 +102,10 @@ class QueryPage:
 
 
 def query_list(
-    session: Session,
-    actor: Actor,
-    campaign_slug: str,
-    slug: str,
-    now: dt.datetime,
-    *,
-    measure: str | None = None,
-    sort: str | None = None,
-    tag: str | None = None,
-    page: int | None = 1,
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime, view: BoardQuery = EVERYTHING
 ) -> QueryListPage:
-    """One page of the list, or all of it (`page` None), of the queries that the reader may know of. Texts and tags open
-    with the evaluation, values with the details.
+    """One page of the list, or all of it, of the queries that the reader may know of. Texts and tags open with the
+    evaluation, values with the details.
 
     Raises NotFound for no such evaluation, BadInput for a measure or an order that it does not have.
     """
@@ -135,26 +114,26 @@ def query_list(
     texts = may_see(actor, evaluation, Sight.TEXTS, now)
     subset = subset_seen(actor, evaluation, now)
     queries = session.scalars(sa.select(Query).where(*of_subset(evaluation.id, subset)).order_by(Query.position)).all()
-    if tag:
-        queries = [one for one in queries if texts and tag in one.tags]
+    if view.tag:
+        queries = [query for query in queries if texts and view.tag in query.tags]
     heading = evaluation_heading(evaluation, now)
     if scoring_set is None or not details:
-        plain, paging = paged(
-            [QuerySummary(query_heading(one, None, texts), None, None, None, "") for one in queries], page, PAGE
-        )
+        plain = [QuerySummary(query_heading(query, None, texts), None, None, None, "") for query in queries]
+        shown, paging = paged(plain, view.page, PAGE)
         because = "" if details else closed_details(evaluation)
-        return QueryListPage(heading, texts, False, because, (), None, 0, "", tag or "", plain, paging)
+        return QueryListPage(heading, texts, False, because, (), None, 0, "", view.tag, shown, paging)
     columns = per_query_columns(scoring_set)
-    chosen = pick(columns, measure)
-    entries = choose(
-        load_candidates(session, actor, [evaluation], now, [chosen.name], by={evaluation.id: [chosen.name]}),
-        show_of(None, evaluation.campaign.run_choice),
-        chosen,
-    )
+    by = pick(columns, view.measure)
+    entries = load_standing(session, actor, evaluation, now, by)
+    vectors = load_vectors(session, [entry.scoring_id for entry in entries], [by.name], subset)
+    with_values = [entry for entry in entries if (entry.scoring_id, by.name) in vectors]
+    spread = spread_of([vectors[entry.scoring_id, by.name] for entry in with_values], by)
+    called = told_apart(entry.system for entry in with_values)
+    names = [called[entry.system.id] for entry in with_values]
     relevant = relevant_documents(session, scoring_set)
-    summaries = _summaries(session, queries, entries, chosen, subset, relevant, texts)
-    rows, paging = paged(_sorted(summaries, chosen, sort or ""), page, PAGE)
-    return QueryListPage(heading, texts, True, "", columns, chosen, len(entries), sort or "", tag or "", rows, paging)
+    rows = [_summary(query_heading(query, relevant.get(query.id, 0), texts), spread, names) for query in queries]
+    shown, paging = paged(_sorted(rows, by, view.sort), view.page, PAGE)
+    return QueryListPage(heading, texts, True, "", columns, by, len(entries), view.sort, view.tag, shown, paging)
 
 
 def query(
@@ -164,47 +143,43 @@ def query(
     slug: str,
     external_id: str,
     now: dt.datetime,
-    *,
-    show: str | None = None,
-    sort: str | None = None,
-    page: int | None = None,
+    view: BoardQuery = EVERYTHING,
 ) -> QueryPage:
-    """One page of the systems on a query, where they are more than WHOLE, or all of them (`page` None).
+    """One page of the systems on a query, where they are more than WHOLE, or all of them.
 
     Raises NotFound for no such query, NotAllowed while single queries may not be seen.
     """
     evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
     require(may_see(actor, evaluation, Sight.DETAILS, now), closed_details(evaluation))
     subset = subset_seen(actor, evaluation, now)
-    found = find_query(session, evaluation, external_id, subset)
+    row = find_query(session, evaluation, external_id, subset)
     if scoring_set is None:
         raise NotFound(f"nothing is known of query {external_id} yet")
     columns = per_query_columns(scoring_set)
-    primary = column(scoring_set.settings.measures[0])
-    shown = show_of(show, evaluation.campaign.run_choice)
-    entries = choose(load_candidates(session, actor, [evaluation], now, [primary.name], show=shown), shown, primary)
-    by = pick(columns, (sort or "").removeprefix("-"))
+    show = show_of(view.show, evaluation.campaign.run_choice)
+    by = pick(columns, view.sort.removeprefix("-"))
+    entries = load_standing(session, actor, evaluation, now, column(scoring_set.primary_measure), show)
     entries.sort(key=lambda entry: (entry.system.name.casefold(), entry.submission_id))
     scorings = [entry.scoring_id for entry in entries]
-    sorted_by = load_slices(session, scorings, [by.name], subset, found.position)
+    sorted_by = load_slices(session, scorings, [by.name], subset, row.position)
     ends = [value for value in sorted_by.values() if value is not None]
-    entries = by.sort(entries, lambda entry: sorted_by.get((entry.scoring_id, by.name)), (sort or "").startswith("-"))
-    shown_here, paging = paged(entries, page if len(entries) > WHOLE else None, ROWS)
-    names = [one.name for one in columns]
+    entries = by.sort(entries, lambda entry: sorted_by.get((entry.scoring_id, by.name)), view.sort.startswith("-"))
+    shown, paging = paged(entries, view.page if len(entries) > WHOLE else None, ROWS)
+    names = [each.name for each in columns]
     others = [name for name in names if name != by.name]
-    more = load_slices(session, [entry.scoring_id for entry in shown_here], others, subset, found.position)
-    values = sorted_by | more
-    rows = [QueryResult(one, tuple(values.get((one.scoring_id, name)) for name in names)) for one in shown_here]
-    relevant = relevant_documents(session, scoring_set, found.id)
-    previous, following = neighbours(session, found, subset)
+    values = sorted_by | load_slices(session, [entry.scoring_id for entry in shown], others, subset, row.position)
+    relevant = relevant_documents(session, scoring_set, row.id).get(row.id, 0)
+    previous, following = neighbours(session, row, subset)
     return QueryPage(
         evaluation=evaluation_heading(evaluation, now),
-        query=query_heading(found, relevant.get(found.id, 0), may_see(actor, evaluation, Sight.TEXTS, now)),
+        query=query_heading(row, relevant, may_see(actor, evaluation, Sight.TEXTS, now)),
         columns=columns,
         column=by,
-        show=shown,
-        sort=sort or "",
-        rows=tuple(rows),
+        show=show,
+        sort=view.sort,
+        rows=tuple(
+            QueryResult(entry, tuple(values.get((entry.scoring_id, name)) for name in names)) for entry in shown
+        ),
         ends=(min(ends), max(ends)) if ends else (),
         paging=paging,
         previous=previous,
@@ -212,34 +187,18 @@ def query(
     )
 
 
-def _summaries(
-    session: Session,
-    queries: Sequence[Query],
-    entries: Sequence[Entry],
-    chosen: Column,
-    subset: Subset,
-    relevant: dict[int, int],
-    texts: bool,
-) -> list[QuerySummary]:
-    vectors = load_vectors(session, [entry.scoring_id for entry in entries], [chosen.name], subset)
-    keys = {(entry.scoring_id, chosen.name): entry for entry in entries if (entry.scoring_id, chosen.name) in vectors}
-    called = told_apart(entry.system for entry in keys.values())
-    names = [called[entry.system.id] for entry in keys.values()]
-    spread = spread_of([vectors[key] for key in keys], chosen)
-    rows = []
-    for found in queries:
-        heading = query_heading(found, relevant.get(found.id, 0), texts)
-        median, best, worst = (value_in(each, found.position) for each in (spread.median, spread.best, spread.worst))
-        first = names[spread.first[found.position]] if best is not None else ""
-        rows.append(QuerySummary(heading, median, best, worst, first))
-    return rows
+def _summary(heading: QueryHeading, spread: QuerySpread, names: Sequence[str]) -> QuerySummary:
+    """names: of the systems that the spread is over."""
+    at = heading.position
+    median, best, worst = (value_in(values, at) for values in (spread.median, spread.best, spread.worst))
+    return QuerySummary(heading, median, best, worst, "" if best is None else names[spread.first[at]])
 
 
-def _sorted(rows: list[QuerySummary], chosen: Column, sort: str) -> tuple[QuerySummary, ...]:
+def _sorted(rows: list[QuerySummary], by: Column, sort: str) -> tuple[QuerySummary, ...]:
     """By position; or by median, best or relevant, with "-" the other way; undefined last either way."""
     wanted, backwards = known_order(sort, ("position", "median", "best", "relevant"))
     if wanted in {"median", "best"}:
-        rows = chosen.sort(rows, lambda row: getattr(row, wanted), backwards)
+        rows = by.sort(rows, lambda row: getattr(row, wanted), backwards)
     elif wanted == "relevant":
         rows.sort(key=lambda row: row.query.relevant or 0, reverse=not backwards)
     return tuple(rows)
@@ -272,13 +231,12 @@ def neighbours(session: Session, found: Query, subset: Subset) -> tuple[str | No
 def query_heading(found: Query, relevant: int | None, texts: bool) -> QueryHeading:
     """What a page shows of a query. relevant: how many documents are relevant; None where that is not to be seen.
     texts: whether its text, description and tags may be seen."""
-    return QueryHeading(
-        external_id=found.external_id,
+    return snapshot(
+        QueryHeading,
+        found,
         text=found.text if texts else "",
         description=found.description if texts else "",
         tags=tuple(found.tags) if texts else (),
-        position=found.position,
         relevant=relevant,
         excluded=found.excluded_at is not None,
-        excluded_because=found.excluded_because,
     )

@@ -16,8 +16,6 @@ from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Figure
 from leaderboard.rules.settings import NoRelevant, Subset
 
-__all__ = ["QuerySpread", "figures_over", "load_slices", "load_vectors", "spread_of", "value_in"]
-
 
 @dataclass(frozen=True, slots=True)
 class QuerySpread:

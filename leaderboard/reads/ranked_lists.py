@@ -23,8 +23,6 @@ from leaderboard.rules.states import State
 from leaderboard.scoring import ReturnedBy, returned, returned_by
 from leaderboard.store import RankedList, RunStore
 
-__all__ = ["PAGE", "ListedDocument", "MissedDocument", "RankedListPage", "ranked_list"]
-
 PAGE = 100  # lines
 
 
@@ -110,7 +108,7 @@ def ranked_list(
     judgments = may_see(actor, evaluation, Sight.JUDGMENTS, now, run.team_id)
     missed = sorted((grade, document) for document, grade in relevant.items() if document not in documents)
     columns = per_query_columns(scoring_set)
-    values = load_slices(session, [scoring.id], [one.name for one in columns], subset, found.position)
+    values = load_slices(session, [scoring.id], [column.name for column in columns], subset, found.position)
     shown, paging = paged(lines, page, PAGE)
     complete = scoring_set.settings.judging is Judging.COMPLETE
     previous, following = neighbours(session, found, subset)
@@ -122,7 +120,7 @@ def ranked_list(
         evaluation=evaluation_heading(evaluation, now),
         query=query_heading(found, len(relevant), may_see(actor, evaluation, Sight.TEXTS, now)),
         columns=columns,
-        values=tuple(values.get((scoring.id, one.name)) for one in columns),
+        values=tuple(values.get((scoring.id, column.name)) for column in columns),
         threshold=run.threshold,
         returned_by=decided_by,
         lines=shown,

@@ -1,4 +1,5 @@
-"""What one run scored: its means, its rank, and its values query by query beside the median of all systems."""
+"""What one run scored: its means, its rank, its values query by query beside the median of all systems; and its score
+receipt: everything that its figures follow from, and the command that computes them again."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -8,35 +9,28 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
-from leaderboard.access import Actor, Sight, may_see, require, subset_seen
-from leaderboard.errors import NotFound
-from leaderboard.lookup import current_set
+from leaderboard.access import Actor, Sight, may_see
+from leaderboard.db import snapshot
 from leaderboard.metrics.families.detection import AQWV
 from leaderboard.metrics.families.sweep import MQWV
-from leaderboard.metrics.ranking import Floats
 from leaderboard.models import Score, Scoring, ScoringSet, Submission
 from leaderboard.reads.columns import Column, per_query_columns, pick
-from leaderboard.reads.entries import Entry, Figure, SystemLabel, figures_of, rounded
+from leaderboard.reads.entries import NO_FIGURE, Disclosure, Entry, Figure, SystemLabel
 from leaderboard.reads.headings import (
-    CLOSED_RESULTS,
     EvaluationHeading,
-    JudgedQuery,
     Terms,
     closed_details,
     evaluation_heading,
     judged_queries,
-    queries_of,
+    queries_of_subset,
     terms,
 )
 from leaderboard.reads.paging import Paging, paged
 from leaderboard.reads.query_values import load_vectors, spread_of, value_in
-from leaderboard.reads.standings import choose, known_order, load_candidates, ranks, show_of
-from leaderboard.reads.submissions import find_submission, label_of
-from leaderboard.rules.settings import Subset
-from leaderboard.rules.states import State
-from leaderboard.statistics import LEAST_QUERIES
-
-__all__ = ["QueryValues", "SubmissionResults", "ThresholdCost", "results"]
+from leaderboard.reads.standings import known_order, load_standing, ranks
+from leaderboard.reads.submissions import ScoredSubmission, find_scored, label_of
+from leaderboard.rules.reproduction import JUDGMENTS, KNOWN, QUERIES, SUBTOPICS, score_command, takes_highest_grade
+from leaderboard.rules.settings import Judging, NoRelevant, Subset
 
 PAGE = 500  # queries
 ROUNDING = 1e-12
@@ -128,38 +122,26 @@ def results(
     """Raises NotFound when the run is not scored, or this reader may not know of it; NotAllowed where its results
     are not open.
     """
-    run, scoring = find_submission(session, actor, submission_id, now)
+    scored = find_scored(session, actor, submission_id, now)
+    run, scoring, scoring_set = scored.run, scored.scoring, scored.scoring_set
     evaluation = run.evaluation
-    scoring_set = current_set(session, evaluation.id)
-    if scoring is None or scoring_set is None or scoring.state != State.SCORED:
-        raise NotFound(f"submission {submission_id} has no results")
-    require(may_see(actor, evaluation, Sight.RESULTS, now, run.team_id), CLOSED_RESULTS)
-    subset = subset_seen(actor, evaluation, now)
     held = terms(session, actor, evaluation, scoring_set, now, run.team_id)
     value_columns = per_query_columns(scoring_set)
     column = pick(value_columns, measure)
-    names = [one.name for one in held.columns]
-    details = may_see(actor, evaluation, Sight.DETAILS, now, run.team_id)
-    scores = _scores(session, scoring, subset, details)
-    has_place = run.holds_place or (run.withdrawn_at is None and run.ruling is None)
-    figures = figures_of(scores.values(), held.rounding) if has_place else {}
-    candidates = load_candidates(session, actor, [evaluation], now, names[:1])
-    on_board = choose(candidates, show_of(None, evaluation.campaign.run_choice), held.primary)
-    standing = next((one for one in on_board if (one.system_id, one.late) == (run.system_id, run.late)), None)
+    scores = _scores(session, scored)
+    disclosure, own = Disclosure(actor, evaluation, scoring_set, now), actor.is_in(run.team_id)
+    figures = _figures(scored, scores, disclosure, own)
+    on_board = load_standing(session, actor, evaluation, now, held.primary)
+    standing = next((entry for entry in on_board if (entry.system_id, entry.late) == (run.system_id, run.late)), None)
     public = may_see(actor, evaluation, Sight.RESULTS, now)
     places = ranks(on_board, held.primary) if public else {}
-    rows: tuple[QueryValues, ...] = ()
-    if details:
-        texts = may_see(actor, evaluation, Sight.TEXTS, now)
-        known = [one for one in queries_of(session, [scoring_set])[scoring_set.id] if not subset.leaves_out(one.split)]
-        others = load_vectors(session, [one.scoring_id for one in on_board if public], [column.name], subset)
-        medians = spread_of(list(others.values()), column).median
-        rows = _values(known, scoring, scores, medians, value_columns, texts)
-    missing = tuple(scoring_set.settings.counted(scoring.missing, subset))
-    unjudged = set(scoring.unjudged)
-    judged = [one for one in missing if one not in unjudged]
+    others = [entry.scoring_id for entry in on_board if public]
+    rows = _values(session, actor, scored, scores, column, others, now) if scored.details else ()
     queries = _sorted(rows, value_columns, column, sort or "")
     shown, paging = paged(queries, page, PAGE)
+    missing = tuple(scoring_set.settings.counted(scoring.missing, scored.subset))
+    not_judged = set(scoring.unjudged)
+    judged = [query for query in missing if query not in not_judged]
     return SubmissionResults(
         id=run.id,
         evaluation=evaluation_heading(evaluation, now),
@@ -167,24 +149,37 @@ def results(
         terms=held,
         columns=held.columns,
         value_columns=value_columns,
-        figures=tuple(figures.get(one.name, Figure(None)) for one in held.columns),
-        threshold_costs=_threshold_costs(scoring, scores, held),
+        figures=tuple(figures.get(each.name, NO_FIGURE) for each in held.columns),
+        threshold_costs=_threshold_costs(scoring, scores, held, disclosure, own),
         rank=places.get(run.id),
         ranked=len(places),
-        details_open=details,
-        details_closed_because="" if details else closed_details(evaluation),
+        details_open=scored.details,
+        details_closed_because="" if scored.details else closed_details(evaluation),
         column=column,
         sort=sort or "",
         queries=queries,
         shown=shown,
         paging=paging,
         missing=missing,
-        nothing_relevant=_nothing_relevant(session, scoring_set, judged) if details else None,
-        not_judged=tuple(one for one in missing if one in unjudged) if details else None,
+        nothing_relevant=_nothing_relevant(session, scoring_set, judged) if scored.details else None,
+        not_judged=tuple(query for query in missing if query in not_judged) if scored.details else None,
         standing=standing,
         empty_because="" if standing else _why_empty(session, run),
         compared_with=len(on_board) if public else 0,
     )
+
+
+def _figures(
+    scored: ScoredSubmission, scores: Mapping[str, Score], disclosure: Disclosure, own: bool
+) -> dict[str, Figure]:
+    """Measure -> the run's figure; none of a run that was taken off the board and has lost its place."""
+    run = scored.run
+    if not run.holds_place and (run.withdrawn_at is not None or run.ruling is not None):
+        return {}
+    return {
+        name: disclosure.figure(name, own, score.mean, score.low, score.high, score.count)
+        for name, score in scores.items()
+    }
 
 
 def _why_empty(session: Session, run: Submission) -> str:
@@ -197,32 +192,32 @@ def _why_empty(session: Session, run: Submission) -> str:
     return " or ".join(sorted(why, reverse=True))
 
 
-def _scores(session: Session, scoring: Scoring, subset: Subset, details: bool) -> dict[str, Score]:
-    """Measure -> the run's score over a subset of the queries, with its values on each where `details`."""
-    statement = sa.select(Score).where(Score.scoring_id == scoring.id, Score.subset == subset)
-    if details:
+def _scores(session: Session, scored: ScoredSubmission) -> dict[str, Score]:
+    """Measure -> the run's score, with its values on each query where those are seen."""
+    statement = sa.select(Score).where(Score.scoring_id == scored.scoring.id, Score.subset == scored.subset)
+    if scored.details:
         statement = statement.options(sa.orm.undefer(Score.values))
-    return {one.measure: one for one in session.scalars(statement)}
+    return {score.measure: score for score in session.scalars(statement)}
 
 
-def _threshold_costs(scoring: Scoring, scores: Mapping[str, Score], held: Terms) -> tuple[ThresholdCost, ...]:
-    shown = {metrics.parse(column.name): column for column in held.columns}
-    pairs = [
-        (column, shown[beside])
-        for measure, column in shown.items()
-        if measure.family is MQWV and (beside := AQWV(rel=measure.arguments["rel"])) in shown
-    ]
-    found = []
-    for maximum, actual in pairs:
-        best, own, name = scores[maximum.name], scores[actual.name], f"{maximum.name} − {actual.name}"
+def _threshold_costs(
+    scoring: Scoring, scores: Mapping[str, Score], held: Terms, disclosure: Disclosure, own: bool
+) -> tuple[ThresholdCost, ...]:
+    shown = {metrics.parse(column.name): column.name for column in held.columns}
+    costs = []
+    for measure, maximum in shown.items():
+        actual = shown.get(AQWV(rel=measure.arguments["rel"])) if measure.family is MQWV else None
+        if actual is None:
+            continue
+        best, chosen, name = scores[maximum], scores[actual], f"{maximum} − {actual}"
         if not scoring.facts["one_threshold"]:
-            found.append(ThresholdCost(name, None))
-        elif best.mean is not None and own.mean is not None:
-            difference = best.mean - own.mean
+            costs.append(ThresholdCost(name, None))
+        elif best.mean is not None and chosen.mean is not None:
+            difference = best.mean - chosen.mean
             lost = difference if difference > ROUNDING else 0.0  # below 0 by rounding only
-            ends = (best.lost_low, best.lost_high) if best.count >= LEAST_QUERIES else (None, None)
-            found.append(ThresholdCost(name, rounded(Figure(lost, *ends, best.count), maximum.unit, held.rounding)))
-    return tuple(found)
+            figure = disclosure.figure(maximum, own, lost, best.lost_low, best.lost_high, best.count)
+            costs.append(ThresholdCost(name, figure))
+    return tuple(costs)
 
 
 def _nothing_relevant(session: Session, scoring_set: ScoringSet, queries: Sequence[str]) -> tuple[str, ...]:
@@ -233,27 +228,33 @@ def _nothing_relevant(session: Session, scoring_set: ScoringSet, queries: Sequen
 
 
 def _values(
-    queries: Sequence[JudgedQuery],
-    scoring: Scoring,
+    session: Session,
+    actor: Actor,
+    scored: ScoredSubmission,
     scores: Mapping[str, Score],
-    medians: Floats,
-    columns: Sequence[Column],
-    texts: bool,
+    column: Column,
+    others: Sequence[int],
+    now: dt.datetime,
 ) -> tuple[QueryValues, ...]:
-    own = {one.name: scores[one.name].values if one.name in scores else None for one in columns}
+    """others: the scorings that the medians by `column` are over"""
+    scoring, scoring_set = scored.scoring, scored.scoring_set
+    vectors = load_vectors(session, others, [column.name], scored.subset)
+    medians = spread_of(list(vectors.values()), column).median
+    texts = may_see(actor, scored.run.evaluation, Sight.TEXTS, now)
+    columns = per_query_columns(scoring_set)
+    own = [scores[each.name].values if each.name in scores else None for each in columns]
     missing, unjudged = set(scoring.missing), set(scoring.unjudged)
     return tuple(
-        QueryValues(
-            external_id=query.external_id,
-            text=query.text if texts else "",
-            tags=tuple(query.tags) if texts else (),
-            position=query.position,
+        snapshot(
+            QueryValues,
+            query,
+            tags=tuple(query.tags),
             missing=query.external_id in missing,
             counted=not query.excluded and query.external_id not in unjudged,
-            values=tuple(value_in(own[one.name], query.position) for one in columns),
+            values=tuple(value_in(values, query.position) for values in own),
             median=value_in(medians, query.position),
         )
-        for query in queries
+        for query in queries_of_subset(session, scoring_set, scored.subset, texts)
     )
 
 
@@ -274,3 +275,96 @@ def _sorted(
 def _difference(row: QueryValues, place: int) -> float | None:
     value = row.values[place]
     return None if value is None or row.median is None else value - row.median
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a scored run's figures follow from, as far as the reader may know it.
+
+    sha256, md5            of the file as received; empty for readers to whom the run's team is not named: a team that
+                           gives its hashes elsewhere would be known by them
+    filename               as it was sent; empty for readers outside the team
+    revision               the number of the judgments' revision
+    judgments_sha256       its hash, and settings_sha256 that of the scoring set's settings: both depend on judgments
+                           and hidden queries, and are None for readers to whom these are closed
+    judgments_published    whether the reader may fetch the judgments, whose page has the hash of the file too
+    queries                whether the reader's figures are over all queries or over the shown ones
+    command                for a shell; "" where the reader could not run it or would not get the figures that they see,
+                           and `no_command` says why then
+    needs                  the files that the command names beside the run
+    """
+
+    submission: int
+    sha256: str
+    md5: str
+    filename: str
+    scored_at: dt.datetime | None
+    metric_version: str
+    revision: int
+    judgments_sha256: str | None
+    judgments_published: bool
+    settings_sha256: str | None
+    queries: Subset
+    beta: float | None
+    no_relevant: NoRelevant
+    compat: int
+    relevance_level: int
+    judging: Judging
+    documents: int | None
+    threshold: float | None
+    command: str
+    no_command: str
+    needs: tuple[str, ...]
+
+
+def receipt(session: Session, actor: Actor, submission_id: int, now: dt.datetime) -> Receipt:
+    """Raises NotFound for no such run, for one that is not scored, and for one that the reader may not know of;
+    NotAllowed where its results are not open.
+    """
+    scored = find_scored(session, actor, submission_id, now)
+    run, scoring, scoring_set, subset = scored.run, scored.scoring, scored.scoring_set, scored.subset
+    evaluation = run.evaluation
+    settings = terms(session, actor, evaluation, scoring_set, now, run.team_id).settings
+    inside = actor.answers_for(run.team_id, evaluation.campaign_id)
+    from_judgments = any(map(takes_highest_grade, settings.scored))
+    command = no_command = ""
+    if not scored.details:
+        no_command = (
+            "The command that computes these figures again stands here once single queries are open: until then the "
+            "figures are rounded and the judgments closed."
+        )
+    elif from_judgments and subset is Subset.SHOWN:
+        no_command = "A measure takes the highest grade of all judgments, those of hidden queries too."
+    else:
+        known = queries_of_subset(session, scoring_set, subset, texts=False)
+        in_set = [query.external_id for query in known if query.position < settings.queries]
+        counted = set(settings.counted(in_set, subset))
+        excluded = [query.external_id for query in known if query.external_id not in counted]
+        highest = settings.highest_grade if from_judgments else None
+        command = score_command(settings, run.filename if inside else "RUN", run.threshold, excluded, highest)
+    needed = {
+        JUDGMENTS: True,
+        QUERIES: settings.judging is Judging.COMPLETE,
+        KNOWN: settings.known,
+        SUBTOPICS: settings.subtopics,
+    }
+    whole = scored.details and subset is Subset.ALL
+    return snapshot(
+        Receipt,
+        settings,
+        submission=run.id,
+        sha256=run.sha256 if scored.named else "",
+        md5=run.md5 if scored.named else "",
+        filename=run.filename if inside else "",
+        scored_at=scoring.finished_at,
+        metric_version=scoring_set.metric_version,
+        revision=scoring_set.revision.number,
+        judgments_sha256=scoring_set.revision.sha256 if whole else None,
+        judgments_published=may_see(actor, evaluation, Sight.JUDGMENTS, now),
+        settings_sha256=scoring_set.settings_hash if whole else None,
+        queries=subset,
+        threshold=run.threshold,
+        command=command,
+        no_command=no_command,
+        needs=tuple(file for file, is_needed in needed.items() if is_needed) if command else (),
+    )

@@ -21,8 +21,6 @@ from leaderboard.reads.submissions import find_submission
 from leaderboard.rules.digests import digest
 from leaderboard.rules.standings import Designation, RunChoice, ScoredRun, primary_run, standing_runs
 
-__all__ = ["Act", "Change", "Effect", "effect"]
-
 
 class Act(StrEnum):
     """What may be done to a run that changes which run stands."""
@@ -68,7 +66,7 @@ class Effect:
 
     @property
     def seen(self) -> str:
-        changes = [[one.system, one.late, one.before, one.after] for one in self.changes]
+        changes = [[change.system, change.late, change.before, change.after] for change in self.changes]
         return digest([changes, self.primary, self.contrastive, self.refusal])[:16]
 
 

@@ -14,16 +14,12 @@ from leaderboard.errors import BadInput
 from leaderboard.lookup import current_sets, has_its_place
 from leaderboard.models import Evaluation, ScoringSet, Standing
 from leaderboard.reads.columns import Column, column
-from leaderboard.reads.entries import Entry, load_entries
-from leaderboard.reads.means import Wanted, load_means
-from leaderboard.reads.runs import load_runs
-from leaderboard.reads.seen import means_as_seen
+from leaderboard.reads.entries import Disclosure, Entry, load_entries
+from leaderboard.reads.runs import Wanted, load_figures, load_runs
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import KeptChoice, RunChoice, arrival, is_ranked, standing_runs, tied_for_best
 
 NAMED = 20_000  # runs that a statement may name, below the number of values that databases take
-
-__all__ = ["Show", "choose", "known_order", "load_candidates", "ranks", "show_of", "sort_entries", "stands_by"]
 
 
 class Show(StrEnum):
@@ -69,13 +65,13 @@ def load_candidates(
     """The scored runs of current sets that `choose` has to choose from, with their figures under these measures.
 
     Which run stands is kept (`models.Standing`), the best one by its set's primary measure. By another measure those
-    that may be the best are found first, by the means that boards keep of all runs (`reads.means`); only these are read
+    that may be the best are found first, by the means that boards keep of all runs (`reads.runs`); only these are read
     in full. Where they are more than NAMED, and for a board of every run, all are read.
 
     show  None for each campaign's own rule
     by    evaluation -> the measures that `choose` is to choose the best run by; None: each set's primary measure
     """
-    sets = current_sets(session, [one.id for one in evaluations])
+    sets = current_sets(session, [evaluation.id for evaluation in evaluations])
     kept: dict[KeptChoice, list[int]] = {}
     others: dict[Show, list[Evaluation]] = {}
     for one in evaluations:
@@ -92,7 +88,7 @@ def load_candidates(
     if kept:
         own_rows = (sa.and_(ScoringSet.evaluation_id.in_(own), stands_by(one)) for one, own in kept.items())
         ids = {each for own in kept.values() for each in own}
-        chosen = [one for one in evaluations if one.id in ids]
+        chosen = [evaluation for evaluation in evaluations if evaluation.id in ids]
         found += load_entries(session, actor, chosen, now, wanted, standing=sa.or_(*own_rows))
     for shown, own in others.items():
         runs: list[int] | None = None
@@ -100,6 +96,14 @@ def load_candidates(
             runs = _may_be_best(session, actor, [(one, sets[one.id], by[one.id]) for one in own], now)
         found += load_entries(session, actor, own, now, wanted, runs=runs)
     return found
+
+
+def load_standing(
+    session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime, by: Column, show: Show | None = None
+) -> list[Entry]:
+    """The runs that stand on an evaluation's board by this measure. show: None for the campaign's own rule"""
+    candidates = load_candidates(session, actor, [evaluation], now, [by.name], show=show, by={evaluation.id: [by.name]})
+    return choose(candidates, show or Show(evaluation.campaign.run_choice.value), by)
 
 
 def stands_by(kept: KeptChoice) -> sa.ColumnElement[bool]:
@@ -130,20 +134,18 @@ def _may_be_best(
 ) -> list[int] | None:
     """The runs whose mean by one of these measures, as `actor` sees it, is their system's best one or ties with it;
     None where they are too many to be named."""
-    runs = load_runs(session, actor, [own_set.id for _, own_set, _ in evaluations], has_its_place())
+    runs = load_runs(session, actor, [scoring_set.id for _, scoring_set, _ in evaluations], has_its_place())
     wanted = [
-        Wanted(own_set.id, subset_seen(actor, one, now), list(measures), runs[own_set.id].scorings)
-        for one, own_set, measures in evaluations
+        Wanted(scoring_set.id, Disclosure(actor, evaluation, scoring_set, now), list(measures), runs[scoring_set.id])
+        for evaluation, scoring_set, measures in evaluations
     ]
-    found: list[int] = []
-    for (one, own_set, _), means in zip(evaluations, load_means(session, wanted), strict=True):
-        own = runs[own_set.id]
-        may_be = np.zeros(len(own.submissions), dtype=bool)
-        for name, digits in means.items():
-            seen = means_as_seen(actor, one, own_set, now, own.own, name, digits)
-            may_be |= tied_for_best(2 * own.systems + own.late, seen, column(name).direction)
-        found += own.submissions[may_be].tolist()
-    return found if len(found) <= NAMED else None
+    named: list[int] = []
+    for each, figures in zip(wanted, load_figures(session, wanted), strict=True):
+        may_be = np.zeros(len(each.runs.submissions), dtype=bool)
+        for name, of_measure in figures.items():
+            may_be |= tied_for_best(each.runs.groups, of_measure.means, column(name).direction)
+        named += each.runs.submissions[may_be].tolist()
+    return named if len(named) <= NAMED else None
 
 
 def choose(entries: Iterable[Entry], show: Show, column: Column) -> list[Entry]:

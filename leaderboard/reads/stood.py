@@ -17,18 +17,6 @@ from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
 from leaderboard.rules.states import STANDING, SetState, State
 
-__all__ = [
-    "StoodPage",
-    "StoodSet",
-    "differences",
-    "replaced_beside",
-    "same_measures",
-    "seen_set",
-    "seen_sets",
-    "stood_set",
-    "stood_sets",
-]
-
 NAMED = 10  # queries that a sentence names
 
 
@@ -111,11 +99,11 @@ def replaced_beside(session: Session, evaluation: Evaluation) -> dict[int, dt.da
     own = ScoringSet.evaluation_id == evaluation.id, ScoringSet.switched_at.is_not(None)
     rows = session.scalars(sa.select(ScoringSet).where(*own).order_by(ScoringSet.switched_at, ScoringSet.id)).all()
     found, following = dict[int, dt.datetime](), dict[str, dt.datetime]()
-    for one in reversed(rows):
-        if one.state is SetState.SUPERSEDED and not one.shown and one.source in following:
-            found[one.id] = following[one.source]
-        if one.switched_at is not None:
-            following[one.source] = one.switched_at
+    for row in reversed(rows):
+        if row.state is SetState.SUPERSEDED and not row.shown and row.source in following:
+            found[row.id] = following[row.source]
+        if row.switched_at is not None:
+            following[row.source] = row.switched_at
     return found
 
 
@@ -155,7 +143,7 @@ def stood_sets(session: Session, actor: Actor, campaign_slug: str, slug: str, no
         )
         .order_by(ScoringSet.switched_at, ScoringSet.id)
     )
-    moments = {one: as_of(actor, evaluation, one, now) for one in rows}
+    moments = {row: as_of(actor, evaluation, row, now) for row in rows}
     seen = {one: moment for one, moment in moments.items() if moment is not None}
     ends = replaced_beside(session, evaluation)
     times = [

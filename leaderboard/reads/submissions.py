@@ -1,16 +1,17 @@
 """One submission: what was received, and the state of its scoring."""
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_change_standing, may_see, require_known, subset_seen
+from leaderboard.access import Actor, Sight, may_change_standing, may_see, require, require_known, subset_seen
 from leaderboard.choosing import contenders, stands_by_order
-from leaderboard.db import read_so_far
+from leaderboard.db import read_so_far, snapshot
 from leaderboard.errors import NotFound
-from leaderboard.lookup import note_current_set, with_current_scoring
+from leaderboard.lookup import current_set, note_current_set, with_current_scoring
 from leaderboard.models import Board, Evaluation, Participation, Score, Scoring, ScoringSet, Submission
 from leaderboard.reads.answers import (
     AcceptedAgreement,
@@ -25,8 +26,6 @@ from leaderboard.reads.headings import EvaluationHeading, closed_details, evalua
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, RunChoice, title_of_run
 from leaderboard.rules.states import UNFINISHED, Ruling, State, shown_state
-
-__all__ = ["SubmissionStatus", "find_submission", "label_of", "sent_under", "status"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,73 +108,61 @@ class SubmissionStatus:
     said_problem: str
 
 
+# What stands in a status for readers who are neither of the run's team nor organisers.
+OUTSIDE: dict[str, Any] = {
+    "ruling": None, "ruled_at": None, "ruled_because": "", "notes": "", "filename": "", "receipt": "", "md5": "",
+    "submitter": "", "importer": "", "problems": (), "problem_count": 0, "failure": "", "said_problem": "",
+}  # fmt: skip
+
+
 def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime) -> SubmissionStatus:
     """Raises NotFound for no such submission, and for one of another team that is on no board yet."""
     run, scoring, participation = _find(session, actor, submission_id, now)
-    evaluation = run.evaluation
-    inside = _is_inside(actor, run)
+    evaluation, inside = run.evaluation, _is_inside(actor, run)
     is_primary = participation is not None and participation.primary_submission_id == run.id
-    may_choose = inside and may_change_standing(actor, evaluation, now)
+    may_change = may_change_standing(actor, evaluation, now)
     state = shown_state(scoring.state if scoring else None, run.withdrawn_at, run.ruling)
     results_open = may_see(actor, evaluation, Sight.RESULTS, now, run.team_id)
     details_open = may_see(actor, evaluation, Sight.DETAILS, now, run.team_id)
     named = inside or may_see(actor, evaluation, Sight.NAMES, now, run.team_id)
     seen = circles(inside=inside, named=named)
-    label, version = (run.label, run.version) if named else ("", "")
-    return SubmissionStatus(
-        id=run.id,
+    facts = scoring.facts if scoring else {}
+    shown = snapshot(
+        SubmissionStatus,
+        run,
         evaluation=evaluation_heading(evaluation, now),
         system=label_of(session, actor, run, now),
         state=state,
         own=actor.is_in(run.team_id),
         may_act=inside,
-        may_let_stand=may_choose and _could_stand(session, run),
-        may_make_primary=may_choose and state == State.SCORED and not (run.late or is_primary),
-        ruling=run.ruling if inside else None,
-        ruled_at=run.ruled_at if inside else None,
-        ruled_because=run.ruled_because if inside else "",
+        may_let_stand=inside and may_change and _could_stand(session, run),
+        may_make_primary=inside and may_change and state == State.SCORED and not (run.late or is_primary),
         results_open=results_open,
         details_open=details_open,
         details_closed_because="" if details_open else closed_details(evaluation),
-        title=title_of_run(label, run.filename if inside else "", run.id),
-        designation=run.designation,
+        title=title_of_run(run.label if named else "", run.filename if inside else "", run.id),
         is_primary=is_primary,
-        threshold=run.threshold,
         threshold_unused=run.threshold is not None and not measures_of_returned(evaluation.campaign),
-        notes=run.notes if inside else "",
-        filename=run.filename if inside else "",
-        receipt=run.sha256 if inside else "",
-        md5=run.md5 if inside else "",
-        version=version,
-        size=run.size,
-        text_size=run.text_size,
-        submitter=run.submitter.name if inside and run.submitter else "",
-        begun_at=run.begun_at,
-        received_at=run.received_at,
-        received_assumed=run.received_assumed,
-        run_at=run.run_at,
-        imported_at=run.imported_at,
-        importer=run.importer.name if inside and run.importer else "",
-        late=run.late,
+        receipt=run.sha256,
+        version=run.version if named else "",
+        submitter=run.submitter.name if run.submitter else "",
+        importer=run.importer.name if run.importer else "",
         awaits=_awaits(session, scoring, state, results_open, subset_seen(actor, evaluation, now)),
         waiting=scoring is None,
         ahead=_ahead(session, scoring),
         attempt=scoring.attempt if scoring else 0,
         finished_at=scoring.finished_at if scoring else None,
         seconds=scoring.seconds if scoring else None,
-        problems=tuple((line, message) for line, message in run.problems) if inside else (),
-        problem_count=run.problem_count if inside else 0,
-        failure=scoring.failure if scoring and inside else "",
-        crowded=scoring.facts.get("crowded", 0) if scoring and actor.may_organise(evaluation.campaign_id) else 0,
-        withdrawn_at=run.withdrawn_at,
-        withdrawn_because=run.withdrawn_because,
-        holds_place=run.holds_place,
-        would_hold_place=not may_change_standing(actor, evaluation, now),
+        problems=tuple((line, message) for line, message in run.problems),
+        failure=scoring.failure if scoring else "",
+        crowded=facts.get("crowded", 0) if actor.may_organise(evaluation.campaign_id) else 0,
+        would_hold_place=not may_change,
         answers=shown_answers(run, scoring, seen),
         agreements=accepted_agreements(session, run) if inside else (),
         said=shown_metadata(run, scoring, seen),
-        said_problem=scoring.facts.get("said_problem", "") if scoring and inside else "",
+        said_problem=facts.get("said_problem", ""),
     )
+    return shown if inside else replace(shown, **OUTSIDE)
 
 
 def sent_under(session: Session, user_id: int, key: str) -> int | None:
@@ -192,6 +179,36 @@ def find_submission(
     Raises NotFound for readers outside its team unless it is on a board that they may see.
     """
     return _find(session, actor, submission_id, now)[:2]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSubmission:
+    """A run that was scored in its evaluation's current set, and what its reader may see of it.
+
+    subset   the queries that the reader's figures are over
+    details  whether single queries are seen; named: whether it is known whose run it is
+    """
+
+    run: Submission
+    scoring: Scoring
+    scoring_set: ScoringSet
+    subset: Subset
+    details: bool
+    named: bool
+
+
+def find_scored(session: Session, actor: Actor, submission_id: int, now: dt.datetime) -> ScoredSubmission:
+    """Raises NotFound as `find_submission` does, and for a run that is not scored; NotAllowed where its results are not
+    open."""
+    run, scoring = find_submission(session, actor, submission_id, now)
+    scoring_set = current_set(session, run.evaluation_id)
+    if scoring is None or scoring_set is None or scoring.state != State.SCORED:
+        raise NotFound(f"submission {submission_id} is not scored")
+    results, details, named = (
+        may_see(actor, run.evaluation, sight, now, run.team_id) for sight in (Sight.RESULTS, Sight.DETAILS, Sight.NAMES)
+    )
+    require(results, "The results of this run are not open yet.")
+    return ScoredSubmission(run, scoring, scoring_set, subset_seen(actor, run.evaluation, now), details, named)
 
 
 def _find(

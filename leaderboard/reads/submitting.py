@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, submission_refusal
+from leaderboard.db import snapshot
 from leaderboard.formats import FileRules
 from leaderboard.lookup import (
     file_rules,
@@ -24,8 +25,6 @@ from leaderboard.reads.headings import EvaluationHeading, evaluation_heading, me
 from leaderboard.rules.form_fields import FormField
 from leaderboard.rules.quotas import Quota, quota_of
 from leaderboard.rules.standings import RunChoice, SystemKind, standing_runs
-
-__all__ = ["AskedAgreement", "OwnSystem", "Submitting", "TeamSubmitting", "submitting"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +134,9 @@ def submitting(
         run_choice=evaluation.campaign.run_choice,
         closed=submission_refusal(evaluation, now, now),
         teams=tuple(
-            TeamSubmitting(
-                id=team.id,
-                slug=team.slug,
-                name=team.name,
+            snapshot(
+                TeamSubmitting,
+                team,
                 systems=systems.get(team.id, ()),
                 quota=quotas[team.id],
                 primary=_name(session, part.primary_submission_id if (part := parts.get(team.id)) else None),
@@ -167,7 +165,7 @@ def _agreements(session: Session, actor: Actor, evaluation: Evaluation) -> tuple
     before = session.scalars(accepted).all()
     ids, keys = {one.id for one in before}, {one.key for one in before}
     return tuple(
-        AskedAgreement(one.id, one.key, one.version, one.title, one.text, one.key in keys)
+        snapshot(AskedAgreement, one, again=one.key in keys)
         for one in standing_agreements(session, evaluation.id)
         if one.id not in ids
     )

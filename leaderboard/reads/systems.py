@@ -18,8 +18,6 @@ from leaderboard.reads.progress import Line, ProgressPage, progress_in
 from leaderboard.reads.teams import OwnRun, own_runs
 from leaderboard.rules.standings import SystemKind
 
-__all__ = ["SystemFacts", "SystemPage", "SystemYears", "facts_of", "system"]
-
 
 @dataclass(frozen=True, slots=True)
 class SystemFacts:
@@ -115,7 +113,7 @@ def _with_all_figures(
     """
     runs = [point.entry.submission_id for _, line in lines for point in line.points]
     ids = {point.period.evaluation_id for _, line in lines for point in line.points}
-    own = [one for one in evaluations if one.id in ids]
+    own = [evaluation for evaluation in evaluations if evaluation.id in ids]
     entries = {one.submission_id: one for one in load_entries(session, actor, own, now, runs=runs)}
 
     def whole(line: Line) -> Line:

@@ -1,4 +1,5 @@
-"""A team's page: its members, its systems with their ranks, and, for members, every run."""
+"""A team's page: its members, its systems with their ranks, and, for members, every run; teams that let themselves be
+found, and who asks to join one."""
 
 import datetime as dt
 from collections.abc import Collection, Sequence
@@ -8,19 +9,30 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, known_evaluations, may_see
-from leaderboard.lookup import current_sets, find_known_team, with_current_scoring
-from leaderboard.models import Evaluation, Membership, Participation, Scoring, Submission, System, Team, User
+from leaderboard.db import snapshot
+from leaderboard.lookup import current_sets, find_known_team, find_own_team, takes_requests, with_current_scoring
+from leaderboard.models import (
+    Evaluation,
+    JoinRequest,
+    Membership,
+    Participation,
+    Scoring,
+    Submission,
+    System,
+    Team,
+    User,
+)
 from leaderboard.reads.campaigns import primary_columns
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Entry, load_entries
 from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
+from leaderboard.reads.paging import Paging, paged
 from leaderboard.reads.standings import Show, choose, load_candidates, ranks
 from leaderboard.rules.roles import Role
 from leaderboard.rules.standings import SystemKind, title_of_run
 from leaderboard.rules.states import State, shown_state
 
-__all__ = ["EMPTIED", "Member", "OwnRun", "TeamPage", "TeamPlace", "TeamSystem", "own_runs", "team_page"]
-
+PAGE = 50  # teams that are found
 EMPTIED = (
     "Nobody is in the team then, and nobody but an admin of this site can let somebody in; requests to join it that "
     "wait for an answer end."
@@ -102,7 +114,7 @@ class TeamPage:
     @property
     def is_last_owner(self) -> bool:
         """Whether others would be without an owner if this reader left."""
-        return self.is_owner and self.size > 1 and sum(one.role == Role.OWNER for one in self.members) == 1
+        return self.is_owner and self.size > 1 and sum(member.role == Role.OWNER for member in self.members) == 1
 
     @property
     def emptied(self) -> str:
@@ -120,20 +132,16 @@ def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Te
     measures = {column.name for column in columns.values()}
     places = _places(actor, evaluations, columns, load_candidates(session, actor, evaluations, now, measures), now)
     records = session.scalars(sa.select(System).where(System.team_id == team.id).order_by(System.name, System.id)).all()
-    systems = [
-        TeamSystem(one.name, one.slug, one.kind, one.description, tuple(places.get(one.id, ()))) for one in records
-    ]
+    systems = [snapshot(TeamSystem, system, places=tuple(places.get(system.id, ()))) for system in records]
     own = next((member for member in members if member.user_id == actor.user_id), None)
-    return TeamPage(
-        name=team.name,
-        slug=team.slug,
-        description=team.description,
-        created_at=team.created_at,
+    return snapshot(
+        TeamPage,
+        team,
         is_member=actor.is_in(team.id),
         is_owner=own is not None and own.role == Role.OWNER,
         size=len(members),
         members=members if inside else (),
-        systems=tuple(one for one in systems if one.places or inside),
+        systems=tuple(system for system in systems if system.places or inside),
         runs=own_runs(session, actor, [team.id], now) if inside else (),
     )
 
@@ -214,50 +222,126 @@ def own_runs(
     shown = Submission.withdrawn_at.is_(None), Submission.ruling.is_(None)  # else that is its state: shown_state
     is_rejected = sa.func.coalesce(sa.and_(Scoring.state == State.REJECTED, *shown), sa.false())
     of_state = sa.true() if rejected is None else is_rejected if rejected else ~is_rejected
-    rows = session.execute(
+    rows = session.execute(_own_rows().where(*theirs, of_state, known_evaluations(actor)).limit(limit)).all()
+    evaluations = {} if rejected else {run.evaluation_id: run.evaluation for run, _, _ in rows}  # those have no figures
+    columns = primary_columns(current_sets(session, list(evaluations))) if evaluations else {}
+    which = [run.id for run, _, _ in rows] if limit is not None else sa.select(Submission.id).where(*theirs)
+    measures = {column.name for column in columns.values()}
+    entries = load_entries(session, actor, list(evaluations.values()), now, measures, runs=which)
+    scored = {entry.submission_id: columns[entry.evaluation_id] for entry in entries}
+    means = {entry.submission_id: entry.figure(scored[entry.submission_id].name).mean for entry in entries}
+    return tuple(
+        snapshot(
+            OwnRun,
+            run,
+            title=title_of_run(run.label, run.filename, run.id),
+            evaluation=run.evaluation.title,
+            campaign=run.evaluation.campaign.title,
+            system=run.system.name,
+            team=run.team.name,
+            state=shown_state(state, run.withdrawn_at, run.ruling),
+            is_primary=run.id == primary,
+            column=scored.get(run.id),
+            mean=means.get(run.id),
+        )
+        for run, state, primary in rows
+    )
+
+
+def _own_rows() -> sa.Select[Submission, State, int | None]:
+    """Statement: runs, the newest first, each with the state of its scoring and its team's primary run."""
+    of_team = Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
+    return (
         with_current_scoring(sa.select(Submission, Scoring.state, Participation.primary_submission_id))
         .join(Submission.evaluation)
         .join(Evaluation.campaign)
-        .outerjoin(
-            Participation,
-            sa.and_(
-                Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
-            ),
-        )
-        .where(*theirs, of_state, known_evaluations(actor))
+        .outerjoin(Participation, sa.and_(*of_team))
         .options(
             sa.orm.contains_eager(Submission.evaluation).contains_eager(Evaluation.campaign),
             sa.orm.joinedload(Submission.team),
             sa.orm.joinedload(Submission.system),
         )
         .order_by(Submission.received_at.desc(), Submission.id.desc())
-        .limit(limit)
-    ).all()
-    evaluations = {} if rejected else {run.evaluation_id: run.evaluation for run, _, _ in rows}  # those have no figures
-    columns = primary_columns(current_sets(session, list(evaluations))) if evaluations else {}
-    which = [run.id for run, _, _ in rows] if limit is not None else sa.select(Submission.id).where(*theirs)
-    measures = {column.name for column in columns.values()}
-    entries = load_entries(session, actor, list(evaluations.values()), now, measures, runs=which) if evaluations else ()
-    by_run = {entry.submission_id: entry for entry in entries}
-    runs = []
-    for run, state, primary in rows:
-        entry = by_run.get(run.id)
-        column = columns[run.evaluation_id] if entry else None
-        runs.append(
-            OwnRun(
-                id=run.id,
-                title=title_of_run(run.label, run.filename, run.id),
-                evaluation=run.evaluation.title,
-                campaign=run.evaluation.campaign.title,
-                system=run.system.name,
-                team=run.team.name,
-                state=shown_state(state, run.withdrawn_at, run.ruling),
-                late=run.late,
-                date=run.date,
-                date_assumed=run.date_assumed,
-                is_primary=run.id == primary,
-                column=column,
-                mean=entry.figure(column.name).mean if entry and column else None,
-            )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTeam:
+    """A team as those who are not in it find it: nothing of what it takes part in."""
+
+    slug: str
+    name: str
+    description: str
+    size: int
+    is_member: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    id: int
+    name: str
+    text: str
+    created_at: dt.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TeamSettings:
+    slug: str
+    name: str
+    description: str
+    is_listed: bool
+    is_owner: bool
+
+
+def find_teams(
+    session: Session, actor: Actor, *, words: str = "", page: int | None = 1
+) -> tuple[tuple[FoundTeam, ...], Paging]:
+    """The teams that allow it, by name; `words`: those whose name or description holds them."""
+    members = sa.select(sa.func.count()).where(Membership.team_id == Team.id).scalar_subquery()
+    statement = sa.select(Team.id, Team.slug, Team.name, Team.description, members).where(takes_requests())
+    if words.strip():
+        asked = words.strip()
+        statement = statement.where(
+            sa.or_(Team.name.icontains(asked, autoescape=True), Team.description.icontains(asked, autoescape=True))
         )
-    return tuple(runs)
+    rows = session.execute(statement.order_by(sa.func.lower(Team.name), Team.id)).all()
+    found = [FoundTeam(slug, name, words, size, actor.is_in(key)) for key, slug, name, words, size in rows]
+    return paged(found, page, PAGE)
+
+
+def open_requests(session: Session, actor: Actor, team_slug: str) -> tuple[OpenRequest, ...]:
+    """The requests that wait for an answer, the oldest first; empty unless the actor owns the team or is an admin."""
+    is_owner = sa.exists().where(
+        Membership.team_id == Team.id, Membership.user_id == actor.user_id, Membership.role == Role.OWNER
+    )
+    rows = session.execute(
+        sa.select(JoinRequest.id, User.name, JoinRequest.text, JoinRequest.created_at)
+        .join(Team, Team.id == JoinRequest.team_id)
+        .join(User, User.id == JoinRequest.user_id)
+        .where(
+            Team.slug == team_slug,
+            sa.true() if actor.all_powerful else is_owner,
+            JoinRequest.answered_at.is_(None),
+        )
+        .order_by(JoinRequest.created_at, JoinRequest.id)
+    )
+    return tuple(OpenRequest(*row) for row in rows)
+
+
+def has_asked(session: Session, actor: Actor, team: Team) -> bool | None:
+    """Whether the actor's request waits there; None where they can't ask: visitors, members, teams that take none."""
+    if actor.user_id is None or actor.is_in(team.id):
+        return None
+    asked = sa.select(JoinRequest.id).where(
+        JoinRequest.team_id == team.id, JoinRequest.user_id == actor.user_id, JoinRequest.answered_at.is_(None)
+    )
+    if session.scalar(asked) is not None:
+        return True
+    return None if session.scalar(sa.select(Team.id).where(Team.id == team.id, takes_requests())) is None else False
+
+
+def team_settings(session: Session, actor: Actor, team_slug: str) -> TeamSettings:
+    """What its owners can change, for members. Raises NotFound for others."""
+    team = find_own_team(session, actor, team_slug)
+    membership = session.get_one(Membership, (team.id, actor.user_id))
+    return TeamSettings(team.slug, team.name, team.description, team.is_listed, membership.role is Role.OWNER)

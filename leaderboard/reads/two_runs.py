@@ -8,23 +8,29 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics, statistics
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
+from leaderboard.db import snapshot
 from leaderboard.errors import BadInput, InvalidFields, NotFound
 from leaderboard.lookup import find_evaluation_and_set
 from leaderboard.metrics.aggregation import Columns
 from leaderboard.metrics.ranking import Floats
 from leaderboard.metrics.stored import columns_from_values
-from leaderboard.models import Evaluation, ScoringSet
+from leaderboard.models import ScoringSet
 from leaderboard.numbers import read_whole
+from leaderboard.reads.board_listing import EVERYTHING, BoardQuery
 from leaderboard.reads.columns import Column, column, columns_of, per_query_columns, pick
 from leaderboard.reads.entries import Entry, Figure, load_entries, told_apart
-from leaderboard.reads.headings import EvaluationHeading, JudgedQuery, closed_details, evaluation_heading, queries_of
+from leaderboard.reads.headings import (
+    EvaluationHeading,
+    JudgedQuery,
+    closed_details,
+    evaluation_heading,
+    queries_of_subset,
+)
 from leaderboard.reads.paging import Paging, paged
 from leaderboard.reads.query_values import load_vectors, value_in
-from leaderboard.reads.standings import choose, known_order, load_candidates, show_of
+from leaderboard.reads.standings import known_order, load_standing
 from leaderboard.rules.settings import Judging, ScoringSettings, Subset
 from leaderboard.statistics import Effects, Interval, PairedTest
-
-__all__ = ["ComparePage", "Compared", "ComparedQuery", "MeasureBeside", "RunToCompare", "compare"]
 
 Pair = tuple[Columns, Columns]
 
@@ -112,9 +118,7 @@ def compare(
     *,
     a: str | None = None,
     b: str | None = None,
-    measure: str | None = None,
-    sort: str | None = None,
-    page: int | None = None,
+    view: BoardQuery = EVERYTHING,
 ) -> ComparePage:
     """Two runs of a board, by their numbers; without both, what there is to choose from.
 
@@ -124,26 +128,24 @@ def compare(
     evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
     require(may_see(actor, evaluation, Sight.DETAILS, now), closed_details(evaluation))
     asked = [_number(name, text) for name, text in (("a", a), ("b", b))]
-    wanted = [one for one in asked if one is not None]
+    wanted = [number for number in asked if number is not None]
     if len(wanted) > len(set(wanted)):
         raise InvalidFields({"b": ["the same run twice: choose another one"]})
+    own: dict[int, Entry] = {}
+    if scoring_set is not None and wanted:
+        loaded = load_entries(session, actor, [evaluation], now, scoring_set.settings.measures, runs=wanted)
+        own = {entry.submission_id: entry for entry in loaded if not entry.off_board}
+    if lost := [number for number in wanted if number not in own]:
+        raise NotFound(f"submission {lost[0]} is on no board of {evaluation.title}")
     compared: Compared | None = None
     runs: tuple[RunToCompare, ...] = ()
-    if scoring_set is None:
-        if wanted:
-            raise NotFound(f"submission {wanted[0]} is on no board of {evaluation.title}")
-    else:
-        names = scoring_set.settings.measures
-        found = load_entries(session, actor, [evaluation], now, names, runs=wanted) if wanted else []
-        own = {one.submission_id: one for one in found if not one.off_board}
-        if lost := [one for one in wanted if one not in own]:
-            raise NotFound(f"submission {lost[0]} is on no board of {evaluation.title}")
-        entries = [own[one] for one in wanted]
-        runs = _runs(session, actor, evaluation, scoring_set, now, entries)
+    if scoring_set is not None:
+        entries = [own[number] for number in wanted]
+        standing = load_standing(session, actor, evaluation, now, column(scoring_set.primary_measure))
+        runs = _runs(standing, entries)
         if len(entries) == 2:
-            subset = subset_seen(actor, evaluation, now)
             texts = may_see(actor, evaluation, Sight.TEXTS, now)
-            compared = _compared(session, scoring_set, subset, entries, texts, measure, sort or "", page)
+            compared = _compared(session, scoring_set, subset_seen(actor, evaluation, now), entries, texts, view)
     return ComparePage(evaluation_heading(evaluation, now), runs, wanted[0] if wanted else None, compared)
 
 
@@ -156,26 +158,18 @@ def _number(name: str, text: str | None) -> int | None:
         raise BadInput(f"{name}={text}: give the number of a run, as its page's address has it") from None
 
 
-def _runs(
-    session: Session,
-    actor: Actor,
-    evaluation: Evaluation,
-    scoring_set: ScoringSet,
-    now: dt.datetime,
-    chosen: Sequence[Entry],
-) -> tuple[RunToCompare, ...]:
+def _runs(standing: Sequence[Entry], chosen: Sequence[Entry]) -> tuple[RunToCompare, ...]:
     """The runs that stand, and those that the address names, by the names of their systems."""
-    primary = column(scoring_set.primary_measure)
-    candidates = load_candidates(session, actor, [evaluation], now, [primary.name])
-    standing = choose(candidates, show_of(None, evaluation.campaign.run_choice), primary)
-    entries = {one.submission_id: one for one in (*standing, *chosen)}
-    called = told_apart(one.system for one in entries.values())
-    stands = {one.system_id: one.submission_id for one in standing if not one.late}
+    entries = {entry.submission_id: entry for entry in (*standing, *chosen)}
+    called = told_apart(entry.system for entry in entries.values())
+    stands = {entry.system_id: entry.submission_id for entry in standing if not entry.late}
     named = [
-        RunToCompare(number, called[one.system.id] + ("" if stands.get(one.system_id) == number else f", {one.name}"))
-        for number, one in entries.items()
+        RunToCompare(
+            number, called[entry.system.id] + ("" if stands.get(entry.system_id) == number else f", {entry.name}")
+        )
+        for number, entry in entries.items()
     ]
-    return tuple(sorted(named, key=lambda one: (one.name.casefold(), one.submission_id)))
+    return tuple(sorted(named, key=lambda run: (run.name.casefold(), run.submission_id)))
 
 
 def _compared(
@@ -184,38 +178,39 @@ def _compared(
     subset: Subset,
     entries: Sequence[Entry],
     texts: bool,
-    measure: str | None,
-    sort: str,
-    page: int | None,
+    view: BoardQuery,
 ) -> Compared:
     settings = scoring_set.settings
-    columns, chosen = columns_of(settings), pick(per_query_columns(scoring_set), measure)
-    every = queries_of(session, [scoring_set])[scoring_set.id]
-    vectors = load_vectors(session, [one.scoring_id for one in entries], [*settings.measures, *settings.kept], subset)
-    positions = {one.external_id: one.position for one in every if one.position < settings.queries}
+    columns, chosen = columns_of(settings), pick(per_query_columns(scoring_set), view.measure)
+    known = queries_of_subset(session, scoring_set, Subset.ALL, texts)
+    vectors = load_vectors(
+        session, [entry.scoring_id for entry in entries], [*settings.measures, *settings.kept], subset
+    )
+    positions = {query.external_id: query.position for query in known if query.position < settings.queries}
     order = [positions[query] for query in metrics.query_order(positions)]
     first, second = (
-        {name: values for (scoring, name), values in vectors.items() if scoring == one.scoring_id} for one in entries
+        {name: values for (scoring, name), values in vectors.items() if scoring == entry.scoring_id}
+        for entry in entries
     )
-    pairs = {one.name: _pair(one.name, settings, first, second, order) for one in columns}
+    pairs = {each.name: _pair(each.name, settings, first, second, order) for each in columns}
     pair = pairs[chosen.name]
-    known = [one for one in every if not subset.leaves_out(one.split)]
-    rows = _queries(known, settings, first.get(chosen.name), second.get(chosen.name), texts)
-    ordered = _sorted(rows, chosen, sort)
-    shown, paging = paged(ordered, page, PAGE)
-    called = told_apart(one.system for one in entries)
+    shown_queries = [query for query in known if not subset.leaves_out(query.split)]
+    rows = _queries(shown_queries, settings, first.get(chosen.name), second.get(chosen.name))
+    ordered = _sorted(rows, chosen, view.sort)
+    shown, paging = paged(ordered, view.page, PAGE)
+    called = told_apart(entry.system for entry in entries)
     same = entries[0].system_id == entries[1].system_id
-    names = [one.name if same else called[one.system.id] for one in entries]
+    names = [entry.name if same else called[entry.system.id] for entry in entries]
     return Compared(
         first=entries[0],
         second=entries[1],
         names=(names[0], names[1]),
-        measures=tuple(_beside(one, entries, pairs[one.name]) for one in columns),
+        measures=tuple(_beside(each, entries, pairs[each.name]) for each in columns),
         column=chosen,
         interval=None if pair is None else _interval(chosen, settings, pair),
         test=None if pair is None else _test(chosen, pair),
         effects=_effects(chosen, pair),
-        sort=sort,
+        sort=view.sort,
         queries=ordered,
         shown=shown,
         paging=paging,
@@ -268,26 +263,24 @@ def _contributions(by: Column, pair: Pair) -> tuple[Floats, Floats]:
 
 
 def _beside(by: Column, entries: Sequence[Entry], pair: Pair | None) -> MeasureBeside:
-    first, second = (one.figure(by.name) for one in entries)
+    first, second = (entry.figure(by.name) for entry in entries)
     difference = None if first.mean is None or second.mean is None else first.mean - second.mean
     return MeasureBeside(by, first, second, difference, _effects(by, pair))
 
 
 def _queries(
-    known: Sequence[JudgedQuery], settings: ScoringSettings, first: Floats | None, second: Floats | None, texts: bool
+    known: Sequence[JudgedQuery], settings: ScoringSettings, first: Floats | None, second: Floats | None
 ) -> tuple[ComparedQuery, ...]:
     rows = []
     for query in known:
         mine, theirs = value_in(first, query.position), value_in(second, query.position)
+        judged = query.best_grade is not None or settings.judging is Judging.COMPLETE
         rows.append(
-            ComparedQuery(
-                external_id=query.external_id,
-                text=query.text if texts else "",
-                tags=tuple(query.tags) if texts else (),
-                position=query.position,
-                counted=not query.excluded
-                and (query.best_grade is not None or settings.judging is Judging.COMPLETE)
-                and not (mine is None and theirs is None),
+            snapshot(
+                ComparedQuery,
+                query,
+                tags=tuple(query.tags),
+                counted=not query.excluded and judged and not (mine is None and theirs is None),
                 first=mine,
                 second=theirs,
                 difference=None if mine is None or theirs is None else mine - theirs,

@@ -9,7 +9,7 @@ from wtforms.validators import ValidationError
 from leaderboard.errors import BadInput, Conflict, Gathered, TooManyAttempts
 from leaderboard.models import User
 from leaderboard.reads import accounts
-from leaderboard.reads.tokens import tokens_of
+from leaderboard.reads.accounts import tokens_of
 from leaderboard.services import closing, passwords, people
 from leaderboard.web.context import actor, now, reading, writing
 from leaderboard.web.forms import Given, form_page

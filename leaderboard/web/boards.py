@@ -1,14 +1,16 @@
 """The board of an evaluation, as a page and as a file."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from functools import partial
+from typing import Any
 
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from leaderboard.numbers import read_whole
 from leaderboard.reads import boards
+from leaderboard.reads.board_listing import BoardQuery
 from leaderboard.reads.boards import BoardPage, BoardRow
 from leaderboard.rules.form_fields import FormField, as_written
 from leaderboard.web.context import page_number, read
@@ -19,7 +21,7 @@ from leaderboard.web.sentences import board_finding
 blueprint = Blueprint("boards", __name__)
 
 ADDRESS = "/campaigns/<campaign>/<evaluation>"
-ASKED = ("measure", "tag", "show", "sort", "answer", "text")
+ASKED = ("measure", "tag", "show", "sort", "answer", "text")  # arguments of the address that a board takes
 
 COLUMNS: dict[str, Callable[[BoardRow], Cell]] = {
     "rank": lambda row: row.rank,
@@ -43,18 +45,34 @@ COLUMNS: dict[str, Callable[[BoardRow], Cell]] = {
 @blueprint.get(ADDRESS)
 def board(campaign: str, evaluation: str) -> ResponseReturnValue:
     run = request.args.get("run", type=read_whole)
-    page = read(boards.board, campaign, evaluation, asked=ASKED, page=page_number(), run=run)
-    finding, scale = board_finding(page), scale_of(page.whole.ends)
-    return render_template("boards/board.html", page=page, finding=finding, scale=scale)
+    return board_page(campaign, evaluation, page=page_number(), run=run)
 
 
 @exported(blueprint, ADDRESS)
 def board_file(campaign: str, evaluation: str) -> Table:
-    return board_table(read(boards.board, campaign, evaluation, asked=ASKED))
+    return board_table(campaign, evaluation)
 
 
-def board_table(page: BoardPage) -> Table:
+def board_page(campaign: str, evaluation: str, **more: int | None) -> str:
+    page = asked_board(campaign, evaluation, **more)
+    finding, scale = board_finding(page), scale_of(page.whole.ends)
+    return render_template("boards/board.html", page=page, finding=finding, scale=scale)
+
+
+def asked_board(campaign: str, evaluation: str, **more: Any) -> BoardPage:
+    """What the address asks for. more: of the `BoardQuery`."""
+    return read(boards.board, campaign, evaluation, view=board_query(ASKED, **more))
+
+
+def board_query(asked: Iterable[str], **more: Any) -> BoardQuery:
+    """What the address says of a board or of a page behind it. asked: the arguments that the page takes."""
+    given: dict[str, Any] = {name: request.args.get(name, "") for name in asked}
+    return BoardQuery(**given, **more)
+
+
+def board_table(campaign: str, evaluation: str, **more: int | None) -> Table:
     """Baselines first, then the rows as they stand; every measure with its interval where there is one."""
+    page = asked_board(campaign, evaluation, **more)
     columns = dict(COLUMNS)
     for place, column in enumerate(page.columns):
         columns |= _figure_columns(column.name, place)

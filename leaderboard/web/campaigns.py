@@ -5,7 +5,7 @@ from collections.abc import Callable
 from flask import Blueprint, current_app, render_template
 from flask.typing import ResponseReturnValue
 
-from leaderboard.reads import campaigns, overviews
+from leaderboard.reads import campaigns, progress
 from leaderboard.web import charts, kept
 from leaderboard.web.context import read, reading
 from leaderboard.web.exports import Cell, Table, campaign_facts, exported, rounded_to, table
@@ -32,7 +32,7 @@ COLUMNS: dict[str, Callable[[campaigns.EvaluationSummary], Cell]] = {
 def front() -> ResponseReturnValue:
     """The campaign with the most periods comes first, with its progress; the others below it."""
     with reading() as session:
-        page = read(overviews.front, within=session)
+        page = read(progress.front, within=session)
         setting_up = current_app.config["SETTING_UP"] and (not page.campaigns or campaigns.is_loading(session))
     chart = charts.progress_chart(page.years) if page.years else None
     featured = page.longest if chart else None
@@ -53,7 +53,7 @@ def front() -> ResponseReturnValue:
 
 @blueprint.get("/campaigns/<campaign>")
 def campaign(campaign: str) -> ResponseReturnValue:
-    found = read(overviews.campaign_overview, campaign)
+    found = read(progress.campaign_overview, campaign)
     drawn = charts.progress_chart(found.years)
     return render_template("campaigns/campaign.html", page=found.page, progress=found.years, chart=drawn)
 

@@ -11,6 +11,7 @@ from leaderboard.reads.entries import Entry
 from leaderboard.reads.two_runs import ComparedQuery, compare
 from leaderboard.web import charts
 from leaderboard.web.api.answers import plain
+from leaderboard.web.boards import board_query
 from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, table
 from leaderboard.web.sentences import comparison_finding
@@ -18,7 +19,7 @@ from leaderboard.web.sentences import comparison_finding
 blueprint = Blueprint("comparing", __name__)
 
 ADDRESS = "/campaigns/<campaign>/<evaluation>/compare"
-ASKED = ("a", "b", "measure", "sort")
+RUNS, VIEW = ("a", "b"), ("measure", "sort")
 
 COLUMNS: dict[str, Callable[[ComparedQuery], Cell]] = {
     "query": lambda row: row.external_id,
@@ -33,10 +34,10 @@ COLUMNS: dict[str, Callable[[ComparedQuery], Cell]] = {
 def runs(campaign: str, evaluation: str) -> ResponseReturnValue:
     wrong: Mapping[str, list[str]] = {}
     try:
-        page = read(compare, campaign, evaluation, asked=ASKED, page=page_number())
+        page = read(compare, campaign, evaluation, asked=RUNS, view=board_query(VIEW, page=page_number()))
     except InvalidFields as error:
         g.refused, wrong = True, error.fields
-        page = read(compare, campaign, evaluation, asked=[name for name in ("a", "b") if name not in wrong])
+        page = read(compare, campaign, evaluation, asked=[name for name in RUNS if name not in wrong])
     found = page.compared
     chart = charts.comparison_chart(found) if found else None
     finding = comparison_finding(found) if found else None
@@ -47,7 +48,7 @@ def runs(campaign: str, evaluation: str) -> ResponseReturnValue:
 @exported(blueprint, ADDRESS)
 def runs_file(campaign: str, evaluation: str) -> Table:
     """Query by query by the measure that is asked for; the means by all measures, interval and test are facts."""
-    page = read(compare, campaign, evaluation, asked=ASKED)
+    page = read(compare, campaign, evaluation, asked=RUNS, view=board_query(VIEW))
     facts: dict[str, object] = {"evaluation": evaluation_facts(page.evaluation)}
     name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}-compared"
     found = page.compared

@@ -20,20 +20,6 @@ from leaderboard.reads.headings import CampaignHeading, EvaluationHeading, Terms
 from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION
 
-__all__ = [
-    "FORMATS",
-    "Cell",
-    "Table",
-    "campaign_facts",
-    "column_facts",
-    "evaluation_facts",
-    "exported",
-    "file_name",
-    "rounded_to",
-    "table",
-    "terms_facts",
-]
-
 P = ParamSpec("P")
 Row = TypeVar("Row")
 Cell = str | int | float | bool | dt.datetime | None

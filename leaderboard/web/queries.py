@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from leaderboard.reads import queries
 from leaderboard.reads.queries import QueryResult, QuerySummary
+from leaderboard.web.boards import board_query
 from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, file_name, table
 from leaderboard.web.scales import scale_of
@@ -43,14 +44,14 @@ RESULT_COLUMNS: dict[str, Callable[[QueryResult], Cell]] = {
 
 @blueprint.get(ADDRESS)
 def query_list(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page = read(queries.query_list, campaign, evaluation, asked=LIST_ASKED, page=page_number())
+    page = read(queries.query_list, campaign, evaluation, view=board_query(LIST_ASKED, page=page_number()))
     scale = scale_of(value for row in page.queries for value in (row.median, row.best, row.worst))
     return render_template("queries/list.html", page=page, scale=scale)
 
 
 @exported(blueprint, ADDRESS)
 def query_list_file(campaign: str, evaluation: str) -> Table:
-    page = read(queries.query_list, campaign, evaluation, asked=LIST_ASKED, page=None)
+    page = read(queries.query_list, campaign, evaluation, view=board_query(LIST_ASKED))
     facts = {
         "evaluation": evaluation_facts(page.evaluation),
         "measure": column_facts(page.column) if page.column else None,
@@ -63,7 +64,7 @@ def query_list_file(campaign: str, evaluation: str) -> Table:
 @blueprint.get(f"{ADDRESS}.tsv")
 def query_rows(campaign: str, evaluation: str) -> ResponseReturnValue:
     """The queries that the reader knows of, as `leaderboard score --queries` reads them."""
-    page = read(queries.query_list, campaign, evaluation, page=None)
+    page = read(queries.query_list, campaign, evaluation)
     answer = Response(page.as_file, content_type="text/tab-separated-values; charset=utf-8")
     answer.headers["Content-Disposition"] = 'attachment; filename="queries.tsv"'
     return answer
@@ -71,7 +72,7 @@ def query_rows(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 @blueprint.get(f"{ADDRESS}/<path:query>")
 def query(campaign: str, evaluation: str, query: str) -> ResponseReturnValue:
-    page = read(queries.query, campaign, evaluation, query, asked=QUERY_ASKED, page=page_number())
+    page = read(queries.query, campaign, evaluation, query, view=board_query(QUERY_ASKED, page=page_number()))
     place = page.columns.index(page.column)
     scale = scale_of(page.ends)
     return render_template("queries/query.html", page=page, scale=scale, place=place)
@@ -79,7 +80,7 @@ def query(campaign: str, evaluation: str, query: str) -> ResponseReturnValue:
 
 @exported(blueprint, f"{ADDRESS}/<path:query>")
 def query_file(campaign: str, evaluation: str, query: str) -> Table:
-    page = read(queries.query, campaign, evaluation, query, asked=QUERY_ASKED)
+    page = read(queries.query, campaign, evaluation, query, view=board_query(QUERY_ASKED))
     columns = dict(RESULT_COLUMNS)
     for place, column in enumerate(page.columns):
         columns[column.name] = partial(_value, place)

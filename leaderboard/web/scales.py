@@ -6,8 +6,6 @@ They are drawn as SVG attributes, since the site's security policy allows no inl
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["Scale", "scale_of"]
-
 WIDTH = 100.0  # of the drawing, in its own units
 
 

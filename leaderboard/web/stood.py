@@ -5,14 +5,12 @@ from collections.abc import Callable
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
-from leaderboard.reads import boards, moved, stood
+from leaderboard.reads import moved, stood
 from leaderboard.reads.moved import MovedPage, MovedSystem, SourceRow, SourcesPage
 from leaderboard.web.api.answers import plain
-from leaderboard.web.boards import ASKED, board_table
+from leaderboard.web.boards import board_page, board_table
 from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, table
-from leaderboard.web.scales import scale_of
-from leaderboard.web.sentences import board_finding
 
 blueprint = Blueprint("stood", __name__, url_prefix="/campaigns/<campaign>/<evaluation>")
 
@@ -43,14 +41,12 @@ def index(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 @blueprint.get("/boards/<int:scoring_set>")
 def board(campaign: str, evaluation: str, scoring_set: int) -> ResponseReturnValue:
-    page = read(boards.board, campaign, evaluation, asked=ASKED, set_id=scoring_set, page=page_number())
-    finding, scale = board_finding(page), scale_of(page.whole.ends)
-    return render_template("boards/board.html", page=page, finding=finding, scale=scale)
+    return board_page(campaign, evaluation, set_id=scoring_set, page=page_number())
 
 
 @exported(blueprint, "/boards/<int:scoring_set>")
 def board_file(campaign: str, evaluation: str, scoring_set: int) -> Table:
-    return board_table(read(boards.board, campaign, evaluation, asked=ASKED, set_id=scoring_set))
+    return board_table(campaign, evaluation, set_id=scoring_set)
 
 
 @blueprint.get(MOVED)

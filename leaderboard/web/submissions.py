@@ -15,8 +15,7 @@ from leaderboard.access import Actor, require
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.models import Submission
 from leaderboard.reads.entries import NO_FIGURE
-from leaderboard.reads.receipts import receipt
-from leaderboard.reads.results import ThresholdCost, results
+from leaderboard.reads.results import ThresholdCost, receipt, results
 from leaderboard.reads.standing_effects import Act, effect
 from leaderboard.reads.submissions import SubmissionStatus, status
 from leaderboard.rules.states import State

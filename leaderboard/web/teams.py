@@ -11,7 +11,7 @@ from leaderboard.access import require
 from leaderboard.errors import BadInput, Conflict, InvalidFields, LeaderboardError, NotFound, TooManyAttempts
 from leaderboard.lookup import find_known_team
 from leaderboard.models import Invitation, Team, User
-from leaderboard.reads import accounts, finding
+from leaderboard.reads import accounts
 from leaderboard.reads import teams as pages
 from leaderboard.rules.roles import Role
 from leaderboard.services import join_requests, teams
@@ -68,7 +68,7 @@ def new() -> ResponseReturnValue:
 def find() -> ResponseReturnValue:
     words = request.args.get("words", "")
     with reading() as session:
-        found, paging = finding.find_teams(session, actor(), words=words, page=page_number())
+        found, paging = pages.find_teams(session, actor(), words=words, page=page_number())
     return render_template("teams/find.html", found=found, paging=paging, words=words)
 
 
@@ -76,7 +76,7 @@ def find() -> ResponseReturnValue:
 @signed_in
 def change(team: str) -> ResponseReturnValue:
     with reading() as session:
-        settings = finding.team_settings(session, actor(), team)
+        settings = pages.team_settings(session, actor(), team)
     form = SettingsForm(data={"description": settings.description, "is_listed": settings.is_listed})
     if not form.validate_on_submit():
         return form_page("teams/change.html", form, settings=settings)
@@ -138,8 +138,8 @@ def _page(team: str, form: AskForm, error: LeaderboardError | None = None) -> Re
         if actor().user_id is not None:  # a visitor owns no team and asks to join none
             told = {
                 "invitations": accounts.open_invitations(session, actor(), team, now()),
-                "requests": finding.open_requests(session, actor(), team),
-                "asked": finding.has_asked(session, actor(), _known(session, team)),
+                "requests": pages.open_requests(session, actor(), team),
+                "asked": pages.has_asked(session, actor(), _known(session, team)),
             }
     if page.slug != team:  # it was renamed, or became a part of another one
         return redirect(url_for("teams.show", team=page.slug))

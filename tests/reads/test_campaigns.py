@@ -73,11 +73,6 @@ def test_no_leader_is_named_before_results_are_open(field: Field) -> None:
     assert read(field, CONSOLE).evaluations[0].leader is not None
 
 
-def test_an_unknown_campaign_is_not_found(field: Field) -> None:
-    with field.database.read() as session, pytest.raises(NotFound):
-        campaign(session, VISITOR, "olds", NOW)
-
-
 def test_a_teams_page_has_its_systems_with_their_places(field: Field) -> None:
     field.run("Alder", {"AP": [0.5] * 4}, team="Woods")
     field.run("Birch", {"AP": [0.9] * 4}, team="Meadow")
@@ -108,8 +103,3 @@ def test_a_team_whose_runs_are_on_no_board_under_its_name_is_absent_for_others(f
     with pytest.raises(NotFound):
         team(field, "woods")
     assert [one.name for one in team(field, "woods", field.member("Woods")).systems] == ["Alder"]
-
-
-def test_an_unknown_team_is_not_found(field: Field) -> None:
-    with field.database.read() as session, pytest.raises(NotFound):
-        team_page(session, VISITOR, "nobody", NOW)

@@ -9,6 +9,7 @@ from leaderboard.db import Database
 from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.models import Evaluation
 from leaderboard.reads import queries
+from leaderboard.reads.board_listing import BoardQuery
 from leaderboard.reads.queries import QueryListPage, QueryPage, query, query_list
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Split
@@ -19,12 +20,12 @@ from tests.support.field import DAY, NAN, NOW, Field
 
 def list_of(field: Field, actor: Actor = VISITOR, **asked: Any) -> QueryListPage:
     with field.database.read() as session:
-        return query_list(session, actor, "news", "2026", NOW, **asked)
+        return query_list(session, actor, "news", "2026", NOW, BoardQuery(**asked))
 
 
-def one(field: Field, external_id: str, actor: Actor = VISITOR, **asked: str) -> QueryPage:
+def one(field: Field, external_id: str, actor: Actor = VISITOR, **asked: Any) -> QueryPage:
     with field.database.read() as session:
-        return query(session, actor, "news", "2026", external_id, NOW, **asked)
+        return query(session, actor, "news", "2026", external_id, NOW, BoardQuery(**asked))
 
 
 def test_each_query_has_its_relevant_documents_and_the_fields_median_and_best(field: Field) -> None:
@@ -173,7 +174,7 @@ def test_until_it_opens_nobody_but_organisers_reads_what_the_queries_ask_for(
 def test_a_long_list_comes_page_by_page_and_whole_as_a_file(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queries, "PAGE", 3)
     field.run("Alder", {"AP": [0.4, 0.3, 0.2, 0.1]})
-    assert [row.query.external_id for row in list_of(field, sort="-median").queries] == ["q4", "q3", "q2"]
+    assert [row.query.external_id for row in list_of(field, sort="-median", page=1).queries] == ["q4", "q3", "q2"]
     second = list_of(field, sort="-median", page=2)
     assert [row.query.external_id for row in second.queries] == ["q1"]
     assert (second.paging.page, second.paging.pages, second.paging.rows) == (2, 2, 4)

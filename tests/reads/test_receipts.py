@@ -28,8 +28,7 @@ from leaderboard.lookup import current_set
 from leaderboard.models import Evaluation, JudgmentRevision, Team
 from leaderboard.reads.judgments import published, qrels
 from leaderboard.reads.queries import query_list
-from leaderboard.reads.receipts import Receipt, receipt
-from leaderboard.reads.results import results
+from leaderboard.reads.results import Receipt, receipt, results
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.reproduction import JUDGMENTS, KNOWN, QUERIES, SUBTOPICS
 from leaderboard.rules.settings import Judging, NoRelevant, Split, Subset
@@ -64,7 +63,7 @@ class Played:
             for file in published(session, actor, campaign, slug, present()).files:
                 lines = qrels(session, actor, campaign, slug, present(), file=file)
                 (folder / f"{file}.qrels").write_text("".join(lines))
-            page = query_list(session, actor, campaign, slug, present(), page=None)
+            page = query_list(session, actor, campaign, slug, present())
         (folder / QUERIES).write_text(page.as_file)
 
 

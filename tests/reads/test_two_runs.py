@@ -9,6 +9,7 @@ from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, InvalidFields, NotAllowed, NotFound
 from leaderboard.models import Evaluation
+from leaderboard.reads.board_listing import BoardQuery
 from leaderboard.reads.two_runs import Compared, ComparePage, compare
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Split
@@ -22,7 +23,7 @@ FIRST, SECOND = [0.9, 0.8, 0.7, 0.6], [0.8, 0.6, 0.4, 0.7]
 def page_of(field: Field, *runs: object, actor: Actor = VISITOR, **asked: Any) -> ComparePage:
     named = dict(zip("ab", map(str, runs), strict=False))
     with field.database.read() as session:
-        return compare(session, actor, "news", "2026", NOW, **named, **asked)
+        return compare(session, actor, "news", "2026", NOW, **named, view=BoardQuery(**asked))
 
 
 def compared(field: Field, *runs: object, **asked: Any) -> Compared:

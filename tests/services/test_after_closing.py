@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.models import Participation, Submission, System
+from leaderboard.reads.board_listing import BoardQuery
 from leaderboard.reads.boards import board
 from leaderboard.rules.standings import Designation
 from leaderboard.services import submissions
@@ -26,7 +27,7 @@ def boards(field: Field) -> dict[str, set[int]]:
     found = {}
     for show in ORDERS:
         with field.database.read() as session:
-            page = board(session, VISITOR, "news", "2026", NOW, show=show)
+            page = board(session, VISITOR, "news", "2026", NOW, BoardQuery(show=show))
         found[show] = {row.entry.submission_id for row in page.rows}
     return found
 

@@ -11,6 +11,7 @@ from scipy import stats
 from leaderboard.access import CONSOLE, VISITOR
 from leaderboard.db import Database, clock
 from leaderboard.models import Board, Campaign, Evaluation, Score, ScoringSet, System
+from leaderboard.reads.board_listing import BoardQuery
 from leaderboard.reads.boards import BoardPage, board
 from leaderboard.rules.settings import NoRelevant, Split, Subset
 from leaderboard.rules.standings import Designation, RunChoice, SystemKind
@@ -92,7 +93,7 @@ def test_a_board_keeps_the_means_of_all_scored_runs_undefined_ones_too(field: Fi
 
 def read(field: Field, **asked: str) -> BoardPage:
     with field.database.read() as session:
-        return board(session, VISITOR, "news", next(iter(field.evaluations)), NOW, **asked)
+        return board(session, VISITOR, "news", next(iter(field.evaluations)), NOW, BoardQuery(**asked))
 
 
 def may_be_best(field: Field, **asked: str) -> list[str]:

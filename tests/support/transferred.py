@@ -21,6 +21,7 @@ from leaderboard.models import (
     ScoringSet,
     Submission,
 )
+from leaderboard.reads.board_listing import BoardQuery
 from leaderboard.reads.boards import BoardPage, board
 from leaderboard.reads.entries import Figure
 from leaderboard.reads.moved import moved
@@ -131,10 +132,10 @@ def boards_held(
             ]
         }  # fmt: skip
         for one in stood:
-            read = partial(board, session, actor, slug, evaluation, now, set_id=one.id)
-            pages = {str(show): read(show=show) for show in shows}
+            read = partial(board, session, actor, slug, evaluation, now)
+            pages = {str(show): read(BoardQuery(set_id=one.id, show=show)) for show in shows}
             _, *others = next(iter(pages.values())).columns
-            pages |= {each.name: read(measure=each.name) for each in others}
+            pages |= {each.name: read(BoardQuery(set_id=one.id, measure=each.name)) for each in others}
             for name, page in pages.items():
                 rows = [
                     (row.rank, row.rank_set, row.entry.system.slug, row.entry.system.name, row.entry.label,

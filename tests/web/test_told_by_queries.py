@@ -60,14 +60,6 @@ def test_the_smallest_difference_and_the_queries_that_the_lead_rests_on_are_said
     assert re.search(r"Queries Swapped Difference with at most 5 % swapped 5 \d+ % \S+ 10 \d+ % 0\.0\d\d ", page)
 
 
-def test_a_disastrous_run_changes_neither_sentence(app: Flask, field: Field) -> None:
-    field.run("Everything", {"AP": [0.001 * number for number in range(20)]})
-    field.refresh()
-    page = seen(app, BOARD)
-    assert FINDS in page
-    assert RESTS in page
-
-
 def test_while_details_are_closed_nothing_of_it_is_on_the_page(app: Flask, field: Field) -> None:
     field.refresh()
     for closed in (
@@ -86,14 +78,6 @@ def test_while_details_are_closed_nothing_of_it_is_on_the_page(app: Flask, field
             assert told not in page
         assert json.loads(app.test_client().get(f"{BOARD}.json").text)["queries_tell"] is None
         assert json.loads(app.test_client().get(f"{OF_PROGRAMS}/board").text)["statistics"]["told"] is None
-
-
-def test_other_views_than_the_one_worked_out_make_no_claim(app: Flask, field: Field) -> None:
-    field.run("Birch", {"AP": HALF})
-    field.refresh()
-    assert RESTS in seen(app, BOARD)
-    for asked in ("?tag=law", "?show=all"):
-        assert "What these queries can tell" not in seen(app, BOARD + asked)
 
 
 LEADS = {

@@ -13,6 +13,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.audit.verify import Report
 from leaderboard.formats import Limits, QueryRow
 from leaderboard.models import Campaign, Event, Score, Scoring, ScoringSet, Submission
+from leaderboard.reads.board_listing import BoardQuery
 from leaderboard.reads.boards import board
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Subset
@@ -197,7 +198,7 @@ def test_a_mean_has_the_same_digits_whatever_the_order_of_import(world: World) -
     world.drain()
     assert _scores(world, run)["AP", "all"].mean == (1 + 1 + 1 / 3) / 3 != (1 / 3 + 1 + 1) / 3
     with world.database.read() as session:
-        page = board(session, CONSOLE, "small", "2027", present(), tag="all")
+        page = board(session, CONSOLE, "small", "2027", present(), BoardQuery(tag="all"))
     assert [row.entry.figures["AP"].mean for row in page.rows] == [(1 + 1 + 1 / 3) / 3]
 
 

@@ -15,8 +15,6 @@ from leaderboard.rules.digests import digest
 from leaderboard.rules.states import State
 from leaderboard.store import RunStore
 
-__all__ = ["ListedDocuments", "listed_documents"]
-
 RUNS, LISTS = 20, 10  # how many runs are looked at, the newest, and how many lists of each: somebody waits
 
 

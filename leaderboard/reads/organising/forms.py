@@ -13,8 +13,6 @@ from leaderboard.models import Acceptance, Agreement, Evaluation
 from leaderboard.reads.organising.rooms import organised_evaluation
 from leaderboard.rules.form_fields import FormField
 
-__all__ = ["OrganisedAgreement", "OrganisedField", "OrganisedForm", "organised_form"]
-
 
 @dataclass(frozen=True, slots=True)
 class OrganisedField:

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
+from leaderboard.db import snapshot
 from leaderboard.formats import Judgments, SubtopicJudgments
 from leaderboard.lookup import newest_revision, query_numbers, refusals, refusals_by_measures
 from leaderboard.lookup.sources import removal_of_source
@@ -17,18 +18,6 @@ from leaderboard.models import Evaluation, Judgment, JudgmentRevision, Query, Sc
 from leaderboard.reads.organising.rooms import organised_evaluation
 from leaderboard.rules.digests import revision_sha256
 from leaderboard.rules.states import UNFINISHED, SetState, State
-
-__all__ = [
-    "GradeChange",
-    "JudgedQuery",
-    "JudgmentChanges",
-    "OrganisedJudgments",
-    "OrganisedRevision",
-    "OtherSource",
-    "judgment_changes",
-    "organised_judgments",
-    "query_ids",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,15 +237,10 @@ def organised_judgments(
     for revision, name in rows:
         own = {state: counts for (of, state), counts in sets.items() if of == revision.id}
         revisions.append(
-            OrganisedRevision(
-                number=revision.number,
-                source=revision.source,
-                judgments=revision.judgments,
-                note=revision.note,
-                imported_at=revision.imported_at,
+            snapshot(
+                OrganisedRevision,
+                revision,
                 imported_by=name or "",
-                released_at=revision.released_at,
-                sha256=revision.sha256,
                 stands=any(state is not SetState.BUILDING for state in own),
                 building=SetState.BUILDING in own,
                 waiting=sum(waiting for waiting, _ in own.values()),
@@ -268,7 +252,9 @@ def organised_judgments(
     return OrganisedJudgments(
         queries=count,
         official=evaluation.official_source,
-        others=tuple(OtherSource(one, removal_of_source(session, evaluation, one, now).in_words) for one in others),
+        others=tuple(
+            OtherSource(other, removal_of_source(session, evaluation, other, now).in_words) for other in others
+        ),
         set_aside=tuple(evaluation.set_aside),
         revisions=tuple(revisions),
         published=evaluation.judgments_published,

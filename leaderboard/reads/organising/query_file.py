@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
+from leaderboard.db import snapshot
 from leaderboard.formats import QueryRow
 from leaderboard.lookup import current_set, queries_stay
 from leaderboard.models import Evaluation, Judgment, Query
@@ -15,8 +16,6 @@ from leaderboard.reads.organising.rooms import organised_evaluation
 from leaderboard.reads.paging import Paging, paged
 from leaderboard.rules.digests import short
 from leaderboard.rules.settings import Split
-
-__all__ = ["OrganisedQueries", "OrganisedQuery", "QueryChange", "QueryChanges", "organised_queries", "query_changes"]
 
 PAGE = 200
 
@@ -120,15 +119,15 @@ def organised_queries(
     judged = _judged(session, evaluation, shown)
     return OrganisedQueries(
         rows=tuple(
-            OrganisedQuery(
-                query.external_id,
-                query.text,
-                query.description,
-                tuple(query.tags),
-                query.split is Split.HIDDEN,
-                query.excluded_at is not None,
-                query.excluded_because,
-                judged.get(query.id, 0),
+            snapshot(
+                OrganisedQuery,
+                query,
+                id=query.external_id,
+                tags=tuple(query.tags),
+                hidden=query.split is Split.HIDDEN,
+                excluded=query.excluded_at is not None,
+                because=query.excluded_because,
+                judged=judged.get(query.id, 0),
             )
             for query in shown
         ),

@@ -28,12 +28,10 @@ from leaderboard.reads.headings import campaign_measures
 from leaderboard.reads.organising.effects import TAKES_RUNS, revealed_in_words
 from leaderboard.reads.organising.rooms import organised_campaign, organised_evaluation
 from leaderboard.rules.moments import moment_in_words
-from leaderboard.rules.phases import Opening, Phase, closed_from, phase_of
+from leaderboard.rules.phases import Opening, Phase, phase_of
 from leaderboard.rules.settings import Judging, Split, lacks
 from leaderboard.rules.standings import SystemKind
 from leaderboard.rules.visibility import Visibility
-
-__all__ = ["Mend", "Point", "Urgency", "left_to_do", "readiness"]
 
 
 class Urgency(StrEnum):
@@ -71,6 +69,8 @@ MENDS: dict[Need, Mend] = {
     "known": Mend.JUDGMENTS,
     "subtopics": Mend.JUDGMENTS,
 }
+TO_DO, LOOK, DONE = Urgency
+Points = Iterator[tuple[Urgency, str, Mend]]
 
 
 def readiness(session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime) -> tuple[Point, ...]:
@@ -85,95 +85,82 @@ def left_to_do(session: Session, actor: Actor, campaign_slug: str, now: dt.datet
     campaign = organised_campaign(session, actor, campaign_slug)
     evaluations = session.scalars(sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id)).all()
     return {
-        one.slug: sum(point.urgency is Urgency.TO_DO for point in _points(session, one, now))
-        for one in evaluations
-        if one.draft or phase_of(one, now) is not Phase.CLOSED
+        evaluation.slug: sum(point.urgency is TO_DO for point in _points(session, evaluation, now))
+        for evaluation in evaluations
+        if evaluation.draft or phase_of(evaluation, now) is not Phase.CLOSED
     }
 
 
 def _points(session: Session, evaluation: Evaluation, now: dt.datetime) -> Iterator[Point]:
-    yield _queries(session, evaluation)
-    yield from _judgments(session, evaluation)
-    yield from _measures(session, evaluation)
-    yield _dates(session, evaluation, now)
-    yield from _opened_again(session, evaluation, now)
-    yield _knowledge(session, evaluation)
-    yield from _openings(evaluation, now)
-    yield _quotas(evaluation)
-    yield from _document_list(session, evaluation)
-    yield _baselines(session, evaluation)
-    words = [name for name in ("contact", "guidelines") if not getattr(evaluation.campaign, name)]
-    if words:
-        yield Point("Words", Urgency.LOOK, f"The campaign's page has no {' and no '.join(words)}.", Mend.CAMPAIGN)
-    else:
-        yield Point("Words", Urgency.DONE, "The campaign's page has guidelines and a contact.", Mend.CAMPAIGN)
+    checks: dict[str, Points] = {
+        "Queries": _queries(session, evaluation),
+        "Judgments": _judgments(session, evaluation),
+        "Measures": _measures(session, evaluation),
+        "Dates": _dates(session, evaluation, now),
+        "Who knows of it": _knowledge(session, evaluation),
+        "What is public": _openings(evaluation, now),
+        "Quotas": _quotas(evaluation),
+        "Documents": _document_list(session, evaluation),
+        "Baselines": _baselines(session, evaluation),
+        "Words": _words(evaluation),
+    }
+    return (Point(about, urgency, words, mend) for about, of_it in checks.items() for urgency, words, mend in of_it)
 
 
-def _queries(session: Session, evaluation: Evaluation) -> Point:
-    rows = session.execute(
-        sa.select(Query.split, Query.excluded_at.is_not(None), Query.text == "").where(
-            Query.evaluation_id == evaluation.id
-        )
-    ).all()
-    counting = [row for row in rows if not row[1]]
+def _queries(session: Session, evaluation: Evaluation) -> Points:
+    columns = Query.split, Query.excluded_at.is_not(None), Query.text == ""
+    rows = session.execute(sa.select(*columns).where(Query.evaluation_id == evaluation.id)).all()
+    counting = [(split, textless) for split, excluded, textless in rows if not excluded]
+    textless = sum(empty for _, empty in counting)
     if not counting:
-        words = "All queries are excluded." if rows else "There are no queries yet."
-        return Point("Queries", Urgency.TO_DO, words, Mend.QUERIES)
-    if all(split is Split.HIDDEN for split, _, _ in counting):
-        return Point("Queries", Urgency.TO_DO, "All queries are hidden: nobody can make a run.", Mend.QUERIES)
-    textless = sum(empty for _, _, empty in counting)
-    if textless:
-        words = (
-            f"{counted(textless, 'query', 'queries')} of {len(counting):,} without a text: participants see ids only."
-        )
-        return Point("Queries", Urgency.LOOK, words, Mend.QUERIES)
-    return Point("Queries", Urgency.DONE, f"{counted(len(counting), 'query', 'queries')}.", Mend.QUERIES)
+        yield TO_DO, "All queries are excluded." if rows else "There are no queries yet.", Mend.QUERIES
+    elif all(split is Split.HIDDEN for split, _ in counting):
+        yield TO_DO, "All queries are hidden: nobody can make a run.", Mend.QUERIES
+    elif textless:
+        of_all = f"{counted(textless, 'query', 'queries')} of {len(counting):,}"
+        yield LOOK, f"{of_all} without a text: participants see ids only.", Mend.QUERIES
+    else:
+        yield DONE, f"{counted(len(counting), 'query', 'queries')}.", Mend.QUERIES
 
 
-def _judgments(session: Session, evaluation: Evaluation) -> Iterator[Point]:
+def _judgments(session: Session, evaluation: Evaluation) -> Points:
     revision = newest_revision(session, evaluation, evaluation.official_source)
     if revision is None:
-        words = "There are no judgments yet. Runs are taken, and scored once there are."
-        yield Point("Judgments", Urgency.TO_DO, words, Mend.JUDGMENTS)
+        yield TO_DO, "There are no judgments yet. Runs are taken, and scored once there are.", Mend.JUDGMENTS
         return
-    queries = session.execute(
-        sa.select(Query.id, sa.func.max(Judgment.grade))
+    best_grades = session.scalars(
+        sa.select(sa.func.max(Judgment.grade))
+        .select_from(Query)
         .outerjoin(Judgment, sa.and_(Judgment.query_id == Query.id, Judgment.revision_id == revision.id))
         .where(Query.evaluation_id == evaluation.id, Query.excluded_at.is_(None))
         .group_by(Query.id)
     ).all()
-    unjudged = sum(grade is None for _, grade in queries)
-    if unjudged and evaluation.judging is Judging.POOLED:
-        words = f"{counted(unjudged, 'query', 'queries')} of {len(queries):,} without judgments: left out of all means."
-        yield Point("Judgments", Urgency.LOOK, words, Mend.JUDGMENTS)
-        return
-    barren = sum(grade is None or grade < evaluation.relevance_level for _, grade in queries)
-    if barren:
-        words = f"{counted(barren, 'query', 'queries')} of {len(queries):,} without a relevant document."
-        yield Point("Judgments", Urgency.LOOK, words, Mend.JUDGMENTS)
-        return
-    yield Point("Judgments", Urgency.DONE, f"{counted(revision.judgments, 'judgment')}.", Mend.JUDGMENTS)
+    unjudged = sum(grade is None for grade in best_grades) if evaluation.judging is Judging.POOLED else 0
+    barren = sum(grade is None or grade < evaluation.relevance_level for grade in best_grades)
+    if unjudged:
+        of_all = f"{counted(unjudged, 'query', 'queries')} of {len(best_grades):,}"
+        yield LOOK, f"{of_all} without judgments: left out of all means.", Mend.JUDGMENTS
+    elif barren:
+        of_all = f"{counted(barren, 'query', 'queries')} of {len(best_grades):,}"
+        yield LOOK, f"{of_all} without a relevant document.", Mend.JUDGMENTS
+    else:
+        yield DONE, f"{counted(revision.judgments, 'judgment')}.", Mend.JUDGMENTS
 
 
-def _measures(session: Session, evaluation: Evaluation) -> Iterator[Point]:
+def _measures(session: Session, evaluation: Evaluation) -> Points:
     revision = newest_revision(session, evaluation, evaluation.official_source)
+    known, subtopics = (_has(session, table, revision) for table in (KnownDocument, SubtopicJudgment))
+    given = {"documents": evaluation.documents, "beta": evaluation.campaign.beta, "known": known}
     missing: dict[Need, list[str]] = {}
     for name in campaign_measures(evaluation.campaign):
-        for need in lacks(
-            metrics.parse(name),
-            documents=evaluation.documents,
-            beta=evaluation.campaign.beta,
-            known=_has(session, KnownDocument, revision),
-            subtopics=_has(session, SubtopicJudgment, revision),
-        ):
+        for need in lacks(metrics.parse(name), **given, subtopics=subtopics):  # type: ignore[arg-type]
             missing.setdefault(need, []).append(name)
     for need, names in missing.items():
-        verb = "needs" if len(names) == 1 else "need"
-        yield Point("Measures", Urgency.TO_DO, f"{', '.join(names)} {verb} {NEEDED[need]}.", MENDS[need])
+        yield TO_DO, f"{', '.join(names)} {'needs' if len(names) == 1 else 'need'} {NEEDED[need]}.", MENDS[need]
     if revision is not None and current_set(session, evaluation.id) is None:
-        yield Point("Measures", Urgency.TO_DO, "No run can be scored with these settings.", Mend.JUDGMENTS)
+        yield TO_DO, "No run can be scored with these settings.", Mend.JUDGMENTS
     elif not missing:
-        yield Point("Measures", Urgency.DONE, "Every measure has what it needs.", Mend.CAMPAIGN)
+        yield DONE, "Every measure has what it needs.", Mend.CAMPAIGN
 
 
 def _has(session: Session, table: type[KnownDocument | SubtopicJudgment], revision: JudgmentRevision | None) -> bool:
@@ -181,120 +168,114 @@ def _has(session: Session, table: type[KnownDocument | SubtopicJudgment], revisi
     return revision is None or bool(session.scalar(sa.select(sa.exists().where(table.revision_id == revision.id))))
 
 
-def _dates(session: Session, evaluation: Evaluation, now: dt.datetime) -> Point:
-    phase, end = phase_of(evaluation, now), closed_from(evaluation)
-    if evaluation.closes_at is None or end is None:
-        if _is_of_the_past(session, evaluation):
+def _dates(session: Session, evaluation: Evaluation, now: dt.datetime) -> Points:
+    phase = phase_of(evaluation, now)
+    runs, imported = session.execute(
+        sa.select(sa.func.count(), sa.func.count(Submission.imported_at)).where(
+            Submission.evaluation_id == evaluation.id
+        )
+    ).one()
+    urgency = DONE
+    if evaluation.closes_at is None:
+        waiting = [name for name in ("results", "details", "texts") if getattr(evaluation, name) is Opening.CLOSED]
+        words = "It never closes."
+        if runs and runs == imported:
             missing = " and no opening date" if evaluation.opens_at is None else ""
             takes = "once it is no draft any more, it takes new runs" if evaluation.draft else "it takes new runs"
             words = (
                 f"Its runs were brought in and it has no closing date{missing}: {takes}. Give the dates that it had."
             )
-            return Point("Dates", Urgency.TO_DO, words, Mend.SETTINGS)
-        waiting = [name for name in ("results", "details", "texts") if getattr(evaluation, name) is Opening.CLOSED]
-        if waiting:
+            urgency = TO_DO
+        elif waiting:
             words = f"It never closes, so what is to open when it closes stays closed: {', '.join(waiting)}."
-            return Point("Dates", Urgency.LOOK, words, Mend.SETTINGS)
-        return Point("Dates", Urgency.DONE, "It never closes.", Mend.SETTINGS)
-    if phase in (Phase.CLOSED, Phase.GRACE):
-        late = ", and takes late runs" if evaluation.late_allowed else ", and takes no runs any more"
-        words = f"It closed on {moment_in_words(evaluation.closes_at)}{late}."
-        own = sa.select(sa.exists().where(Submission.evaluation_id == evaluation.id))
-        if evaluation.draft or session.scalar(own):
-            return Point("Dates", Urgency.TO_DO if evaluation.draft else Urgency.DONE, words, Mend.SETTINGS)
-        return Point("Dates", Urgency.TO_DO, f"{words} No run ever came: give it dates to come.", Mend.SETTINGS)
-    closes = f"closes on {moment_in_words(evaluation.closes_at)}"
-    if evaluation.draft and phase is Phase.OPEN:
-        words = f"It is a draft. Once it is none, it is open at once; it {closes}."
-        return Point("Dates", Urgency.DONE, words, Mend.SETTINGS)
-    if evaluation.opens_at is not None and phase is Phase.UPCOMING:
-        return Point(
-            "Dates", Urgency.DONE, f"Opens on {moment_in_words(evaluation.opens_at)}, {closes}.", Mend.SETTINGS
+            urgency = LOOK
+    elif phase in (Phase.CLOSED, Phase.GRACE):
+        late = "late runs" if evaluation.late_allowed else "no runs any more"
+        words = f"It closed on {moment_in_words(evaluation.closes_at)}, and takes {late}."
+        if evaluation.draft or not runs:
+            urgency = TO_DO
+            words += "" if evaluation.draft else " No run ever came: give it dates to come."
+    else:
+        opens = f"Opens on {moment_in_words(evaluation.opens_at)}" if evaluation.opens_at else "Is open"
+        if phase is Phase.OPEN:
+            opens = "It is a draft. Once it is none, it is open at once" if evaluation.draft else "Is open"
+        words = f"{opens}, closes on {moment_in_words(evaluation.closes_at)}."
+    yield urgency, words, Mend.SETTINGS
+    if phase in TAKES_RUNS and (revealed := once_revealed(session, evaluation)):
+        before = revealed_in_words(revealed)
+        yield (
+            LOOK,
+            f"It takes runs again, and ranks them, although everybody could read before: {before}.",
+            Mend.SETTINGS,
         )
-    return Point("Dates", Urgency.DONE, f"Is open, {closes}.", Mend.SETTINGS)
 
 
-def _opened_again(session: Session, evaluation: Evaluation, now: dt.datetime) -> Iterator[Point]:
-    """Whether it takes runs of people who may have read its judgments."""
-    if phase_of(evaluation, now) in TAKES_RUNS and (revealed := once_revealed(session, evaluation)):
-        words = (
-            f"It takes runs again, and ranks them, although everybody could read before: {revealed_in_words(revealed)}."
-        )
-        yield Point("Dates", Urgency.LOOK, words, Mend.SETTINGS)
-
-
-def _is_of_the_past(session: Session, evaluation: Evaluation) -> bool:
-    """Whether it has runs, and all of them were brought in."""
-    own = sa.select(sa.func.count(), sa.func.count(Submission.imported_at))
-    runs, imported = session.execute(own.where(Submission.evaluation_id == evaluation.id)).one()
-    return bool(runs) and runs == imported
-
-
-def _knowledge(session: Session, evaluation: Evaluation) -> Point:
+def _knowledge(session: Session, evaluation: Evaluation) -> Points:
     """Who knows of it."""
-    campaign = evaluation.campaign
+    visibility = evaluation.campaign.visibility
     if evaluation.draft:
-        words = "It is a draft: for everybody but organisers it is not there."
-        return Point("Who knows of it", Urgency.TO_DO, words, Mend.SETTINGS)
-    if campaign.visibility is Visibility.DRAFT:
-        words = "Its campaign is a draft: for everybody but organisers it is not there."
-        return Point("Who knows of it", Urgency.TO_DO, words, Mend.CAMPAIGN)
-    if campaign.visibility is Visibility.PRIVATE:
-        teams = session.scalar(sa.select(sa.func.count()).where(CampaignTeam.campaign_id == campaign.id)) or 0
+        yield TO_DO, "It is a draft: for everybody but organisers it is not there.", Mend.SETTINGS
+    elif visibility is Visibility.DRAFT:
+        yield TO_DO, "Its campaign is a draft: for everybody but organisers it is not there.", Mend.CAMPAIGN
+    elif visibility is Visibility.PRIVATE:
+        of_campaign = CampaignTeam.campaign_id == evaluation.campaign_id
+        teams = session.scalar(sa.select(sa.func.count()).where(of_campaign)) or 0
         words = f"The campaign is private: {counted(teams, 'team') if teams else 'no team'} let in."
-        return Point("Who knows of it", Urgency.DONE if teams else Urgency.TO_DO, words, Mend.ORGANISERS)
-    return Point("Who knows of it", Urgency.DONE, "Everybody.", Mend.SETTINGS)
+        yield DONE if teams else TO_DO, words, Mend.ORGANISERS
+    else:
+        yield DONE, "Everybody.", Mend.SETTINGS
 
 
-def _openings(evaluation: Evaluation, now: dt.datetime) -> Iterator[Point]:
-    about = "What is public"
-    found = []
-    if phase_of(evaluation, now) is not Phase.CLOSED and evaluation.details is Opening.ALWAYS:
-        found.append("Results by query are public while runs are taken: they reveal the judgments.")
-    if evaluation.judgments_published and evaluation.closes_at is None:
-        found.append("The judgments are published when it has closed, and it never closes: give it a closing date.")
-    if evaluation.texts is Opening.NEVER:
-        found.append("Texts of queries are never public: give them to participants in another way.")
-    until = evaluation.anonymous_until
-    if until is not None and evaluation.closes_at is not None and until < evaluation.closes_at:
-        found.append(f"Names of teams are shown from {moment_in_words(until)} on, before it closes.")
-    for words in found:
-        yield Point(about, Urgency.LOOK, words, Mend.SETTINGS)
-    if not found:
+def _openings(evaluation: Evaluation, now: dt.datetime) -> Points:
+    until, closes = evaluation.anonymous_until, evaluation.closes_at
+    doubts = {
+        "Results by query are public while runs are taken: they reveal the judgments.": (
+            phase_of(evaluation, now) is not Phase.CLOSED and evaluation.details is Opening.ALWAYS
+        ),
+        "The judgments are published when it has closed, and it never closes: give it a closing date.": (
+            evaluation.judgments_published and closes is None
+        ),
+        "Texts of queries are never public: give them to participants in another way.": (
+            evaluation.texts is Opening.NEVER
+        ),
+        f"Names of teams are shown from {moment_in_words(until) if until else ''} on, before it closes.": (
+            until is not None and closes is not None and until < closes
+        ),
+    }
+    for words, is_so in doubts.items():
+        if is_so:
+            yield LOOK, words, Mend.SETTINGS
+    if not any(doubts.values()):
         board = {Opening.NEVER: "to organisers only", Opening.CLOSED: "to all once it has closed"}
-        words = f"The board is shown {board.get(evaluation.results, 'to all')}."
-        yield Point(about, Urgency.DONE, words, Mend.SETTINGS)
+        yield DONE, f"The board is shown {board.get(evaluation.results, 'to all')}.", Mend.SETTINGS
 
 
-def _quotas(evaluation: Evaluation) -> Point:
-    if evaluation.daily_quota is None and evaluation.total_quota is None:
+def _quotas(evaluation: Evaluation) -> Points:
+    quotas = {"a day": evaluation.daily_quota, "in all": evaluation.total_quota}
+    bounds = [f"{bound:,} {when}" for when, bound in quotas.items() if bound is not None]
+    if not bounds:
         words = "No limit of submissions: the figures of many runs tell something of the judgments."
-        return Point("Quotas", Urgency.LOOK, words, Mend.SETTINGS)
-    if 0 in (evaluation.daily_quota, evaluation.total_quota):
+        yield LOOK, words, Mend.SETTINGS
+    elif 0 in quotas.values():
         words = "The quota is 0: no team can submit a run. Left empty, there is no limit."
-        return Point("Quotas", Urgency.LOOK, words, Mend.SETTINGS)
-    bounds = [
-        f"{bound:,} {when}"
-        for bound, when in ((evaluation.daily_quota, "a day"), (evaluation.total_quota, "in all"))
-        if bound is not None
-    ]
-    return Point("Quotas", Urgency.DONE, f"A team submits {' and '.join(bounds)} at most.", Mend.SETTINGS)
+        yield LOOK, words, Mend.SETTINGS
+    else:
+        yield DONE, f"A team submits {' and '.join(bounds)} at most.", Mend.SETTINGS
 
 
-def _document_list(session: Session, evaluation: Evaluation) -> Iterator[Point]:
+def _document_list(session: Session, evaluation: Evaluation) -> Points:
     """Whether the list of documents can be the collection's: by its length, since each look at a page asks."""
-    listed = file_rules(evaluation).documents
+    listed, documents = file_rules(evaluation).documents, evaluation.documents
     if not listed:
         return
     has = f"The list of documents has {counted(listed, 'document')}"
     refused = "Runs that name others are rejected."
-    if evaluation.documents is not None and evaluation.documents != listed:
-        words = f"{has}, and the collection {evaluation.documents:,} (N_total). {refused}"
-        yield Point("Documents", Urgency.TO_DO, words, Mend.FORM)
-    elif evaluation.documents is None and (judged := _judged_documents(session, evaluation)) > listed:
-        yield Point("Documents", Urgency.TO_DO, f"{has}, and {judged:,} are judged. {refused}", Mend.FORM)
+    if documents is not None and documents != listed:
+        yield TO_DO, f"{has}, and the collection {documents:,} (N_total). {refused}", Mend.FORM
+    elif documents is None and (judged := _judged_documents(session, evaluation)) > listed:
+        yield TO_DO, f"{has}, and {judged:,} are judged. {refused}", Mend.FORM
     else:
-        yield Point("Documents", Urgency.DONE, f"{has}.", Mend.FORM)
+        yield DONE, f"{has}.", Mend.FORM
 
 
 def _judged_documents(session: Session, evaluation: Evaluation) -> int:
@@ -302,21 +283,27 @@ def _judged_documents(session: Session, evaluation: Evaluation) -> int:
     revision = newest_revision(session, evaluation, evaluation.official_source)
     if revision is None:
         return 0
-    documents = sa.select(Judgment.document).where(Judgment.revision_id == revision.id).distinct()
-    return session.scalar(sa.select(sa.func.count()).select_from(documents.subquery())) or 0
+    different = sa.func.count(sa.distinct(Judgment.document))
+    return session.scalar(sa.select(different).where(Judgment.revision_id == revision.id)) or 0
 
 
-def _baselines(session: Session, evaluation: Evaluation) -> Point:
+def _baselines(session: Session, evaluation: Evaluation) -> Points:
+    of_evaluation = Submission.evaluation_id == evaluation.id, Submission.withdrawn_at.is_(None)
     count = session.scalar(
         sa.select(sa.func.count(sa.distinct(Submission.system_id)))
         .join(System, System.id == Submission.system_id)
-        .where(
-            Submission.evaluation_id == evaluation.id,
-            Submission.withdrawn_at.is_(None),
-            System.kind == SystemKind.BASELINE,
-        )
+        .where(*of_evaluation, System.kind == SystemKind.BASELINE)
     )
-    if not count:
+    if count:
+        yield DONE, f"{counted(count, 'baseline')}.", Mend.SYSTEMS
+    else:
         words = "No baseline yet: participants see better where they stand beside one. Mark a system with runs as one."
-        return Point("Baselines", Urgency.LOOK, words, Mend.SYSTEMS)
-    return Point("Baselines", Urgency.DONE, f"{counted(count, 'baseline')}.", Mend.SYSTEMS)
+        yield LOOK, words, Mend.SYSTEMS
+
+
+def _words(evaluation: Evaluation) -> Points:
+    lacking = [name for name in ("contact", "guidelines") if not getattr(evaluation.campaign, name)]
+    if lacking:
+        yield LOOK, f"The campaign's page has no {' and no '.join(lacking)}.", Mend.CAMPAIGN
+    else:
+        yield DONE, "The campaign's page has guidelines and a contact.", Mend.CAMPAIGN

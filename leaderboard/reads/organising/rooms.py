@@ -7,25 +7,13 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
+from leaderboard.db import snapshot
 from leaderboard.errors import NotFound
 from leaderboard.lookup import find_campaign, find_evaluation, with_current_scoring
 from leaderboard.models import Campaign, CampaignOrganiser, Evaluation, Scoring, Submission, User
 from leaderboard.reads.headings import CampaignHeading, campaign_heading
 from leaderboard.rules.phases import Phase, phase_of
 from leaderboard.rules.states import UNFINISHED
-
-__all__ = [
-    "CampaignRoom",
-    "Counts",
-    "EvaluationRow",
-    "OrganisedCampaign",
-    "Room",
-    "campaign_room",
-    "organised_campaign",
-    "organised_campaigns",
-    "organised_evaluation",
-    "room",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,18 +130,13 @@ def campaign_room(session: Session, actor: Actor, slug: str, now: dt.datetime) -
         campaign_heading(campaign),
         tuple(organisers),
         tuple(
-            EvaluationRow(
-                one.slug,
-                one.title,
-                one.period,
-                one.condition,
-                phase_of(one, now),
-                one.opens_at,
-                one.closes_at,
-                one.draft,
-                counts.get(one.id, Counts()),
+            snapshot(
+                EvaluationRow,
+                evaluation,
+                phase=phase_of(evaluation, now),
+                counts=counts.get(evaluation.id, Counts()),
             )
-            for one in evaluations
+            for evaluation in evaluations
         ),
     )
 

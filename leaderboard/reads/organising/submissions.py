@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
 from leaderboard.choosing import contenders, stand_refusal
+from leaderboard.db import snapshot
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.lookup import form_fields, with_current_scoring
 from leaderboard.models import Campaign, Evaluation, Participation, Scoring, Submission, System, Team, User
@@ -19,8 +20,6 @@ from leaderboard.reads.paging import Paging, paging_of
 from leaderboard.rules.form_fields import Answer, as_written
 from leaderboard.rules.standings import Designation, SystemKind, title_of_run
 from leaderboard.rules.states import SHOWN_STATES, UNFINISHED, WITHDRAWN, Ruling, State, shown_state
-
-__all__ = ["ROWS", "Filters", "SubmissionList", "SubmissionRow", "may_replace", "submission_row", "submissions"]
 
 Columns = TypeVarTuple("Columns")
 
@@ -125,7 +124,7 @@ def submissions(
     statement = _rows().where(*asked, *of_state).order_by(Submission.received_at.desc(), Submission.id.desc())
     if page is not None:
         statement = statement.limit(ROWS).offset(paging.before(ROWS))
-    rows = tuple(_row(*row) for row in session.execute(statement))
+    rows = tuple(_row(row) for row in session.execute(statement))
     waits = sa.case((sa.and_(Scoring.state.in_(UNFINISHED), *_state("")), Scoring.queued_at))
     took = sa.case((Scoring.state == State.SCORED, Scoring.seconds))
     oldest, mean, longest = session.execute(
@@ -158,7 +157,7 @@ def submission_row(
     found = session.execute(_rows().where(*own)).one_or_none()
     if found is None:
         raise NotFound(f"there is no submission {submission_id} in {evaluation.title}")
-    return _row(*found)
+    return _row(found)
 
 
 def may_replace(
@@ -173,9 +172,9 @@ def may_replace(
     others = session.scalars(
         sa.select(Submission).where(Submission.id.in_([one.submission_id for one in contenders(session, run)]))
     )
-    free = [one.id for one in others if stand_refusal(session, actor, one, now) is None]
+    free = [other.id for other in others if stand_refusal(session, actor, other, now) is None]
     rows = session.execute(_rows().where(Submission.id.in_(free)).order_by(Submission.id.desc()))
-    return tuple(_row(*row) for row in rows)
+    return tuple(_row(row) for row in rows)
 
 
 def _rows() -> sa.Select[Submission, Scoring, System, Team, Evaluation, str, str | None, bool]:
@@ -265,18 +264,12 @@ def _counts(session: Session, asked: list[sa.ColumnElement[bool]]) -> dict[str, 
     return counts
 
 
-def _row(
-    run: Submission,
-    scoring: Scoring | None,
-    system: System,
-    team: Team,
-    evaluation: Evaluation,
-    campaign: str,
-    submitter: str | None,
-    is_primary: bool,
-) -> SubmissionRow:
-    return SubmissionRow(
-        id=run.id,
+def _row(row: Any) -> SubmissionRow:
+    """Of a row of `_rows`."""
+    run, scoring, system, team, evaluation, campaign, submitter, is_primary = row
+    return snapshot(
+        SubmissionRow,
+        run,
         title=title_of_run(run.label, run.filename, run.id),
         campaign=campaign,
         evaluation=evaluation.slug,
@@ -286,19 +279,11 @@ def _row(
         system=system.name,
         system_slug=system.slug,
         kind=system.kind,
-        designation=run.designation,
         is_primary=is_primary,
         state=shown_state(scoring.state if scoring else None, run.withdrawn_at, run.ruling),
-        late=run.late,
         submitter=submitter or "",
-        received_at=run.received_at,
-        received_assumed=run.received_assumed,
         finished_at=scoring.finished_at if scoring else None,
         seconds=scoring.seconds if scoring else None,
-        size=run.size,
         problems=run.problem_count,
-        ruled_because=run.ruled_because,
-        filename=run.filename,
-        sha256=run.sha256,
         answers={field.key: as_written(answer) for field, answer in answers_of_run(run, scoring).items()},
     )

@@ -15,8 +15,6 @@ from leaderboard.reads.organising.rooms import organised_campaign
 from leaderboard.reads.systems import SystemFacts, facts_of
 from leaderboard.rules.standings import SystemKind
 
-__all__ = ["Elsewhere", "OrganisedSystem", "organised_system", "organised_systems"]
-
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:

@@ -7,23 +7,13 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, may_rename, merging_refusal
+from leaderboard.db import snapshot
 from leaderboard.errors import NotFound
 from leaderboard.lookup import merged_team, namesakes
 from leaderboard.models import Evaluation, Membership, Participation, Submission, System, Team
 from leaderboard.reads.organising.rooms import organised_campaign
 from leaderboard.rules.digests import digest
 from leaderboard.rules.standings import SystemKind, primary_run
-
-__all__ = [
-    "Merging",
-    "OrganisedTeam",
-    "SharedEvaluation",
-    "Twin",
-    "merging",
-    "organised_team",
-    "organised_teams",
-    "part_of",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +164,9 @@ def _teams(session: Session, actor: Actor, *which: sa.ColumnElement[bool]) -> tu
         .order_by(Team.name, Team.id)
     )
     return tuple(
-        OrganisedTeam(
-            id=team.id,
-            name=team.name,
-            slug=team.slug,
-            description=team.description,
+        snapshot(
+            OrganisedTeam,
+            team,
             members=member_count,
             systems=system_count,
             runs=runs,

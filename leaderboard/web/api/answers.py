@@ -17,14 +17,14 @@ from typing import Any
 import msgspec
 
 from leaderboard.errors import LeaderboardError
-from leaderboard.reads.board_statistics import BoardStatistics
+from leaderboard.reads.board_statistics import BoardStatistics, Lead
 from leaderboard.reads.boards import BoardPage, BoardRow
 from leaderboard.reads.columns import Column
+from leaderboard.reads.compared import Orders
 from leaderboard.reads.entries import Entry, SystemLabel
 from leaderboard.reads.headings import EvaluationHeading
 from leaderboard.reads.judgments import JudgedDocuments, PublishedPage
 from leaderboard.reads.moved import MovedSystem, SourceRow
-from leaderboard.reads.orders import Orders
 from leaderboard.reads.organising.judgment_file import JudgmentChanges
 from leaderboard.reads.organising.query_file import OrganisedQueries, QueryChanges
 from leaderboard.reads.organising.submissions import SubmissionList
@@ -36,7 +36,6 @@ from leaderboard.reads.results import SubmissionResults
 from leaderboard.reads.standing_effects import Effect
 from leaderboard.reads.stood import StoodSet
 from leaderboard.reads.systems import SystemPage
-from leaderboard.reads.told import Lead
 from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.run_checks import Checked, Warned
 from leaderboard.rules.settings import ScoringSettings

@@ -4,7 +4,7 @@ from flask import g, request
 
 from leaderboard.access import VISITOR, actor_through
 from leaderboard.errors import NotAllowed, NotIdentified
-from leaderboard.reads.tokens import open_token
+from leaderboard.reads.accounts import open_token
 from leaderboard.rules.scopes import Scope
 from leaderboard.services.attempts import count_wrong_token
 from leaderboard.services.tokens import USED_EVERY, note_use

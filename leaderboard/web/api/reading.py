@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from flask import Response
 
@@ -15,7 +16,6 @@ from leaderboard.reads import (
     progress,
     queries,
     ranked_lists,
-    receipts,
     results,
     submissions,
     submitting,
@@ -23,11 +23,12 @@ from leaderboard.reads import (
     teams,
     two_runs,
 )
+from leaderboard.reads.board_listing import BoardQuery
 from leaderboard.rules.scopes import Scope
 from leaderboard.web.api.endpoints import get
 from leaderboard.web.context import read, store
 
-__all__ = ["EVALUATION", "with_answer"]
+__all__ = ["EVALUATION", "asked_board"]
 
 EVALUATION = "/campaigns/<campaign>/evaluations/<evaluation>"
 
@@ -82,13 +83,18 @@ def board(
     runs of each system; sort: a column, with - before it the other way round; answer: only runs with this answer to a
     field of the form, as KEY:ANSWER, with the ranks that they have among all.
     """
-    found = read(boards.board, campaign, evaluation, measure=measure, tag=tag, show=show, sort=sort, answer=answer)
-    return with_answer(found)
+    return asked_board(campaign, evaluation, measure=measure, tag=tag, show=show, sort=sort, answer=answer)
 
 
-def with_answer(page: boards.BoardPage) -> boards.BoardPage:
+def asked_board(campaign: str, evaluation: str, set_id: int | None = None, **asked: str | None) -> boards.BoardPage:
     """The board with the rows that pass its filter by answers, as its page lists them."""
+    page = read(boards.board, campaign, evaluation, view=replace(_view(**asked), set_id=set_id))
     return replace(page, rows=page.listed)
+
+
+def _view(**asked: str | None) -> BoardQuery:
+    given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    return BoardQuery(**given)
 
 
 @get(f"{EVALUATION}/queries")
@@ -96,13 +102,13 @@ def list_queries(
     campaign: str, evaluation: str, *, measure: str | None = None, tag: str | None = None, sort: str | None = None
 ) -> queries.QueryListPage:
     """All queries of an evaluation. Where single queries are open, with median, best and worst value of the systems."""
-    return read(queries.query_list, campaign, evaluation, measure=measure, tag=tag, sort=sort, page=None)
+    return read(queries.query_list, campaign, evaluation, view=_view(measure=measure, tag=tag, sort=sort))
 
 
 @get(f"{EVALUATION}/queries.tsv", file="text/plain")
 def query_rows(campaign: str, evaluation: str) -> Response:
     """All queries that you may know of, as a file: id, text and tags, as `leaderboard score --queries` reads them."""
-    page = read(queries.query_list, campaign, evaluation, page=None)
+    page = read(queries.query_list, campaign, evaluation)
     return Response(page.as_file, content_type="text/plain; charset=utf-8")
 
 
@@ -111,7 +117,7 @@ def query(
     campaign: str, evaluation: str, query: str, *, show: str | None = None, sort: str | None = None
 ) -> queries.QueryPage:
     """One query across all systems."""
-    return read(queries.query, campaign, evaluation, query, show=show, sort=sort)
+    return read(queries.query, campaign, evaluation, query, view=_view(show=show, sort=sort))
 
 
 @get(f"{EVALUATION}/compare")
@@ -129,7 +135,7 @@ def compare(
     the board; without both, those to choose from. sort: position, a, b or difference, with "-" before it the other way
     round.
     """
-    return read(two_runs.compare, campaign, evaluation, a=a, b=b, measure=measure, sort=sort, page=None)
+    return read(two_runs.compare, campaign, evaluation, a=a, b=b, view=_view(measure=measure, sort=sort))
 
 
 @get(f"{EVALUATION}/submitting", Scope.READ)
@@ -159,11 +165,11 @@ def submission_results(
 
 
 @get("/submissions/<int:submission>/receipt")
-def submission_receipt(submission: int) -> receipts.Receipt:
+def submission_receipt(submission: int) -> results.Receipt:
     """A scored submission's receipt: the hashes of its file, judgments and settings, and the command that computes its
     figures again offline, as far as these are open.
     """
-    return read(receipts.receipt, submission)
+    return read(results.receipt, submission)
 
 
 @get("/submissions/<int:submission>/queries/<path:query>")

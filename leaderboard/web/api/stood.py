@@ -1,10 +1,8 @@
 """Old boards as they stood, what moved between two of them, and boards by several sources of judgments."""
 
-from typing import Any
-
 from leaderboard.reads import boards, moved, stood
 from leaderboard.web.api.endpoints import get
-from leaderboard.web.api.reading import EVALUATION, with_answer
+from leaderboard.web.api.reading import EVALUATION, asked_board
 from leaderboard.web.context import read
 
 
@@ -27,8 +25,8 @@ def old_board(
     answer: str | None = None,
 ) -> boards.BoardPage:
     """A board as it stood, or one by another source of judgments; takes what the board takes."""
-    more: dict[str, Any] = {"measure": measure, "tag": tag, "show": show, "sort": sort, "answer": answer}
-    return with_answer(read(boards.board, campaign, evaluation, set_id=scoring_set, **more))
+    asked = {"measure": measure, "tag": tag, "show": show, "sort": sort, "answer": answer}
+    return asked_board(campaign, evaluation, scoring_set, **asked)
 
 
 @get(f"{EVALUATION}/boards/<int:before>/to/<int:after>")

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from leaderboard.errors import NotFound
 from leaderboard.lookup import find_known_team
 from leaderboard.models import Invitation, Team, User
-from leaderboard.reads import accounts, finding, teams
+from leaderboard.reads import accounts, teams
 from leaderboard.rules.roles import Role
 from leaderboard.rules.scopes import Scope
 from leaderboard.services import join_requests
@@ -53,7 +53,7 @@ class JoinRequests:
     """asked: whether a request of yours waits, None where you can't ask; waiting: for owners, those to be answered."""
 
     asked: bool | None
-    waiting: tuple[finding.OpenRequest, ...]
+    waiting: tuple[teams.OpenRequest, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +101,10 @@ class NewRole:
 
 
 @get("/teams", Scope.READ)
-def find_teams(*, words: str = "") -> tuple[finding.FoundTeam, ...]:
+def find_teams(*, words: str = "") -> tuple[teams.FoundTeam, ...]:
     """The teams that let themselves be found. words: those whose name or description holds them."""
     with reading() as session:
-        return finding.find_teams(session, actor(), words=words, page=None)[0]
+        return teams.find_teams(session, actor(), words=words, page=None)[0]
 
 
 @post("/teams", Scope.MANAGE, status=HTTPStatus.CREATED)
@@ -124,22 +124,22 @@ def join_team(body: Accepting) -> teams.TeamPage:
 
 
 @get(f"{TEAM}/settings", Scope.READ)
-def team_settings(team: str) -> finding.TeamSettings:
+def team_settings(team: str) -> teams.TeamSettings:
     """What its owners can change about a team, for its members."""
     with reading() as session:
-        return finding.team_settings(session, actor(), team)
+        return teams.team_settings(session, actor(), team)
 
 
 @post(f"{TEAM}/settings", Scope.MANAGE)
-def change_team(team: str, body: TeamChanges) -> finding.TeamSettings:
+def change_team(team: str, body: TeamChanges) -> teams.TeamSettings:
     """Changes what a team says about itself, and whether others find it."""
     with writing() as session:
-        settings = finding.team_settings(session, actor(), team)
+        settings = teams.team_settings(session, actor(), team)
         description = settings.description if body.description is UNSET else body.description
         is_listed = None if body.is_listed is UNSET else body.is_listed
         services.change_team(session, actor(), _known(session, team), description, is_listed=is_listed)
     with reading() as session:
-        return finding.team_settings(session, actor(), team)
+        return teams.team_settings(session, actor(), team)
 
 
 @get(f"{TEAM}/requests", Scope.READ)
@@ -269,5 +269,5 @@ def _is_inside(team: Team) -> bool:
 
 
 def _requests(session: Session, team: Team) -> JoinRequests:
-    waiting = finding.open_requests(session, actor(), team.slug)
-    return JoinRequests(finding.has_asked(session, actor(), team), waiting)
+    waiting = teams.open_requests(session, actor(), team.slug)
+    return JoinRequests(teams.has_asked(session, actor(), team), waiting)

@@ -9,8 +9,6 @@ from leaderboard.reads.two_runs import Compared
 from leaderboard.web.charts.svg import INK, SERIES, SIGNED, TITLE, Chart, Spec, draw
 from leaderboard.web.formatting import plain_figure
 
-__all__ = ["comparison_chart", "differences", "differences_chart"]
-
 HEIGHT = 220  # px, of the plot
 LABELLED = 60  # queries that still have room for their names on a desktop, a bar being 13 px wide
 SINGLE = 250  # queries up to which each has a bar of its own; more are counted in bins

@@ -11,8 +11,6 @@ from leaderboard.web.charts.svg import INK, MUTED, PAGE, REST, SERIES, TITLE, Ch
 from leaderboard.web.formatting import plain_figure
 from leaderboard.web.sentences import best_over_periods, one_system_over_periods
 
-__all__ = ["progress_chart", "team_chart"]
-
 HEIGHT = 340  # px, of the plot
 INTERVAL = 5  # px, width of the bar of an interval
 LABEL_HEIGHT = 17  # px, between two labels

@@ -10,11 +10,6 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup
 
-__all__ = [
-    "FONT_SIZE", "INK", "MUTED", "PAGE", "REST", "RULE", "SERIES", "SIGNED", "TITLE", "Chart", "Spec", "draw",
-    "shortened",
-]  # fmt: skip
-
 Spec = dict[str, Any]
 
 WIDE, NARROW = 1280, 340  # px, whole drawings: a desktop's and a phone's
