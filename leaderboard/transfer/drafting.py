@@ -31,10 +31,10 @@ LARGEST_TABLE = 4 << 20  # bytes
 YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 NUMBER = re.compile(r"\d+")
 SUMS = re.compile(r"([0-9a-fA-F]{32})\s+[*]?(\S.*)")
-GENERIC = set(
-    "runs run input inputs submissions submitted results qrels qrel topics judgments judgements assessments relevance "
-    "queries data test final".split()
-)
+GENERIC = {
+    "runs", "run", "input", "inputs", "submissions", "submitted", "results", "qrels", "qrel", "topics", "judgments",
+    "judgements", "assessments", "relevance", "queries", "data", "test", "final",
+}  # fmt: skip
 RUN_COLUMNS = {"run", "runtag", "run tag", "tag", "runid", "run id"}
 TEAM_COLUMNS = {"team", "group", "organization", "organisation", "participant", "team id"}
 KIND_COLUMNS = {"runtype", "run type", "type", "kind"}
@@ -129,7 +129,11 @@ def draft_of(
     if entries:
         notes.insert(0, "say when each evaluation opened and closed (opens_at, closes_at): without, it stays a draft")
     measures = GRADED if graded else MEASURES
-    new = {"slug": slug_of(_title(tree.name)) or "campaign", "title": _title(tree.name), "visibility": Visibility.DRAFT}
+    new: dict[str, Any] = {
+        "slug": slug_of(_title(tree.name)) or "campaign",
+        "title": _title(tree.name),
+        "visibility": Visibility.DRAFT,
+    }
     new |= {"measures": measures, "primary_measure": measures[0], "compat": DEFAULTS["compat"]}
     settings = {"slug": slug, "title": title} if slug else new
     content = {"archives": archives or None, "campaign": settings, "team": _teams(runs), "evaluation": entries}
@@ -198,8 +202,9 @@ def _groups(files: dict[str, list[str]]) -> list[_Group]:
     groups = list(found.values())
     for kind in (RUN, QUERIES):
         for path in files[kind]:
-            best = max(groups, key=lambda group, path=path: group.fit(path), default=None)
-            if best is not None and (len(groups) == 1 or any(best.fit(path))):
+            fits = [group.fit(path) for group in groups]
+            best = groups[fits.index(max(fits))] if fits else None
+            if best is not None and (len(groups) == 1 or any(max(fits))):
                 (best.runs if kind == RUN else best.queries).append(path)
     return groups
 
@@ -214,32 +219,40 @@ def _about_runs(tree: Tree, others: list[str]) -> tuple[dict[tuple[str, str], di
     about: dict[tuple[str, str], dict[str, str]] = {}
     used = set()
     for path in others:
-        file, folder, name = tree.files[path], str(PurePosixPath(path).parent), PurePosixPath(path).name.lower()
-        if file.stat().st_size > LARGEST_TABLE:
+        folder, name = str(PurePosixPath(path).parent), PurePosixPath(path).name.lower()
+        if tree.files[path].stat().st_size > LARGEST_TABLE:
             continue
-        text = file.read_text(encoding="utf-8-sig", errors="replace").replace("\0", "")
+        text = tree.files[path].read_text(encoding="utf-8-sig", errors="replace").replace("\0", "")
+        found: dict[str, dict[str, str]] = {}
         if name.endswith((".csv", ".tsv")):
-            head, *rows = list(csv.reader(io.StringIO(text), delimiter="\t" if name.endswith(".tsv") else ",")) or [[]]
-            columns = {column.strip().lower(): number for number, column in enumerate(head)}
-            run, team, kind = (
-                next((columns[column] for column in columns if column in known), None)
-                for known in (RUN_COLUMNS, TEAM_COLUMNS, KIND_COLUMNS)
-            )
-            if run is None or team is None:
-                continue
-            used.add(path)
-            for row in (row for row in rows if len(row) == len(head)):
-                said = {"team": row[team].strip()}
-                if kind is not None and row[kind].strip().lower() in set(SystemKind):
-                    said["kind"] = row[kind].strip().lower()
-                for place in (folder, ""):
-                    about.setdefault((place, row[run].strip().lower()), said)
+            found = _in_table(text, "\t" if name.endswith(".tsv") else ",")
         elif name.startswith("md5") or name.endswith(".md5"):
+            sums = [line for line in map(SUMS.fullmatch, map(str.strip, text.splitlines())) if line]
+            found = {line[2].removeprefix("./"): {"md5": line[1].lower()} for line in sums}
+        for run, said in found.items():
             used.add(path)
-            for line in text.splitlines():
-                if sums := SUMS.fullmatch(line.strip()):
-                    about[folder, sums[2].removeprefix("./")] = {"md5": sums[1].lower()}
+            for place in (folder, ""):
+                about.setdefault((place, run), said)
     return about, used
+
+
+def _in_table(text: str, delimiter: str) -> dict[str, dict[str, str]]:
+    """What a table says of each run, by its name in lower case; nothing without columns of runs and teams."""
+    head, *rows = list(csv.reader(io.StringIO(text), delimiter=delimiter)) or [[]]
+    names = [name.strip().lower() for name in head]
+    run, team, kind = (
+        next((number for number, name in enumerate(names) if name in known), None)
+        for known in (RUN_COLUMNS, TEAM_COLUMNS, KIND_COLUMNS)
+    )
+    found: dict[str, dict[str, str]] = {}
+    if run is None or team is None:
+        return found
+    for row in rows:
+        if len(row) == len(head):
+            found[row[run].strip().lower()] = {"team": row[team].strip()}
+            if kind is not None and row[kind].strip().lower() in set(SystemKind):
+                found[row[run].strip().lower()]["kind"] = row[kind].strip().lower()
+    return found
 
 
 def _evaluation(tree: Tree, group: _Group, notes: list[str], limits: Limits) -> tuple[dict[str, Any], int]:
@@ -285,7 +298,7 @@ def _run(path: str, group: _Group, archives: list[str], about: dict[tuple[str, s
     own = [part for part in PurePosixPath(inside).parts[:-1] if part.lower() not in GENERIC | {group.name.lower()}]
     own = [part for part in own if not YEAR.fullmatch(part)]
     team = said.get("team") or (_bare(archive) if archive else own[-1] if own else name)
-    sums = about.get((folder, file)) or about.get((".", path)) or {}
+    sums = about.get((folder, file)) or about.get(("", path)) or {}
     return {"file": path, "team": team, "system": name, **{key: said[key] for key in ("kind",) if key in said}, **sums}
 
 

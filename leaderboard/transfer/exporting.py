@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +155,7 @@ def _campaign(session: Session, campaign: Campaign, folder: Path) -> dict[str, A
     with_runs = sa.select(Submission.system_id).join(Submission.evaluation).where(Evaluation.campaign_id == campaign.id)
     systems = sa.select(System, Team).join(Team, Team.id == System.team_id).where(System.id.in_(with_runs))
     teams: dict[int, dict[str, Any]] = {}
-    for system, team in session.execute(systems.order_by(Team.id, System.id)).all():
+    for system, team in session.execute(systems.order_by(Team.slug, System.slug)).all():
         teams.setdefault(team.id, {**_table(TeamEntry, team), "system": []})["system"].append(
             _table(SystemEntry, system)
         )
@@ -177,16 +178,24 @@ def _evaluation(session: Session, evaluation: Evaluation, folder: Path) -> dict[
     documents = collection_list(session, evaluation.id)
     if documents is not None:
         (folder / slug / "documents.txt.gz").write_bytes(documents)
-    excluded = [query for query in queries if query.excluded_at is not None]
+    begun = _begun(session, evaluation)
+    official = [(one.settings.excluded, began) for one, began in begun if one.source == evaluation.official_source]
+    excluded = [
+        {
+            "query": query.external_id,
+            "because": query.excluded_because,
+            # When boards began to leave it out, else when it was excluded.
+            "date": next((began for left_out, began in official if query.external_id in left_out), query.excluded_at),
+        }
+        for query in queries
+        if query.excluded_at is not None
+    ]
     return {
         **_table(EvaluationEntry, evaluation, file_rules=FileRulesEntry()),
         "closes_at": evaluation.closes_at or NONE,  # without a word an import makes a draft
         "queries": f"{slug}/queries.jsonl" if queries else None,
         "hidden": [query.external_id for query in queries if query.split is Split.HIDDEN] or None,
-        "excluded": [
-            {"query": query.external_id, "because": query.excluded_because, "date": query.excluded_at}
-            for query in excluded
-        ],
+        "excluded": excluded,
         "field": [_table(FieldEntry, form_field) for form_field in form_fields(evaluation)],
         "agreement": [
             {"key": one.key, "title": one.title, "text": one.text, "ended": one.ended_at is not None}
@@ -194,7 +203,7 @@ def _evaluation(session: Session, evaluation: Evaluation, folder: Path) -> dict[
         ],
         "file_rules": _table(FileRulesEntry, file_rules(evaluation)),
         "document_list": f"{slug}/documents.txt.gz" if documents is not None else None,
-        "judgments": list(_revisions(session, evaluation, folder)),
+        "judgments": list(_revisions(session, evaluation, begun, folder)),
         "run": list(_runs(session, evaluation)),
     }
 
@@ -208,14 +217,20 @@ def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> bool:
     return bool(number)
 
 
-def _revisions(session: Session, evaluation: Evaluation, folder: Path) -> Iterator[dict[str, Any]]:
+def _begun(session: Session, evaluation: Evaluation) -> list[tuple[ScoringSet, dt.datetime]]:
+    """The sets that stood, each with when it first did so, the earliest first."""
+    sets = sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id)
+    begun = [(one, one.shown[0][0] if one.shown else one.switched_at) for one in session.scalars(sets)]
+    return sorted(((one, began) for one, began in begun if began is not None), key=itemgetter(1))
+
+
+def _revisions(
+    session: Session, evaluation: Evaluation, begun: list[tuple[ScoringSet, dt.datetime]], folder: Path
+) -> Iterator[dict[str, Any]]:
     """A table for each revision of judgments, and its files."""
-    since: dict[int, dt.datetime] = {}  # when boards began to use each
-    sets = sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id, ScoringSet.switched_at.is_not(None))
-    for one in session.scalars(sets):
-        began = one.shown[0][0] if one.shown else one.switched_at
-        if began is not None:
-            since[one.revision_id] = min(began, since.get(one.revision_id, began))
+    since: dict[int, dt.datetime] = {}
+    for one, began in reversed(begun):
+        since[one.revision_id] = began
     own = JudgmentRevision.evaluation_id == evaluation.id, JudgmentRevision.finished_at.is_not(None)
     for revision in session.scalars(sa.select(JudgmentRevision).where(*own).order_by(JudgmentRevision.number)).all():
 

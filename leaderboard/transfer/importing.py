@@ -235,11 +235,12 @@ class _Replay:
 
     def everything(self, runs: Sequence[tuple[EvaluationEntry, RunEntry]], uploads: Mapping[str, Received]) -> None:
         """The campaign, and its evaluations in the order of the manifest."""
-        campaign = None
+        campaigns_made: list[Campaign] = []
         with self.problems.at("campaign", self.session):
-            campaign = self._campaign()
-        if campaign is None:
+            campaigns_made.append(self._campaign())
+        if not campaigns_made:
             return
+        campaign = campaigns_made[0]
         require_organiser(self.actor, campaign.id)
         self.report.title = campaign.title
         for number, entry in enumerate(self.manifest.evaluation, 1):
@@ -277,7 +278,8 @@ class _Replay:
         else:
             self.report.there.append(f"the evaluation {evaluation.title}")
             columns = sa.select(Submission.sha256, Submission.system_id)
-            there.update(map(tuple, self.session.execute(columns.where(Submission.evaluation_id == evaluation.id))))
+            rows = self.session.execute(columns.where(Submission.evaluation_id == evaluation.id))
+            there.update((sha256, system) for sha256, system in rows)
         for run, upload in runs:
             moment = run.moment(evaluation.closes_at, self.now)
             steps.append((moment, RUNNING, shown(run.file), self._run, (evaluation, run, upload, there)))

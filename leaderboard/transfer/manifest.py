@@ -4,11 +4,11 @@ import dataclasses
 import datetime as dt
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import sqlalchemy as sa
 import tomli_w
@@ -91,10 +91,16 @@ class Entry(BaseModel):
         extra="forbid", strict=True, frozen=True, allow_inf_nan=False, populate_by_name=True, serialize_by_alias=True
     )
     _check = model_validator(mode="before")(_no_nul)
+    if TYPE_CHECKING:
 
-    def settings(self, names: Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
+        def __getattr__(self, name: str) -> Any: ...
+
+    def settings(self, names: Iterable[str]) -> dict[str, Any]:
         """Those of these fields that were given."""
         return {name: getattr(self, name) for name in names if name in self.model_fields_set}
+
+
+Record = TypeVar("Record", bound=Entry)
 
 
 def _lenient(hint: Any) -> Any:
@@ -104,7 +110,8 @@ def _lenient(hint: Any) -> Any:
 
 
 def _of_column(column: sa.Column[Any]) -> Any:
-    kind, hint = column.type, Any
+    hint: Any
+    kind = column.type
     if isinstance(kind, sa.Enum):
         hint = _lenient(kind.enum_class)
     elif isinstance(kind, UtcDateTime):
@@ -121,44 +128,52 @@ def _of_column(column: sa.Column[Any]) -> Any:
     return Annotated[hint | None, none, PlainSerializer(lambda value: NONE if value is None else value)]
 
 
-def _of_table(model: type[Base], defaults: Mapping[str, Any]) -> Any:
-    """A record of these columns, as the table keeps them."""
-    columns = model.__table__.columns
+def with_columns(model: type[Base], defaults: Mapping[str, Any]) -> Callable[[type[Record]], type[Record]]:
+    """Adds to a record these columns of a table, as the table keeps them."""
+    columns: Any = model.__table__.columns
     fields: Any = {
         name: (_of_column(columns[name]), Field(default, alias=WORDS.get(name))) for name, default in defaults.items()
     }
-    return create_model(f"{model.__name__}Settings", __base__=Entry, **fields)
+    return lambda record: create_model(record.__name__, __base__=record, **fields)
 
 
-def _of_dataclass(own: Any, *without: str) -> Any:
+def with_fields(own: Any, *without: str) -> Callable[[type[Record]], type[Record]]:
+    """Adds to a record the fields of a dataclass."""
     hints = get_type_hints(own)
     fields: Any = {
         field.name: (_lenient(hints[field.name]), ... if field.default is dataclasses.MISSING else field.default)
         for field in dataclasses.fields(own)
         if field.name not in without
     }
-    return create_model(f"{own.__name__}Entry", __base__=Entry, **fields)
+    return lambda record: create_model(record.__name__, __base__=record, **fields)
 
 
 CAMPAIGN = {"measures": [], "primary_measure": "", **campaigns.DEFAULTS, "visibility": Visibility.DRAFT}
+EVALUATION = {**evaluations.DEFAULTS, "official_source": ASSESSORS, "set_aside": []}
 SYSTEM = {"kind": SystemKind.AUTOMATIC, "description": "", "code_url": "", "paper_url": ""}
-CampaignSettings = _of_table(Campaign, CAMPAIGN)
-EvaluationSettings = _of_table(Evaluation, {**evaluations.DEFAULTS, "official_source": ASSESSORS, "set_aside": []})
-SystemSettings = _of_table(System, SYSTEM)
-RunSettings = _of_table(Submission, RUN_SETTINGS)
-FieldEntry = _of_dataclass(FormField)
-FileRulesEntry = _of_dataclass(FileRules, "documents", "documents_sha256")
 
 
-class CampaignEntry(CampaignSettings):
+@with_fields(FormField)
+class FieldEntry(Entry):
+    pass
+
+
+@with_fields(FileRules, "documents", "documents_sha256")
+class FileRulesEntry(Entry):
+    pass
+
+
+@with_columns(Campaign, CAMPAIGN)
+class CampaignEntry(Entry):
     slug: str
     title: str
 
 
-class SystemEntry(SystemSettings):
+@with_columns(System, SYSTEM)
+class SystemEntry(Entry):
     name: str
     slug: str = ""
-    spellings: list[str] = []
+    spellings: list[str] = Field(default=[])
 
 
 class TeamEntry(Entry):
@@ -167,9 +182,9 @@ class TeamEntry(Entry):
     name: str
     slug: str = ""
     description: str = ""
-    spellings: list[str] = []
+    spellings: list[str] = Field(default=[])
     known: bool = False
-    system: list[SystemEntry] = []
+    system: list[SystemEntry] = Field(default=[])
 
     @property
     def keys(self) -> dict[str, str]:
@@ -210,7 +225,8 @@ class AgreementEntry(Entry):
     ended: bool = False
 
 
-class RunEntry(RunSettings):
+@with_columns(Submission, RUN_SETTINGS)
+class RunEntry(Entry):
     """A run. team, system: as they are spelled there; md5, sha256: what its publisher says of the file."""
 
     file: TreePath
@@ -259,25 +275,26 @@ class ManyEntry(RunEntry):
         return RunEntry.model_construct(**(tagged | own | values | {"file": path}))
 
 
-class EvaluationEntry(EvaluationSettings):
+@with_columns(Evaluation, EVALUATION)
+class EvaluationEntry(Entry):
     """An evaluation; without `queries` and `query_ids` its queries are those that are judged."""
 
     slug: str = ""
     title: str = ""
     period: str
     queries: TreePath = ""
-    query_ids: list[str] = []
-    hidden: list[str] = []
-    excluded: list[ExcludedEntry] = []
+    query_ids: list[str] = Field(default=[])
+    hidden: list[str] = Field(default=[])
+    excluded: list[ExcludedEntry] = Field(default=[])
     judgments: Annotated[
         list[JudgmentsEntry], BeforeValidator(lambda given: [{"file": given}] if isinstance(given, str) else given)
-    ] = []
-    field: list[FieldEntry] = []
-    agreement: list[AgreementEntry] = []
+    ] = Field(default=[])
+    field: list[FieldEntry] = Field(default=[])
+    agreement: list[AgreementEntry] = Field(default=[])
     file_rules: FileRulesEntry = FileRulesEntry()
     document_list: TreePath = ""
-    run: list[RunEntry] = []
-    runs: list[ManyEntry] = []
+    run: list[RunEntry] = Field(default=[])
+    runs: list[ManyEntry] = Field(default=[])
 
     @model_validator(mode="after")
     def _named(self) -> "EvaluationEntry":
@@ -293,10 +310,10 @@ class EvaluationEntry(EvaluationSettings):
 class Manifest(Entry):
     """A whole one. archives: paths of archives whose files are meant too."""
 
-    archives: list[TreePath] = []
+    archives: list[TreePath] = Field(default=[])
     campaign: CampaignEntry
-    team: list[TeamEntry] = []
-    evaluation: list[EvaluationEntry] = []
+    team: list[TeamEntry] = Field(default=[])
+    evaluation: list[EvaluationEntry] = Field(default=[])
 
     @model_validator(mode="after")
     def _once(self) -> "Manifest":
