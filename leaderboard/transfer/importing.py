@@ -172,7 +172,7 @@ def bring_in(
             uploads[run.file] = _received(store, tree, run)
         done(1)
     with database.write() as session:
-        replay = _Replay(session, actor(session), manifest, tree, limits or Limits(), problems, report)
+        replay = _Replay(session, actor, manifest, tree, limits or Limits(), problems, report)
         replay.everything(runs, uploads)
         problems.raise_any()
         if not keep:
@@ -220,27 +220,33 @@ EXCLUDING, JUDGING, RUNNING = range(3)  # what goes first of what has one date
 
 @dataclass
 class _Replay:
-    """One import, in a session. teams, systems: those of the manifest, None of one that can't be used."""
+    """One import, in a session.
+
+    rights  gives who imports, with their present rights
+    teams, systems  those of the manifest, None of one that can't be used
+    """
 
     session: Session
-    actor: Actor
+    rights: Callable[[Session], Actor]
     manifest: Manifest
     tree: Tree
     limits: Limits
     problems: _Problems
     report: Report
+    actor: Actor = field(init=False)
     now: dt.datetime = field(default_factory=present)
     teams: dict[str, Team | None] = field(default_factory=dict)
     systems: dict[tuple[int, str], System | None] = field(default_factory=dict)
 
     def everything(self, runs: Sequence[tuple[EvaluationEntry, RunEntry]], uploads: Mapping[str, Received]) -> None:
         """The campaign, and its evaluations in the order of the manifest."""
-        campaigns_made: list[Campaign] = []
+        self.actor, before = self.rights(self.session), len(self.problems.found)
         with self.problems.at("campaign", self.session):
-            campaigns_made.append(self._campaign())
-        if not campaigns_made:
+            self._campaign()
+        if len(self.problems.found) > before:
             return
-        campaign = campaigns_made[0]
+        campaign = self.session.scalars(sa.select(Campaign).where(Campaign.slug == self.manifest.campaign.slug)).one()
+        self.actor = self.rights(self.session)  # who made the campaign organises it
         require_organiser(self.actor, campaign.id)
         self.report.title = campaign.title
         for number, entry in enumerate(self.manifest.evaluation, 1):
@@ -250,19 +256,18 @@ class _Replay:
                 self._evaluation(campaign, entry, place, own)
         self.report.teams = sorted({team.name for team in self.teams.values() if team is not None})
 
-    def _campaign(self) -> Campaign:
+    def _campaign(self) -> None:
         entry = self.manifest.campaign
         campaign = self.session.scalar(sa.select(Campaign).where(Campaign.slug == entry.slug))
         if campaign is not None and knows_campaign(self.actor, campaign):
             self.report.there.append(f"the campaign {campaign.title}")
-            return campaign
+            return
         given = {"measures": [], **entry.settings(CAMPAIGN), "visibility": entry.visibility}
         given.setdefault("primary_measure", next(iter(given["measures"]), ""))
         campaign = campaigns.create_campaign(self.session, self.actor, entry.slug, entry.title, **given)
         self.report.made.append(f"the campaign {campaign.title}")
         if "visibility" not in entry.model_fields_set:
             self.report.notes.append(f"{campaign.title}: nothing says who sees it (visibility), so it is a draft")
-        return campaign
 
     def _evaluation(
         self, campaign: Campaign, entry: EvaluationEntry, place: str, runs: Sequence[tuple[RunEntry, Received]]

@@ -52,6 +52,10 @@ class ArchivePlan:
     report: Report
     kept: str
 
+    @property
+    def brings_something(self) -> bool:
+        return bool(self.report.made or self.report.imported)
+
 
 @dataclass(frozen=True, slots=True)
 class ManifestDraft:
