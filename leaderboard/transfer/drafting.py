@@ -74,11 +74,12 @@ class _Group:
     queries: list[str] = field(default_factory=list)
     runs: list[str] = field(default_factory=list)
 
-    def fit(self, path: str) -> tuple[bool, int]:
-        """How well a file fits here: whether its path names the group, and how near its folder is."""
+    def fit(self, path: str) -> tuple[bool, bool, int]:
+        """How well a file fits here: whether its path names the group, or its year, and how near its folder is."""
         parts = {part.lower() for part in PurePosixPath(path).parts}
-        is_named = self.name.lower() in parts or bool({*YEAR.findall(self.name)} & {*YEAR.findall(path)})
-        return is_named, len(self.folder) + 1 if _is_inside(path, self.folder) else 0
+        is_of_year = bool({*YEAR.findall(self.name)} & {*YEAR.findall(path)})
+        is_inside = not self.folder or path.startswith(f"{self.folder}/")
+        return self.name.lower() in parts, is_of_year, len(self.folder) + 1 if is_inside else 0
 
 
 def draft_of(
@@ -319,10 +320,6 @@ def _teams(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
         spelled.setdefault(name_key(run["team"]), {})[run["team"]] = None
     names = sorted((list(names) for names in spelled.values()), key=lambda names: names[0].lower())
     return [{"name": first, "spellings": others or None} for first, *others in names]
-
-
-def _is_inside(path: str, folder: str) -> bool:
-    return not folder or path.startswith(f"{folder}/")
 
 
 def _bare(path: str) -> str:

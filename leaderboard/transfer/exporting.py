@@ -210,11 +210,9 @@ def _evaluation(session: Session, evaluation: Evaluation, folder: Path) -> dict[
 
 def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> bool:
     """Writes JSON lines, which hold any id that is stored; whether there were any."""
-    number = 0
     with path.open("w", encoding="utf-8") as file:
-        for number, row in enumerate(rows, 1):  # noqa: B007
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    return bool(number)
+        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return path.stat().st_size > 0
 
 
 def _begun(session: Session, evaluation: Evaluation) -> list[tuple[ScoringSet, dt.datetime]]:

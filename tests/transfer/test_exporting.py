@@ -101,7 +101,7 @@ def test_what_is_exported_and_imported_is_the_same_again(
     assert not (tmp_path / "mistyped").exists()
     assert call(["export", "small", "--out", str(tmp_path / "small.zip")]) == 0
     before = held(full.database, "small")
-    assert [run[0]["label"] for run in before["2026"]["runs"]] == ["first", "run-1", "broken", "gone", "off", "off"]
+    assert [run[0]["label"] for run in before["2026"]["runs"]] == ["broken", "first", "run-1", "gone", "off", "off"]
     assert {line[0] for line in before["2026"]["figures"]} == {"assessors", "llm"}
     assert before["2026"]["standing"]
 

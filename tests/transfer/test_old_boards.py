@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -15,11 +14,11 @@ from leaderboard.cli import run as call
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.formats import QueryRow
-from leaderboard.models import Scoring, ScoringSet, Submission
+from leaderboard.models import Submission
 from leaderboard.reads.standings import Show
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.standings import Designation, SystemKind
-from leaderboard.rules.states import Ruling, State
+from leaderboard.rules.states import Ruling
 from leaderboard.services import campaigns, evaluations, queries, submissions
 from leaderboard.services.events import present
 from leaderboard.services.systems import NewSystem
