@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.db import Base
-from leaderboard.transfer.columns import LEFT_OUT, NOT_OF_A_CAMPAIGN, SETTINGS, WRITTEN
 from tests.support.shared import REPOSITORY
 
 LARGEST_KIB = 700
@@ -66,31 +64,6 @@ def test_no_file_names_a_machine_or_a_registry_or_is_unfinished(pattern: re.Patt
 
 def test_no_test_is_skipped() -> None:
     assert _lines_with(SKIPPED, _tracked("tests/*.py")) == []
-
-
-def test_every_column_is_exported_and_imported_or_left_out_with_a_reason() -> None:
-    """A new column or table gets its line in leaderboard/transfer/columns.py, and a setting is there by itself."""
-    told = {
-        model.__tablename__: {
-            *SETTINGS.get(model, ()),
-            *WRITTEN.get(model, ()),
-            *LEFT_OUT.get(model, ()),
-        }
-        for model in {*SETTINGS, *WRITTEN, *LEFT_OUT}
-    }
-    told |= {name: set(Base.metadata.tables[name].columns.keys()) for name in NOT_OF_A_CAMPAIGN}
-    stored = {name: set(table.columns.keys()) for name, table in Base.metadata.tables.items()}
-    assert {
-        name: columns - told.get(name, set()) for name, columns in stored.items() if columns - told.get(name, set())
-    } == {}
-    assert {name: columns - stored[name] for name, columns in told.items() if columns - stored[name]} == {}
-    twice = [
-        (model.__tablename__, name)
-        for model, reasons in LEFT_OUT.items()
-        for name in reasons
-        if name in SETTINGS.get(model, ()) or name in WRITTEN.get(model, ())
-    ]
-    assert twice == []
 
 
 def test_every_exception_to_a_check_names_the_check_and_the_reason() -> None:

@@ -13,9 +13,7 @@ from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.numbers import counted
 from leaderboard.store import RunStore
-from leaderboard.transfer.packing import exporting
-
-__all__ = ["export"]
+from leaderboard.transfer.exporting import exporting
 
 ARCHIVES = {".zip": "zip", ".tar": "tar", ".tar.gz": "gztar", ".tgz": "gztar"}
 WHOLE, SOME_LOST = 0, 1  # exit status
@@ -49,9 +47,9 @@ def export(campaign: str, out: Path) -> int:
         store = RunStore(config.store_url, must_exist=True)
         folder = Path(beside) / exported.slug
         for file in exported.files(store):
-            place = folder / file.path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            file.place.rename(place)
+            target = folder / file.path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            file.source.rename(target)
             done(file.is_run)
         _put(folder, out)
     runs = counted(exported.runs - len(exported.lost), "run")

@@ -78,14 +78,20 @@ def with_current_scoring(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
     return statement.outerjoin(ScoringSet, is_current).outerjoin(Scoring, is_its)
 
 
-def on_boards(submission: Any = Submission) -> sa.ColumnElement[bool]:
-    """Condition on submissions: neither withdrawn nor taken off by organisers, so that boards show what is scored."""
-    return sa.and_(submission.withdrawn_at.is_(None), submission.ruling.is_(None))
+def on_boards(submission: Any = Submission, at: Any = None) -> sa.ColumnElement[bool]:
+    """Condition on submissions: neither withdrawn nor taken off by organisers, so that boards show what is scored.
+
+    at  a moment: not by then
+    """
+    gone = submission.withdrawn_at.is_(None), submission.ruling.is_(None)
+    if at is not None:
+        gone = sa.or_(gone[0], submission.withdrawn_at > at), sa.or_(gone[1], submission.ruled_at > at)
+    return sa.and_(*gone)
 
 
-def has_its_place(scoring: Any = Scoring, submission: Any = Submission) -> sa.ColumnElement[bool]:
-    """Condition on scorings and their submissions: scored, and on boards or keeping its place."""
-    return sa.and_(scoring.state == State.SCORED, sa.or_(on_boards(submission), submission.holds_place))
+def has_its_place(scoring: Any = Scoring, submission: Any = Submission, at: Any = None) -> sa.ColumnElement[bool]:
+    """Condition on scorings and their submissions: scored, and on boards or keeping its place. at: as `on_boards`."""
+    return sa.and_(scoring.state == State.SCORED, sa.or_(on_boards(submission, at), submission.holds_place))
 
 
 def has_choice(session: Session, evaluation: Evaluation, scoring_set: ScoringSet) -> bool:
@@ -109,12 +115,16 @@ def has_choice(session: Session, evaluation: Evaluation, scoring_set: ScoringSet
 
 
 def select_scored_runs(
-    *more: Any, of_sets: sa.ColumnElement[bool] = IS_CURRENT, standing: sa.ColumnElement[bool] | None = None
+    *more: Any,
+    of_sets: sa.ColumnElement[bool] = IS_CURRENT,
+    standing: sa.ColumnElement[bool] | None = None,
+    at: sa.ColumnElement[Any] | None = None,
 ) -> sa.Select[*tuple[Any, ...]]:
     """Selects the fields of `ScoredRun`, then `more`, of every scored run of a current set that has its place.
 
     of_sets   a condition on ScoringSet: of which sets instead
     standing  only those that stand for their systems, by the rows of Standing with this condition
+    at        a moment: as runs were chosen, withdrawn and taken off by then
 
     A run that was withdrawn or taken off by organisers has lost it, unless it holds it: then it is among them, marked.
 
@@ -134,14 +144,14 @@ def select_scored_runs(
             Submission.late,
             Submission.received_at,
             Submission.scored_at,
-            Submission.chosen_at,
-            sa.type_coerce(~on_boards(), sa.Boolean),  # else 0 or 1 on SQLite
+            Submission.chosen_at if at is None else sa.case((Submission.chosen_at <= at, Submission.chosen_at)),
+            sa.type_coerce(~on_boards(at=at), sa.Boolean),  # else 0 or 1 on SQLite
             *more,
         )
         .join(Submission, Submission.id == Scoring.submission_id)
         .join(System, System.id == Submission.system_id)
     )
-    return with_sets(selected, standing).outerjoin(Participation, of_team).where(of_sets, has_its_place())
+    return with_sets(selected, standing).outerjoin(Participation, of_team).where(of_sets, has_its_place(at=at))
 
 
 def with_sets(

@@ -1,7 +1,10 @@
 """The audit trail, and the present moment."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -21,9 +24,28 @@ SHOWN = "campaigns whose pages show what was changed"
 BEFORE = "how many events waited when each open savepoint was made"
 
 
+_REPLAYED: ContextVar[dt.datetime | None] = ContextVar("replayed", default=None)
+
+
 def present() -> dt.datetime:
     """Now, in UTC. Services take `now` where a caller may know better (a deadline counts from a request's start)."""
-    return dt.datetime.now(dt.UTC)
+    return _REPLAYED.get() or dt.datetime.now(dt.UTC)
+
+
+@contextmanager
+def replaying(moment: dt.datetime) -> Iterator[None]:
+    """Within the block it is that moment of the past: an import does again what was done then. The trail says when it
+    did so."""
+    token = _REPLAYED.set(moment)
+    try:
+        yield
+    finally:
+        _REPLAYED.reset(token)
+
+
+def is_replay() -> bool:
+    """Whether what happens now is an import's replay of the past."""
+    return _REPLAYED.get() is not None
 
 
 def assign(row: Base, **values: Any) -> list[str]:

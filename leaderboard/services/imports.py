@@ -1,33 +1,32 @@
 """Runs of the past: brought in by organisers, with their true dates, whenever the evaluation closed."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, may_bring_in, require, require_organiser
-from leaderboard.errors import Conflict, InvalidFields
+from leaderboard.errors import InvalidFields
 from leaderboard.lookup import merged_system
-from leaderboard.models import Evaluation, Membership, ScoringSet, Submission, System, Team
+from leaderboard.models import Evaluation, Membership, Submission, System, Team
 from leaderboard.rules.mail import MailKind
 from leaderboard.rules.moments import moment_in_words
-from leaderboard.rules.standings import Designation, KeptChoice
+from leaderboard.rules.standings import Designation
 from leaderboard.services import quotas
 from leaderboard.services.evaluations import FIRST_DAY, LAST_DAY
-from leaderboard.services.events import assign, present, record
+from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
 from leaderboard.services.mail.outbox import put_wanted
+from leaderboard.services.names import checked_slug
 from leaderboard.services.pseudonyms import ensure_pseudonym
 from leaderboard.services.scoring_sets import enqueue, live_sets
-from leaderboard.services.standing import keep_as_it_stood
-from leaderboard.services.submissions import checked_words, locked_run
+from leaderboard.services.submissions import checked_words
 from leaderboard.services.texts import LONGEST_REASON, checked_text
 from leaderboard.store import Received
 
-__all__ = ["RUN_SETTINGS", "checked_settings", "correct_dates", "corrected_dates", "import_run"]
+__all__ = ["RUN_SETTINGS", "go_by_source", "import_run"]
 
 NOT_OF_YOURS = "This team is neither yours nor of a campaign of yours."
 # What is said of a run that is brought in, as columns of Submission, with what holds where nothing is said. What
@@ -61,15 +60,11 @@ def import_run(
     evaluation: Evaluation,
     system: System,
     upload: Received,
-    *,
-    stood: Mapping[int, Iterable[KeptChoice]] = MappingProxyType({}),
     **settings: Any,
 ) -> Submission:
     """Takes a run of the past whose file is in the store already, and queues it. Dates refuse nothing, and no quota
     is counted.
 
-    stood     ids of the old sets by which it was scored (`stood.bring_set_in`), with the ways of choosing by which it
-              stood there for its system
     settings  any of RUN_SETTINGS. `received_at` is when the campaign received it: where that is not said the run's own
               date, else when the evaluation closed, else now, and marked as assumed. A run with `scored_at` was scored
               elsewhere: it keeps that date, and the rules of its time
@@ -84,7 +79,7 @@ def import_run(
     system = merged_system(session, session.get_one(System, system.id, populate_existing=True))
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
-    values = checked_settings(settings)
+    values = _checked(settings)
     now = present()
     values["received_assumed"] = values["received_assumed"] or values["received_at"] is None
     received_at = values.pop("received_at") or values["run_at"] or evaluation.closes_at or now
@@ -110,50 +105,17 @@ def import_run(
     session.flush()
     ensure_pseudonym(session, evaluation.id, system.id)
     for scoring_set in live_sets(session, evaluation.id):
-        if scoring_set.id not in stood:
-            enqueue(session, submission, scoring_set)
-    for set_id, ways in stood.items():
-        old = session.get_one(ScoringSet, set_id)
-        keep_as_it_stood(session, enqueue(session, submission, old, of_the_past=True), submission, old, ways)
+        enqueue(session, submission, scoring_set)
     record(session, actor, "import run", submission, sha256=upload.sha256, designation=submission.designation.value)
     _tell_members(session, actor, evaluation, system.team_id, now)
     return submission
 
 
-def correct_dates(session: Session, actor: Actor, submission: Submission, given: Mapping[str, Any]) -> bool:
-    """Gives a run that was brought in other dates than it came with: whether any is another.
-
-    given  of RUN_SETTINGS those that are said; `run_at` and `received_at` count, and one that is not said stays
-
-    A date of receipt that was assumed goes with the run's own, and so does the date of its scoring where that was the
-    one of its receipt. Old boards keep the runs that stood on them. Raises NotAllowed for whoever may not bring the run
-    in, Conflict for a run that was sent here, since that was received when it was, and InvalidFields.
-    """
-    submission = locked_run(session, submission.id)
-    require_organiser(actor, submission.evaluation.campaign_id)
-    require(may_bring_in(session, actor, submission.team_id), NOT_OF_YOURS)
-    if submission.imported_at is None:
-        raise Conflict("this run was sent here, so its dates are true and stay")
-    checked_settings({**given, "label": submission.label})
-    changed = assign(submission, **corrected_dates(submission, given))
-    if changed:
-        record(session, actor, "correct dates", submission)
-    return bool(changed)
-
-
-def corrected_dates(submission: Submission, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The dates of a run of the past by what is said of it now, as columns."""
-    dates: dict[str, Any] = {"run_at": given["run_at"]} if "run_at" in given else {}
-    received = given.get("received_at")
-    if received is not None:
-        dates["received_assumed"] = given.get("received_assumed", False)
-    elif submission.received_assumed:
-        received = dates.get("run_at")
-    if received is not None:
-        dates |= {"received_at": received, "begun_at": received}
-        if submission.scored_at == submission.received_at:
-            dates["scored_at"] = received
-    return dates
+def go_by_source(session: Session, actor: Actor, evaluation: Evaluation, source: str) -> None:
+    """Lets boards go by a source of judgments before there are any."""
+    require_organiser(actor, evaluation.campaign_id)
+    before, evaluation.official_source = evaluation.official_source, checked_slug(source, "official_source")
+    record(session, actor, "make official", evaluation, source=source, before=before)
 
 
 def _tell_members(session: Session, actor: Actor, evaluation: Evaluation, team_id: int, now: dt.datetime) -> None:
@@ -164,7 +126,7 @@ def _tell_members(session: Session, actor: Actor, evaluation: Evaluation, team_i
         put_wanted(session, MailKind.IMPORTED, others, once=once, team=team_id, evaluation=evaluation.id)
 
 
-def checked_settings(given: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     """The settings as they are stored, those that are not given too. Raises InvalidFields with all that is wrong."""
     given = RUN_SETTINGS | dict(given)
     fields: dict[str, list[str]] = {name: ["there is no such setting"] for name in given.keys() - RUN_SETTINGS.keys()}

@@ -36,8 +36,7 @@ def import_judgments(
     source: str | None = None,
     released_at: dt.datetime | None = None,
     *,
-    of_the_past: bool = False,
-    is_last: bool = True,
+    with_set: bool = True,
 ) -> JudgmentRevision:
     """A new revision of the evaluation's judgments, with the scoring set that follows from it.
 
@@ -46,9 +45,8 @@ def import_judgments(
     known  the documents that the user knew already, per query (Coverage and Novelty need them); grades don't matter
     subtopics  documents judged for one aspect of a query each, which measures of diversity need; the judgments of
         whole queries stay what `judgments` says
-    released_at, of_the_past  when these were given out, where that was before they came here: not known unless given;
-        else they are given out with this
-    is_last  False: others follow at once, and whoever imports them makes the set that follows from all (`make_set`)
+    released_at  when these were given out, where that was before they came here
+    with_set  False: others follow at once, and no run is scored by these
 
     Raises Conflict when the evaluation has no queries yet or nothing differs from the source's newest revision,
     FileRejected when it lacks some of the queries, InvalidFields when a query's relevant documents are the whole
@@ -79,7 +77,7 @@ def import_judgments(
         note=note,
         imported_at=now,
         imported_by_id=actor.user_id,
-        released_at=released_at if of_the_past else now,
+        released_at=released_at or now,
     )
     session.add(revision)
     session.flush()
@@ -126,7 +124,7 @@ def import_judgments(
         judgments=len(judgments),
         sha256=sha256,
     )
-    if is_last:
+    if with_set:
         make_set(session, actor, evaluation)
     return revision
 

@@ -31,7 +31,7 @@ from leaderboard.models import (
 from leaderboard.rules.mail import MailKind
 from leaderboard.rules.settings import ScoringSettings
 from leaderboard.rules.states import STANDING, UNFINISHED, SetState, State
-from leaderboard.services.events import present, record
+from leaderboard.services.events import is_replay, present, record
 from leaderboard.services.locking import locked
 from leaderboard.services.mail.outbox import members_taking_part, put_wanted
 from leaderboard.services.turns import next_turns
@@ -168,15 +168,12 @@ def _facts_of(session: Session, action: str, subject: str, subject_id: int) -> I
                 yield stored.event.facts
 
 
-def enqueue(session: Session, submission: Submission, scoring_set: ScoringSet, *, of_the_past: bool = False) -> Scoring:
-    """Queues one run in one set, in its team's turn. of_the_past: see `models.Scoring`."""
+def enqueue(session: Session, submission: Submission, scoring_set: ScoringSet) -> Scoring:
+    """Queues one run in one set, in its team's turn."""
     evaluation = session.get_one(Evaluation, submission.evaluation_id)
     priority = SUBMITTED if scoring_set.source == evaluation.official_source else BESIDE
-    if scoring_set.state is SetState.SUPERSEDED:
-        priority = STOOD
     turn = next_turns(session, [submission.team_id], priority)[submission.team_id]
     entry = _entry(submission, scoring_set, priority, turn)
-    entry.of_the_past = of_the_past
     session.add(entry)
     return entry
 
@@ -187,7 +184,7 @@ def _entry(submission: Submission, scoring_set: ScoringSet, priority: int, turn:
         scoring_set_id=scoring_set.id,
         priority=priority,
         turn=turn,
-        queued_at=present(),
+        queued_at=dt.datetime.now(dt.UTC),  # in a replay of the past, too: it waits from now on
     )
 
 
@@ -195,19 +192,21 @@ def switch(session: Session, actor: Actor, scoring_set: ScoringSet) -> None:
     """Makes a set the one that stands for its source: the boards show that of the official source from here on."""
     evaluation = session.get_one(Evaluation, scoring_set.evaluation_id)
     standing = standing_set(session, scoring_set.evaluation_id, scoring_set.source)
+    now = present()
     if standing is not None:
-        supersede(session, standing)
+        supersede(session, standing, now)
         session.flush()  # there is never more than one
     official = scoring_set.source == evaluation.official_source
     scoring_set.state = SetState.CURRENT if official else SetState.BESIDE
     if official:
-        _show_from(scoring_set, present())
+        _show_from(scoring_set, now)
     elif scoring_set.shown_until is None:  # else since when boards showed it stays on record
-        scoring_set.switched_at = present()
+        scoring_set.switched_at = now
     if official:
         _rank_as_its_campaign(session, actor, scoring_set)
     record(session, actor, "switch", scoring_set, evaluation=scoring_set.evaluation_id)
-    if official and standing is not None and standing.revision_id != scoring_set.revision_id:
+    is_new = standing is not None and standing.revision_id != scoring_set.revision_id
+    if official and is_new and not is_replay():
         revision = session.get_one(JudgmentRevision, scoring_set.revision_id)
         members = members_taking_part(session, scoring_set.evaluation_id)
         put_wanted(session, MailKind.REJUDGED, members, evaluation=scoring_set.evaluation_id, revision=revision.number)
@@ -231,15 +230,13 @@ def make_official(session: Session, actor: Actor, evaluation: Evaluation, source
     evaluation = locked(session, Evaluation, evaluation.id)
     if source == evaluation.official_source:
         raise Conflict(f"{source} is the official source of judgments already.")
-    every = live_sets(session, evaluation.id)
-    live = [one for one in every if one.source == source]
+    live = [one for one in live_sets(session, evaluation.id) if one.source == source]
     if source in evaluation.set_aside:
         raise Conflict(f"{source} is set aside, so no run is scored by it: import judgments by it to take it up again.")
     if not live:
         sources = {revision.source for revision in _newest_revisions(session, evaluation)}
-        if every or source not in sources:  # else they are of the past, and nothing is scored by any of them yet
-            there = ", ".join(sorted(sources)) or "none"
-            raise Conflict(f"There are no judgments by {source}; there are some by: {there}.")
+        there = ", ".join(sorted(sources)) or "none"
+        raise Conflict(f"There are no judgments by {source}; there are some by: {there}.")
     if any(one.state is SetState.BUILDING for one in live) or _is_unfinished(session, live):
         raise Conflict(f"Runs are still being scored by the judgments of {source}; try again when all are.")
     before, evaluation.official_source = evaluation.official_source, source
@@ -353,15 +350,18 @@ def _has_results(session: Session, scoring_set: ScoringSet) -> bool:
     return bool(session.scalar(sa.select(scored)))
 
 
-def supersede(session: Session, scoring_set: ScoringSet) -> None:
-    """Sets a set aside. What still waits in it is never claimed, so it leaves the queue; but for what an import says
-    that boards showed."""
+def supersede(session: Session, scoring_set: ScoringSet, now: dt.datetime | None = None) -> None:
+    """Sets a set aside. What still waits in it is never claimed, so it leaves the queue.
+
+    In a replay of the past it stays, to be scored last: boards showed it once, if only for a moment.
+    """
+    now = now or present()
     if scoring_set.state is SetState.CURRENT:
-        scoring_set.shown_until = present()
+        scoring_set.shown_until = now
     scoring_set.state = SetState.SUPERSEDED
-    session.execute(
-        sa.delete(Scoring).where(
-            Scoring.scoring_set_id == scoring_set.id, Scoring.state == State.QUEUED, ~Scoring.of_the_past
-        ),
-        execution_options={"synchronize_session": False},
-    )
+    session.flush()
+    waiting = Scoring.scoring_set_id == scoring_set.id, Scoring.state == State.QUEUED, ~Scoring.of_the_past
+    change: sa.Delete | sa.Update = sa.delete(Scoring)
+    if is_replay() and scoring_set.switched_at is not None and scoring_set.switched_at < now:
+        change = sa.update(Scoring).values(of_the_past=True, priority=STOOD)
+    session.execute(change.where(*waiting), execution_options={"synchronize_session": False})

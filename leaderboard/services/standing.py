@@ -7,7 +7,8 @@ The rows of a set that boards have ceased to show, or that was set aside (`HAS_C
 stood then, which an old board reads.
 """
 
-from collections.abc import Iterable, Mapping
+import datetime as dt
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -22,13 +23,11 @@ from leaderboard.models import Participation, Score, Scoring, ScoringSet, Standi
 from leaderboard.rules.disclosure import Rounding, is_told_rounded
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import KeptChoice, RunChoice, ScoredRun, kept_choices, standing_runs
-from leaderboard.rules.states import UNFINISHED, SetState, State
-from leaderboard.services.locking import insert_unless_there
+from leaderboard.rules.states import SetState, State
 
 __all__ = [
     "HAS_CEASED",
     "Place",
-    "keep_as_it_stood",
     "kept_standing",
     "note_standing",
     "settle_standing",
@@ -36,7 +35,7 @@ __all__ = [
 ]
 
 RUNS, SYSTEMS = "runs whose system may stand otherwise", "systems that lost a run or gained one of another"
-SETS = "sets that came back, or rank by another measure"
+SETS, PAST = "sets that came back, or rank by another measure", "scorings that an import's old boards had"
 HAS_CEASED = sa.or_(ScoringSet.state == SetState.SUPERSEDED, ScoringSet.shown_until.is_not(None))
 # Columns that decide which run stands.
 OF_RUN = (
@@ -79,6 +78,8 @@ def note_standing(session: Session, row: Base) -> None:
         history = state.attrs["state"].history
         if State.SCORED in (*(history.added or ()), *(history.deleted or ())):
             runs.add(row.submission_id)
+            if row.of_the_past:
+                session.info.setdefault(PAST, set()).add((row.scoring_set_id, row.submission_id))
     elif isinstance(row, Participation):
         history = state.attrs["primary_submission_id"].history
         runs.update(run for run in (*(history.added or ()), *(history.deleted or ())) if run is not None)
@@ -89,50 +90,41 @@ def note_standing(session: Session, row: Base) -> None:
             session.info.setdefault(SETS, set()).add(row.id)
 
 
-def keep_as_it_stood(
-    session: Session, scoring: Scoring, submission: Submission, scoring_set: ScoringSet, ways: Iterable[KeptChoice]
-) -> None:
-    """Keeps by which ways of choosing a run stood for its system on an old board, which an import says of a scoring.
-
-    Of two runs whose systems are one here the first stays. Nothing is kept in a set whose boards go on again.
-    """
-    if scoring_set.state is not SetState.SUPERSEDED and scoring_set.shown_until is None:
-        return
-    session.flush()
-    for kept in ways:
-        place = Place(scoring_set.id, *kept, submission.system_id, submission.late)
-        insert_unless_there(session, Standing, **place._asdict(), scoring_id=scoring.id)
-
-
 def settle_standing(session: Session) -> None:
     """Finds again what stands for the systems of the runs that were noted, and in sets noted as well."""
-    runs, moved, sets = (session.info.pop(noted, set()) for noted in (RUNS, SYSTEMS, SETS))
+    runs, moved, sets, past = (session.info.pop(noted, set()) for noted in (RUNS, SYSTEMS, SETS, PAST))
     systems = set(moved)
     if runs:
         of_runs = sa.select(Submission.evaluation_id, Submission.system_id).where(Submission.id.in_(runs))
         systems |= {(evaluation, system) for evaluation, system in session.execute(of_runs.distinct())}
-    for evaluation, own in _by_evaluation(systems):
+    for evaluation, own in _grouped(systems):
         _settle(session, evaluation, own)
-    for evaluation, own in _by_evaluation(moved):
+    for evaluation, own in _grouped(moved):
         _unite(session, evaluation, own)
     if sets:
         back = sa.and_(ScoringSet.id.in_(sets), ~HAS_CEASED)
         before = kept_standing(session, Standing.scoring_set_id.in_(sa.select(ScoringSet.id).where(back)))
         _keep(session, before, standing_by_rule(session, of_sets=back))
+    for set_id, submissions in _grouped(past):
+        _settle_past(session, set_id, submissions)
 
 
 def standing_by_rule(
-    session: Session, *which: sa.ColumnElement[bool], of_sets: sa.ColumnElement[bool]
+    session: Session,
+    *which: sa.ColumnElement[bool],
+    of_sets: sa.ColumnElement[bool],
+    at: dt.datetime | None = None,
 ) -> dict[Place, int]:
     """The scoring that stands at each place, by the rule, of all runs that are scored.
 
     which    conditions on Submission or Scoring
     of_sets  a condition on ScoringSet: in which sets
+    at       as runs were chosen, withdrawn and taken off the boards by then; as they are now when not given
     """
     found: dict[Place, int] = {}
     for scoring_set in session.scalars(sa.select(ScoringSet).where(of_sets).order_by(ScoringSet.id)).all():
         measure = metrics.parse(scoring_set.settings.measures[0])
-        runs, means = _runs_with_means(session, scoring_set, *which)
+        runs, means = _runs_with_means(session, scoring_set, *which, at=at)
         for kept in kept_choices(scoring_set.settings):
             own = means[kept.subset]
             if kept.rounded:
@@ -150,12 +142,13 @@ def kept_standing(session: Session, *which: sa.ColumnElement[bool]) -> dict[Plac
 
 
 @cache
-def _select_runs_with_means(subsets: tuple[Subset, ...]) -> sa.Select[*tuple[Any, ...]]:
+def _select_runs_with_means(subsets: tuple[Subset, ...], of_past: bool) -> sa.Select[*tuple[Any, ...]]:
     """The statement on a set's scored runs, each with its means under a measure over these subsets. Made once, since
     putting it together takes longer than running it."""
     scores = {subset: sa.orm.aliased(Score) for subset in subsets}
     means = (score.mean for score in scores.values())
-    statement = select_scored_runs(*means, of_sets=ScoringSet.id == sa.bindparam("of_set"))
+    at = sa.bindparam("at", type_=Submission.received_at.type) if of_past else None
+    statement = select_scored_runs(*means, of_sets=ScoringSet.id == sa.bindparam("of_set"), at=at)
     for subset, score in scores.items():
         its_own = score.scoring_id == Scoring.id, score.measure == sa.bindparam("by_measure"), score.subset == subset
         statement = statement.outerjoin(score, sa.and_(*its_own))
@@ -163,14 +156,14 @@ def _select_runs_with_means(subsets: tuple[Subset, ...]) -> sa.Select[*tuple[Any
 
 
 def _runs_with_means(
-    session: Session, scoring_set: ScoringSet, *which: sa.ColumnElement[bool]
+    session: Session, scoring_set: ScoringSet, *which: sa.ColumnElement[bool], at: dt.datetime | None
 ) -> tuple[list[ScoredRun], dict[Subset, dict[int, float | None]]]:
     """The set's scored runs, and the mean of each under its primary measure by subset and scoring."""
     subsets = scoring_set.settings.subsets
     runs: list[ScoredRun] = []
     found: dict[Subset, dict[int, float | None]] = {subset: {} for subset in subsets}
-    values = {"of_set": scoring_set.id, "by_measure": scoring_set.settings.measures[0]}
-    for row in session.execute(_select_runs_with_means(subsets).where(*which), values):
+    values = {"of_set": scoring_set.id, "by_measure": scoring_set.settings.measures[0]} | ({"at": at} if at else {})
+    for row in session.execute(_select_runs_with_means(subsets, at is not None).where(*which), values):
         runs.append(ScoredRun(*row[: -len(subsets)]))
         for subset, mean in zip(subsets, row[-len(subsets) :], strict=True):
             found[subset][runs[-1].scoring_id] = mean
@@ -186,11 +179,12 @@ def _rounded(means: Mapping[int, float | None], family: Family, rounding: Roundi
     return {scoring: rounding.mean(mean, family.unit) if told else None for scoring, mean in means.items()}
 
 
-def _by_evaluation(systems: Iterable[tuple[int, int]]) -> list[tuple[int, set[int]]]:
-    found: dict[int, set[int]] = {}
-    for evaluation, system in systems:
-        found.setdefault(evaluation, set()).add(system)
-    return sorted(found.items())
+def _grouped(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, set[int]]]:
+    """By the first of each."""
+    groups: dict[int, set[int]] = {}
+    for first, second in pairs:
+        groups.setdefault(first, set()).add(second)
+    return sorted(groups.items())
 
 
 def _settle(session: Session, evaluation: int, systems: Iterable[int]) -> None:
@@ -203,24 +197,34 @@ def _settle(session: Session, evaluation: int, systems: Iterable[int]) -> None:
     _keep(session, kept_standing(session, of_sets, Standing.system_id.in_(systems)), stands)
 
 
+def _settle_past(session: Session, set_id: int, submissions: Collection[int]) -> None:
+    """On an old board that an import replayed, whose runs are scored afterwards: what stood when boards ceased to show
+    it."""
+    one = session.get_one(ScoringSet, set_id)
+    following = sa.select(sa.func.min(ScoringSet.switched_at)).where(
+        ScoringSet.evaluation_id == one.evaluation_id,
+        ScoringSet.source == one.source,
+        ScoringSet.switched_at > one.switched_at,
+    )
+    at = one.shown_until or session.scalar(following) or dt.datetime.now(dt.UTC)
+    systems = set(session.scalars(sa.select(Submission.system_id).where(Submission.id.in_(submissions))))
+    own = sa.and_(ScoringSet.id == set_id, HAS_CEASED)
+    stands = standing_by_rule(session, Submission.system_id.in_(systems), of_sets=own, at=at)
+    if one.state is SetState.SUPERSEDED or one.shown_until is not None:
+        before = kept_standing(session, Standing.scoring_set_id == set_id, Standing.system_id.in_(systems))
+        _keep(session, before, stands)
+
+
 def _unite(session: Session, evaluation: int, systems: Iterable[int]) -> None:
     """On old boards, of systems whose runs changed hands: of the runs that stood for them then, the rule of today says
     which one stands for each. Which it would have been then nobody has chosen."""
     past = sa.and_(ScoringSet.evaluation_id == evaluation, HAS_CEASED)
     of_sets = Standing.scoring_set_id.in_(sa.select(ScoringSet.id).where(past))
     before = kept_standing(session, of_sets, Standing.system_id.in_(systems))
-    unfinished = Scoring.id.in_(before.values()), Scoring.state.in_(UNFINISHED)  # as an import says that they stood
-    waiting = dict(
-        session.execute(sa.select(Scoring.id, Submission.system_id).join(Submission).where(*unfinished)).all()
-    )
     for kept in {place.kept for place in before}:
         own = {place: scoring for place, scoring in before.items() if place.kept == kept}
         stands = standing_by_rule(session, Scoring.id.in_(own.values()), of_sets=past)
-        kept_on = {place: scoring for place, scoring in stands.items() if place.kept == kept}
-        for place, scoring in own.items():
-            if scoring in waiting:
-                kept_on.setdefault(place._replace(system_id=waiting[scoring]), scoring)
-        _keep(session, own, kept_on)
+        _keep(session, own, {place: scoring for place, scoring in stands.items() if place.kept == kept})
 
 
 def _keep(session: Session, before: Mapping[Place, int], stands: Mapping[Place, int]) -> None:

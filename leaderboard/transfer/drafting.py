@@ -4,33 +4,54 @@ Understood are TREC's archive (`input.TAG.gz` beside the judgments), folders for
 with a folder for each period, and tables that say of each run its team and kind.
 """
 
+import csv
+import io
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
 from leaderboard.errors import BadInput, FileRejected
-from leaderboard.formats import Limits, read_judgments, read_queries, read_run
+from leaderboard.formats import Limits, is_archive_file, open_plain, read_judgments, read_queries, read_run
+from leaderboard.formats.guessing import HEAD_BYTES, PRINTED, guess_content
 from leaderboard.formats.harmless import shown
-from leaderboard.numbers import counted
+from leaderboard.numbers import counted, is_number, is_whole
+from leaderboard.rules.standings import SystemKind
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services.campaigns import DEFAULTS
 from leaderboard.services.names import name_key, slug_of
-from leaderboard.transfer.file_kinds import Kind, is_of_teams, is_printed, kinds_of
-from leaderboard.transfer.places import GENERIC, YEAR, Place, left_over, needless_judgments, places_of
-from leaderboard.transfer.planning import label_of_file
-from leaderboard.transfer.run_tables import LARGEST_TABLE, published_figures, table_of_runs
-from leaderboard.transfer.toml import written
+from leaderboard.transfer.manifest import label_of_file, written
 from leaderboard.transfer.tree import Tree
 
-__all__ = ["Draft", "draft_of"]
-
+RUN, JUDGMENTS, QUERIES, OTHER = "run", "judgments", "queries", "other"
+HEAD_LINES = 50
+MOSTLY = 0.9  # of the first lines: judgments with a few wrong ones are judgments, and reading them names the lines
+LARGEST_TABLE = 4 << 20  # bytes
+YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 NUMBER = re.compile(r"\d+")
 SUMS = re.compile(r"([0-9a-fA-F]{32})\s+[*]?(\S.*)")
-SUM_FILES = ("md5", "md5sum", "md5sums", "md5sums.txt", "md5.txt")
+GENERIC = {
+    "runs", "run", "input", "inputs", "submissions", "submitted", "results", "qrels", "qrel", "topics", "judgments",
+    "judgements", "assessments", "relevance", "queries", "data", "test", "final",
+}  # fmt: skip
+RUN_COLUMNS = {"run", "runtag", "run tag", "tag", "runid", "run id"}
+TEAM_COLUMNS = {"team", "group", "organization", "organisation", "participant", "team id"}
+KIND_COLUMNS = {"runtype", "run type", "type", "kind"}
 MEASURES, GRADED = ["AP", "P@10", "RR"], ["nDCG@10", "AP", "P@10", "RR"]
+HEAD = """\
+# A draft: read it, correct it and complete it before anything is imported by it. docs/import.md says what may stand
+# here. What the files don't say:
+#
+# - campaign: visibility = "public", "private", or "draft" for its organisers only; compat = 9 where the published
+#   figures come from trec_eval 9 (or 8).
+# - team: one name may be spelled in several ways: spellings = ["UDEL", "udel_fang"].
+# - evaluation: opens_at = 2020-04-15 and closes_at = 2020-04-23T23:59:00Z. Without closes_at it stays a draft.
+#   documents = 1000 is how many the collection has: AQWV and MQWV need it.
+# - judgments: released = 2020-05-03 is when they were given out.
+# - run: date = 2020-04-23 is when it was made; kind = "manual" or "baseline", or it counts as automatic.
+
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +62,24 @@ class Draft:
     evaluations: int
     runs: int
     notes: tuple[str, ...]
+
+
+@dataclass
+class _Group:
+    """What will be an evaluation: the files that belong together."""
+
+    folder: str
+    judgments: list[str]
+    name: str
+    queries: list[str] = field(default_factory=list)
+    runs: list[str] = field(default_factory=list)
+
+    def fit(self, path: str) -> tuple[bool, bool, int]:
+        """How well a file fits here: whether its path names the group, or its year, and how near its folder is."""
+        parts = {part.lower() for part in PurePosixPath(path).parts}
+        is_of_year = bool({*YEAR.findall(self.name)} & {*YEAR.findall(path)})
+        is_inside = not self.folder or path.startswith(f"{self.folder}/")
+        return self.name.lower() in parts, is_of_year, len(self.folder) + 1 if is_inside else 0
 
 
 def draft_of(
@@ -56,158 +95,189 @@ def draft_of(
 
     done         is told after each file
     slug, title  of a campaign that is here already, whose settings stay as they are; "": a new one is drafted
-    limits       of each file that is read
+    limits       of each file of judgments or queries
 
     Raises BadInput where there are more runs than `most_runs`, and as `Tree.unpack` does.
     """
-    limits = limits or Limits()
-    archives = [path for path in tree.files if is_of_teams(tree, path)]
+    archives = [path for path in tree.files if _is_of_teams(tree, path)]
     for path in archives:
         tree.unpack(path)
-    kinds = kinds_of(tree, archives, done)
-    needless = needless_judgments(kinds[Kind.JUDGMENTS])
-    kinds[Kind.JUDGMENTS] = [path for path in kinds[Kind.JUDGMENTS] if path not in needless]
-    if most_runs is not None and len(kinds[Kind.RUN]) > most_runs:
+    files: dict[str, list[str]] = {kind: [] for kind in (RUN, JUDGMENTS, QUERIES, OTHER)}
+    for path in tree.files:
+        if path not in archives:
+            files[_kind_of(tree, path)].append(path)
+        done(1)
+    if most_runs is not None and len(files[RUN]) > most_runs:
         raise BadInput(f"{tree.name} has more than {most_runs:,} runs; use leaderboard import-campaign")
-    places = places_of(kinds)
-    table, sums = table_of_runs(tree, kinds[Kind.OTHER]), _sums(tree, kinds[Kind.OTHER])
-    notes = published_figures(tree, kinds[Kind.OTHER])
-    others = [path for path in kinds[Kind.OTHER] if not _explains(path, tree)]
-    if printed := [path for path in others if is_printed(tree, path)]:
-        some = f"{counted(len(printed), 'file')} with what trec_eval prints of a run, such as {printed[0]}"
-        notes.append(f"{some}: left out, since figures are computed here")
-    notes += [f"{path}: not recognised as anything" for path in others if path not in printed]
-    notes += [f"{path}: {why}" for path, why in needless.items()]
-    notes += [f"{path}: belongs to no judgments that were found" for path in left_over(kinds, places)]
-    notes += [
-        f"{', '.join(place.judgments)}: taken for revisions of one evaluation's judgments; part them if they are rounds"
-        for place in places
-        if len(place.judgments) > 1
-    ]
-    evaluations, graded, unknown, found = [], False, 0, list[str]()
-    for place in places:
-        entry, highest, nameless = _evaluation(tree, place, archives, table, sums, found, limits)
-        evaluations.append(entry)
-        graded, unknown = graded or highest > 1, unknown + nameless
-    notes = [*found, *notes]  # what is wrong with files that the manifest names goes before files that it leaves out
-    _tell_apart(evaluations)
-    periods = Counter(one["period"] for one in evaluations)
-    for one in evaluations:
-        if periods[one["period"]] > 1:  # tasks of one year
-            one["condition"] = one["title"]
-    runs = [run for one in evaluations for run in one["run"]]
+    groups = _groups(files)
+    about, used = _about_runs(tree, files[OTHER])
+    left = [path for path in files[OTHER] if path not in used]
+    notes = [f"{counted(len(left), 'file')} not recognised as anything: {', '.join(left[:5])}"] if left else []
+    taken = {path for group in groups for path in (*group.runs, *group.queries[:1])}
+    notes += [f"{path}: belongs to no judgments" for path in (*files[RUN], *files[QUERIES]) if path not in taken]
+    entries, graded = [], False
+    for group in groups:
+        entry, highest = _evaluation(tree, group, notes, limits or Limits())
+        entry["run"] = [_run(path, group, archives, about) for path in sorted(group.runs)]
+        entries.append(entry)
+        graded = graded or highest > 1
+    _disambiguate(entries)
+    runs = [run for entry in entries for run in entry["run"]]
+    if unknown := sum(run["team"] == run["system"] for run in runs):
+        notes.insert(0, f"of {counted(unknown, 'run')} nothing says the team: the draft takes the run's name for it")
     if silent := sum("kind" not in run for run in runs):
-        they = "whether it is manual: it counts" if silent == 1 else "whether they are manual: they count"
-        notes.insert(0, f"of {counted(silent, 'run')} nothing says {they} as automatic until `# kind` is filled in")
-    if evaluations:
-        said = "say when each evaluation opened and closed (`# opens_at`, `# closes_at`): without, it stays a draft"
-        notes.insert(0, said)
-    if unknown:
-        notes.insert(
-            0, f"of {counted(unknown, 'run')} the files do not say the team: the draft takes the run's name for it"
-        )
-    new = _campaign(_title(tree.name), GRADED if graded else MEASURES)
+        notes.insert(0, f"of {counted(silent, 'run')} nothing says the kind: counted as automatic")
+    if entries:
+        notes.insert(0, "say when each evaluation opened and closed (opens_at, closes_at): without, it stays a draft")
+    measures = GRADED if graded else MEASURES
+    new: dict[str, Any] = {
+        "slug": slug_of(_title(tree.name)) or "campaign",
+        "title": _title(tree.name),
+        "visibility": Visibility.DRAFT,
+    }
+    new |= {"measures": measures, "primary_measure": measures[0], "compat": DEFAULTS["compat"]}
     settings = {"slug": slug, "title": title} if slug else new
-    teams = _teams(evaluations)
-    content = {"archives": archives or None, "campaign": settings, "team": teams, "evaluation": evaluations}
-    return Draft(HEAD + _with_blanks(written(content)), len(evaluations), len(runs), tuple(notes))
+    content = {"archives": archives or None, "campaign": settings, "team": _teams(runs), "evaluation": entries}
+    return Draft(HEAD + written(content), len(entries), len(runs), tuple(notes))
 
 
-def _tell_apart(evaluations: list[dict[str, Any]]) -> None:
-    """No two evaluations have one address."""
-    times: Counter[str] = Counter()
-    for one in evaluations:
-        times[one["slug"]] += 1
-        if (number := times[one["slug"]]) > 1:
-            one["slug"], one["title"] = f"{one['slug']}-{number}", f"{one['title']} ({number})"
+def _is_of_teams(tree: Tree, path: str) -> bool:
+    """Whether an archive holds runs, and is none itself: every zip, and tars that can't be read as one run."""
+    if not is_archive_file(tree.files[path]):
+        return False
+    try:
+        with open_plain(tree.files[path]) as text:
+            read_run(text, name=path)
+    except FileRejected:
+        return True
+    return path.lower().endswith(".zip")
 
 
-def _campaign(title: str, measures: list[str]) -> dict[str, Any]:
-    return {
-        "slug": slug_of(title) or "campaign", "title": title, "description": "", "visibility": Visibility.DRAFT,
-        "measures": measures,
-        "primary_measure": measures[0], "compat": DEFAULTS["compat"],
-    }  # fmt: skip
+def _head(tree: Tree, path: str) -> bytes:
+    try:
+        with open_plain(tree.files[path], Limits()) as text:
+            return bytes(text.peek(HEAD_BYTES))
+    except (FileRejected, OSError):
+        return b""
 
 
-def _with_blanks(text: str) -> str:
-    """The manifest with a comment to fill in wherever the files don't say what an import wants to know."""
-    lines = text.splitlines()
-    found: list[str] = []
-    for number, line in enumerate(lines):
-        found.append(line)
-        if line.startswith("period_key = "):
-            found += [OPENED, CLOSED]
-        if line.startswith("file = ") and lines[number - 1] == "[[evaluation.judgments]]":
-            found.append(RELEASED)
-        if line.startswith("system = ") and not "".join(lines[number + 1 : number + 2]).startswith("kind = "):
-            found.append(KIND)
-    return "\n".join(found) + "\n"
+def _kind_of(tree: Tree, path: str) -> str:
+    """By the first lines."""
+    head = _head(tree, path)
+    if head.lstrip()[:1] == b"<" and b"<top" in head.lower():
+        return QUERIES
+    lines = head.decode(errors="replace").splitlines()
+    lines = [line for line in (lines[:-1] if len(head) >= HEAD_BYTES else lines) if line.strip()][:HEAD_LINES]
+    if not lines or guess_content(head, "run") == PRINTED:
+        return OTHER
+    fields = [line.split() for line in lines]
+    if all(len(row) == 6 and is_number(row[3]) and is_number(row[4]) for row in fields):
+        return RUN
+    if all(len(row) == 4 and row[2] in ("Y", "N") and is_number(row[3]) for row in fields):
+        return RUN
+    if lines[0].startswith("{") and '"score"' in lines[0]:
+        return RUN
+    if sum(len(row) == 4 and (is_whole(row[3]) or row[1] in ("0", "Q0")) for row in fields) >= MOSTLY * len(fields):
+        return JUDGMENTS
+    parts = [line.split("\t") for line in lines]
+    if all(2 <= len(row) <= 3 and len(row[0].split()) == 1 and not is_number(row[1]) for row in parts):
+        return QUERIES
+    return OTHER
 
 
-HEAD = """\
-# A draft: read it and correct it before anything is imported by it. docs/import.md says what may stand here.
-#
-# - campaign: title, measures; visibility: "public", "private", or a "draft" for its organisers only;
-#   compat = 9 where the published figures come from trec_eval 9 (or 8).
-# - team: one name may be spelled in several ways: spellings = ["UDEL", "udel_fang"].
-# - evaluation: its period, and when it opened and closed (opens_at, closes_at). Without closes_at it stays a draft.
-#   documents = 1000 is how many the collection has: AQWV and MQWV need it.
-# - judgments: released = 2020-05-03 is when they were given out.
-# - run: date = 2020-04-23 is when it was made; kind = "manual" or "baseline", or it counts as automatic; md5 as its
-#   publisher has it.
-#
-# What is to be filled in stands behind a #.
+def _groups(files: dict[str, list[str]]) -> list[_Group]:
+    """An evaluation for each folder with judgments, or for each name where one folder has judgments of several years or
+    rounds; files of judgments that share a folder of runs are revisions."""
+    named = {part.lower() for path in files[RUN] for part in PurePosixPath(path).parts[:-1]}
+    found: dict[tuple[str, str], _Group] = {}
+    for path in files[JUDGMENTS]:
+        folder = PurePosixPath(path).parent
+        while folder.name.lower() in GENERIC:
+            folder = folder.parent
+        own = "" if str(folder) == "." else str(folder)
+        words = _words(path)
+        year = YEAR.search(words)
+        name = words if words.lower() in named else year[0] if year else ""
+        group = found.setdefault((own, name), _Group(own, [], name or folder.name or words))
+        group.judgments.append(path)
+    groups = list(found.values())
+    for kind in (RUN, QUERIES):
+        for path in files[kind]:
+            fits = [group.fit(path) for group in groups]
+            best = groups[fits.index(max(fits))] if fits else None
+            if best is not None and (len(groups) == 1 or any(max(fits))):
+                (best.runs if kind == RUN else best.queries).append(path)
+    return groups
 
-"""
-OPENED, CLOSED = "# opens_at = YYYY-MM-DD", "# closes_at = YYYY-MM-DDTHH:MM:SSZ"
-RELEASED = "# released = YYYY-MM-DD"
-KIND = '# kind = "automatic", "manual" or "baseline"'
+
+def _words(path: str) -> str:
+    """The name of a file without its ending and what every such file is called."""
+    return "-".join(word for word in re.split(r"[._-]+", label_of_file(path)) if word.lower() not in GENERIC)
 
 
-def _evaluation(
-    tree: Tree,
-    place: Place,
-    archives: list[str],
-    table: Mapping[str, Mapping[str, str]],
-    sums: Mapping[str, str],
-    notes: list[str],
-    limits: Limits,
-) -> tuple[dict[str, Any], int, int]:
-    """Its table of the manifest, the highest grade, and of how many runs the team is not known."""
-    judged: dict[str, None] = {}
-    highest = 0
-    for path in (*place.judgments, *place.beside):
-        try:
-            found = read_judgments(tree.files[path], name=path, limits=limits)
-        except FileRejected as error:
-            notes.append(f"{_first_problem(error)}: correct it, since nothing comes in before")
+def _about_runs(tree: Tree, others: list[str]) -> tuple[dict[tuple[str, str], dict[str, str]], set[str]]:
+    """What tables and sums of MD5 say of a run, by the folder they lie in and its name or file; and these files."""
+    about: dict[tuple[str, str], dict[str, str]] = {}
+    used = set()
+    for path in others:
+        folder, name = str(PurePosixPath(path).parent), PurePosixPath(path).name.lower()
+        if tree.files[path].stat().st_size > LARGEST_TABLE:
             continue
-        judged |= dict.fromkeys(found.queries)
-        highest = max(highest, int(found.grade.max(initial=0)))
-    tags, in_runs = _read_runs(tree, place, notes, limits)
-    runs, listed, nameless = [], judged | in_runs, 0
-    for path, name in _names(tags).items():
-        run, named = _run(path, name, place, archives, table, sums)
-        runs.append(run)
-        nameless += not named
-    queries = place.queries[0] if place.queries else ""
-    if queries:
-        try:
+        text = tree.files[path].read_text(encoding="utf-8-sig", errors="replace").replace("\0", "")
+        found: dict[str, dict[str, str]] = {}
+        if name.endswith((".csv", ".tsv")):
+            found = _in_table(text, "\t" if name.endswith(".tsv") else ",")
+        elif name.startswith("md5") or name.endswith(".md5"):
+            sums = [line for line in map(SUMS.fullmatch, map(str.strip, text.splitlines())) if line]
+            found = {line[2].removeprefix("./"): {"md5": line[1].lower()} for line in sums}
+        for run, said in found.items():
+            used.add(path)
+            for place in (folder, ""):
+                about.setdefault((place, run), said)
+    return about, used
+
+
+def _in_table(text: str, delimiter: str) -> dict[str, dict[str, str]]:
+    """What a table says of each run, by its name in lower case; nothing without columns of runs and teams."""
+    head, *rows = list(csv.reader(io.StringIO(text), delimiter=delimiter)) or [[]]
+    names = [name.strip().lower() for name in head]
+    run, team, kind = (
+        next((number for number, name in enumerate(names) if name in known), None)
+        for known in (RUN_COLUMNS, TEAM_COLUMNS, KIND_COLUMNS)
+    )
+    found: dict[str, dict[str, str]] = {}
+    if run is None or team is None:
+        return found
+    for row in rows:
+        if len(row) == len(head):
+            found[row[run].strip().lower()] = {"team": row[team].strip()}
+            if kind is not None and row[kind].strip().lower() in set(SystemKind):
+                found[row[run].strip().lower()]["kind"] = row[kind].strip().lower()
+    return found
+
+
+def _evaluation(tree: Tree, group: _Group, notes: list[str], limits: Limits) -> tuple[dict[str, Any], int]:
+    """Its table of the manifest but for its runs, and the highest grade."""
+    highest, judged, queries = 0, set[str](), "".join(group.queries[:1])
+    try:
+        for path in group.judgments:
+            read = read_judgments(tree.files[path], name=path, limits=limits)
+            highest = max(highest, int(read.grade.max(initial=0)))
+            judged |= set(read.queries)
+        if queries:
             there = {row.id for row in read_queries(tree.files[queries], name=queries, limits=limits)}
-        except FileRejected as error:
-            notes.append(_first_problem(error))
-            there = set()
-        if lacking := len(judged.keys() - there):
-            if there:
-                said = f"{queries}: lacks {lacking:,} of the {counted(len(judged), 'judged query', 'judged queries')}"
-                notes.append(f"{said}, so the draft lists the ids of all queries instead of naming the file")
-            queries = ""
-    ids = list(listed)
-    if all(one.isascii() and one.isdigit() for one in ids):
-        ids.sort(key=int)
-    name = place.name or tree.top or tree.name
-    year = YEAR.search(name) or YEAR.search(place.folder) or YEAR.search(tree.top) or YEAR.search(tree.name)
+            if lacking := len(judged - there):
+                notes.append(
+                    f"{queries}: lacks {counted(lacking, 'judged query', 'judged queries')}, so it is left out"
+                )
+                queries = ""
+    except FileRejected as error:
+        notes.append(f"{error.name}: {error.problems[0]}: correct it, since nothing comes in before")
+    if len(group.judgments) > 1:
+        some = ", ".join(group.judgments)
+        notes.append(f"{some}: taken for revisions of one evaluation's judgments; part them if they are rounds")
+    name = group.name or tree.top or tree.name
+    year = next((year for text in (name, group.folder, tree.top, tree.name) if (year := YEAR.search(text))), None)
     number = NUMBER.search(name)
     entry: dict[str, Any] = {
         "slug": slug_of(name) or "evaluation",
@@ -215,116 +285,49 @@ def _evaluation(
         "period": year[0] if year else _title(name),
         "period_key": int(year[0]) if year else int(number[0]) if number else 1,
         "queries": queries or None,
-        "query_ids": None if queries or ids == list(judged) else ids,
-        "judgments": [
-            *({"file": path} for path in place.judgments),
-            *({"file": path, "source": source} for path, source in place.beside.items()),
-        ],
-        "run": runs,
+        "judgments": [{"file": path} for path in group.judgments],
     }
-    return entry, highest, nameless
+    return entry, highest
 
 
-def _first_problem(error: FileRejected) -> str:
-    """What is wrong with a file first, with its line, and how much else."""
-    first = error.problems[0]
-    more = error.count - first.lines
-    return f"{error.name}: {first}" + (f", and {counted(more, 'more problem')}" if more > 0 else "")
+def _run(path: str, group: _Group, archives: list[str], about: dict[tuple[str, str], dict[str, str]]) -> dict[str, Any]:
+    """Its table of the manifest. Without a team it is called as the run."""
+    folder, file, name = str(PurePosixPath(path).parent), PurePosixPath(path).name, label_of_file(path)
+    said = about.get((folder, name.lower())) or about.get(("", name.lower())) or {}
+    archive = next((archive for archive in archives if path.startswith(f"{archive}/")), "")
+    inside = path.removeprefix(f"{group.folder}/") if group.folder else path
+    own = [part for part in PurePosixPath(inside).parts[:-1] if part.lower() not in GENERIC | {group.name.lower()}]
+    own = [part for part in own if not YEAR.fullmatch(part)]
+    team = said.get("team") or (_bare(archive) if archive else own[-1] if own else name)
+    sums = about.get((folder, file)) or about.get(("", path)) or {}
+    return {"file": path, "team": team, "system": name, **{key: said[key] for key in ("kind",) if key in said}, **sums}
 
 
-def _read_runs(tree: Tree, place: Place, notes: list[str], limits: Limits) -> tuple[dict[str, str], dict[str, None]]:
-    """File -> the tag in its lines, "" where it can't be read, which is noted; and the queries that some run lists."""
-    tags, listed = dict.fromkeys(sorted(place.runs), ""), dict[str, None]()
-    for path in tags:
-        try:
-            run = read_run(tree.files[path], name=path, limits=limits)
-        except FileRejected as error:
-            notes.append(_first_problem(error))
-        else:
-            listed |= dict.fromkeys(run.queries)
-            tags[path] = run.tag
-    return tags, listed
+def _disambiguate(entries: list[dict[str, Any]]) -> None:
+    """No two evaluations have one address; those of one period have a condition."""
+    slugs, periods = [entry["slug"] for entry in entries], [entry["period"] for entry in entries]
+    for number, entry in enumerate(entries):
+        if earlier := slugs[:number].count(entry["slug"]):
+            entry["slug"], entry["title"] = f"{entry['slug']}-{earlier + 1}", f"{entry['title']} ({earlier + 1})"
+        if periods.count(entry["period"]) > 1:
+            entry["condition"] = entry["title"]
 
 
-def _names(tags: Mapping[str, str]) -> dict[str, str]:
-    """File -> the name of its run: the file's, or the tag in its lines where the file has that and a further ending, as
-    `bm25.judged.gz` of `bm25` has, and no other run of the evaluation is called so.
-
-    Any other tag says less than the file: of one team it is often the same in all of them.
-    """
-    files = {path: label_of_file(path) for path in tags}
-    names = {path: tag if tag and files[path].startswith(f"{tag}.") else files[path] for path, tag in tags.items()}
-    times = Counter(names.values())
-    return {path: name if times[name] == 1 else files[path] for path, name in names.items()}
-
-
-def _run(
-    path: str,
-    name: str,
-    place: Place,
-    archives: list[str],
-    table: Mapping[str, Mapping[str, str]],
-    sums: Mapping[str, str],
-) -> tuple[dict[str, Any], bool]:
-    """A run's table of the manifest, and whether its team is known."""
-    label = label_of_file(path)
-    said = table.get(label.lower()) or table.get(name.lower(), {})
-    archive = next((one for one in archives if path.startswith(f"{one}/")), "")
-    team = said.get("team") or (_name_of_archive(archive) if archive else "")
-    if not team:
-        words = {place.name.lower(), *YEAR.findall(place.name)}
-        folders = PurePosixPath(path).parts[:-1]
-        inside = folders[len(PurePosixPath(place.folder).parts) :] if path.startswith(f"{place.folder}/") else folders
-        own = [part for part in inside if part.lower() not in GENERIC | words and not YEAR.fullmatch(part)]
-        team = own[-1] if own else ""
-    run: dict[str, Any] = {"file": path, "team": team or name, "system": name}
-    if name != label:
-        run["label"] = name
-    if said.get("kind"):
-        run["kind"] = said["kind"]
-    if md5 := sums.get(path) or sums.get(PurePosixPath(path).name):
-        run["md5"] = md5
-    return run, bool(team)
-
-
-def _sums(tree: Tree, others: list[str]) -> dict[str, str]:
-    """MD5 sums that files such as MD5SUMS or run.gz.md5 hold: by path and by name."""
-    found: dict[str, str] = {}
-    for path in others:
-        name = PurePosixPath(path).name.lower()
-        if (name in SUM_FILES or name.endswith(".md5")) and tree.files[path].stat().st_size <= LARGEST_TABLE:
-            for line in tree.files[path].read_text(encoding="utf-8", errors="replace").splitlines():
-                if told := SUMS.fullmatch(line.strip()):
-                    found[told[2].removeprefix("./")] = told[1].lower()
-    return found
-
-
-def _explains(path: str, tree: Tree) -> bool:
-    """Whether a file that is neither run, judgments nor queries was used all the same."""
-    name = PurePosixPath(path).name.lower()
-    return name in SUM_FILES or name.endswith(".md5") or bool(table_of_runs(tree, [path]))
-
-
-def _teams(evaluations: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _teams(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Every team once, under the spelling that stands first; others that mean the same are listed."""
-    found: dict[str, list[str]] = {}
-    for evaluation in evaluations:
-        for run in evaluation["run"]:
-            spelled = found.setdefault(name_key(run["team"]), [])
-            if run["team"] not in spelled:
-                spelled.append(run["team"])
-    return [
-        {"name": names[0], "spellings": names[1:] or None}
-        for names in sorted(found.values(), key=lambda one: one[0].lower())
-    ]
+    spelled: dict[str, dict[str, None]] = {}
+    for run in runs:
+        spelled.setdefault(name_key(run["team"]), {})[run["team"]] = None
+    names = sorted((list(names) for names in spelled.values()), key=lambda names: names[0].lower())
+    return [{"name": first, "spellings": others or None} for first, *others in names]
 
 
-def _name_of_archive(path: str) -> str:
-    """Without the ending of an archive, and as it is where it has none."""
+def _bare(path: str) -> str:
+    """The name of an archive without its ending."""
     return label_of_file(path).removesuffix(".zip").removesuffix(".tar")
 
 
 def _title(name: str) -> str:
-    words = re.sub(r"[\s_]+", " ", shown(_name_of_archive(name))).strip() or "Campaign"
+    words = re.sub(r"[\s_]+", " ", shown(_bare(name))).strip() or "Campaign"
     words = re.sub(r"(?<=[A-Za-z])(?=\d+$)", " ", words)
     return words[:1].upper() + words[1:]

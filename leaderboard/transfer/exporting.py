@@ -2,12 +2,18 @@
 
 For its organisers only: judgments, hidden queries, and what teams note for the organisers are in it. What the database
 holds is written first, in one session; the runs follow one by one from the store, so that an export of any size takes
-the memory of a piece and the disk of its judgments and of one run. `packing` makes an archive of it as it goes.
+the memory of a piece and the disk of its judgments and of one run. `packed` makes an archive of it as it goes.
 """
 
+import datetime as dt
 import json
-from collections.abc import Iterator
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +21,18 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, require_organiser
+from leaderboard.db import Base, Database
 from leaderboard.errors import Damaged, NotFound
+from leaderboard.lookup import collection_list, file_rules, find_campaign, form_fields
 from leaderboard.models import (
+    Agreement,
     Campaign,
     Evaluation,
     Judgment,
     JudgmentRevision,
     KnownDocument,
     Query,
+    ScoringSet,
     Submission,
     SubtopicJudgment,
     System,
@@ -30,26 +40,31 @@ from leaderboard.models import (
 )
 from leaderboard.rules.settings import Split
 from leaderboard.store import RunStore
-from leaderboard.transfer.columns import settings_of
-from leaderboard.transfer.forms import form_of
-from leaderboard.transfer.manifest import NAME, WORDS
-from leaderboard.transfer.stood import LISTS_OF_RUNS, stood_of
-from leaderboard.transfer.toml import written
-
-__all__ = ["Export", "ExportedFile", "begin_export"]
+from leaderboard.transfer.manifest import (
+    NAME,
+    NONE,
+    CampaignEntry,
+    Entry,
+    EvaluationEntry,
+    FieldEntry,
+    FileRulesEntry,
+    RunEntry,
+    SystemEntry,
+    TeamEntry,
+    written,
+)
 
 PIECE = 1 << 20
+LEVEL = 1  # of compression: the fastest, since somebody waits
+GZIP = 31  # zlib's number for a gzip head and 32 KiB of window
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedFile:
-    """A file of an export: its path there, parted by /, and where it lies on this machine until the next is asked for.
-
-    is_run  whether it is a run's file
-    """
+    """A file of an export: its path there, parted by /, and where it lies until the next one is asked for."""
 
     path: str
-    place: Path
+    source: Path
     is_run: bool = False
 
 
@@ -57,8 +72,7 @@ class ExportedFile:
 class Export:
     """A campaign that is being exported: begun in a session, which its `files` need no more.
 
-    slug   of the campaign
-    runs   how many runs it has
+    runs   how many it has
     lost   runs that `files` left out so far, since their stored file is gone or damaged
     """
 
@@ -73,158 +87,189 @@ class Export:
         """Every file, once: runs first, so that a store that does not answer is noticed; the manifest last, which knows
         what was left out. Raises NoStore.
         """
-        place: Path
+        copy = self._folder / ".run"  # no evaluation is called so
         for evaluation in self._content["evaluation"]:
             whole = []
-            listed = evaluation["run"]
-            for name, run in listed:
-                place = self._folder / ".run"  # no evaluation is called so
+            for run in evaluation["run"]:
                 try:
-                    with store.open_run(run["sha256"]) as source, place.open("wb") as target:
+                    with store.open_run(run["sha256"]) as source, copy.open("wb") as target:
                         while piece := source.read(PIECE):
                             target.write(piece)
                 except (Damaged, NotFound) as error:
-                    self.lost.append(f"{name}: {error.message}")
+                    self.lost.append(f"{run['file']}: {error.message}")
                 else:
                     whole.append(run)
-                    yield ExportedFile(run["file"], place, is_run=True)
+                    yield ExportedFile(run["file"], copy, is_run=True)
                 finally:
-                    place.unlink(missing_ok=True)
+                    copy.unlink(missing_ok=True)
             evaluation["run"] = whole
-            lost = {run["file"] for _, run in listed} - {run["file"] for run in whole}
-            for board in evaluation["stood"] if lost else ():
-                of_board = LISTS_OF_RUNS & board.keys()
-                board.update({name: [file for file in board[name] if file not in lost] for name in of_board})
-        for place in sorted(path for path in self._folder.rglob("*") if path.is_file()):
-            yield ExportedFile(place.relative_to(self._folder).as_posix(), place)
-            place.unlink(missing_ok=True)
+        for path in sorted(path for path in self._folder.rglob("*") if path.is_file()):
+            yield ExportedFile(path.relative_to(self._folder).as_posix(), path)
+            path.unlink(missing_ok=True)
         manifest = self._folder / NAME
         manifest.write_text(written(self._content), encoding="utf-8")
         yield ExportedFile(NAME, manifest)
 
 
-def begin_export(session: Session, actor: Actor, campaign: Campaign, folder: Path) -> Export:
-    """Writes what the database holds of a campaign into an empty folder, which is the export's own until it ends.
+@contextmanager
+def exporting(database: Database, actor: Actor, slug: str, beside: Path | None = None) -> Iterator[Export]:
+    """An export of the campaign, whose files lie in a private folder (in `beside`, where given) while the block runs.
 
-    Raises NotAllowed for whoever does not organise the campaign.
+    Raises NotFound where there is no such campaign for `actor`, and NotAllowed for whoever does not organise it.
     """
-    require_organiser(actor, campaign.id)
+    with tempfile.TemporaryDirectory(dir=beside, prefix=".export-") as folder:
+        with database.read() as session:
+            campaign = find_campaign(session, actor, slug)
+            require_organiser(actor, campaign.id)
+            content = _campaign(session, campaign, Path(folder))
+        counts = len(content["evaluation"]), sum(len(evaluation["run"]) for evaluation in content["evaluation"])
+        yield Export(campaign.slug, *counts, _content=content, _folder=Path(folder))
+
+
+def packed(export: Export, store: RunStore) -> Iterator[bytes]:
+    """The bytes of a .tar.gz of the export, in a folder of the campaign's name, piece by piece."""
+    packing = zlib.compressobj(LEVEL, wbits=GZIP)
+    for file in export.files(store):
+        head = tarfile.TarInfo(f"{export.slug}/{file.path}")
+        head.size = file.source.stat().st_size
+        yield packing.compress(head.tobuf(tarfile.PAX_FORMAT))
+        with file.source.open("rb") as content:
+            while piece := content.read(PIECE):
+                yield packing.compress(piece)
+        yield packing.compress(bytes(-head.size % tarfile.BLOCKSIZE))
+    yield packing.compress(bytes(2 * tarfile.BLOCKSIZE))
+    yield packing.flush()
+
+
+def _table(entry: type[Entry], row: Any, **more: Any) -> dict[str, Any]:
+    """A table of the manifest: what of a row is otherwise than the record has it without a word, and more."""
+    columns = row.__table__.columns if isinstance(row, Base) else entry.model_fields
+    own = {name: getattr(row, name) for name in entry.model_fields if name in columns}
+    record: dict[str, Any] = entry.model_construct(**own | more).model_dump(exclude_defaults=True)
+    return record
+
+
+def _campaign(session: Session, campaign: Campaign, folder: Path) -> dict[str, Any]:
     own = sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
     entries = [_evaluation(session, evaluation, folder) for evaluation in session.scalars(own).all()]
-    content = {"campaign": settings_of(campaign), "team": _teams(session, campaign), "evaluation": entries}
-    runs = sum(len(entry["run"]) for entry in entries)
-    return Export(campaign.slug, len(entries), runs, _content=content, _folder=folder)
-
-
-def _teams(session: Session, campaign: Campaign) -> list[dict[str, Any]]:
-    """Those with runs in the campaign, and their systems that have some."""
-    systems = session.execute(
-        sa.select(System, Team)
-        .join(Team, Team.id == System.team_id)
-        .where(
-            System.id.in_(
-                sa.select(Submission.system_id).join(Submission.evaluation).where(Evaluation.campaign_id == campaign.id)
-            )
+    with_runs = sa.select(Submission.system_id).join(Submission.evaluation).where(Evaluation.campaign_id == campaign.id)
+    systems = sa.select(System, Team).join(Team, Team.id == System.team_id).where(System.id.in_(with_runs))
+    teams: dict[int, dict[str, Any]] = {}
+    for system, team in session.execute(systems.order_by(Team.slug, System.slug)).all():
+        teams.setdefault(team.id, {**_table(TeamEntry, team), "system": []})["system"].append(
+            _table(SystemEntry, system)
         )
-        .order_by(Team.id, System.id)
-    ).all()
-    found: dict[int, dict[str, Any]] = {}
-    for system, team in systems:
-        found.setdefault(team.id, {**settings_of(team), "system": []})["system"].append(settings_of(system))
-    return list(found.values())
+    return {"campaign": _table(CampaignEntry, campaign), "team": list(teams.values()), "evaluation": entries}
 
 
 def _evaluation(session: Session, evaluation: Evaluation, folder: Path) -> dict[str, Any]:
-    """Its table of the manifest, each run with its name, and the files of its queries and judgments beside it."""
-    (folder / evaluation.slug).mkdir()
+    """Its table of the manifest, and the files of its queries, documents and judgments."""
+    slug = evaluation.slug
+    (folder / slug).mkdir()
     own = sa.select(Query).where(Query.evaluation_id == evaluation.id).order_by(Query.position)
     queries = session.scalars(own).all()
-    entry: dict[str, Any] = settings_of(evaluation)
+    agreements = sa.select(Agreement).where(Agreement.evaluation_id == evaluation.id).order_by(Agreement.id)
     if queries:
-        entry["queries"] = f"{evaluation.slug}/queries.jsonl"
         lines = (
-            json.dumps(
-                {"id": one.external_id, "text": one.text, "tags": one.tags, "description": one.description},
-                ensure_ascii=False,
-            )
-            + "\n"
-            for one in queries
+            {"id": query.external_id, "text": query.text, "tags": query.tags, "description": query.description}
+            for query in queries
         )
-        (folder / entry["queries"]).write_text("".join(lines), encoding="utf-8")
-    entry |= form_of(session, evaluation, folder)
-    entry["hidden"] = [one.external_id for one in queries if one.split is Split.HIDDEN] or None
-    entry["excluded"] = [
-        {"query": one.external_id, "because": one.excluded_because} for one in queries if one.excluded_at is not None
+        _write_lines(folder / slug / "queries.jsonl", lines)
+    documents = collection_list(session, evaluation.id)
+    if documents is not None:
+        (folder / slug / "documents.txt.gz").write_bytes(documents)
+    begun = _begun(session, evaluation)
+    official = [(one.settings.excluded, began) for one, began in begun if one.source == evaluation.official_source]
+    excluded = [
+        {
+            "query": query.external_id,
+            "because": query.excluded_because,
+            # When boards began to leave it out, else when it was excluded.
+            "date": next((began for left_out, began in official if query.external_id in left_out), query.excluded_at),
+        }
+        for query in queries
+        if query.excluded_at is not None
     ]
-    revisions = session.scalars(
-        sa.select(JudgmentRevision)
-        .where(JudgmentRevision.evaluation_id == evaluation.id, JudgmentRevision.finished_at.is_not(None))
-        .order_by(JudgmentRevision.number)
-    ).all()
-    entry["judgments"] = [_judgments(session, evaluation, one, folder) for one in revisions]
-    runs = _runs(session, evaluation)
-    judged = {one.id: told["file"] for one, told in zip(revisions, entry["judgments"], strict=True)}
-    files = {number: run["file"] for number, (_, run) in runs.items()}
-    entry["stood"] = list(stood_of(session, evaluation, judged, files))
-    return entry | {"run": list(runs.values())}
-
-
-def _judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevision, folder: Path) -> dict[str, Any]:
-    """A revision's table of the manifest, and its files. They are JSON lines: any id that is stored can be written."""
-
-    def write(name: str, table: Any, *columns: Any) -> str | None:
-        rows = session.execute(
-            sa.select(Query.external_id, *columns)
-            .join(Query, Query.id == table.query_id)
-            .where(table.revision_id == revision.id)
-            .order_by(Query.position, *columns)
-        )
-        path = f"{evaluation.slug}/judgments-{revision.number}{name}.jsonl"
-        keys = ("query", *(column.key for column in columns))
-        with (folder / path).open("w", encoding="utf-8") as file:
-            some = False
-            for row in rows:
-                line = dict(zip(keys, row, strict=True))
-                file.write(json.dumps(line if "grade" in line else {**line, "grade": 1}, ensure_ascii=False) + "\n")
-                some = True
-        if some or table is Judgment:
-            return path
-        (folder / path).unlink()
-        return None
-
     return {
-        "file": write("", Judgment, Judgment.document, Judgment.grade),
-        "note": revision.note or None,
-        "source": revision.source,
-        "released": revision.released_at,
-        "known": write("-known", KnownDocument, KnownDocument.document),
-        "subtopics": write(
-            "-subtopics", SubtopicJudgment, SubtopicJudgment.subtopic, SubtopicJudgment.document, SubtopicJudgment.grade
-        ),
+        **_table(EvaluationEntry, evaluation, file_rules=FileRulesEntry()),
+        "closes_at": evaluation.closes_at or NONE,  # without a word an import makes a draft
+        "queries": f"{slug}/queries.jsonl" if queries else None,
+        "hidden": [query.external_id for query in queries if query.split is Split.HIDDEN] or None,
+        "excluded": excluded,
+        "field": [_table(FieldEntry, form_field) for form_field in form_fields(evaluation)],
+        "agreement": [
+            {"key": one.key, "title": one.title, "text": one.text, "ended": one.ended_at is not None}
+            for one in session.scalars(agreements)
+        ],
+        "file_rules": _table(FileRulesEntry, file_rules(evaluation)),
+        "document_list": f"{slug}/documents.txt.gz" if documents is not None else None,
+        "judgments": list(_revisions(session, evaluation, begun, folder)),
+        "run": list(_runs(session, evaluation)),
     }
 
 
-def _runs(session: Session, evaluation: Evaluation) -> dict[int, tuple[str, dict[str, Any]]]:
-    """Each run's name and its table of the manifest, by its id, in the order in which they were submitted."""
-    runs = session.scalars(
-        sa.select(Submission)
-        .where(Submission.evaluation_id == evaluation.id)
-        .options(sa.orm.joinedload(Submission.team), sa.orm.joinedload(Submission.system))
-        .order_by(Submission.id)
-    )
-    found = {}
-    for run in runs:
-        said = settings_of(run) | {"label": run.label}
-        found[run.id] = (
-            run.name,
-            {
-                "file": f"{evaluation.slug}/runs/{run.id}/{run.filename}",
-                "team": run.team.slug,
-                "system": run.system.slug,
-                "md5": run.md5,
-                "sha256": run.sha256,
-                "rejected": run.problem_count > 0 or None,
-                **{WORDS.get(name, name): value for name, value in said.items()},
-            },
-        )
-    return found
+def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> bool:
+    """Writes JSON lines, which hold any id that is stored; whether there were any."""
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return path.stat().st_size > 0
+
+
+def _begun(session: Session, evaluation: Evaluation) -> list[tuple[ScoringSet, dt.datetime]]:
+    """The sets that stood, each with when it first did so, the earliest first."""
+    sets = sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id)
+    begun = [(one, one.shown[0][0] if one.shown else one.switched_at) for one in session.scalars(sets)]
+    return sorted(((one, began) for one, began in begun if began is not None), key=itemgetter(1))
+
+
+def _revisions(
+    session: Session, evaluation: Evaluation, begun: list[tuple[ScoringSet, dt.datetime]], folder: Path
+) -> Iterator[dict[str, Any]]:
+    """A table for each revision of judgments, and its files."""
+    since: dict[int, dt.datetime] = {}
+    for one, began in reversed(begun):
+        since[one.revision_id] = began
+    own = JudgmentRevision.evaluation_id == evaluation.id, JudgmentRevision.finished_at.is_not(None)
+    for revision in session.scalars(sa.select(JudgmentRevision).where(*own).order_by(JudgmentRevision.number)).all():
+
+        def rows(table: Any, *columns: Any, number: int = revision.id) -> Iterator[dict[str, Any]]:
+            selected = sa.select(Query.external_id, *columns).join(Query, Query.id == table.query_id)
+            keys = ("query", *(column.key for column in columns))
+            for row in session.execute(selected.where(table.revision_id == number).order_by(Query.position, *columns)):
+                yield {"grade": 1, **dict(zip(keys, row, strict=True))}
+
+        path = f"{evaluation.slug}/judgments-{revision.number}"
+        of_subtopics = SubtopicJudgment.subtopic, SubtopicJudgment.document, SubtopicJudgment.grade
+        files = {
+            "file": (f"{path}.jsonl", rows(Judgment, Judgment.document, Judgment.grade)),
+            "known": (f"{path}-known.jsonl", rows(KnownDocument, KnownDocument.document)),
+            "subtopics": (f"{path}-subtopics.jsonl", rows(SubtopicJudgment, *of_subtopics)),
+        }
+        named = {}
+        for key, (name, lines) in files.items():
+            if _write_lines(folder / name, lines) or key == "file":
+                named[key] = name
+            else:
+                (folder / name).unlink()
+        yield {
+            **named,
+            "note": revision.note or None,
+            "source": revision.source,
+            "released": revision.released_at,
+            "since": since.get(revision.id),
+        }
+
+
+def _runs(session: Session, evaluation: Evaluation) -> Iterator[dict[str, Any]]:
+    """Each run's table of the manifest, in the order in which an import replays them."""
+    own = sa.select(Submission).where(Submission.evaluation_id == evaluation.id)
+    loaded = own.options(sa.orm.joinedload(Submission.team), sa.orm.joinedload(Submission.system))
+    runs = sorted(session.scalars(loaded), key=lambda run: (run.scored_at or run.received_at, run.id))
+    for number, run in enumerate(runs, 1):
+        named = {
+            "file": f"{evaluation.slug}/runs/{number}/{run.filename}",
+            "team": run.team.slug,
+            "system": run.system.slug,
+            "rejected": run.problem_count > 0,
+        }
+        yield {**_table(RunEntry, run, **named), "label": run.label}

@@ -1,350 +1,462 @@
-"""Brings a manifest's campaign in through the services. What is there already is left, so it may be called again.
+"""Brings a manifest's campaign in: revisions of judgments and runs are replayed in the order of their dates.
 
-Campaign and evaluations are one transaction (`making`), which a single problem undoes; then each run is one of its own,
-with its team and system where they are missing: wherever it is killed, the next call goes on from there, nothing is
-there twice, and no team or system is there without a run.
+All of it is one transaction, through the ordinary writes, so that old boards come about by themselves; a single problem
+undoes it, and a preview is the same without the keeping. Files of runs are in the store before: one that no run names
+is swept a day later. Workers score what comes in, old boards last.
 """
 
-from collections.abc import Callable, Mapping
+import datetime as dt
+import io
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from operator import itemgetter
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor
+from leaderboard.access import Actor, knows_campaign, may_bring_in, require_organiser
 from leaderboard.db import Database
-from leaderboard.errors import BadInput, FileRejected, InvalidFields, LeaderboardError, NotAllowed, TooLarge
-from leaderboard.formats import Limits
-from leaderboard.models import Evaluation, Scoring, Submission, System, Team
+from leaderboard.errors import BadInput, Conflict, FileRejected, InvalidFields, LeaderboardError, NotFound, Problem
+from leaderboard.formats import (
+    Judgments,
+    Limits,
+    QueryRow,
+    SubtopicJudgments,
+    read_judgments,
+    read_queries,
+    read_run,
+    read_subtopic_judgments,
+)
+from leaderboard.formats.file_rules import document_list
+from leaderboard.formats.guessing import HEAD_BYTES, guess_content
+from leaderboard.formats.harmless import shown
+from leaderboard.formats.plain_text import beginning
+from leaderboard.lookup import known_system, merged_system, merged_team, team_called
+from leaderboard.models import Campaign, Evaluation, Membership, Submission, System, Team
 from leaderboard.numbers import counted
-from leaderboard.rules.states import UNFINISHED
-from leaderboard.services.imports import correct_dates, corrected_dates, import_run
+from leaderboard.rules.form_fields import FormField
+from leaderboard.rules.settings import Split
+from leaderboard.services import campaigns, evaluations, submission_forms
+from leaderboard.services.events import present, replaying
+from leaderboard.services.imports import RUN_SETTINGS, go_by_source, import_run
+from leaderboard.services.judgments import import_judgments
+from leaderboard.services.names import name_key, slug_of
+from leaderboard.services.queries import exclude_queries, import_queries, set_split
+from leaderboard.services.sources import set_aside_sources
+from leaderboard.services.systems import NewSystem, create_system
+from leaderboard.services.teams import create_team
 from leaderboard.store import Received, RunStore
-from leaderboard.transfer.differing import note_runs
-from leaderboard.transfer.evaluations import EvaluationFacts
-from leaderboard.transfer.hashes import hash_of, require_hashes
-from leaderboard.transfer.making import Making
-from leaderboard.transfer.manifest import Manifest
-from leaderboard.transfer.parties import Parties
-from leaderboard.transfer.planning import PlannedRun, planned_runs
-from leaderboard.transfer.run_files import require_run
-from leaderboard.transfer.stood import Stood
-from leaderboard.transfer.telling import TELLABLE, Telling
-from leaderboard.transfer.tree import Tree
-from leaderboard.transfer.unsaid import note_dates
+from leaderboard.transfer.manifest import (
+    CAMPAIGN,
+    MOST_PROBLEMS,
+    SYSTEM,
+    EvaluationEntry,
+    JudgmentsEntry,
+    Manifest,
+    RunEntry,
+    SystemEntry,
+    TeamEntry,
+)
+from leaderboard.transfer.tree import Tree, hash_of_text
 
-__all__ = ["Import", "Refusal", "Report"]
+TELLABLE = (BadInput, Conflict, NotFound)  # what is wrong with a manifest; anything else is not its fault
+LOOKED_AT = 1 << 16  # bytes of a run's text
+Content = TypeVar("Content")
+TAR = slice(257, 262), b"ustar"  # a run may be an archive of lists: its beginning alone says nothing
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """What was not brought in, or rejected when it was read, and why: a line for each problem."""
+class EvaluationPlan:
+    """An evaluation as it is, or would be. queries: its file of them, "" without one; runs: those of the manifest."""
 
-    file: str
-    why: tuple[str, ...]
+    title: str
+    period: str
+    closes_at: dt.datetime | None
+    queries: str
+    query_ids: int
+    revisions: int
+    runs: int
 
 
 @dataclass(slots=True)
 class Report:
-    """What an import did.
+    """What an import did, or would do.
 
-    made, there  in words; a team or a system is made by its first run
-    already      runs that are there; of a preview those that an import would leave
-    corrected    those of them that were given the dates of the manifest
-    other_dates  those of them that were brought in too, and have other dates here than in the manifest
-    notes        what holds because the manifest says nothing of it, and what of it is left out or stays as it is here
-    effects      what happens to boards that are here already, such as runs that are scored again, in sentences
-    refused      what came out other than the manifest says
-    rejected     files of runs that were rejected, as the manifest says they were where they come from
+    made, there  in words
+    already      runs that are here
     unmatched    files of the tree that nothing in the manifest names
     """
 
+    campaign: str
+    title: str = ""
     made: list[str] = field(default_factory=list)
     there: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    effects: list[str] = field(default_factory=list)
     imported: int = 0
     already: int = 0
-    corrected: int = 0
-    other_dates: int = 0
-    refused: list[Refusal] = field(default_factory=list)
-    rejected: list[str] = field(default_factory=list)
     unmatched: list[str] = field(default_factory=list)
+    evaluations: list[EvaluationPlan] = field(default_factory=list)
+    teams: list[str] = field(default_factory=list)
 
 
-class Import:
-    """One import: `prepare` first, then `receive` and `enter` for each of its `runs`.
+class _Problems:
+    """Everything that is wrong with what a manifest means, each with its place."""
 
-    report   what it did so far
-    title, facts  of the campaign and its evaluations, by slug, as they are or would be
-    waiting  runs that an earlier call submitted and that are not scored yet, with their submissions
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.found: list[str] = []
+
+    @contextmanager
+    def at(self, place: str, session: Session | None = None) -> Iterator[None]:
+        """Notes what is wrong in this block, and undoes it."""
+        try:
+            if session is None:
+                yield
+            else:
+                with session.begin_nested():
+                    yield
+        except TELLABLE as error:
+            self.found += [f"{place}: {message}" for message in _messages(error)]
+        except OSError as error:
+            self.found.append(f"{place}: can't be read: {error.strerror}")
+
+    def raise_any(self) -> None:
+        if self.found:
+            problems = [Problem(None, problem) for problem in self.found]
+            raise FileRejected(problems[:MOST_PROBLEMS], len(problems), self.name)
+
+
+def _messages(error: LeaderboardError) -> list[str]:
+    match error:
+        case InvalidFields(fields=fields):
+            return [f"{name}: {message}" for name, messages in fields.items() for message in messages]
+        case FileRejected(lines=lines, name=name):
+            return [f"{name}: {line}" for line in lines]
+    return [error.message]
+
+
+def bring_in(
+    database: Database,
+    store: RunStore,
+    actor: Callable[[Session], Actor],
+    manifest: Manifest,
+    tree: Tree,
+    name: str,
+    *,
+    limits: Limits | None = None,
+    keep: bool = True,
+    done: Callable[[int], None] = lambda _: None,
+) -> Report:
+    """Brings in what is missing; with `keep` False only says what that is. What is here already is left as it is.
+
+    actor   gives who imports, with their present rights, in a session
+    name    what messages call the manifest
+    limits  of files of queries and judgments
+    done    is told after each run's file
+
+    Raises FileRejected with every problem, and NotAllowed.
+    """
+    problems, report = _Problems(name), Report(manifest.campaign.slug)
+    for path in manifest.archives:
+        with problems.at("archives"):
+            tree.unpack(path)
+    runs, report.unmatched = manifest.runs(tree)
+    uploads: dict[str, Received] = {}
+    for _, run in runs:
+        with problems.at(shown(run.file)):
+            uploads[run.file] = _received(store, tree, run)
+        done(1)
+    with database.write() as session:
+        replay = _Replay(session, actor, manifest, tree, limits or Limits(), problems, report)
+        replay.everything(runs, uploads)
+        problems.raise_any()
+        if not keep:
+            session.rollback()
+    return report
+
+
+def _received(store: RunStore, tree: Tree, run: RunEntry) -> Received:
+    """Takes a run's file into the store. Raises BadInput for one that is no run, or not the one that is meant."""
+    path = tree.file(run.file)
+    if not run.team:
+        raise BadInput("no team is named: add team = …")
+    if not run.rejected:
+        _require_run(path, run.file)
+    with path.open("rb", buffering=0) as stream, store.receiving(stream, PurePosixPath(run.file).name) as (upload, _):
+        for kind, meant in (("sha256", run.sha256), ("md5", run.md5)):
+            own = getattr(upload, kind)
+            if meant and meant != own and meant != hash_of_text(path, kind):
+                raise BadInput(f"is not the file that the manifest means: its {kind} is {own}, not {meant}")
+    return upload
+
+
+def _require_run(path: Path, name: str) -> None:
+    """Raises BadInput for a file in whose beginning no line is one of a run: a document, judgments, a page.
+
+    One with mistakes is a run all the same: it is rejected when a worker reads it, and is on record with its problems.
+    """
+    text, _ = beginning(path, LOOKED_AT, name)
+    place, mark = TAR
+    if text[place] == mark or (len(text) == LOOKED_AT and not text.endswith(b"\n")):
+        return
+    try:
+        read_run(io.BytesIO(text), name=name)
+    except FileRejected as error:
+        lines = sum(1 for line in text.splitlines() if line.strip() and not line.startswith(b"#"))
+        if error.count >= lines:
+            guess = guess_content(text[:HEAD_BYTES], "run")
+            seems = f"it looks like {guess}" if guess else str(error.problems[0])
+            raise BadInput(f"no line of its beginning is one of a run; {seems}") from None
+
+
+Step = tuple[dt.datetime, int, str, Callable[..., None], tuple[Any, ...]]
+EXCLUDING, JUDGING, RUNNING = range(3)  # what goes first of what has one date
+
+
+@dataclass
+class _Replay:
+    """One import, in a session.
+
+    rights  gives who imports, with their present rights
+    teams, systems  those of the manifest, None of one that can't be used
     """
 
-    def __init__(
-        self,
-        database: Database,
-        store: RunStore,
-        actor: Callable[[Session], Actor],
-        manifest: Manifest,
-        tree: Tree,
-        limits: Limits | None = None,
-        most_runs: int | None = None,
-        *,
-        correct_dates: bool = False,
-    ) -> None:
-        """actor: gives who imports, with their present rights, in a session. limits: of queries and judgments.
+    session: Session
+    rights: Callable[[Session], Actor]
+    manifest: Manifest
+    tree: Tree
+    limits: Limits
+    problems: _Problems
+    report: Report
+    actor: Actor = field(init=False)
+    now: dt.datetime = field(default_factory=present)
+    teams: dict[str, Team | None] = field(default_factory=dict)
+    systems: dict[tuple[int, str], System | None] = field(default_factory=dict)
 
-        correct_dates  runs that an earlier import brought in get the dates of the manifest
-        """
-        self._correct_dates = correct_dates
-        self._most_runs = most_runs
-        self.report = Report()
-        self.runs: list[PlannedRun] = []
-        self._database = database
-        self._store = store
-        self._actor = actor
-        self._manifest = manifest
-        self._tree = tree
-        self._limits = limits or Limits()
-        self.title = ""
-        self.facts: Mapping[str, EvaluationFacts] = {}
-        self._evaluations: dict[str, int] = {}  # by slug
-        self._systems: dict[int, int | None] = {}  # by the number of the run; None: not here when it began
-        self._stood: Stood = {}
-        self.waiting: list[tuple[PlannedRun, int]] = []
-        self._there: dict[int, int] = {}  # submissions that are there already, by the number of the run
-        self._unfinished: set[int] = set()  # those that are not scored yet
-
-    def look(self, problems: list[str]) -> Report:
-        """What an import would make, keeping nothing. problems: those that reading the manifest gave.
-
-        Raises FileRejected with every problem, runs' too, and NotAllowed.
-        """
-        self._prepare(problems, whole=True, keep=False)
-        self.report.already = len(self._there)
-        return self.report
-
-    def prepare(self, *, whole: bool = False) -> None:
-        """Makes the campaign and evaluations, with queries and judgments, as far as they are missing.
-
-        whole  a run that can't be brought in is a problem too; else it is in the report, and not among `runs`
-
-        Raises FileRejected with every problem, and NotAllowed; nothing was made then.
-        """
-        self._prepare([], whole=whole, keep=True)
-
-    def _prepare(self, problems: list[str], *, whole: bool, keep: bool) -> None:
-        runs = self._planned(problems)
-        if whole:
-            self._look_at_files(runs, problems)
-        with self._database.write() as session:
-            making = Making(session, self._actor, self._manifest, self._tree, self._limits, problems)
-            making.everything(runs, whole=whole, keep=keep)
-            if not keep:
-                session.rollback()
-        told = making.told
-        self.report.made, self.report.there, self.report.notes = told.made, told.there, told.notes
-        self.report.effects = told.effects
-        self.title, self.facts = making.title, making.facts
-        self._evaluations, self._systems, self._stood = making.evaluations, making.systems, making.stood
-        self.runs = [run for run in runs if run.number in making.systems]
-        for run, error in making.refused:
-            self.refuse(run, error)
-        self._find_what_is_there()
-        if keep and self._correct_dates:
-            self._take_dates()
-        self._note_runs(told)
-
-    def _take_dates(self) -> None:
-        """Gives runs that are here and were brought in the dates of the manifest, all of them in one transaction."""
-        corrected: dict[str, int] = {}
-        with self._database.write() as session:
-            for run, here in self._here(session):
-                if here.imported_at is None:
-                    continue
-                try:
-                    changed = correct_dates(session, self._actor(session), here, run.entry.settings)
-                except (NotAllowed, *TELLABLE) as error:
-                    self.refuse(run, error)
-                else:
-                    corrected[run.evaluation] = corrected.get(run.evaluation, 0) + changed
-        self.report.corrected = sum(corrected.values())
-        for slug, number in corrected.items():
-            if number:
-                of_runs = f"{counted(number, 'run')} of {self.facts[slug].title}"
-                self.report.made.append(f"the dates of {of_runs} as the manifest has them")
-
-    def _here(self, session: Session) -> list[tuple[PlannedRun, Submission]]:
-        """The runs that are here, with those that they are."""
-        own = Submission.evaluation_id.in_(self._evaluations.values())
-        here = {one.id: one for one in session.scalars(sa.select(Submission).where(own))}
-        return [(run, here[self._there[run.number]]) for run in self.runs if run.number in self._there]
-
-    def _note_runs(self, told: Telling) -> None:
-        """What is to be said of runs of evaluations that were here already, and of those that are here themselves."""
-        with self._database.read() as session:
-            there = self._here(session)
-            self.report.other_dates = sum(_has_other_dates(run, here) for run, here in there)
-            for slug, facts in self.facts.items():
-                if facts.is_new:
-                    continue
-                runs = [run for run in self.runs if run.evaluation == slug]
-                evaluation = session.get_one(Evaluation, self._evaluations[slug])
-                note_dates(evaluation, [run for run in runs if run.number not in self._there], told)
-                note_runs(facts.title, [(run, here) for run, here in there if run.evaluation == slug], told)
-
-    def _planned(self, problems: list[str]) -> list[PlannedRun]:
-        for path in self._manifest.archives:
-            try:
-                self._tree.unpack(path)
-            except BadInput as error:
-                problems.append(f"archives: {error.message}")
-        runs, self.report.unmatched = planned_runs(self._manifest, self._tree)
-        if self._most_runs is not None and len(runs) > self._most_runs:
-            raise BadInput(f"{self._tree.name} has more than {self._most_runs:,} runs; use leaderboard import-campaign")
-        return runs
-
-    def _look_at_files(self, runs: list[PlannedRun], problems: list[str]) -> None:
-        for run in runs:
-            path = self._tree.files.get(run.entry.file)
-            if path is None:
-                continue
-            try:
-                require_hashes(run.entry, path)
-                if not run.entry.rejected:
-                    require_run(path, run.entry.file)
-            except FileRejected as error:
-                problems.append(f"{run.entry.file}: {error.problems[0]}")
-            except BadInput as error:
-                problems.append(f"{run.entry.file}: {error.message}")
-
-    def receive(self, run: PlannedRun) -> Received | None:
-        """Takes a run's file into the store; None for one that is there already, and for one that is refused."""
-        submission = self._there.get(run.number)
-        if submission is not None:
-            if submission in self._unfinished:
-                self.waiting.append((run, submission))
-            self.report.already += 1
-            return None
-        try:
-            path = self._tree.file(run.entry.file)
-            if not run.entry.rejected:
-                require_run(path, run.entry.file)
-            with path.open("rb", buffering=0) as stream, self._store.receiving(stream, path_name(run)) as (received, _):
-                require_hashes(run.entry, path, received)
-            return received
-        except (BadInput, TooLarge, OSError) as error:
-            self.refuse(run, error)
-            return None
-
-    def enter(self, session: Session, run: PlannedRun, upload: Received) -> Submission | None:
-        """Submits a run whose file was received; None when it is refused. The caller owns the transaction."""
-        evaluation = session.get_one(Evaluation, self._evaluations[run.evaluation])
-        settings = {**run.entry.settings, "label": run.label}
-        told = Telling(session, self._manifest.name, [])
-        try:
-            with session.begin_nested():
-                system = self._system(session, evaluation, run, told)
-                stood = self._stood.get(run.number, {})
-                submission = import_run(
-                    session, self._actor(session), evaluation, system, upload, stood=stood, **settings
-                )
-        except TELLABLE as error:
-            self.refuse(run, error)
-            return None
-        self.report.made += told.made
-        self.report.imported += 1
-        return submission
-
-    def _system(self, session: Session, evaluation: Evaluation, run: PlannedRun, told: Telling) -> System:
-        known = self._systems[run.number]
-        if known is not None:
-            return session.get_one(System, known)
-        parties = Parties(session, self._actor, self._manifest, told)
-        return parties.of_run(evaluation.campaign, run)
-
-    def scored(self, run: PlannedRun) -> None:
-        """Notes that a run was scored, which is not what the manifest says of one that was rejected."""
-        if run.entry.rejected:
-            self.refuse(run, BadInput("was rejected where it comes from, and is scored here"))
-
-    def rejected(self, run: PlannedRun, error: FileRejected) -> None:
-        """Notes that a run's file has problems."""
-        if not run.entry.rejected:
-            self.refuse(run, error)
-        elif run.entry.file not in self.report.rejected:
-            self.report.rejected.append(run.entry.file)
-
-    def refuse(self, run: PlannedRun, error: LeaderboardError | OSError) -> None:
-        """Adds to the report that a run was refused or rejected, and why; once, however many sets it is scored in."""
-        if any(one.file == run.entry.file for one in self.report.refused):
+    def everything(self, runs: Sequence[tuple[EvaluationEntry, RunEntry]], uploads: Mapping[str, Received]) -> None:
+        """The campaign, and its evaluations in the order of the manifest."""
+        self.actor, before = self.rights(self.session), len(self.problems.found)
+        with self.problems.at("campaign", self.session):
+            self._campaign()
+        if len(self.problems.found) > before:
             return
-        match error:
-            case FileRejected(lines=lines):
-                self.report.refused.append(Refusal(run.entry.file, tuple(lines)))
-            case InvalidFields(fields=fields):
-                why = tuple(f"{name}: {message}" for name, messages in fields.items() for message in messages)
-                self.report.refused.append(Refusal(run.entry.file, why))
-            case OSError(strerror=reason):
-                self.report.refused.append(Refusal(run.entry.file, (f"can't be read: {reason}",)))
-            case LeaderboardError(message=message):
-                self.report.refused.append(Refusal(run.entry.file, (message,)))
+        campaign = self.session.scalars(sa.select(Campaign).where(Campaign.slug == self.manifest.campaign.slug)).one()
+        self.actor = self.rights(self.session)  # who made the campaign organises it
+        require_organiser(self.actor, campaign.id)
+        self.report.title = campaign.title
+        for number, entry in enumerate(self.manifest.evaluation, 1):
+            place = f"evaluation {number} ({shown(entry.address)})"
+            own = [(run, uploads[run.file]) for evaluation, run in runs if evaluation is entry and run.file in uploads]
+            with self.problems.at(place, self.session):
+                self._evaluation(campaign, entry, place, own)
+        self.report.teams = sorted({team.name for team in self.teams.values() if team is not None})
 
-    def _find_what_is_there(self) -> None:
-        """A run is there when its evaluation has the same bytes by the same system, as often as the manifest has them.
+    def _campaign(self) -> None:
+        entry = self.manifest.campaign
+        campaign = self.session.scalar(sa.select(Campaign).where(Campaign.slug == entry.slug))
+        if campaign is not None and knows_campaign(self.actor, campaign):
+            self.report.there.append(f"the campaign {campaign.title}")
+            return
+        given = {"measures": [], **entry.settings(CAMPAIGN), "visibility": entry.visibility}
+        given.setdefault("primary_measure", next(iter(given["measures"]), ""))
+        campaign = campaigns.create_campaign(self.session, self.actor, entry.slug, entry.title, **given)
+        self.report.made.append(f"the campaign {campaign.title}")
+        if "visibility" not in entry.model_fields_set:
+            self.report.notes.append(f"{campaign.title}: nothing says who sees it (visibility), so it is a draft")
 
-        Bytes that are there and that no run of the manifest has by their own system are those of a run whose system is
-        called otherwise now: it is there, too, and the report says under whose name.
+    def _evaluation(
+        self, campaign: Campaign, entry: EvaluationEntry, place: str, runs: Sequence[tuple[RunEntry, Received]]
+    ) -> None:
+        """One that is here already keeps its settings, queries and judgments, and gets the runs that it lacks."""
+        own = Evaluation.campaign_id == campaign.id, Evaluation.slug == entry.address
+        evaluation = self.session.scalar(sa.select(Evaluation).where(*own))
+        steps: list[Step] = []
+        there: Counter[tuple[str, int]] = Counter()
+        if evaluation is None:
+            evaluation = self._new_evaluation(campaign, entry)
+            steps = self._judging(evaluation, entry, place)
+        else:
+            self.report.there.append(f"the evaluation {evaluation.title}")
+            columns = sa.select(Submission.sha256, Submission.system_id)
+            rows = self.session.execute(columns.where(Submission.evaluation_id == evaluation.id))
+            there.update((sha256, system) for sha256, system in rows)
+        for run, upload in runs:
+            moment = run.moment(evaluation.closes_at, self.now)
+            steps.append((moment, RUNNING, shown(run.file), self._run, (evaluation, run, upload, there)))
+        for moment, kind, where, step, arguments in sorted(steps, key=itemgetter(0, 1)):
+            with nullcontext() if kind == RUNNING else replaying(moment):
+                step(where, *arguments)
+        if entry.set_aside and not there:
+            with self.problems.at(f"{place}: set_aside", self.session), replaying(self.now):
+                own_source = evaluation.official_source
+                set_aside_sources(self.session, self.actor, evaluation, entry.set_aside, own_source)
+        named = evaluation.title, evaluation.period, evaluation.closes_at, entry.queries
+        self.report.evaluations.append(EvaluationPlan(*named, len(entry.query_ids), len(entry.judgments), len(runs)))
+
+    def _new_evaluation(self, campaign: Campaign, entry: EvaluationEntry) -> Evaluation:
+        """With its form. Without a word on its closing it is a draft: published, it would take runs for good."""
+        session, actor, settings = self.session, self.actor, entry.settings(evaluations.DEFAULTS)
+        named = entry.address, entry.title or entry.period, entry.period
+        if "closes_at" not in settings:
+            settings["draft"] = True
+            self.report.notes.append(f"{named[1]}: nothing says when it closed (closes_at), so it is a draft")
+        evaluation = evaluations.create_evaluation(session, actor, campaign, *named, **settings)
+        self.report.made.append(f"the evaluation {evaluation.title}")
+        if entry.official_source != evaluation.official_source:
+            go_by_source(session, actor, evaluation, entry.official_source)
+        for given in entry.field:
+            submission_forms.set_field(session, actor, evaluation, FormField(**dict(given)))
+        for agreement in entry.agreement:
+            words = agreement.key, agreement.title, agreement.text
+            submission_forms.state_agreement(session, actor, evaluation, *words)
+            if agreement.ended:
+                submission_forms.end_agreement(session, actor, evaluation, agreement.key)
+        if rules := entry.file_rules.settings(entry.file_rules.model_fields_set):
+            submission_forms.set_rules(session, actor, evaluation, **rules)
+        if entry.document_list:
+            listed = document_list(self.tree.file(entry.document_list), name=entry.document_list)
+            submission_forms.set_documents(session, actor, evaluation, listed)
+        return evaluation
+
+    def _judging(self, evaluation: Evaluation, entry: EvaluationEntry, place: str) -> list[Step]:
+        """Adds the queries; gives the steps that exclude some and judge them, with their dates."""
+        judged = [self._read(revision) for revision in entry.judgments]
+        ids = list(dict.fromkeys(query for read in judged for query in read[0].queries))
+        rows = self._queries(entry, ids)
+        import_queries(self.session, self.actor, evaluation, rows)
+        if entry.hidden:
+            set_split(self.session, self.actor, evaluation, entry.hidden, Split.HIDDEN)
+        steps: list[Step] = []
+        for excluded in entry.excluded:
+            arguments = evaluation, [excluded.query], excluded.because
+            if excluded.date is None:
+                exclude_queries(self.session, self.actor, *arguments)
+            else:
+                steps.append((excluded.date, EXCLUDING, f"{place}: excluded", self._exclude, arguments))
+        moment, moments = self.now, list[dt.datetime]()
+        for revision in reversed(entry.judgments):  # one without a date was replaced when the next one came
+            moment = min(revision.since or revision.released or moment, moment)
+            moments.append(moment)
+        last = {revision.source: revision for revision in entry.judgments}
+        for number, (revision, read) in enumerate(zip(entry.judgments, judged, strict=True), 1):
+            where = f"{place}: {shown(revision.file)}"
+            judging = evaluation, revision, read, last[revision.source] is revision
+            steps.append((moments[-number], JUDGING, where, self._judge, judging))
+        return steps
+
+    def _read(self, entry: JudgmentsEntry) -> tuple[Judgments, Judgments | None, SubtopicJudgments | None]:
+        def read(path: str, reader: Callable[..., Content]) -> Content | None:
+            return reader(self.tree.file(path), name=path, limits=self.limits) if path else None
+
+        judged = read_judgments(self.tree.file(entry.file), name=entry.file, limits=self.limits)
+        return judged, read(entry.known, read_judgments), read(entry.subtopics, read_subtopic_judgments)
+
+    def _queries(self, entry: EvaluationEntry, judged: list[str]) -> Sequence[QueryRow]:
+        """Those of the file, or of the list, or those that are judged, as numbers where all ids are some."""
+        if entry.queries:
+            return read_queries(self.tree.file(entry.queries), name=entry.queries, limits=self.limits)
+        if all(query.isascii() and query.isdigit() for query in judged):
+            judged.sort(key=int)
+        lines = "".join(json.dumps({"id": query}) + "\n" for query in entry.query_ids or judged)
+        return read_queries(io.BytesIO(lines.encode()), name="query_ids", limits=self.limits) if lines else ()
+
+    def _exclude(self, where: str, evaluation: Evaluation, queries: list[str], because: str) -> None:
+        with self.problems.at(where, self.session):
+            exclude_queries(self.session, self.actor, evaluation, queries, because)
+
+    def _judge(
+        self, where: str, evaluation: Evaluation, entry: JudgmentsEntry, read: tuple[Any, ...], is_last: bool
+    ) -> None:
+        """A revision that lacks what a measure of today needs had a board without it: that does not come back."""
+        judged, known, subtopics = read
+        given = judged, entry.note, known, subtopics, entry.source or None, entry.released
+        with self.problems.at(where, self.session):
+            try:
+                with self.session.begin_nested():
+                    revision = import_judgments(self.session, self.actor, evaluation, *given)
+            except InvalidFields:
+                if is_last:
+                    raise
+                revision = import_judgments(self.session, self.actor, evaluation, *given, with_set=False)
+            words = f"{counted(revision.judgments, 'judgment')} of {evaluation.title}, revision {revision.number}"
+            self.report.made.append(words)
+
+    def _run(
+        self, where: str, evaluation: Evaluation, run: RunEntry, upload: Received, there: Counter[tuple[str, int]]
+    ) -> None:
+        """Each of the three in a savepoint of its own: what one has made stays for the runs after it."""
+        entry = self.manifest.team_called(run.team)
+        if entry.name not in self.teams:
+            self.teams[entry.name] = None
+            with self.problems.at(f"{where}: team {shown(entry.name)}", self.session):
+                self.teams[entry.name] = self._team(evaluation, entry)
+        if (team := self.teams[entry.name]) is None:
+            return
+        listed = entry.system_called(run.system_name) or SystemEntry(name=run.system_name)
+        key = team.id, name_key(listed.name)
+        if key not in self.systems:
+            self.systems[key] = None
+            with self.problems.at(where, self.session):
+                self.systems[key] = self._system(team, listed, run)
+        if (system := self.systems[key]) is None:
+            return
+        if there[upload.sha256, system.id]:
+            there[upload.sha256, system.id] -= 1
+            self.report.already += 1
+            return
+        with self.problems.at(where, self.session):
+            settings = {**run.settings(RUN_SETTINGS), "label": run.name}
+            import_run(self.session, self.actor, evaluation, system, upload, **settings)
+            self.report.imported += 1
+
+    def _team(self, evaluation: Evaluation, entry: TeamEntry) -> Team:
+        """The team that is, or was, called so, or was merged into another; else a new one. A name is free for anybody
+        to take: who took it would have the team's runs, and could withdraw them.
         """
-        by_system: dict[tuple[int, str, int], list[int]] = {}  # the first one last
-        whose: dict[int, str] = {}
-        with self._database.read() as session:
-            own = Submission.evaluation_id.in_(self._evaluations.values())
-            columns = Submission.id, Submission.evaluation_id, Submission.sha256, Submission.system_id
-            found = sa.select(*columns, System.name, Team.name).join(Submission.system).join(Submission.team)
-            for number, evaluation, sha256, system, name, team in session.execute(
-                found.where(own).order_by(Submission.id.desc())
-            ):
-                by_system.setdefault((evaluation, sha256, system), []).append(number)
-                whose[number] = f"{name} of {team}"
-            self._unfinished = set(
-                session.scalars(
-                    sa.select(Scoring.submission_id).join(Submission).where(own, Scoring.state.in_(UNFINISHED))
-                )
+        session = self.session
+        called = team_called(session, name_key(entry.name))
+        if called is None:
+            made = create_team(session, self.actor, entry.name, entry.slug or None, entry.description, own=False)
+            self.report.made.append(f"the team {made.name}")
+            return made
+        team = merged_team(session, called)
+        if not may_bring_in(session, self.actor, team.id):
+            raise BadInput(
+                "is here already, and is neither yours nor was ever part of a campaign that you organise: ask an "
+                "operator of this site to import the archive (leaderboard import-campaign), or give the team another "
+                "name in the manifest"
             )
-        begun = {evaluation for evaluation, _, _ in by_system}
-        missing: list[tuple[PlannedRun, tuple[int, str]]] = []
-        for run in self.runs:
-            evaluation = self._evaluations[run.evaluation]
-            sha256 = self._sha256(run) if evaluation in begun else ""
-            if left := by_system.get((evaluation, sha256, self._systems[run.number] or 0)):
-                self._there[run.number] = left.pop()
-            elif sha256:
-                missing.append((run, (evaluation, sha256)))
-        others: dict[tuple[int, str], list[int]] = {}
-        for (evaluation, sha256, _), left in by_system.items():
-            others.setdefault((evaluation, sha256), []).extend(left)
-        for run, key in missing:
-            if left := others.get(key):
-                self._there[run.number] = left.pop()
-                said = f"{run.entry.file}: is there already as a run by {whose[self._there[run.number]]}"
-                self.report.notes.append(said)
+        took_part = (
+            sa.select(Submission.id)
+            .join(Submission.evaluation)
+            .where(Submission.team_id == team.id, Evaluation.campaign_id == evaluation.campaign_id)
+        )
+        members = sa.select(Membership.user_id).where(Membership.team_id == team.id)
+        known = entry.known or self.actor.is_in(team.id) or session.scalar(sa.select(took_part.exists()))
+        if not known and session.scalar(sa.select(members.exists())):
+            raise BadInput(
+                f"a team of this name ({team.slug}) is here already and has no run in this campaign: its members would "
+                "have these runs, and could withdraw them. If it is this team, write known = true in its [[team]]; "
+                "else give it another name"
+            )
+        return team
 
-    def _sha256(self, run: PlannedRun) -> str:
-        """Of its file; "" where that can't be read, which is told when it is received."""
-        try:
-            return hash_of(self._tree.file(run.entry.file), "sha256")
-        except (BadInput, OSError):
-            return ""
-
-
-def _has_other_dates(run: PlannedRun, here: Submission) -> bool:
-    if here.imported_at is None:
-        return False
-    return any(getattr(here, name) != date for name, date in corrected_dates(here, run.entry.settings).items())
-
-
-def path_name(run: PlannedRun) -> str:
-    """What the run's file is called, from now on."""
-    return PurePosixPath(run.entry.file).name
+    def _system(self, team: Team, entry: SystemEntry, run: RunEntry) -> System:
+        """The team's system that is, or was, called so; else a new one."""
+        session, called = self.session, team_called(self.session, name_key(self.manifest.team_called(run.team).name))
+        former = known_system(session, (called or team).slug, entry.slug or slug_of(entry.name))
+        if former is not None and former.team_id == team.id:
+            return merged_system(session, former)
+        own = System.team_id == team.id, System.name_key == name_key(entry.name)
+        system = session.scalar(sa.select(System).where(*own))
+        if system is not None:
+            return merged_system(session, system)
+        settings = ({"kind": run.kind} if run.kind else {}) | entry.settings(SYSTEM)
+        made = create_system(session, self.actor, team, NewSystem(entry.name, **settings), entry.slug)
+        self.report.made.append(f"the system {made.name} of {team.name}")
+        return made

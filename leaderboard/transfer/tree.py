@@ -1,5 +1,6 @@
 """The files of a folder or an archive, by their paths; an archive's lie in a private folder under numbers meanwhile."""
 
+import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
@@ -8,11 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from leaderboard.errors import BadInput
-from leaderboard.formats import Limits, is_archive_file, members
+from leaderboard.formats import Limits, is_archive_file, members, open_plain
 from leaderboard.formats.harmless import shown
 from leaderboard.numbers import size
-
-__all__ = ["MOST_FILES", "Tree", "open_tree"]
 
 MOST_FILES = 200_000  # of a folder
 PIECE = 1 << 20
@@ -122,3 +121,12 @@ def _without_one_folder(files: dict[str, Path]) -> str:
         files.clear()
         files.update(shorter)
     return taken
+
+
+def hash_of_text(path: Path, kind: str) -> str:
+    """Of a file's text unpacked: a publisher may have hashed a run before it was gzipped."""
+    digest = hashlib.new(kind, usedforsecurity=False)
+    with open_plain(path) as text:
+        while piece := text.read(PIECE):
+            digest.update(piece)
+    return digest.hexdigest()

@@ -133,7 +133,8 @@ def test_two_years_of_a_campaign(
 
     # 2025 comes from a folder, with its date.
     site.command("import-campaign", tmp_path, "--as", "orla")
-    page.goto(f"{site.url}/campaigns/news/2025")
+    board = f"{site.url}/campaigns/news/2025"
+    wait_until(lambda: page.goto(board) and page.get_by_role("row").filter(has_text="Lantern").count(), "its scores")
     expect(page.get_by_role("row").filter(has_text="Lantern")).to_contain_text("Old Hands")
     assert mean_of(page, "Lantern") == "0.5"
 

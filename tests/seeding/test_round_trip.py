@@ -43,6 +43,7 @@ def test_the_exported_campaign_of_the_demonstration_is_imported_to_the_last_bit(
     with closing(Database.connect(url)) as database:
         migrate.upgrade(database)
         assert call(["import-campaign", str(tmp_path / "out")]) == 0
+        assert call(["worker", "--once"]) == 0
         before, after = held(installation.database, "harbour"), held(database, "harbour")
     assert after.keys() == {"campaign", *slugs}
     for evaluation, content in after.items():

@@ -10,11 +10,11 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, Actor, may_bring_in
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed
 from leaderboard.lookup import team_quotas
-from leaderboard.models import Evaluation, Event, Participation, Submission, System, Team
+from leaderboard.models import Evaluation, Participation, Submission, System, Team
 from leaderboard.reads.organising.readiness import Urgency, readiness
 from leaderboard.rules.standings import Designation
 from leaderboard.rules.states import State
-from leaderboard.services.imports import correct_dates, import_run
+from leaderboard.services.imports import import_run
 from leaderboard.services.systems import NewSystem, create_system
 from leaderboard.services.teams import create_team
 from tests.support.world import RUN, World
@@ -54,39 +54,6 @@ def test_a_run_of_the_past_keeps_its_own_dates_and_says_when_and_by_whom_it_was_
     assert (participation.used, participation.used_today, participation.primary_submission_id) == (0, 0, run)
     with world.organising() as (session, _, evaluation):
         assert team_quotas(session, evaluation, [world.team], NOW)[world.team].used_today == 0
-
-
-def test_the_dates_of_a_run_of_the_past_are_corrected_on_record_and_those_of_one_sent_here_never(world: World) -> None:
-    run = bring_in(world, run_at=MADE)
-    world.drain()
-    later, sent_on = MADE + dt.timedelta(days=1), MADE + dt.timedelta(days=2)
-
-    def correct(number: int, actor: Actor = CONSOLE, **given: Any) -> bool:
-        with world.organising() as (session, _, _evaluation):
-            return correct_dates(session, actor, session.get_one(Submission, number), given)
-
-    def corrections() -> int:
-        return len(world.all(sa.select(Event).where(Event.action == "correct dates")))
-
-    assert not correct(run, run_at=MADE, notes="What else is said counts for nothing.")
-    assert corrections() == 0
-    assert correct(run, run_at=later)  # nothing says when it was received: on its own date, as it is assumed
-    kept = stored(world, run)
-    assert (kept.run_at, kept.received_at, kept.begun_at, kept.scored_at) == (later, later, later, later)
-    assert (kept.received_assumed, kept.notes) == (True, "")
-    assert correct(run, received_at=sent_on)
-    kept = stored(world, run)
-    assert (kept.run_at, kept.received_at, kept.scored_at, kept.received_assumed) == (later, sent_on, sent_on, False)
-    assert correct(run, run_at=MADE)  # when it was received is known now
-    kept = stored(world, run)
-    assert (kept.run_at, kept.received_at, corrections()) == (MADE, sent_on, 3)
-    with pytest.raises(InvalidFields):
-        correct(run, run_at=dt.datetime(2999, 1, 1, tzinfo=dt.UTC))
-    with pytest.raises(NotAllowed):
-        correct(run, world.ada, run_at=later)
-    here = world.submit(RUN + "q1 Q0 d9 2 0.1 t\n")
-    with pytest.raises(Conflict, match="was sent here"):
-        correct(here, received_at=later)
 
 
 @pytest.mark.parametrize(

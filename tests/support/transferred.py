@@ -28,9 +28,15 @@ from leaderboard.reads.moved import moved
 from leaderboard.reads.standings import Show
 from leaderboard.reads.stood import stood_sets
 from leaderboard.rules.standings import RunChoice, standing_runs
-from leaderboard.transfer.columns import SETTINGS
+from leaderboard.transfer.manifest import CAMPAIGN, EVALUATION, RUN_SETTINGS, SYSTEM
 
 __all__ = ["boards_held", "held"]
+
+REPLAYED = sa.func.coalesce(Submission.scored_at, Submission.received_at), Submission.id  # as an import orders runs
+NAMED = "slug", "title", "name", "period", "description"
+SETTINGS = {
+    "campaign": CAMPAIGN, "evaluation": EVALUATION, "system": SYSTEM, "submission": RUN_SETTINGS, "team": {},
+}  # fmt: skip
 
 
 def held(database: Database, slug: str) -> dict[str, Any]:
@@ -60,7 +66,7 @@ def held(database: Database, slug: str) -> dict[str, Any]:
                 for one in session.scalars(revisions.order_by(JudgmentRevision.number))
             ]
             runs = session.scalars(
-                sa.select(Submission).where(Submission.evaluation_id == evaluation.id).order_by(Submission.id)
+                sa.select(Submission).where(Submission.evaluation_id == evaluation.id).order_by(*REPLAYED)
             ).all()
             place = {run.id: number for number, run in enumerate(runs)}
             of_it["runs"] = [_run(run) for run in runs]
@@ -79,7 +85,8 @@ def held(database: Database, slug: str) -> dict[str, Any]:
 
 
 def _columns(row: Any) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in SETTINGS[type(row)]}
+    names = (*SETTINGS[row.__tablename__], *NAMED)
+    return {name: getattr(row, name) for name in names if name in row.__table__.columns}
 
 
 def _run(run: Submission) -> tuple[Any, ...]:
@@ -119,7 +126,7 @@ def boards_held(
             sa.select(Submission.id)
             .join(Submission.evaluation)
             .where(Evaluation.slug == evaluation)
-            .order_by(Submission.id)
+            .order_by(*REPLAYED)
         )
         place = {run: number for number, run in enumerate(runs)}
         stood = stood_sets(session, actor, slug, evaluation, now).sets

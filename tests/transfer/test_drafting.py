@@ -24,8 +24,8 @@ def test_judgments_with_wrong_grades_are_named_with_the_line_whatever_they_are(t
     assert (draft.evaluations, draft.runs) == (3, 3)
     why = "correct it, since nothing comes in before"
     assert [note for note in draft.notes if "qrels" in note or "README" in note] == [
+        "1 file not recognised as anything: README",
         f"all/qrels.txt: all 20 lines: grade 1.0 is no integer: {why}",
         f"few/qrels.txt: line 8: grade x is no integer: {why}",
-        f"words/qrels.txt: line 2: grade relevant is no integer, and 1 more problem: {why}",
-        "README: not recognised as anything",
+        f"words/qrels.txt: line 2: grade relevant is no integer: {why}",
     ]

@@ -46,6 +46,7 @@ READING = {
 WITHIN = {
     "events.assign", "events.record", "generations.raise_generations", "join_requests.end_requests",
     "join_requests.end_requests_of", "locking", "pseudonyms", "queries.copy_queries", "scoring_sets.enqueue",
+    "imports.go_by_source",
     "scoring_sets.add_set", "scoring_sets.make_set", "scoring_sets.record_making", "scoring_sets.supersede",
     "standing",
     "submission_forms.accept_agreements", "submissions.settle_primary",

@@ -7,15 +7,13 @@ goes out is the same form.
 from flask import Blueprint, abort, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
-from wtforms import BooleanField, FileField, HiddenField, TextAreaField
+from wtforms import FileField, HiddenField, TextAreaField
 
 from leaderboard.errors import FileRejected, InvalidFields, LeaderboardError
 from leaderboard.numbers import counted
-from leaderboard.transfer.importing import Report
 from leaderboard.transfer.manifest import NAME
 from leaderboard.web import archives, uploads
 from leaderboard.web.archives import MOST_RUNS, ArchivePlan, NoManifest
-from leaderboard.web.campaign_export import campaign_export
 from leaderboard.web.context import actor
 from leaderboard.web.forms import Form, form_page
 from leaderboard.web.organise import organised
@@ -27,7 +25,6 @@ blueprint = Blueprint("organise_import", __name__, url_prefix="/organise")
 
 FORM, DRAFT, PREVIEW = "organise/import.html", "organise/import_draft.html", "organise/import_preview.html"
 ARCHIVE = "the archive"  # what problems are in that have no line: those of a manifest name files and entries
-FLASHED, LONGEST_FLASH = 5, 200  # runs, and characters of each: flashed messages go in a cookie, which takes 4 KiB
 SHOWN = 50  # teams, notes, and files that nothing names, that a page lists
 
 
@@ -45,9 +42,8 @@ class DraftForm(Form):
     manifest = TextAreaField("Manifest", render_kw={"rows": 30, "spellcheck": "false", "wrap": "off"})
 
 
-class YesForm(Form):
+class ConfirmForm(Form):
     kept = HiddenField()
-    correct_dates = BooleanField("Give runs that an earlier import brought in the dates of the manifest")
 
 
 @blueprint.get("/import")
@@ -105,7 +101,7 @@ def take_in_into(campaign: str) -> ResponseReturnValue:
 @blueprint.get("/<campaign>/export.tar.gz")
 @organised
 def export(campaign: str) -> ResponseReturnValue:
-    return campaign_export(campaign)
+    return archives.campaign_export(campaign)
 
 
 csrf.exempt(preview_whole)  # uploads.receive checks the token itself, before it keeps a byte of the file
@@ -164,28 +160,19 @@ def _edit(campaign: str, kept: str) -> ResponseReturnValue:
 
 
 def _planned(campaign: str, plan: ArchivePlan) -> ResponseReturnValue:
-    form = YesForm(formdata=None, kept=plan.kept)
+    form = ConfirmForm(formdata=None, kept=plan.kept)
     return render_template(PREVIEW, form=form, campaign=campaign, plan=plan, most=SHOWN)
 
 
 def _take_in(campaign: str) -> ResponseReturnValue:
     try:
-        form = YesForm()
-        corrects = bool(form.correct_dates.data)
-        done = archives.bring_in(form.text("kept"), campaign, "archive", correct_dates=corrects)
+        report = archives.bring_in(ConfirmForm().text("kept"), campaign, "archive")
     except LeaderboardError as error:
         return _refused(campaign, error)
-    report = done.report
-    flash(_brought_in(report))
-    if report.corrected:
-        flash(f"{counted(report.corrected, 'run')} given the dates of the manifest.")
-    for effect in report.effects:
-        flash(effect, "warning")
-    for one in report.refused[:FLASHED]:  # the notes stood in the preview
-        flash(f"{one.file}: {one.why[0]}"[:LONGEST_FLASH], "warning")
-    if len(report.refused) > FLASHED:
-        flash(f"{counted(len(report.refused), 'run')} were refused in all", "warning")
-    return redirect(url_for("organise.campaign", campaign=done.campaign))
+    already = f" {counted(report.already, 'run was', 'runs were')} there already." if report.already else ""
+    score = "; workers score what is new" if report.imported else ""
+    flash(f"{counted(report.imported, 'run')} brought in{score}.{already}")
+    return redirect(url_for("organise.campaign", campaign=report.campaign))
 
 
 def _refused(campaign: str, error: LeaderboardError) -> ResponseReturnValue:
@@ -194,10 +181,3 @@ def _refused(campaign: str, error: LeaderboardError) -> ResponseReturnValue:
     beside = InvalidFields({"archive": ["nothing was taken in; see the problems below"]}) if problems else error
     form = ArchiveForm(formdata=None)
     return form_page(FORM, form, beside, campaign=campaign, problems=problems, source=ARCHIVE)
-
-
-def _brought_in(report: Report) -> str:
-    there = f"{counted(report.already, 'run was', 'runs were')} there already." if report.already else ""
-    if not report.imported:
-        return f"No run brought in: {there}" if there else "No run brought in."
-    return f"{counted(report.imported, 'run')} brought in; workers score what is new. {there}".rstrip()

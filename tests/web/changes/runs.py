@@ -1,7 +1,6 @@
 """What changes about runs and their scores: submitted, scored, chosen, judged anew, imported."""
 
 import dataclasses
-import datetime as dt
 import io
 
 import sqlalchemy as sa
@@ -12,7 +11,6 @@ from leaderboard.errors import Problem
 from leaderboard.formats import read_judgments
 from leaderboard.models import (
     ScoringSet,
-    Submission,
     System,
 )
 from leaderboard.rules.standings import Designation
@@ -24,7 +22,6 @@ from leaderboard.services import (
     queue,
     scoring_sets,
     sources,
-    stood,
     submissions,
 )
 from tests.web.changes.listing import ALPHA, BOARD, NONE, Changes
@@ -173,22 +170,8 @@ def _(session: Session, play: Play) -> None:
     sources.remove_source(session, CONSOLE, play.evaluation(session), "assessors")
 
 
-@change("stood.bring_set_in", at=f"{BOARD}/boards")
-def _(session: Session, play: Play) -> None:
-    current = session.scalars(sa.select(ScoringSet).where(ScoringSet.state == SetState.CURRENT)).one()
-    since = current.created_at - dt.timedelta(days=30)
-    stood.bring_set_in(session, CONSOLE, play.evaluation(session), current.revision, {}, since, None)
-
-
 @change("imports.import_run", at=ALPHA, who="ada")
 def _(session: Session, play: Play) -> None:
     system = session.get_one(System, play.world.system.id)
     upload = dataclasses.replace(play.upload(), sha256="f" * 64)
     imports.import_run(session, CONSOLE, play.evaluation(session), system, upload)
-
-
-@change("imports.correct_dates", at=ALPHA, who="ada")
-def _(session: Session, play: Play) -> None:
-    run = session.scalars(sa.select(Submission).where(Submission.imported_at.is_not(None))).one()
-    given = {"received_at": run.received_at - dt.timedelta(days=400)}
-    assert imports.correct_dates(session, CONSOLE, run, given)

@@ -8,10 +8,10 @@ from flask import Response
 from leaderboard.errors import InvalidFields, file_of
 from leaderboard.rules.scopes import Scope
 from leaderboard.store import Received
+from leaderboard.transfer.importing import Report
 from leaderboard.web import archives, uploads
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import CAMPAIGN
-from leaderboard.web.campaign_export import campaign_export
 from leaderboard.web.intake import require_text
 
 
@@ -30,13 +30,9 @@ class PreviewForm(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The yes to an archive: what its preview says under `kept`.
-
-    correct_dates  runs that an earlier import brought in, and that have other dates here, get those of the manifest
-    """
+    """Confirms an archive: what its preview says under `kept`."""
 
     kept: str
-    correct_dates: bool = False
 
 
 @post("/organise/import/draft", Scope.ORGANISE, form=ArchiveForm)
@@ -52,8 +48,8 @@ def preview_import() -> archives.ArchivePlan:
 
 
 @post("/organise/import", Scope.ORGANISE)
-def import_campaign(body: Kept) -> archives.BroughtIn:
-    """Brings in an archive that was previewed. Workers score its runs. The same again goes on where it broke off."""
+def import_campaign(body: Kept) -> Report:
+    """Brings in an archive that was previewed. Workers score its runs."""
     return _bring_in(body, "")
 
 
@@ -70,7 +66,7 @@ def preview_import_into(campaign: str) -> archives.ArchivePlan:
 
 
 @post(f"{CAMPAIGN}/import", Scope.ORGANISE)
-def import_into(campaign: str, body: Kept) -> archives.BroughtIn:
+def import_into(campaign: str, body: Kept) -> Report:
     """Brings an archive that was previewed into the campaign."""
     return _bring_in(body, campaign)
 
@@ -79,7 +75,7 @@ def import_into(campaign: str, body: Kept) -> archives.BroughtIn:
 def export_campaign(campaign: str) -> Response:
     """A whole campaign as an archive: judgments, hidden queries, runs and teams' notes are in it."""
     archives.require_right(campaign)
-    return campaign_export(campaign)
+    return archives.campaign_export(campaign)
 
 
 def _draft(campaign: str) -> archives.ManifestDraft:
@@ -105,7 +101,7 @@ def _received(campaign: str, *known: str) -> tuple[Received, str]:
     return posted.upload, posted.fields.get("manifest", "")
 
 
-def _bring_in(body: Kept, campaign: str) -> archives.BroughtIn:
+def _bring_in(body: Kept, campaign: str) -> Report:
     archives.require_right(campaign)
     with file_of("archive"):
-        return archives.bring_in(body.kept, campaign, "kept", correct_dates=body.correct_dates)
+        return archives.bring_in(body.kept, campaign, "kept")
