@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, may_bring_in, require, require_organiser
+from leaderboard.declared.inputs import FIRST_DAY, LAST_DAY
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.lookup import merged_system
 from leaderboard.models import Evaluation, Membership, ScoringSet, Submission, System, Team
@@ -16,7 +17,6 @@ from leaderboard.rules.mail import MailKind
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.standings import Designation, KeptChoice
 from leaderboard.services import quotas
-from leaderboard.services.evaluations import FIRST_DAY, LAST_DAY
 from leaderboard.services.events import assign, present, record
 from leaderboard.services.locking import locked
 from leaderboard.services.mail.outbox import put_wanted

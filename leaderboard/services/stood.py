@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, require_organiser
+from leaderboard.declared.inputs import FIRST_DAY, LAST_DAY
 from leaderboard.errors import BadInput, Conflict, InvalidFields
 from leaderboard.formats.harmless import shown
 from leaderboard.lookup.set_settings import settings_by, terms_of
@@ -17,7 +18,6 @@ from leaderboard.numbers import first_of
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.settings import compat_problem
 from leaderboard.rules.states import STANDING, SetState
-from leaderboard.services.evaluations import FIRST_DAY, GREATEST, LAST_DAY
 from leaderboard.services.events import present, record
 from leaderboard.services.scoring_sets import add_set, find_by_settings, record_making
 
@@ -127,10 +127,13 @@ def _checked(session: Session, evaluation: Evaluation, otherwise: Mapping[str, A
     return values | {name: tuple(sorted(set(values[name]))) for name in ("excluded", "hidden") if name in values}
 
 
+MOST = {"documents": 10**15, "relevance_level": 10**9}
+
+
 def _wrong_numbers(values: Mapping[str, Any]) -> dict[str, list[str]]:
     fields: dict[str, list[str]] = {}
     for name in ("documents", "relevance_level", "queries"):
-        most = GREATEST.get(name, MOST_QUERIES)
+        most = MOST.get(name, MOST_QUERIES)
         if values.get(name) is not None and not 1 <= values[name] <= most:
             fields[name] = [f"give a number from 1 to {most:,}"]
     if "compat" in values and (problem := compat_problem(values["compat"])):

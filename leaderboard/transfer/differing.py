@@ -55,6 +55,7 @@ def note_campaign(campaign: Campaign, given: Mapping[str, Any], told: Telling) -
     if given.get("measures") and not given.get("primary_measure"):
         given = {**given, "primary_measure": given["measures"][0]}
     before = {name: getattr(campaign, name) for name in campaigns.CHANGEABLE}
+    given = {name: value for name, value in given.items() if name in before}
     prior = dict.fromkeys(PRIOR_FIELDS) if given.keys() & set(PRIOR_FIELDS) else {}
     try:
         after = campaigns.checked_settings(before | prior | dict(given))

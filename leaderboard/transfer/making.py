@@ -18,10 +18,8 @@ from leaderboard.errors import BadInput, InvalidFields, LeaderboardError
 from leaderboard.formats import Limits
 from leaderboard.formats.harmless import shown
 from leaderboard.models import Campaign, Evaluation, System
-from leaderboard.reads.organising.effects import effects, noted
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services.campaigns import create_campaign
-from leaderboard.services.events import present
 from leaderboard.services.imports import checked_settings
 from leaderboard.services.names import name_key
 from leaderboard.transfer.differing import note_campaign, note_systems
@@ -84,12 +82,9 @@ class Making:
         """
         campaign = self._campaign()
         require_organiser(self._actor(self._session), campaign.id)
-        now = present()
-        before = noted(self._session, self._actor(self._session), campaign.slug, now)
         for number, entry in enumerate(self._manifest.evaluations, 1):
             own = [run for run in runs if run.evaluation == entry.slug]
             self._evaluations.make(campaign, entry, f"evaluation {number} ({shown(entry.slug)})", own)
-        self.told.effects += effects(self._session, self._actor(self._session), campaign.slug, before, now)
         tried, made = self._session.begin_nested(), len(self.told.made)
         self._parties.make_teams(campaign, runs)
         for run in runs:

@@ -12,10 +12,10 @@ from msgspec import UNSET
 from sqlalchemy.orm import Session
 
 from leaderboard.models import Campaign, Evaluation
-from leaderboard.reads.organising.effects import effects, noted
 from leaderboard.reads.organising.rooms import organised_campaign, organised_evaluation
-from leaderboard.web.api.yes import Yes, require_yes
-from leaderboard.web.context import actor, now, writing
+from leaderboard.web.api.yes import Yes
+from leaderboard.web.confirm import require_confirmed
+from leaderboard.web.context import actor, writing
 
 __all__ = ["CAMPAIGN", "EVALUATION", "campaign_here", "changing", "evaluation_here", "given"]
 
@@ -39,9 +39,8 @@ def changing(campaign: str, *, yes: Yes) -> Iterator[Session]:
     effects (`reads.organising.effects`) and nobody said yes to them.
     """
     with writing() as session:
-        before = noted(session, actor(), campaign, now())
         yield session
-        require_yes(effects(session, actor(), campaign, before, now()), yes)
+        require_confirmed(session, campaign, bool(yes))
 
 
 def given(changes: Any) -> dict[str, Any]:

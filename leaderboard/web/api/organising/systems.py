@@ -7,15 +7,16 @@ from msgspec import UNSET, UnsetType
 
 from leaderboard.models import System
 from leaderboard.reads.organising import systems as reads
-from leaderboard.reads.organising.kinds import kind_effect
+from leaderboard.reads.organising.effects import entered_by
 from leaderboard.rules.scopes import Scope
 from leaderboard.rules.standings import SystemKind
 from leaderboard.services import systems
 from leaderboard.services.systems import NewSystem
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import CAMPAIGN, given
-from leaderboard.web.api.yes import Yes, require_yes
-from leaderboard.web.context import actor, now, read, writing
+from leaderboard.web.api.yes import Yes
+from leaderboard.web.confirm import require_confirmed
+from leaderboard.web.context import actor, read, writing
 
 __all__ = ["changed"]
 
@@ -58,9 +59,8 @@ def change_organised_system(campaign: str, system_id: int, body: OrganisedChange
     with writing() as session:
         found = session.get_one(System, system_id)
         said = changed(found, body)
-        asked = kind_effect(session, actor(), system_id, said.kind, now())
         systems.change_system(session, actor(), found, said)
-        require_yes([asked.in_words, *(board.in_words for board in asked.boards)] if asked.boards else [], body.yes)
+        require_confirmed(session, campaign, bool(body.yes), entered_by(system_id))
     return read(reads.organised_system, campaign, system_id)
 
 
