@@ -141,7 +141,7 @@ class Doubtful(InvalidFields):
     def __init__(self, warnings: Sequence[str]) -> None:
         super().__init__({"yes": warnings})
         self.warnings = tuple(warnings)
-        meant = "If it is meant so, send it again and say yes: yes=yes with the fields, --yes on the command line."
+        meant = "If it is meant so, send it again and say yes: yes=yes with the fields, --confirm on the command line."
         self.args = (f"Nothing was submitted: {' '.join(warnings)} {meant}",)
 
     def __reduce__(self) -> tuple[type["Doubtful"], tuple[Any, ...]]:

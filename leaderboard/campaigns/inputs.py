@@ -58,9 +58,9 @@ def _pairs(value: Any, info: ValidationInfo) -> Any:
 
 
 def _pair(line: str) -> list[str]:
-    title, equals, address = line.partition("=http")
-    if equals:
-        return [title, f"http{address}"]
+    title, equals, address = line.partition("=")
+    if equals and "://" not in title:
+        return [title, address]
     title, _, address = line.strip().rpartition(" ")
     return [title, address]
 

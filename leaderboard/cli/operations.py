@@ -139,7 +139,6 @@ def _option(name: str, field: FieldInfo, command: Command) -> click.Option:
         is_flag=True if bool in kinds and "/" not in words else None,
         multiple=name == "links",
         required=required,
-        default=None,
         help=f"{label}. (default: {default})" if said else f"{label}.",
     )
 
@@ -251,6 +250,7 @@ def _here() -> urllib.request.OpenerDirector:
     require_up_to_date(config)
     app = create_app(replace(config, secret_key=config.secret_key or token_hex(), hosts=f"{config.hosts}, localhost"))
     app.config["PROPAGATE_EXCEPTIONS"] = True
+    click.get_current_context().call_on_close(app.extensions["database"].close)
     return urllib.request.build_opener(urllib.request.ProxyHandler({}), _InProcess(app))
 
 

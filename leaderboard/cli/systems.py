@@ -42,7 +42,7 @@ def list_systems(campaign: str) -> None:
 @click.option("--description", help="What it is.")
 @click.option("--code", "code_url", help="The address of its code.")
 @click.option("--paper", "paper_url", help="The address of its paper.")
-@click.option("--yes", is_flag=True, help="Don't ask before ranks on boards change.")
+@click.option("--confirm", "yes", is_flag=True, help="Don't ask before ranks on boards change.")
 def change(
     system: str,
     kind: SystemKind | None,
@@ -73,7 +73,7 @@ def change(
 
 @system.command()
 @click.argument("system", metavar="TEAM/SYSTEM")
-@click.option("--yes", is_flag=True, help="Don't ask first.")
+@click.option("--confirm", "yes", is_flag=True, help="Don't ask first.")
 def remove(system: str, yes: bool) -> None:
     """Remove a system that no run was ever sent for, such as one that a mistaken import made; asks first.
 

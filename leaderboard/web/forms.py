@@ -105,7 +105,7 @@ class Declared(Form):
     model: ClassVar[type[Inputs]]
     state = HiddenField()  # what `state_of` noted when it was opened
 
-    def texts(self) -> dict[str, Any]:
+    def sent(self) -> dict[str, Any]:
         """What was sent, by setting."""
         return {name: field.data for name, field in self._fields.items() if name in self.model.model_fields}
 

@@ -223,7 +223,7 @@ def test_runs_of_teams_that_were_renamed_or_merged_are_there_already(
     again()
     ok("team", "rename", "birch", "Birches", "--slug", "birch")
     again()
-    ok("team", "merge", "birch", "alder-waterloo", "--yes")
+    ok("team", "merge", "birch", "alder-waterloo", "--confirm")
     ok("team", "rename", "alder-waterloo", "Trees")
     again()
 

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, open_to_all
 from leaderboard.lookup import (
+    REVEALING,
     form_fields,
     of_what_there_is,
     once_revealed,
@@ -49,7 +50,7 @@ class _State:
     """An evaluation before or after a change.
 
     readers   how many know of it: a place in READERS
-    open      what all of them can read, of what there is
+    open      what all of them can read
     knowing   the teams with runs in it that know of it; let_in: those of them that are let into its campaign
     ranked_by what the order of its board depends on, beside figures
     """
@@ -129,7 +130,6 @@ def _state(session: Session, evaluation: Evaluation, now: dt.datetime) -> _State
     known_to = Visibility.DRAFT if evaluation.draft else campaign.visibility
     let_in = {*session.scalars(sa.select(CampaignTeam.team_id).where(CampaignTeam.campaign_id == campaign.id))}
     entered = {team.id for team in teams_with_runs(session, campaign.id, evaluation.id)}
-    opened = of_what_there_is(session, evaluation, open_to_all(evaluation, now))
     current = standing_set(session, evaluation.id, evaluation.official_source)
     baselines = sa.select(System.id).join(Submission).where(
         Submission.evaluation_id == evaluation.id, System.kind == SystemKind.BASELINE
@@ -137,7 +137,7 @@ def _state(session: Session, evaluation: Evaluation, now: dt.datetime) -> _State
     return _State(
         readers=READERS.index(known_to),
         takes_runs=phase_of(evaluation, now) in TAKES_RUNS,
-        open=opened if "results" in opened else opened - {"names"},
+        open=open_to_all(evaluation, now),
         knowing=frozenset(team for team in entered if is_known(known_to, let_in=team in let_in)),
         let_in=frozenset(entered & let_in),
         ranked_by=(
@@ -155,14 +155,17 @@ def _opened(session: Session, evaluation: Evaluation, before: _State, after: _St
     if before.takes_runs and not after.takes_runs and before.readers and after.readers:
         follows = "runs are late from now on" if evaluation.late_allowed else "it takes no runs any more"
         yield f"{title} closes at once: {follows}."
+    hidden_names = frozenset() if "results" in after.open else {"names"}  # there is no board that they stand on
     known_before = frozenset() if before.readers < after.readers else before.open
-    if opened := after.open - known_before:
+    if opened := of_what_there_is(session, evaluation, after.open - known_before - hidden_names):
         private = evaluation.campaign.visibility is Visibility.PRIVATE
         whom = "members of the teams that are let in" if private else "everybody"
         yield f"{title} opens to {whom}, for good: {revealed_in_words(opened)}."
-    revealed = once_revealed(session, evaluation) | (before.open & {"details", "judgments", "hidden_queries"})
     reopened = not before.takes_runs or (before.readers == 0 and after.readers > 0)
-    if after.takes_runs and after.readers and reopened and revealed:
+    if not (after.takes_runs and after.readers and reopened):
+        return
+    revealed = once_revealed(session, evaluation) | of_what_there_is(session, evaluation, REVEALING & before.open)
+    if revealed:
         yield f"{title} takes runs again, although these could be read: {revealed_in_words(revealed)}."
 
 

@@ -51,7 +51,7 @@ def new() -> ResponseReturnValue:
     form = NewForm()
 
     def make(session: Session) -> tuple[str, str]:
-        values = form.texts()
+        values = form.sent()
         made = campaigns.create_campaign(session, actor(), values.pop("slug").strip() or None, **values)
         return f"{made.title} is made. Next: its first evaluation.", url_for("organise.campaign", campaign=made.slug)
 
@@ -75,7 +75,7 @@ def settings(campaign: str) -> ResponseReturnValue:
     def change(session: Session) -> tuple[str, str]:
         found = locked(session, Campaign, organised_campaign(session, actor(), campaign).id)
         refuse_stale(form, {name: getattr(found, name) for name in page.values})
-        campaigns.change_campaign(session, actor(), found, **form.texts())
+        campaigns.change_campaign(session, actor(), found, **form.sent())
         require_confirmed(session, campaign, form.confirmed)
         return "The settings are changed.", request.path
 
@@ -149,7 +149,7 @@ def _example(family: Family) -> str:
 def _worked(form: Declared, page: Page | None, error: LeaderboardError | None) -> str:
     """The formula of β with the form's numbers in it, or why there is no β; where what was sent is refused for that,
     each field says it itself."""
-    sent = page.values if page is not None and page.locked_at is not None else form.texts()
+    sent = page.values if page is not None and page.locked_at is not None else form.sent()
     numbers = {name: sent[name] for name in PRIOR_FIELDS}
     try:
         prior = checked(CampaignSettings, {"title": "β", "measures": ["AP"], **numbers})

@@ -39,7 +39,7 @@ def new(campaign: str) -> ResponseReturnValue:
     form = NewForm()
 
     def make(session: Session) -> tuple[str, str]:
-        values = form.texts()
+        values = form.sent()
         own = organised_campaign(session, actor(), campaign)
         return _made(campaign, evaluations.create_evaluation(session, actor(), own, _slug(values), **values))
 
@@ -58,7 +58,7 @@ def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
     def change(session: Session) -> tuple[str, str]:
         found = locked(session, Evaluation, organised_evaluation(session, actor(), campaign, evaluation).id)
         refuse_stale(form, {name: getattr(found, name) for name in page.values})
-        evaluations.change_evaluation(session, actor(), found, **form.texts())
+        evaluations.change_evaluation(session, actor(), found, **form.sent())
         require_confirmed(session, campaign, form.confirmed)
         return "The settings are changed.", request.path
 
@@ -76,7 +76,7 @@ def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = _filled(CloneForm, {**page.values, **proposed, "draft": True, "with_queries": False})
 
     def make(session: Session) -> tuple[str, str]:
-        values = form.texts()
+        values = form.sent()
         found = organised_evaluation(session, actor(), campaign, evaluation)
         return _made(campaign, cloning.clone_evaluation(session, actor(), found, _slug(values), **values))
 

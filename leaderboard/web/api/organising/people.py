@@ -1,11 +1,9 @@
 """Who organises a campaign, which teams know of a private one, and who may make campaigns."""
 
-from dataclasses import dataclass
-
 from sqlalchemy.orm import Session
 
 from leaderboard.declared.commands import Command, Find
-from leaderboard.declared.inputs import Confirm, Inputs
+from leaderboard.declared.inputs import Confirm, Inputs, Name
 from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.lookup import find_team, find_team_let_in
 from leaderboard.models import User
@@ -21,18 +19,16 @@ from leaderboard.web.organise.people import NO_TEAM, NOBODY
 from leaderboard.web.team_names import counting
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(Inputs):
     """An account by its name."""
 
-    name: str
+    name: Name
 
 
-@dataclass(frozen=True, slots=True)
-class Team:
+class Team(Inputs):
     """A team by its part of the address."""
 
-    team: str
+    team: Name
 
 
 class LetOut(Inputs):
