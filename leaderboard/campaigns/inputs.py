@@ -21,7 +21,7 @@ from leaderboard.declared.inputs import (
 from leaderboard.declared.texts import text_problem, web_address_problem
 from leaderboard.errors import InvalidFields, UnknownMeasure
 from leaderboard.metrics.measure import NEEDED
-from leaderboard.rules.prior import checked_beta
+from leaderboard.rules.prior import BOUNDS, checked_beta
 from leaderboard.rules.settings import NoRelevant, lacks
 from leaderboard.rules.standings import RunChoice
 from leaderboard.rules.visibility import Visibility
@@ -69,11 +69,14 @@ def _links(links: list[list[str]]) -> list[list[str]]:
     if len(links) > MOST_LINKS:
         raise ValueError(f"give at most {MOST_LINKS} links")
     tidied = [[" ".join(title.split()), address.strip()] for title, address in links]
+    problems = []
     for title, address in tidied:
         if not title or text_problem(title, LONGEST_TITLE):
-            raise ValueError(f"{address[:60]}: give the link a title of at most {LONGEST_TITLE} characters")
+            problems.append(f"{address[:60]}: give the link a title of at most {LONGEST_TITLE} characters")
         if problem := web_address_problem(address):
-            raise ValueError(f"{(title or address)[:60]}: {problem}")
+            problems.append(f"{(title or address)[:60]}: {problem}")
+    if problems:
+        raise ValueError("\n".join(problems))
     return tidied
 
 
@@ -146,6 +149,14 @@ class CampaignSettings(Inputs):
         if shown is not None and len(names) != 1:
             raise ValueError("name one measure: the one that ranks the boards")
         return names[0] if names else ""
+
+    @field_validator("cost", "value", "prior")
+    @classmethod
+    def _is_in_bounds(cls, number: float | None, info: ValidationInfo) -> float | None:
+        bound = BOUNDS[str(info.field_name)]
+        if number is not None and not bound.holds(number):
+            raise ValueError(bound.words)
+        return number
 
     @field_validator("beta")
     @classmethod

@@ -76,6 +76,12 @@ def create_campaign(
     address = slug_of(title) if slug is None else slug
     wrong = Gathered()
     with wrong:
+        settings = checked_settings(
+            {"title": title, "measures": measures, "primary_measure": primary_measure, **settings}
+        )
+    if slug is None and "title" in wrong.fields:  # it is told there
+        wrong.raise_any()
+    with wrong:
         address = checked_slug(address)
         if slug is None:
             address = free_slug(address, lambda stem: _is_taken(session, stem))
@@ -83,10 +89,6 @@ def create_campaign(
             raise InvalidFields({"slug": [f"{address!r} is the address of a page of this site; choose another"]})
         if _is_taken(session, address):
             raise _slug_taken(session, actor, address)
-    with wrong:
-        settings = checked_settings(
-            {"title": title, "measures": measures, "primary_measure": primary_measure, **settings}
-        )
     wrong.raise_any()
     campaign = Campaign(slug=address, created_at=present(), simulated=simulated, **settings)
     add_or_refuse(session, campaign, _slug_taken(session, actor, address))

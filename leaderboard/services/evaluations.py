@@ -15,7 +15,7 @@ from leaderboard.models import Campaign, Evaluation
 from leaderboard.rules.settings import OF_EVALUATION
 from leaderboard.services.events import assign, present, record
 from leaderboard.services.locking import add_or_refuse, locked
-from leaderboard.services.names import checked_slug
+from leaderboard.services.names import checked_slug, slug_of
 from leaderboard.services.scoring_sets import make_set
 
 CHANGEABLE = tuple(EvaluationSettings.model_fields)
@@ -36,6 +36,7 @@ def create_evaluation(
     """Makes an evaluation of the campaign.
 
     period    its label, such as "2020" or "2020 round 1"
+    slug      its part of an address, made from period and condition where it is empty
     settings  any of EvaluationSettings, as values or as texts
 
     Raises InvalidFields with everything that is wrong, by the names of the settings.
@@ -46,13 +47,15 @@ def create_evaluation(
     own = Evaluation.campaign_id == campaign.id
     wrong = Gathered()
     with wrong:
-        slug = checked_slug(slug)
+        settings = _checked(campaign, {"title": title, "period": period, **settings})
+    if not slug.strip() and "period" in wrong.fields:  # it is told there
+        wrong.raise_any()
+    with wrong:
+        slug = checked_slug(slug.strip() or slug_of(f"{period} {settings.get('condition', '')}"))
         if slug in TAKEN:
             raise InvalidFields({"slug": [f"{slug!r} is the address of a page of the campaign; choose another"]})
         if session.scalar(sa.select(Evaluation.id).where(own, Evaluation.slug == slug)) is not None:
             raise _slug_taken(slug)
-    with wrong:
-        settings = _checked(campaign, {"title": title, "period": period, **settings})
     wrong.raise_any()
     evaluation = Evaluation(campaign_id=campaign.id, slug=slug, created_at=present(), **settings)
     add_or_refuse(session, evaluation, _slug_taken(slug))

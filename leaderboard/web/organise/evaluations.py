@@ -18,7 +18,6 @@ from leaderboard.rules import time_zones
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.services import cloning, evaluations, removing
 from leaderboard.services.locking import locked
-from leaderboard.services.names import slug_of
 from leaderboard.web.confirm import require_confirmed
 from leaderboard.web.context import actor, read, reading, writing
 from leaderboard.web.forms import Declared, declared, filled, form_page, refuse_stale, saved, state_of
@@ -39,9 +38,8 @@ def new(campaign: str) -> ResponseReturnValue:
     form = NewForm()
 
     def make(session: Session) -> tuple[str, str]:
-        values = form.sent()
         own = organised_campaign(session, actor(), campaign)
-        return _made(campaign, evaluations.create_evaluation(session, actor(), own, _slug(values), **values))
+        return _made(campaign, evaluations.create_evaluation(session, actor(), own, **form.sent()))
 
     return _answer(form, make)
 
@@ -76,9 +74,8 @@ def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = _filled(CloneForm, {**page.values, **proposed, "draft": True, "with_queries": False})
 
     def make(session: Session) -> tuple[str, str]:
-        values = form.sent()
         found = organised_evaluation(session, actor(), campaign, evaluation)
-        return _made(campaign, cloning.clone_evaluation(session, actor(), found, _slug(values), **values))
+        return _made(campaign, cloning.clone_evaluation(session, actor(), found, **form.sent()))
 
     return _answer(form, make, page, cloned=True)
 
@@ -94,11 +91,6 @@ def remove(campaign: str, evaluation: str) -> ResponseReturnValue:
         return redirect(url_for("organise_evaluations.settings", campaign=campaign, evaluation=evaluation))
     flash("The evaluation is removed.")
     return redirect(url_for("organise.campaign", campaign=campaign))
-
-
-def _slug(values: dict[str, Any]) -> str:
-    """Taken out of the values; made from period and condition where it was left empty."""
-    return values.pop("slug").strip() or slug_of(f"{values['period']} {values['condition']}")
 
 
 def _made(campaign: str, made: Evaluation) -> tuple[str, str]:

@@ -7,7 +7,6 @@ from leaderboard.evaluations.inputs import EvaluationChanges, EvaluationClone, N
 from leaderboard.reads.organising import readiness, rooms, settings
 from leaderboard.rules.scopes import Scope
 from leaderboard.services import cloning, evaluations, removing
-from leaderboard.services.names import slug_of
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import CAMPAIGN, EVALUATION, campaign_here, evaluation_here
 from leaderboard.web.confirm import require_confirmed
@@ -44,10 +43,9 @@ def organised_evaluations(campaign: str) -> rooms.CampaignRoom:
 ))  # fmt: skip
 def make_evaluation(campaign: str, body: NewEvaluation) -> settings.EvaluationSettings:
     """Makes an evaluation of a campaign."""
-    values = body.model_dump()
-    slug = values.pop("slug").strip() or slug_of(f"{body.period} {body.condition}")
     with writing() as session:
-        made = evaluations.create_evaluation(session, actor(), campaign_here(session, campaign), slug, **values)
+        own = campaign_here(session, campaign)
+        made = evaluations.create_evaluation(session, actor(), own, **body.model_dump())
     return read(settings.evaluation_settings, campaign, made.slug)
 
 

@@ -14,7 +14,6 @@ from leaderboard.services import systems
 from leaderboard.services.systems import NewSystem
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import CAMPAIGN, given
-from leaderboard.web.api.yes import Yes
 from leaderboard.web.confirm import require_confirmed
 from leaderboard.web.context import actor, read, writing
 
@@ -33,9 +32,9 @@ class SystemChanges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrganisedChanges(SystemChanges):
-    """yes: to the ranks that another kind changes on boards, which a refusal without it names."""
+    """confirm: to the ranks that another kind changes on boards, which a refusal without it names."""
 
-    yes: Yes = False
+    confirm: bool = False
 
 
 @get(f"{CAMPAIGN}/systems", Scope.ORGANISE)
@@ -53,14 +52,14 @@ def organised_system(campaign: str, system_id: int) -> reads.OrganisedSystem:
 @post(f"{CAMPAIGN}/systems/<int:system_id>", Scope.ORGANISE)
 def change_organised_system(campaign: str, system_id: int, body: OrganisedChanges) -> reads.OrganisedSystem:
     """Says what a system is: automatic, manual or a baseline; what it does, and where its code and paper are. Where
-    ranks on boards depend on it, it needs a yes.
+    ranks on boards depend on it, it has to be confirmed.
     """
     read(reads.organised_system, campaign, system_id)  # one that has no run here is not here
     with writing() as session:
         found = session.get_one(System, system_id)
         said = changed(found, body)
         systems.change_system(session, actor(), found, said)
-        require_confirmed(session, campaign, bool(body.yes), entered_by(system_id))
+        require_confirmed(session, campaign, body.confirm, entered_by(system_id))
     return read(reads.organised_system, campaign, system_id)
 
 
