@@ -88,9 +88,17 @@ class Client:
     server    the site's address; HTTP without encryption only to this machine, because a token would go in clear text
     token     from the account's page; "" reads what is public
     seconds   how long one answer is waited for
+    opener    asks in place of a connection
     """
 
-    def __init__(self, server: str, token: str = "", *, seconds: float = 60.0) -> None:
+    def __init__(
+        self,
+        server: str,
+        token: str = "",
+        *,
+        seconds: float = 60.0,
+        opener: urllib.request.OpenerDirector | None = None,
+    ) -> None:
         parts = urlsplit(server)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadInput(f"{server} is no server's address; give one such as https://leaderboard.example")
@@ -102,7 +110,7 @@ class Client:
         self._token = token
         self._seconds = seconds
         tls = urllib.request.HTTPSHandler(context=ssl.create_default_context())
-        self._opener = urllib.request.build_opener(_NoRedirects, tls)
+        self._opener = opener or urllib.request.build_opener(_NoRedirects, tls)
 
     def get(self, path: str, **arguments: str) -> Any:
         """What is at a path such as `/campaigns`. Raises Refused or NoServer."""

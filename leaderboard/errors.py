@@ -3,6 +3,7 @@
     LeaderboardError
     ├── BadInput                 400  what the person gave can't be used as it is
     │   ├── InvalidFields        400  one or more named fields, each with its messages
+    │   │   ├── Unconfirmed      400  a change that does more than it says: listed, and to be confirmed
     │   │   └── Doubtful         400  a run that is most likely a slip: its sender has to say yes
     │   ├── FileRejected         400  a file, each problem with its line
     │   └── UnknownMeasure       400  no such measure or parameter; lists the nearest
@@ -52,6 +53,7 @@ __all__ = [
     "TooManyAttempts",
     "TooSlow",
     "Unavailable",
+    "Unconfirmed",
     "UnknownMeasure",
     "file_of",
 ]
@@ -99,6 +101,18 @@ class InvalidFields(BadInput):
         return type(self), (self.fields,)
 
 
+class Unconfirmed(InvalidFields):
+    """Nothing is changed: what it does at once has to be confirmed. The field `confirm` lists it."""
+
+    def __init__(self, effects: Sequence[str]) -> None:
+        super().__init__({"confirm": effects})
+        self.effects = tuple(effects)
+        self.args = (f"Nothing is changed: {' '.join(effects)} Send confirm with it where it is meant so.",)
+
+    def __reduce__(self) -> tuple[type["Unconfirmed"], tuple[tuple[str, ...]]]:
+        return type(self), (self.effects,)
+
+
 class Gathered:
     """What several checks refuse, so that all of it is said at once: each check stands in a `with` of the same one."""
 
@@ -127,7 +141,7 @@ class Doubtful(InvalidFields):
     def __init__(self, warnings: Sequence[str]) -> None:
         super().__init__({"yes": warnings})
         self.warnings = tuple(warnings)
-        meant = "If it is meant so, send it again and say yes: yes=yes with the fields, --yes on the command line."
+        meant = "If it is meant so, send it again and say yes: yes=yes with the fields, --confirm on the command line."
         self.args = (f"Nothing was submitted: {' '.join(warnings)} {meant}",)
 
     def __reduce__(self) -> tuple[type["Doubtful"], tuple[Any, ...]]:

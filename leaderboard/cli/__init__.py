@@ -35,8 +35,8 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "user": ("users", "Accounts."),
     "mail": ("mail", "The mails of the site: what waits, what could not be sent."),
     "team": ("teams", "Teams and who is in them."),
-    "campaign": ("campaigns", "Campaigns: measures, prior and β, organisers."),
-    "evaluation": ("evaluations", "Evaluations: dates, collection, what is visible."),
+    "campaign": ("operations", "Campaigns: measures, prior and β, organisers."),
+    "evaluation": ("operations", "Evaluations: dates, collection, what is visible."),
     "form": ("forms", "What a submission form asks: fields, agreements, file rules."),
     "queries": ("imports", "The queries of an evaluation."),
     "judgments": ("imports", "The judgments of an evaluation."),
@@ -63,6 +63,9 @@ class _Commands(click.Group):
         module, _ = COMMANDS[cmd_name]
         with _not_searching():
             imported = importlib.import_module(f"leaderboard.cli.{module}")
+        if module == "operations":
+            made: click.Command = imported.group(cmd_name)
+            return made
         command: click.Command = getattr(imported, cmd_name.replace("-", "_"))
         return command
 

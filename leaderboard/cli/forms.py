@@ -163,7 +163,7 @@ def agreement(evaluation: Place, key: str, title: str | None, text: Path | None,
 @click.option("--tag-pattern", help="What run tags look like; '' for any. Formats without tags pass.")
 @click.option("--documents", type=FILE, help="The collection's document ids, one a line, plain or gzipped.")
 @click.option("--no-documents", is_flag=True, help="Drop the list of document ids.")
-@click.option("--yes", is_flag=True, help="Don't ask before a doubtful list is taken.")
+@click.option("--confirm", "yes", is_flag=True, help="Don't ask before a doubtful list is taken.")
 @click.pass_context
 def rules(
     context: click.Context, /, evaluation: Place, documents: Path | None, no_documents: bool, yes: bool, **_: Any

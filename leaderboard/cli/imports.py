@@ -302,7 +302,7 @@ def rename_a_source(evaluation: Place, source: str, name: str) -> None:
 @judgments.command("remove")
 @PLACE
 @click.argument("source")
-@click.option("--yes", is_flag=True, help="Don't ask first.")
+@click.option("--confirm", "yes", is_flag=True, help="Don't ask first.")
 def remove_a_source(evaluation: Place, source: str, yes: bool) -> None:
     """Take a source of judgments away that came by mistake; says what becomes of it, and asks first.
 

@@ -212,7 +212,7 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def given(context: click.Context) -> dict[str, Any]:
-    """The options on the command line, by name, but for --yes: what a command that changes something is to change.
+    """The options on the command line, by name, but for --confirm: what a command that changes something is to change.
 
     Raises UsageError when there is none.
     """
@@ -233,9 +233,9 @@ def given_on_line(context: click.Context) -> dict[str, Any]:
 
 
 def require_yes(yes: bool, question: str) -> None:
-    """Goes on only after a yes: given with --yes, or to the question. Raises BadInput where there is nobody to ask."""
+    """Goes on only where it is confirmed: with --confirm, or on the question. Raises BadInput with nobody to ask."""
     if yes:
         return
     if not sys.stdin.isatty():
-        raise BadInput("there is nobody to ask here; give --yes to do it without a question")
+        raise BadInput("there is nobody to ask here; give --confirm to do it without a question")
     click.confirm(question, abort=True, err=True)

@@ -98,7 +98,7 @@ def say_doubtful(path: Path, warnings: Sequence[str]) -> None:
     click.echo(f"{path}: not submitted, because this is most likely a slip:", err=True)
     for warning in warnings:
         click.echo(f"  {warning}", err=True)
-    click.echo("  If it is meant so, give --yes.", err=True)
+    click.echo("  If it is meant so, give --confirm.", err=True)
 
 
 def _asked_of_all(fields: Mapping[str, Sequence[str]]) -> bool:

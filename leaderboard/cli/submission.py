@@ -27,7 +27,7 @@ from leaderboard.store import RunStore
 __all__ = ["submission"]
 
 NUMBER = click.argument("number", type=ANY_WHOLE)
-YES = click.option("--yes", is_flag=True, help="Do it without a question.")
+YES = click.option("--confirm", "yes", is_flag=True, help="Do it without a question.")
 BECAUSE = click.option("--because", required=True, help="Why; the team reads it.")
 FILL = click.option(
     "--fill", is_flag=True, help="Let another run of the system take its place, which else stays empty."

@@ -78,7 +78,7 @@ LOOK_SECONDS = 0.2
     help="Accept this version of an agreement, which you have read; give it again for each.",
 )
 @click.option("--side-file", type=FILE, help="A YAML file with metadata of the run, such as ir_metadata's.")
-@click.option("--yes", is_flag=True, help="The runs are meant so, whatever the warnings.")
+@click.option("--confirm", "yes", is_flag=True, help="The runs are meant so, whatever the warnings.")
 @click.option("--as", "user", help="Submit as this account, with its rights only.")
 @click.option("--server", envvar="LEADERBOARD_SERVER", metavar="URL", help="Submit to this site, through its API.")
 @click.option("--token-file", type=FILE, help="The file with your API token there (else LEADERBOARD_TOKEN).")
@@ -117,7 +117,7 @@ def submit(
     What an evaluation asks beside the run goes with --answer and --agree; `leaderboard form show` lists it, and so does
     the answer to a run without it. Each run is checked first, as `leaderboard check` does: one that would be rejected
     is not submitted, and one that is most likely a slip (neither decisions nor θ where they count, a θ by which nothing
-    or everything is returned, the same text again) only with --yes.
+    or everything is returned, the same text again) only with --confirm.
 
     A worker scores it. The exit status is the highest of these over the runs:
 
@@ -125,7 +125,7 @@ def submit(
     0  every run is scored, or still queued when the wait ends
     1  a run is or would be rejected, or its scoring fails
     2  a run is not taken: the evaluation or the account refuses it, something that is asked is missing, or it asks for
-       --yes
+       --confirm
     """
     if (system is None) == (new_system is None):
         raise click.UsageError("give either --system, or --new-system to make one")

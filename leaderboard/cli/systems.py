@@ -9,7 +9,6 @@ from leaderboard.cli.database import reading, writing
 from leaderboard.cli.options import OneOf, require_yes
 from leaderboard.cli.tables import print_table
 from leaderboard.lookup import find_system, removal_refusal
-from leaderboard.reads.organising.kinds import kind_effect
 from leaderboard.reads.organising.systems import organised_systems
 from leaderboard.rules.standings import SystemKind
 from leaderboard.services import removing, systems
@@ -43,7 +42,7 @@ def list_systems(campaign: str) -> None:
 @click.option("--description", help="What it is.")
 @click.option("--code", "code_url", help="The address of its code.")
 @click.option("--paper", "paper_url", help="The address of its paper.")
-@click.option("--yes", is_flag=True, help="Don't ask before ranks on boards change.")
+@click.option("--confirm", "yes", is_flag=True, help="Don't ask before ranks on boards change.")
 def change(
     system: str,
     kind: SystemKind | None,
@@ -58,14 +57,6 @@ def change(
     leaderboard system change team-alder/bm25 --kind baseline --paper https://example.org/bm25
     """
     team, slug = _parts(system)
-    if kind is not None:
-        with reading() as session:
-            now = dt.datetime.now(dt.UTC)
-            asked = kind_effect(session, CONSOLE, find_system(session, team, slug).id, kind, now)
-        if asked.boards:
-            for words in (asked.in_words, *(f"  {board.in_words}" for board in asked.boards)):
-                click.echo(words, err=True)
-            require_yes(yes, "Go on?")
     with writing() as session:
         own = find_system(session, team, slug)
         new = NewSystem(
@@ -82,7 +73,7 @@ def change(
 
 @system.command()
 @click.argument("system", metavar="TEAM/SYSTEM")
-@click.option("--yes", is_flag=True, help="Don't ask first.")
+@click.option("--confirm", "yes", is_flag=True, help="Don't ask first.")
 def remove(system: str, yes: bool) -> None:
     """Remove a system that no run was ever sent for, such as one that a mistaken import made; asks first.
 

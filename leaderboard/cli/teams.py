@@ -178,7 +178,7 @@ def rename(team: str, name: str, slug: str | None) -> None:
 @click.argument("team")
 @click.argument("into")
 @click.option("--unite", multiple=True, help="A system of TEAM that becomes one with INTO's of the same name.")
-@click.option("--yes", is_flag=True, help="Do it without a question.")
+@click.option("--confirm", "yes", is_flag=True, help="Do it without a question.")
 def merge(team: str, into: str, unite: tuple[str, ...], yes: bool) -> None:
     """Make TEAM a part of INTO: systems, runs, people and quotas. It can't be taken back.
 

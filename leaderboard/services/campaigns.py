@@ -7,11 +7,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import metrics
 from leaderboard.access import Actor, known_campaigns, open_to_all, require, require_organiser
-from leaderboard.errors import Conflict, Gathered, InvalidFields, PriorLocked, UnknownMeasure
+from leaderboard.campaigns.inputs import CampaignSettings
+from leaderboard.declared.inputs import checked, defaults_of
+from leaderboard.errors import Conflict, Gathered, InvalidFields, PriorLocked
 from leaderboard.lookup import closed_again, teams_with_runs
-from leaderboard.metrics.measure import NEEDED
 from leaderboard.models import (
     Campaign,
     CampaignOrganiser,
@@ -20,15 +20,13 @@ from leaderboard.models import (
     Team,
     User,
 )
-from leaderboard.rules.prior import PRIOR_FIELDS, checked_beta
-from leaderboard.rules.settings import OF_CAMPAIGN, NoRelevant, compat_problem, lacks
-from leaderboard.rules.standings import RunChoice
+from leaderboard.rules.prior import PRIOR_FIELDS
+from leaderboard.rules.settings import OF_CAMPAIGN
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse, locked
 from leaderboard.services.names import checked_slug, free_slug, slug_of
 from leaderboard.services.scoring_sets import make_set
-from leaderboard.services.texts import text_problem, web_address_problem
 
 __all__ = [
     "add_organiser",
@@ -43,35 +41,13 @@ __all__ = [
 
 LOCKED = (*PRIOR_FIELDS, "no_relevant")  # from the first result on
 SCORED_BY = ("measures", "primary_measure", *OF_CAMPAIGN)  # a change of these makes new scoring sets
-DEFAULTS: dict[str, Any] = {
-    "description": "",
-    "contact": "",
-    "links": [],
-    "guidelines": "",
-    "visibility": Visibility.PUBLIC,
-    "simulated": False,
-    "run_choice": RunChoice.PRIMARY,
-    "compat": 10,
-    "no_relevant": NoRelevant.EXCLUDE,
-    **dict.fromkeys(PRIOR_FIELDS),
-}
-CHANGEABLE = ("title", "measures", "primary_measure", *DEFAULTS)
+CHANGEABLE = tuple(CampaignSettings.model_fields)
+DEFAULTS = {**defaults_of(CampaignSettings), "simulated": False}
 TAKEN = {"campaigns", "founders", "import"}  # pages that stand where campaigns do in their organisers' rooms
 NOBODY_SHUT_OUT = (
     "shuts teams out of a public campaign that is made private with the same change; this one shuts nobody out: take a "
     "team out among the campaign's organisers"
 )
-LONGEST_TITLE = 120  # characters
-LONGEST_DESCRIPTION = 4000
-LONGEST_CONTACT = 200
-LONGEST_GUIDELINES = 50_000
-TEXTS = {
-    "title": LONGEST_TITLE,
-    "description": LONGEST_DESCRIPTION,
-    "contact": LONGEST_CONTACT,
-    "guidelines": LONGEST_GUIDELINES,
-}
-MOST_LINKS = 20
 
 
 def create_campaign(
@@ -81,14 +57,15 @@ def create_campaign(
     title: str,
     *,
     measures: Sequence[str],
-    primary_measure: str,
+    primary_measure: str = "",
+    simulated: bool = False,
     **settings: Any,
 ) -> Campaign:
     """Makes a campaign; the actor, when signed in, becomes its organiser.
 
     slug      its part of an address; made from the title, with another ending where one is taken, when not given
-    settings  any of DEFAULTS: columns of Campaign. β is given, or follows from cost, value and prior; none of them is
-              needed where no shown measure needs β
+    settings  any of CampaignSettings, as values or as texts. β is given, or follows from cost, value and prior; none of
+              them is needed where no shown measure needs β
 
     Raises InvalidFields with everything that is wrong, by the names of the settings.
     """
@@ -96,9 +73,14 @@ def create_campaign(
         actor.all_powerful or actor.may_found,
         "Campaigns are made by admins and by accounts to which an admin has given that right.",
     )
-    given = DEFAULTS | {"title": title, "measures": measures, "primary_measure": primary_measure} | settings
     address = slug_of(title) if slug is None else slug
     wrong = Gathered()
+    with wrong:
+        settings = checked_settings(
+            {"title": title, "measures": measures, "primary_measure": primary_measure, **settings}
+        )
+    if slug is None and "title" in wrong.fields:  # it is told there
+        wrong.raise_any()
     with wrong:
         address = checked_slug(address)
         if slug is None:
@@ -107,10 +89,8 @@ def create_campaign(
             raise InvalidFields({"slug": [f"{address!r} is the address of a page of this site; choose another"]})
         if _is_taken(session, address):
             raise _slug_taken(session, actor, address)
-    with wrong:
-        given = checked_settings(given)
     wrong.raise_any()
-    campaign = Campaign(slug=address, created_at=present(), **given)
+    campaign = Campaign(slug=address, created_at=present(), simulated=simulated, **settings)
     add_or_refuse(session, campaign, _slug_taken(session, actor, address))
     if actor.user_id is not None:
         session.add(CampaignOrganiser(campaign_id=campaign.id, user_id=actor.user_id))
@@ -247,68 +227,9 @@ def _slug_taken(session: Session, actor: Actor, slug: str) -> InvalidFields:
     return InvalidFields({"slug": [words]})
 
 
-def checked_settings(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings as they are stored. Raises InvalidFields with everything that is wrong."""
-    fields = {name: ["there is no such setting"] for name in given.keys() - set(CHANGEABLE)}
-    values = {**given, **_words(given, fields)}
-    if problem := compat_problem(given["compat"]):
-        fields["compat"] = [problem]
-    try:
-        values["beta"] = checked_beta(**{name: given[name] for name in PRIOR_FIELDS})
-    except InvalidFields as error:
-        fields.update(error.fields)
-    measures = _parsed("measures", given["measures"], fields)
-    primary = _parsed("primary_measure", [given["primary_measure"]], fields)
-    if not measures and "measures" not in fields:
-        fields["measures"] = ["name at least one measure"]
-    if len(primary) != 1 and "primary_measure" not in fields:
-        fields["primary_measure"] = ["name one measure: the one that ranks the boards"]
-    measures = [measure for measure in primary if measure not in measures] + measures
-    needing = [each for each in measures if lacks(each, documents=1, beta=values["beta"], known=True, subtopics=True)]
-    if needing and not fields.keys() & set(PRIOR_FIELDS):
-        fields["beta"] = [f"{needing[0]} needs {NEEDED['beta']}"]
-    if fields:
-        raise InvalidFields(fields)
-    values["measures"] = [str(measure) for measure in measures]
-    values["primary_measure"] = str(primary[0])
-    return values
-
-
-def _words(given: Mapping[str, Any], fields: dict[str, list[str]]) -> dict[str, Any]:
-    """Titles, texts and links as they are stored; what is wrong goes into `fields`."""
-    words: dict[str, Any] = {name: " ".join(given[name].split()) for name in ("title", "contact")}
-    if not words["title"] or len(words["title"]) > LONGEST_TITLE:
-        fields["title"] = [f"give a title of at most {LONGEST_TITLE} characters"]
-    for name, longest in TEXTS.items():
-        if name not in fields and (problem := text_problem(given[name], longest)):
-            fields[name] = [problem]
-    words["description"] = given["description"].strip()
-    words["guidelines"] = (
-        given["guidelines"] if given["guidelines"].strip() else ""
-    )  # blanks mean something in Markdown
-    words["links"], problems = _links(given["links"])
-    if problems:
-        fields["links"] = problems
-    return words
-
-
-def _links(given: Sequence[Sequence[str]]) -> tuple[list[list[str]], list[str]]:
-    """[title, address] each, and what is wrong with each of them in words."""
-    links = [[" ".join(title.split()), address.strip()] for title, address in given]
-    if len(links) > MOST_LINKS:
-        return links, [f"give at most {MOST_LINKS} links"]
-    problems = []
-    for title, address in links:
-        if not title or text_problem(title, LONGEST_TITLE):
-            problems.append(f"{address[:60]}: give the link a title of at most {LONGEST_TITLE} characters")
-        if problem := web_address_problem(address):
-            problems.append(f"{(title or address)[:60]}: {problem}")
-    return links, problems
-
-
-def _parsed(field: str, names: Sequence[str], fields: dict[str, list[str]]) -> list[metrics.Measure]:
-    try:
-        return list(metrics.parse_all(names))
-    except UnknownMeasure as error:
-        fields.setdefault(field, []).extend(error.message.split("\n"))
-        return []
+def checked_settings(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings as they are stored, with the primary measure among the measures. Raises InvalidFields."""
+    settings = checked(CampaignSettings, values).model_dump()
+    if settings["primary_measure"] not in settings["measures"]:
+        settings["measures"].insert(0, settings["primary_measure"])
+    return settings

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, require_organiser
+from leaderboard.evaluations.inputs import YEAR
 from leaderboard.models import Campaign, Evaluation
 from leaderboard.rules.time_zones import a_year_later
 from leaderboard.services import evaluations
@@ -20,6 +21,7 @@ from leaderboard.services.submission_forms import copy_form
 __all__ = ["COPIES", "clone_evaluation", "next_year"]
 
 DATES = ("opens_at", "closes_at", "anonymous_until")
+NAMED = ("title", "period", "period_key")
 NUMBER = re.compile("[0-9]+")
 
 # What is copied besides the settings, each by its own subject's function: (session, actor, from, to).
@@ -47,8 +49,8 @@ def next_year(session: Session, evaluation: Evaluation) -> dict[str, Any]:
 def _raised(evaluation: Evaluation) -> Callable[[str], str]:
     """What makes of a name of the evaluation that of its successor."""
     rounds = NUMBER.findall(evaluation.period)
-    if evaluations.YEAR.search(evaluation.period) or not rounds:
-        return lambda name: evaluations.YEAR.sub(_next, name)
+    if YEAR.search(evaluation.period) or not rounds:
+        return lambda name: YEAR.sub(_next, name)
     return lambda name: _with_next(name, rounds[-1])
 
 
@@ -60,7 +62,7 @@ def _with_next(name: str, number: str) -> str:
 
 def _next_key(evaluation: Evaluation, period: str) -> int | None:
     """The number to sort a successor's period by; None where that is the year in it."""
-    return None if evaluations.YEAR.search(period) else evaluation.period_key + 1
+    return None if YEAR.search(period) else evaluation.period_key + 1
 
 
 def _a_year_later(evaluation: Evaluation) -> dict[str, dt.datetime | None]:
@@ -101,7 +103,7 @@ def clone_evaluation(
     """
     require_organiser(actor, evaluation.campaign_id)
     campaign = session.get_one(Campaign, evaluation.campaign_id)
-    same = {name: getattr(evaluation, name) for name in evaluations.DEFAULTS if name != "period_key"}
+    same = {name: getattr(evaluation, name) for name in evaluations.CHANGEABLE if name not in NAMED}
     following = {"period_key": _next_key(evaluation, period), **_a_year_later(evaluation)}
     settings = {**same, **following, "draft": True, **changes}
     made = evaluations.create_evaluation(session, actor, campaign, slug, title, period, **settings)

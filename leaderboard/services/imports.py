@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, may_bring_in, require, require_organiser
+from leaderboard.declared.inputs import FIRST_DAY, LAST_DAY
 from leaderboard.errors import InvalidFields
 from leaderboard.lookup import merged_system
 from leaderboard.models import Evaluation, Membership, Submission, System, Team

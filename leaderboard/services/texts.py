@@ -1,16 +1,11 @@
-"""Texts that people write for others to read: what of one is kept, and how long it may be."""
+"""Texts that people write for others to read, as they are stored."""
 
-import unicodedata
-from urllib.parse import urlsplit
-
+from leaderboard.declared.texts import text_problem, web_address_problem
 from leaderboard.errors import InvalidFields
-from leaderboard.formats.harmless import TURNING
 
 __all__ = ["LONGEST_REASON", "checked_text", "text_problem", "web_address_problem"]
 
 LONGEST_REASON = 500  # characters of why something was withdrawn, left out or imported
-LONGEST_URL = 500
-LAYOUT = "\t\n\r"
 
 
 def checked_text(text: str, longest: int, field: str) -> str:
@@ -19,30 +14,3 @@ def checked_text(text: str, longest: int, field: str) -> str:
     if problem:
         raise InvalidFields({field: [problem]})
     return text.strip()
-
-
-def text_problem(text: str, longest: int) -> str | None:
-    """What is wrong with a text, in words; None when nothing is."""
-    if len(text.strip()) > longest:
-        return f"use at most {longest:,} characters"
-    if any(unicodedata.category(one) in {"Cc", "Cs"} and one not in LAYOUT for one in text):
-        return "this text holds a character that can't be kept or shown; type it again without"
-    if TURNING.search(text):
-        return "this text holds a character that turns the order of writing around; type it again without"
-    return None
-
-
-def web_address_problem(url: str) -> str | None:
-    """What is wrong with an address that readers are led to, in words; None when nothing is."""
-    if len(url) > LONGEST_URL:
-        return f"use an address of at most {LONGEST_URL} characters"
-    try:
-        parts = urlsplit(url)
-        whole = parts.scheme in {"http", "https"} and bool(parts.hostname)  # any other would run or open something else
-    except ValueError:
-        whole = False
-    if not whole or not url.isprintable() or " " in url:
-        return "give a whole web address, such as https://example.org/code"
-    if "@" in parts.netloc:  # a user before a host passes for the host
-        return "leave the user and the password out: everybody would read them"
-    return None

@@ -16,6 +16,7 @@ from leaderboard.numbers import read_whole
 from leaderboard.store import RunStore
 
 __all__ = [
+    "CONSOLE_KEY",
     "actor",
     "client_address",
     "clock",
@@ -32,6 +33,9 @@ __all__ = [
 Page = TypeVar("Page")
 
 MOST_PAGES = 10**6
+# Of the environment of a request that a command of this machine makes in its own process. Headers can't set it: theirs
+# all begin with HTTP_.
+CONSOLE_KEY = "leaderboard.console"
 
 
 def config() -> Config:

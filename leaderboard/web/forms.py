@@ -1,24 +1,26 @@
 """What all forms share: a refused form comes back filled in, with each error beside its field."""
 
-import datetime as dt
-import re
-from collections.abc import Iterator, Mapping, Sequence
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any, ClassVar
 
-from flask import g, render_template
+from flask import flash, g, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_wtf import FlaskForm
-from wtforms import Field, FloatField
+from sqlalchemy.orm import Session
+from wtforms import Field, FloatField, HiddenField
 from wtforms.validators import ValidationError
-from wtforms.widgets import DateTimeLocalInput, TextInput
+from wtforms.widgets import TextInput
 
-from leaderboard.errors import Gathered, InvalidFields, LeaderboardError
-from leaderboard.numbers import is_whole, read_number, read_ratio, read_whole, written
+from leaderboard.declared.forms import as_text, fields_of
+from leaderboard.declared.inputs import Inputs
+from leaderboard.errors import Conflict, Gathered, InvalidFields, LeaderboardError, Unconfirmed
+from leaderboard.numbers import is_whole, read_number, read_whole, written
+from leaderboard.rules.digests import short
+from leaderboard.web.context import writing
 from leaderboard.web.errors import retry_after
-
-__all__ = ["Form", "Given", "MomentField", "NumberField", "RatioField", "WholeField", "form_page", "options"]
 
 
 class _OurWords:
@@ -44,6 +46,7 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
             return _OurWords()
 
     form_errors: list[str]
+    asked: tuple[str, ...] = ()  # what saving does at once, to be confirmed
     made_from: ClassVar[Mapping[str, str]] = {}  # fields that are made from another one where they are left empty
 
     def text(self, name: str) -> str:
@@ -94,6 +97,74 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
                 self.form_errors = [*self.form_errors, *messages]
 
 
+class Declared(Form):
+    """A form whose fields are made from a model of inputs: what was written is read by the model, in the write."""
+
+    model: ClassVar[type[Inputs]]
+    state = HiddenField()  # what `state_of` noted when it was opened
+
+    def sent(self) -> dict[str, Any]:
+        """What was sent, by setting."""
+        return {name: field.data for name, field in self._fields.items() if name in self.model.model_fields}
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether what saving does at once was listed and is meant so."""
+        return bool(request.form.get("confirm"))
+
+
+def declared(model: type[Inputs], *left_out: str) -> type[Declared]:
+    """The form of a model, without some of its fields."""
+    made: type[Declared] = types.new_class(
+        model.__name__, (Declared,), exec_body=lambda body: body.update(fields_of(model, *left_out), model=model)
+    )
+    return made
+
+
+def filled(form: type[Declared], values: Mapping[str, Any]) -> Declared:
+    """The form with these values, unless others were sent."""
+    return form(data={name: as_text(value) for name, value in values.items()})
+
+
+def saved(
+    change: Callable[[Session], tuple[str, str]], page: Callable[[LeaderboardError], ResponseReturnValue]
+) -> ResponseReturnValue:
+    """What the POST of a form answers: where it leads once the change is made, or the page with what was refused.
+
+    change  makes the change in one transaction; what is said of it, and the address that follows. Raises what is wrong,
+            or what has to be confirmed, and so undoes it
+    """
+    try:
+        with writing() as session:
+            said, address = change(session)
+            if refused_fields():
+                raise InvalidFields({})
+    except LeaderboardError as error:
+        if refused_fields():  # not asked for a confirmation either
+            return page(InvalidFields({**(error.fields if type(error) is InvalidFields else {}), **refused_fields()}))
+        return page(error)
+    flash(said)
+    return redirect(address)
+
+
+def state_of(values: Mapping[str, Any]) -> str:
+    """What a form notes of the settings that it shows."""
+    return short({name: value for name, value in values.items() if value is not None})
+
+
+def refuse_stale(form: Form, values: Mapping[str, Any]) -> None:
+    """Raises Conflict where somebody changed the settings since the form was opened; sending it again replaces theirs.
+
+    values  the settings as they are, locked until the transaction ends
+    """
+    shown, form["state"].data = form.text("state"), state_of(values)
+    if shown and shown != form["state"].data:
+        raise Conflict(
+            "Somebody changed these settings since you opened this page. Nothing is saved. Look at them in another "
+            "window, or save again to put yours in their place."
+        )
+
+
 class Given:
     """The field must be filled in. Whether its value is valid is checked by the service."""
 
@@ -133,13 +204,6 @@ class NumberField(FloatField):
         return "" if self.data is None else written(self.data)
 
 
-class RatioField(NumberField):
-    """A number, or one divided by another, or None where nothing is written."""
-
-    read = staticmethod(read_ratio)
-    wrong = "give a number such as 0.5 or 1/600, or leave it empty"
-
-
 class WholeField(NumberField):
     """A whole number, or None where nothing is written."""
 
@@ -151,29 +215,6 @@ class WholeField(NumberField):
         return "give a whole number of at most 18 digits, or leave it empty" if is_whole(text) else self.wrong
 
 
-class MomentField(Field):
-    """A day and a time of day by clocks of a zone that another field names; a naive datetime, or None for nothing."""
-
-    widget = DateTimeLocalInput()
-    WRITTEN = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2})?")
-
-    def process_formdata(self, valuelist: list[str]) -> None:
-        text = valuelist[0].strip() if valuelist else ""
-        self.data = None
-        if text:
-            try:
-                self.data = dt.datetime.fromisoformat(text if self.WRITTEN.fullmatch(text) else "")
-            except ValueError:
-                raise ValueError("give a day and a time, like 2026-09-30T18:00, or leave it empty") from None
-
-    def _value(self) -> str:
-        if self.raw_data:
-            return str(self.raw_data[0])
-        if self.data is None:
-            return ""
-        return str(self.data.isoformat(timespec="seconds" if self.data.second else "minutes"))
-
-
 def options(*pairs: tuple[str, str]) -> Any:
     """The choices of a field, each with its label, as WTForms 3.3 wants them (its types are older)."""
     return dict(pairs)
@@ -181,6 +222,9 @@ def options(*pairs: tuple[str, str]) -> Any:
 
 def form_page(template: str, form: Form, error: LeaderboardError | None = None, **context: Any) -> ResponseReturnValue:
     """The page of a form; after a POST, filled in as it was sent, with what is wrong and status 400 or the error's."""
+    if isinstance(error, Unconfirmed):
+        form.asked = error.effects
+        return render_template(template, form=form, **context)
     if isinstance(error, InvalidFields):
         form.refuse(error.fields)
     elif error is not None:

@@ -254,7 +254,7 @@ def test_a_system_that_is_no_baseline_is_not_taken_for_one(
         "organisers",
         "--new-system",
         "BM25",
-        "--yes",
+        "--confirm",
         "--wait",
         "0",
     )

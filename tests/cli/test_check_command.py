@@ -76,7 +76,7 @@ def test_a_run_is_held_against_an_evaluation_with_what_it_asks(
     rules = ["form", "rules", place, "--documents", str(ids), "--most", "5", "--every-query"]
     assert cli.run(rules) == 2  # there is nobody to ask
     assert "2 of 4 judged documents are not in the list, such as d3." in capsys.readouterr().err
-    assert cli.run([*rules, "--yes"]) == 0
+    assert cli.run([*rules, "--confirm"]) == 0
     assert cli.run(["form", "field", place, "model", "--label", "Model", "--kind", "number"]) == 0
     assert cli.run(["form", "agreement", place, "terms", "--title", "Terms", "--text", str(terms)]) == 0
     assert cli.run(["form", "field", place, "Model", "--label", "x"]) == 2
@@ -114,13 +114,13 @@ def test_submit_checks_each_run_as_the_form_does_and_asks_for_the_same_yes(
     assert cli.run(["submit", place, str(run_file), str(judgments), str(decided), *team]) == 2
     out, said = capsys.readouterr()
     assert "a.run: not submitted, because this is most likely a slip:\n  AQWV is shown here" in said
-    assert "  If it is meant so, give --yes.\n" in said
+    assert "  If it is meant so, give --confirm.\n" in said
     assert "judgments: both lines: the decision is neither Y nor N; it looks like judgments" in said
     assert out.startswith("submission 1: decided.tsv")
-    assert cli.run(["submit", place, str(judgments), *team, "--yes"]) == 1
+    assert cli.run(["submit", place, str(judgments), *team, "--confirm"]) == 1
     assert len([path for path in Path(world.config.store_url).rglob("*") if path.is_file()]) == 1
     team = ["--team", "northern-lights", "--system", "owl", "--wait", "0"]
-    assert cli.run(["submit", place, str(run_file), *team, "--yes"]) == 0
+    assert cli.run(["submit", place, str(run_file), *team, "--confirm"]) == 0
     assert [run.filename for run in world.all(sa.select(Submission))] == ["decided.tsv", "a.run"]
 
 
@@ -144,7 +144,7 @@ def test_submit_gives_answers_agreements_and_metadata_and_says_which_are_missing
         "Owl",
         "--wait",
         "0",
-        "--yes",
+        "--confirm",
     ]
     capsys.readouterr()
     assert cli.run([*submit, "--as", "Ada"]) == 2

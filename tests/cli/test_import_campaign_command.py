@@ -288,7 +288,7 @@ def test_runs_of_teams_that_were_renamed_or_merged_are_there_already(
     ok("team", "rename", "alder", "Alder Waterloo")
     assert "'Alder Waterloo' was called so" in command("team", "add", "Alder").err  # nor do runs of it go to others
     again()
-    ok("team", "merge", "birch", "alder-waterloo", "--yes")
+    ok("team", "merge", "birch", "alder-waterloo", "--confirm")
     ok("team", "rename", "alder-waterloo", "Trees")
     again()
 

@@ -107,8 +107,8 @@ def test_judgments_of_several_sources_are_listed_and_one_is_made_the_official_on
     assert (
         ok("judgments", "rename", place, "assessors", "experts") == "assessors of robust/2004 is called experts now\n"
     )
-    assert "Boards go by the judgments of llm" in refused("judgments", "remove", place, "llm", "--yes")
-    assert "goes for good" in ok("judgments", "remove", place, "experts", "--yes")
+    assert "Boards go by the judgments of llm" in refused("judgments", "remove", place, "llm", "--confirm")
+    assert "goes for good" in ok("judgments", "remove", place, "experts", "--confirm")
     assert len(ok("judgments", "list", place).splitlines()) == 2  # the head and revision 2
     assert newest.split()[1:3] == ["llm", "official"]
     assert oldest.split()[1:3] == ["assessors", "beside"]

@@ -82,7 +82,7 @@ def test_mails_are_sent_by_a_command(
 
 
 def test_an_account_is_closed_by_a_command_that_asks_first(database: Database, ada: int, ok: Says) -> None:
-    assert ok("user", "close", "ada", "--yes") == f"ada is closed; it is called closed account {ada} now\n"
+    assert ok("user", "close", "ada", "--confirm") == f"ada is closed; it is called closed account {ada} now\n"
     assert "ada@example.org" not in ok("user", "list")
 
 

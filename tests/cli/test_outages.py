@@ -29,7 +29,7 @@ COMMANDS = {
         "Owl",
         "--wait",
         "0",
-        "--yes",
+        "--confirm",
     ],
     "user add": ["user", "add", "Grace", "--password-stdin"],
     "campaign list": ["campaign", "list"],

@@ -35,12 +35,12 @@ def test_everything_that_the_pages_do_with_a_run_a_command_does(
     run = str(runs[0])
     assert "first" in ok("submission", "list", "small/2026", "--team", "northern-lights")
     assert "then no run" in refused("submission", "disqualify", run, "--because", "two people sent it")
-    told = ok("submission", "disqualify", run, "--because", "two people sent it", "--yes")
+    told = ok("submission", "disqualify", run, "--because", "two people sent it", "--confirm")
     assert f"submission {run} is disqualified" in told
     assert "disqualified" in ok("submission", "list", "small", "--state", "disqualified")
     ok("submission", "restore", run)
-    ok("submission", "primary", run, "--yes")
-    for yes in (["--yes"], []):  # nobody is asked what can't be done
+    ok("submission", "primary", run, "--confirm")
+    for yes in (["--confirm"], []):  # nobody is asked what can't be done
         assert "primary run already" in refused("submission", "primary", run, *yes)
     assert "give --label" in refused("submission", "describe", run)
     ok("submission", "describe", run, "--label", "another label")
@@ -49,7 +49,7 @@ def test_everything_that_the_pages_do_with_a_run_a_command_does(
     ok("submission", "fetch", run, str(tmp_path / "fetched"))
     assert (tmp_path / "fetched").read_text() == run_text(1)
     assert "is there already" in refused("submission", "fetch", run, str(tmp_path / "fetched"))
-    ok("submission", "withdraw", run, "--because", "the wrong file", "--yes")
+    ok("submission", "withdraw", run, "--because", "the wrong file", "--confirm")
     assert "there is no submission 999" in refused("submission", "restore", "999")
     trail = ok("trail", "small", "--subject", "submission", "--number", run)
     assert "the command line: disqualify run" in trail
@@ -60,10 +60,10 @@ def test_a_baseline_is_marked_and_two_spellings_become_one_team(runs: tuple[int,
     assert runs
     assert "changed Heron" in ok("system", "change", "light/heron", "--kind", "manual", "--description", "By hand")
     assert "manual" in ok("system", "list", "small")
-    assert "has submissions" in refused("system", "remove", "light/heron", "--yes")
+    assert "has submissions" in refused("system", "remove", "light/heron", "--confirm")
     assert "slug is lights" in ok("team", "rename", "light", "Lights")
     assert "is a part of Northern lights now" in ok(
-        "team", "merge", "light", "northern-lights", "--unite", "heron", "--yes"
+        "team", "merge", "light", "northern-lights", "--unite", "heron", "--confirm"
     )
     assert "lights" not in ok("team", "list").replace("northern-lights", "").replace("Northern lights", "")
     assert ok("system", "list", "small").count("heron") == 1

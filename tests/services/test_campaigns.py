@@ -59,7 +59,7 @@ def test_a_campaign_derives_its_beta_or_states_it(database: Database) -> None:
         ({"title": " "}, {"title"}),
         ({"measures": ["AQWV"], "primary_measure": "AQWV"}, {"beta"}),
         ({"measures": ["nDCG@10x"]}, {"measures"}),
-        ({"measures": [], "primary_measure": ""}, {"primary_measure", "measures"}),
+        ({"measures": [], "primary_measure": ""}, {"measures"}),
         ({"cost": 0.1}, {"value", "prior"}),
         ({"cost": 0.1, "value": 1.0, "prior": 1.0}, {"prior"}),
         ({"cost": -0.1, "value": math.inf, "prior": 0.1}, {"cost", "value"}),

@@ -67,9 +67,9 @@ def test_an_evaluation_is_made_filled_and_judged(orla: Program) -> None:
     judged = judge(orla, f"{new}/judgments", fields={"note": "first"}, judgments="q1 0 d1 1\nq2 0 d2 1\n")
     assert [(one["number"], one["judgments"], one["note"]) for one in judged["revisions"]] == [(1, 2, "first")]
     settings = {"draft": False, "daily_quota": 3, "closes_at": "2031-01-02T00:00:00Z"}
-    refused = orla.ask(new, "POST", status=400, json=settings)["fields"]["yes"][0]
+    refused = orla.ask(new, "POST", status=400, json=settings)["fields"]["confirm"][0]
     assert refused.startswith("With this, everybody can read of Harbour 2026 at once: texts and tags of queries.")
-    changed = orla.ask(new, "POST", json=settings | {"yes": True})
+    changed = orla.ask(new, "POST", json=settings | {"confirm": True})
     assert (changed["values"]["draft"], changed["values"]["daily_quota"]) == (False, 3)
     assert changed["values"]["closes_at"].startswith("2031-01-02")
     assert changed["values"]["title"] == "Harbour 2026"  # what was left out stays
@@ -118,18 +118,18 @@ def test_runs_of_an_evaluation_are_scored_again_together(
         (f"{EVALUATION}/queries/exclude", {"queries": ["q3"], "because": "unclear"}),
         (f"{EVALUATION}/queries/hide", {"queries": ["q2"]}),
     ):  # fmt: skip
-        assert orla.ask(path, "POST", status=400, json=body)["fields"]["yes"] == said
-    assert post(orla, f"{EVALUATION}/queries", "q4\tfourth\n", 400)["fields"]["yes"] == said
+        assert orla.ask(path, "POST", status=400, json=body)["fields"]["confirm"] == said
+    assert post(orla, f"{EVALUATION}/queries", "q4\tfourth\n", 400)["fields"]["confirm"] == said
     assert orla.ask(f"{EVALUATION}/queries")["total"] == 3
     assert post(orla, f"{EVALUATION}/queries", "q3\tanother text\n")["total"] == 3  # scores nothing
     assert orla.ask(EVALUATION, "POST", json={"title": "Another"})["values"]["relevance_level"] == 1
     world.measure("AP", "P@10")
     assert orla.ask(f"{EVALUATION}/rescore", "POST") == {"waiting": 1}
     other = [said[0].replace("1 run", "2 runs"), SEND_YES]  # what it would do no more
-    assert orla.ask(CAMPAIGN, "POST", status=400, json={**measures, "yes": other})["fields"]["yes"] == said
+    assert orla.ask(CAMPAIGN, "POST", status=400, json={**measures, "confirm": other})["fields"]["confirm"] == said
     assert orla.ask(CAMPAIGN, "POST", json={**measures, "yes": said})["values"]["measures"] == ["AP", "RR"]
-    assert orla.ask(CAMPAIGN, "POST", json={"measures": ["AP"], "yes": True})["values"]["measures"] == ["AP"]
-    assert post(orla, f"{EVALUATION}/queries?yes=true", "q4\tfourth\n")["total"] == 4
+    assert orla.ask(CAMPAIGN, "POST", json={"measures": ["AP"], "confirm": True})["values"]["measures"] == ["AP"]
+    assert post(orla, f"{EVALUATION}/queries?confirm=true", "q4\tfourth\n")["total"] == 4
 
 
 def test_another_official_source_and_a_date_that_closes_at_once_need_a_yes(
@@ -139,21 +139,21 @@ def test_another_official_source_and_a_date_that_closes_at_once_need_a_yes(
     judge(orla, f"{EVALUATION}/judgments", judgments="q1 0 d1 1\n", fields={"source": "llm"})
     turn(world, State.SCORED)
     official = f"{EVALUATION}/judgments/official"
-    refused = orla.ask(official, "POST", status=400, json={"source": "llm"})["fields"]["yes"]
+    refused = orla.ask(official, "POST", status=400, json={"source": "llm"})["fields"]["confirm"]
     assert refused == [
         f"With this, the board of Harbour 2025 goes by the judgments of llm instead of assessors: {NO_RANK}.",
         SEND_YES,
     ]
     assert orla.ask(f"{EVALUATION}/judgments")["official"] == "assessors"
-    assert orla.ask(official, "POST", json={"source": "llm", "yes": True})["official"] == "llm"
+    assert orla.ask(official, "POST", json={"source": "llm", "confirm": True})["official"] == "llm"
     past = {"closes_at": "2026-01-01T00:00:00Z"}
-    refused = orla.ask(EVALUATION, "POST", status=400, json=past)["fields"]["yes"]
+    refused = orla.ask(EVALUATION, "POST", status=400, json=past)["fields"]["confirm"]
     assert [one.partition(":")[0] for one in refused] == [
         "With this, Harbour 2025 is closed at once", "With this, everybody can read at once",
         "1 run of Harbour 2025 came after the new closing date", "send yes",
     ]  # fmt: skip
     assert orla.ask(EVALUATION)["values"]["closes_at"] is None
-    assert orla.ask(EVALUATION, "POST", json={**past, "yes": True})["values"]["closes_at"].startswith("2026-01-01")
+    assert orla.ask(EVALUATION, "POST", json={**past, "confirm": True})["values"]["closes_at"].startswith("2026-01-01")
 
 
 def test_a_founder_makes_a_campaign_changes_archives_and_removes_it(
@@ -186,7 +186,7 @@ def test_a_founder_makes_a_campaign_changes_archives_and_removes_it(
 @BOTH
 def test_dates_are_given_with_an_offset_or_by_the_clocks_of_a_zone_and_a_clone_is_a_year_later(orla: Program) -> None:
     dates = {"time_zone": "AoE", "opens_at": "2025-03-01T00:00:00+02:00", "closes_at": "2025-09-30T23:59:00"}
-    values = orla.ask(EVALUATION, "POST", json={**dates, "grace_seconds": 5, "yes": True})["values"]
+    values = orla.ask(EVALUATION, "POST", json={**dates, "grace_seconds": 5, "confirm": True})["values"]
     assert values["opens_at"].startswith("2025-02-28T22:00:00")
     assert values["closes_at"].startswith("2025-10-01T11:59:00")  # 23:59 is over everywhere twelve hours later
     orla.ask(f"{EVALUATION}/form/fields", "POST", json={"key": "model", "label": "Model"})

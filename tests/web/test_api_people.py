@@ -114,7 +114,7 @@ def test_a_public_campaign_made_private_lets_teams_with_runs_in_unless_told_othe
 
     def change(status: int = 200, **body: Any) -> Any:
         answer = orla.ask(CAMPAIGN, "POST", status=status, json=body)
-        return [] if status == 200 else answer["fields"]["yes"][0]
+        return [] if status == 200 else answer["fields"]["confirm"][0]
 
     let_in = "With this, 2 teams that have runs in it are let in: Alpha, Beta."
     assert change(400, visibility="private") == let_in
@@ -129,7 +129,7 @@ def test_a_public_campaign_made_private_lets_teams_with_runs_in_unless_told_othe
     change(visibility="private", shut_out=True, yes=True)
     ada.ask(f"{API}/campaigns/harbour", status=404)
     leave = f"{CAMPAIGN}/teams-let-in/beta/remove"
-    [asked, _] = orla.ask(leave, "POST", status=400)["fields"]["yes"]
+    [asked, _] = orla.ask(leave, "POST", status=400)["fields"]["confirm"]
     assert asked.startswith(out.replace("Alpha", "Beta"))
     program("eve").ask(f"{API}/campaigns/harbour")
     orla.ask(leave, "POST", json={"yes": [asked]})

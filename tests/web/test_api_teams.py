@@ -59,11 +59,11 @@ def test_the_last_member_of_a_team_leaves_with_a_yes_only(ada: Program, eve: Pro
     eve.ask(f"{delta}/settings", "POST", json={"is_listed": True})
     ada.ask(f"{delta}/requests", "POST", json={"text": "me too"})
     address = f"{delta}/{way.format(own=eve.ask(delta)['members'][0]['user_id'])}"
-    refused = eve.ask(address, "POST", status=400)["fields"]["yes"]
+    refused = eve.ask(address, "POST", status=400)["fields"]["confirm"]
     assert "nobody but an admin of this site can let somebody in" in refused[0]
     assert [one["name"] for one in eve.ask(delta)["members"]] == ["eve"]
     assert len(eve.ask(f"{delta}/requests")["waiting"]) == 1
-    eve.ask(address, "POST", json={"yes": True})
+    eve.ask(address, "POST", json={"confirm": True})
     assert ada.ask(delta)["size"] == 0
     assert ada.ask(f"{delta}/requests", status=404)["status"] == 404  # none of hers waits, and none can be made
 

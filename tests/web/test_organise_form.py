@@ -85,7 +85,7 @@ def test_answers_that_are_there_are_shown_to_more_readers_after_a_yes_only(
     assert (copied.status_code, words in copied.text, 'value="2026" selected' in copied.text) == (200, True, True)
     orla, own = program("orla", Scope.ORGANISE), f"{API}/organise/campaigns/harbour/evaluations/2025/form"
     wider = {"key": "model", "shown_to": "everyone", "column": True}
-    refused = orla.ask(f"{own}/fields", "POST", status=400, json=wider)["fields"]["yes"]
+    refused = orla.ask(f"{own}/fields", "POST", status=400, json=wider)["fields"]["confirm"]
     assert refused[0].startswith("With this, everyone who sees whose run it is sees 1 answer to “Kind of <model>”")
     assert refused[1:] == [
         "With this, the board has 1 answer to “Kind of <model>”, given before, as a column.",
@@ -97,7 +97,7 @@ def test_answers_that_are_there_are_shown_to_more_readers_after_a_yes_only(
     again = organiser.post(f"{PAGE}/field", **FIELD, **SHOWN, agreed=html.unescape(agreed))
     assert (again.location, form_fields(evaluation(world))[0].column) == (PAGE, True)
     orla.ask(f"{own}/fields", "POST", json={"key": "model", "shown_to": "organisers", "column": False, "filter": False})
-    assert orla.ask(f"{own}/fields", "POST", json={**wider, "yes": True})["fields"][0]["field"]["column"]
+    assert orla.ask(f"{own}/fields", "POST", json={**wider, "confirm": True})["fields"][0]["field"]["column"]
 
 
 def test_what_a_body_leaves_out_of_a_field_stays_as_it_is(world: World, program: Callable[..., Program]) -> None:
@@ -188,8 +188,8 @@ def test_a_doubtful_list_of_documents_is_counted_against_what_is_known_and_needs
     orla, own = program("orla", Scope.ORGANISE), f"{API}/organise/campaigns/harbour/evaluations/2025/form/documents"
     sent = {"data": b"d1\n", "content_type": "application/octet-stream"}
     refused = orla.ask(own, "POST", status=400, **sent)
-    assert refused["fields"]["yes"][0].startswith("The list has 1 document, and the collection has 100 documents")
-    assert orla.ask(f"{own}?yes=true", "POST", **sent)["rules"]["documents"] == 1
+    assert refused["fields"]["confirm"][0].startswith("The list has 1 document, and the collection has 100 documents")
+    assert orla.ask(f"{own}?confirm=true", "POST", **sent)["rules"]["documents"] == 1
 
 
 def test_rules_and_a_list_of_documents_are_set_and_dropped(world: World, organiser: Reader) -> None:

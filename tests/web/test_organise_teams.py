@@ -87,12 +87,12 @@ def test_another_kind_names_every_board_of_every_campaign_that_it_changes(
     own = f"{API}/organise/campaigns/harbour/systems/{world.system.id}"
     orla = program("orla", Scope.ORGANISE)
     refused = orla.ask(own, "POST", status=400, json={"kind": "baseline"})
-    assert [words.partition(":")[0] for words in refused["fields"]["yes"][1:]] == [
+    assert [words.partition(":")[0] for words in refused["fields"]["confirm"][1:]] == [
         "Coast, Coast 2024", "Harbour, Harbour 2025", "send yes",
     ]  # fmt: skip
     assert orla.ask(own)["kind"] == "automatic"
     assert orla.ask(own, "POST", json={"kind": "manual"})["kind"] == "manual"  # no rank depends on it
-    assert orla.ask(own, "POST", json={"kind": "baseline", "yes": True})["kind"] == "baseline"
+    assert orla.ask(own, "POST", json={"kind": "baseline", "confirm": True})["kind"] == "baseline"
     back = organiser.post(page, kind="automatic").text
     assert "Harbour, Harbour 2025: no rank now, rank 1 after it; 1 other system moves</li>" in back
 

@@ -10,7 +10,7 @@ from leaderboard.access import Actor
 from leaderboard.db import snapshot
 from leaderboard.errors import NotFound
 from leaderboard.lookup import find_campaign, find_evaluation, with_current_scoring
-from leaderboard.models import Campaign, CampaignOrganiser, Evaluation, Scoring, Submission, User
+from leaderboard.models import Campaign, CampaignOrganiser, Evaluation, Query, Scoring, Submission, User
 from leaderboard.reads.headings import CampaignHeading, campaign_heading
 from leaderboard.rules.phases import Phase, phase_of
 from leaderboard.rules.states import UNFINISHED
@@ -53,10 +53,27 @@ class OrganisedCampaign:
     """phases: of its evaluations that are no drafts, each once, the open ones first; drafts: how many are drafts."""
 
     heading: CampaignHeading
+    primary_measure: str
+    beta: float | None
     evaluations: int
     phases: tuple[Phase, ...]
     drafts: int
     counts: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEvaluation:
+    """queries, runs: how many it has."""
+
+    campaign: str
+    slug: str
+    title: str
+    period: str
+    condition: str
+    queries: int
+    runs: int
+    opens_at: dt.datetime | None
+    closes_at: dt.datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +123,8 @@ def organised_campaigns(session: Session, actor: Actor, now: dt.datetime) -> tup
         rows.append(
             OrganisedCampaign(
                 campaign_heading(campaign),
+                campaign.primary_measure,
+                campaign.beta,
                 len(within),
                 tuple(phase for phase in order if phase in phases),
                 sum(evaluation.draft for evaluation in within),
@@ -113,6 +132,25 @@ def organised_campaigns(session: Session, actor: Actor, now: dt.datetime) -> tup
             )
         )
     return tuple(sorted(rows, key=lambda row: row.heading.archived))
+
+
+def organised_evaluations(
+    session: Session, actor: Actor, campaign: str, _: dt.datetime
+) -> tuple[ListedEvaluation, ...]:
+    """Those of one campaign, or of all that `actor` organises, by campaign and period. Raises NotFound."""
+    own: sa.ColumnElement[bool] = sa.true() if actor.all_powerful else Campaign.id.in_(actor.organises)
+    if campaign:
+        own = Campaign.id == organised_campaign(session, actor, campaign).id
+    queries = sa.select(sa.func.count(Query.id)).where(Query.evaluation_id == Evaluation.id).scalar_subquery()
+    runs = sa.select(sa.func.count(Submission.id)).where(Submission.evaluation_id == Evaluation.id).scalar_subquery()
+    rows = session.execute(
+        sa.select(
+            Campaign.slug, Evaluation.slug, Evaluation.title, Evaluation.period, Evaluation.condition, queries, runs,
+            Evaluation.opens_at, Evaluation.closes_at,
+        )
+        .join(Evaluation.campaign).where(own).order_by(Campaign.slug, Evaluation.period_key, Evaluation.slug)
+    )  # fmt: skip
+    return tuple(ListedEvaluation(*row) for row in rows)
 
 
 def campaign_room(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignRoom:

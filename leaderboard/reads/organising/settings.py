@@ -22,6 +22,7 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.numbers import counted
+from leaderboard.reads import listings
 from leaderboard.reads.organising.rooms import organised_campaign, organised_evaluation
 from leaderboard.rules.visibility import Visibility
 
@@ -42,13 +43,19 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class CampaignSettings:
-    """values: by column. stays: why it can't be removed, in words; empty when it can. goes: what goes with it then."""
+    """values: by column. stays: why it can't be removed, in words; empty when it can. goes: what goes with it then.
+
+    organisers, teams, evaluations: by their names; teams: those that are let in
+    """
 
     values: Mapping[str, Any]
     locked_at: dt.datetime | None
     archived_at: dt.datetime | None
     stays: str
     goes: str
+    organisers: tuple[str, ...]
+    teams: tuple[str, ...]
+    evaluations: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +102,16 @@ class Founder:
 def campaign_settings(session: Session, actor: Actor, slug: str, _: dt.datetime) -> CampaignSettings:
     """Raises NotFound."""
     campaign = organised_campaign(session, actor, slug)
+    own = sa.select(Evaluation.slug).where(Evaluation.campaign_id == campaign.id)
     return CampaignSettings(
         {column.name: getattr(campaign, column.name) for column in Campaign.__table__.columns},
         campaign.locked_at,
         campaign.archived_at,
         removal_refusal(session, campaign) or "",
         what_goes(session, campaign),
+        tuple(listings.organisers_of(session, campaign)),
+        tuple(listings.teams_let_into(session, campaign)),
+        tuple(session.scalars(own.order_by(Evaluation.period_key, Evaluation.slug))),
     )
 
 

@@ -1,14 +1,17 @@
-"""Who asks the API: the account behind the token of the request, or a visitor. Cookies mean nothing here."""
+"""Who asks the API: the account behind the token of the request, or a visitor; or the console, within this process.
+
+Cookies mean nothing here.
+"""
 
 from flask import g, request
 
-from leaderboard.access import VISITOR, actor_through
+from leaderboard.access import CONSOLE, VISITOR, actor_through
 from leaderboard.errors import NotAllowed, NotIdentified
 from leaderboard.reads.accounts import open_token
 from leaderboard.rules.scopes import Scope
 from leaderboard.services.attempts import count_wrong_token
 from leaderboard.services.tokens import USED_EVERY, note_use
-from leaderboard.web.context import client_address, database, now, reading, writing
+from leaderboard.web.context import CONSOLE_KEY, client_address, database, now, reading, writing
 
 __all__ = ["identify", "look_again", "require_scope"]
 
@@ -17,6 +20,9 @@ LONGEST_TOKEN = 200
 
 def identify() -> None:
     """Notes who asks. Raises NotIdentified for a token that opens nothing, TooManyAttempts after many of them."""
+    if request.environ.get(CONSOLE_KEY):
+        g.actor, g.scopes = CONSOLE, frozenset(Scope)
+        return
     g.actor, g.scopes = VISITOR, frozenset()
     given = request.headers.get("Authorization")
     if given is None:

@@ -6,8 +6,10 @@ from typing import Any
 
 import msgspec
 from flask import Response
+from pydantic.json_schema import models_json_schema
 
 from leaderboard import __version__
+from leaderboard.declared.inputs import Inputs
 from leaderboard.web.api.answers import shape
 from leaderboard.web.api.endpoints import ENDPOINTS, PREFIX, Endpoint
 
@@ -41,9 +43,14 @@ def document() -> dict[str, Any]:
         kinds.append(str if endpoint.file else shape(endpoint.answer))
         kinds += endpoint.arguments.values()
         kinds += endpoint.places.values()
-        kinds += [kind for kind in (endpoint.body, endpoint.form) if kind is not None]
+        kinds += [kind for kind in (endpoint.body, endpoint.form) if kind is not None and not _is_declared(kind)]
     schemas, components = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
     components = {name: _with_files(schema) for name, schema in components.items()}
+    declared, more = models_json_schema(
+        [(endpoint.body, "validation") for endpoint in ENDPOINTS if _is_declared(endpoint.body)],
+        ref_template="#/components/schemas/{model}",
+    )
+    components |= more.get("$defs", {})
     for endpoint in ENDPOINTS:
         if endpoint.form is not None and (further := getattr(endpoint.form, "further", None)):
             components[endpoint.form.__name__]["patternProperties"] = dict(further)
@@ -54,7 +61,7 @@ def document() -> dict[str, Any]:
         answer = next(taken)
         arguments = {name: next(taken) for name in endpoint.arguments}
         places = {name: next(taken) for name in endpoint.places}
-        body = next(taken) if endpoint.body is not None else None
+        body = None if endpoint.body is None else declared.get((endpoint.body, "validation")) or next(taken)
         form = next(taken) if endpoint.form is not None else None
         path = PLACE.sub(r"{\g<name>}", endpoint.address)
         paths.setdefault(path, {})[endpoint.method.lower()] = _operation(
@@ -78,6 +85,10 @@ def document() -> dict[str, Any]:
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
+
+
+def _is_declared(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Inputs)
 
 
 def _operation(

@@ -25,6 +25,8 @@ from typing import Any, TypeVar
 import msgspec
 from flask import Blueprint, Response, request
 
+from leaderboard.declared.commands import Command
+from leaderboard.declared.inputs import Inputs, checked_json
 from leaderboard.errors import BadInput, InvalidFields
 from leaderboard.rules.scopes import Scope
 from leaderboard.web.api.answers import plain
@@ -50,6 +52,7 @@ class Endpoint:
     form       in place of that, what the function reads itself: the fields of a form with a file, or bytes: a file
     answer     the type of what is returned
     file       in place of that, the media type of a file that is returned
+    command    the command that is made from it; None: there is none
     """
 
     method: str
@@ -63,6 +66,7 @@ class Endpoint:
     answer: Any
     file: str | None
     status: HTTPStatus
+    command: Command | None
 
     @property
     def subject(self) -> str:
@@ -93,16 +97,23 @@ class _Nothing:
     """The body of a request that says all by its address."""
 
 
-def get(address: str, scope: Scope | None = None, *, file: str | None = None) -> Callable[[Function], Function]:
+def get(
+    address: str, scope: Scope | None = None, *, file: str | None = None, command: Command | None = None
+) -> Callable[[Function], Function]:
     """An endpoint that reads. file: the media type of the file that it answers with, where that is no JSON."""
-    return partial(_add, "GET", address, scope, None, file, HTTPStatus.OK)
+    return partial(_add, "GET", address, scope, None, file, HTTPStatus.OK, command)
 
 
 def post(
-    address: str, scope: Scope, *, form: type | None = None, status: HTTPStatus = HTTPStatus.OK
+    address: str,
+    scope: Scope,
+    *,
+    form: type | None = None,
+    status: HTTPStatus = HTTPStatus.OK,
+    command: Command | None = None,
 ) -> Callable[[Function], Function]:
     """An endpoint that changes something. form: it reads its form with a file itself, as it arrives."""
-    return partial(_add, "POST", address, scope, form, None, status)
+    return partial(_add, "POST", address, scope, form, None, status, command)
 
 
 def _add(
@@ -112,6 +123,7 @@ def _add(
     form: type | None,
     file: str | None,
     status: HTTPStatus,
+    command: Command | None,
     function: Function,
 ) -> Function:
     hints = typing.get_type_hints(function, include_extras=True)
@@ -120,7 +132,8 @@ def _add(
     body = places.pop("body", None)
     arguments = {each.name: _given(hints[each.name]) for each in parameters if each.kind is each.KEYWORD_ONLY}
     answer = hints["return"]
-    ENDPOINTS.append(Endpoint(method, address, function, scope, places, arguments, body, form, answer, file, status))
+    endpoint = Endpoint(method, address, function, scope, places, arguments, body, form, answer, file, status, command)
+    ENDPOINTS.append(endpoint)
     return function
 
 
@@ -188,8 +201,10 @@ def _body(kind: Any) -> Any:
         json.loads(request.get_data() or b"{}", object_pairs_hook=_once_each, parse_int=str, parse_float=str)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"The body is no JSON: {error}.") from None
-    types = typing.get_type_hints(kind, include_extras=True)
+    types = {} if issubclass(kind, Inputs) else typing.get_type_hints(kind, include_extras=True)
     known = f"known are: {', '.join(sorted(types))}" if types else "this address takes none"
+    if isinstance(kind, type) and issubclass(kind, Inputs) and isinstance(content, dict):
+        return checked_json(kind, request.get_data() or b"{}")
     if not isinstance(content, dict):
         raise BadInput(f"The body has to be a JSON object of fields; {known}.")
     wrong = {name: [f"is not known here; {known}"] for name in sorted(content.keys() - types.keys())}

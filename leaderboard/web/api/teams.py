@@ -8,7 +8,7 @@ from flask import url_for
 from msgspec import UNSET, Meta, UnsetType
 from sqlalchemy.orm import Session
 
-from leaderboard.errors import NotFound
+from leaderboard.errors import NotFound, Unconfirmed
 from leaderboard.lookup import find_known_team
 from leaderboard.models import Invitation, Team, User
 from leaderboard.reads import accounts, teams
@@ -18,7 +18,6 @@ from leaderboard.services import join_requests
 from leaderboard.services import teams as services
 from leaderboard.web.api.bearer import look_again
 from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.yes import Yes, require_yes
 from leaderboard.web.context import actor, now, read, reading, writing
 from leaderboard.web.team_names import naming
 
@@ -80,9 +79,9 @@ class Accepting:
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """yes: to what becomes of a team without its last member, which a refusal without it tells."""
+    """confirm: to what becomes of a team without its last member, which a refusal without it tells."""
 
-    yes: Yes = False
+    confirm: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,25 +213,27 @@ def revoke_invitation(team: str, invitation: int) -> tuple[accounts.OpenInvitati
 
 @post(f"{TEAM}/leave", Scope.MANAGE)
 def leave_team(team: str, body: Leaving) -> Left:
-    """Leaves a team; its runs and systems stay. It may be absent for you from then on. As its last member it needs a
-    yes.
+    """Leaves a team; its runs and systems stay. It may be absent for you from then on. As its last member
+    that has to be confirmed.
     """
     with writing() as session:
         found = _known(session, team)
         is_empty = services.leave_team(session, actor(), found)
-        require_yes([teams.EMPTIED] if is_empty else [], body.yes)
+        if is_empty and not body.confirm:
+            raise Unconfirmed([teams.EMPTIED])
         return Left(found.name, found.slug)
 
 
 @post(f"{TEAM}/members/<int:member>/remove", Scope.MANAGE)
 def remove_member(team: str, member: int, body: Leaving) -> teams.TeamPage:
-    """Takes somebody out of the team; its last member with a yes only."""
+    """Takes somebody out of the team; its last member only once that is confirmed."""
     with writing() as session:
         user = session.get(User, member)
         if user is None:
             raise NotFound
         is_empty = services.remove_member(session, actor(), _known(session, team), user)
-        require_yes([teams.EMPTIED] if is_empty else [], body.yes)
+        if is_empty and not body.confirm:
+            raise Unconfirmed([teams.EMPTIED])
     return read(teams.team_page, team)
 
 

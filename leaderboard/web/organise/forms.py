@@ -9,18 +9,17 @@ from wtforms import BooleanField, FileField, HiddenField, SelectField, StringFie
 from leaderboard.errors import FileRejected, InvalidFields, LeaderboardError
 from leaderboard.formats import document_list
 from leaderboard.reads.organising.document_list import listed_documents
-from leaderboard.reads.organising.effects import noted
 from leaderboard.reads.organising.forms import OrganisedForm, organised_form
 from leaderboard.reads.organising.rooms import organised_evaluation
 from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo
 from leaderboard.services import submission_forms
 from leaderboard.store import Received
 from leaderboard.web import uploads
+from leaderboard.web.confirm import unconfirmed
 from leaderboard.web.context import actor, read, reading, store, writing
 from leaderboard.web.forms import Form, Given, WholeField, form_page, options
 from leaderboard.web.organise import organised
 from leaderboard.web.organise.files import GONE, chosen, evaluation_here, read_stored, received
-from leaderboard.web.organise.rescoring import AGREED, awaits_yes
 from leaderboard.web.security import csrf
 
 blueprint = Blueprint("organise_forms", __name__, url_prefix="/organise/<campaign>/<evaluation>/form")
@@ -114,11 +113,10 @@ def index(campaign: str, evaluation: str) -> ResponseReturnValue:
 @organised
 def set_field(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = FieldForm()
-    before = read(noted, campaign)
     try:
         with writing() as session, form.checked_with():
             submission_forms.set_field(session, actor(), evaluation_here(session), _field_of(form))
-            asked = awaits_yes(session, campaign, before)
+            asked = unconfirmed(session, campaign)
     except LeaderboardError as error:
         return _refused(campaign, evaluation, error, field=form)
     if asked:
@@ -194,7 +192,7 @@ def set_documents(campaign: str, evaluation: str) -> ResponseReturnValue:
             listed = read_stored(upload, document_list)
             with reading() as session:
                 found = listed_documents(session, store(), evaluation_here(session), listed)
-            if found.doubts and posted.fields.get(AGREED) != found.seen:
+            if found.doubts and not posted.fields.get("confirm"):
                 form.kept.data = uploads.keep(upload)
                 page = read(organised_form, campaign, evaluation)
                 return render_template(PAGE, page=page, form=form, asked=found, **(_forms(page) | {"documents": form}))
@@ -217,13 +215,12 @@ csrf.exempt(set_documents)  # uploads.receive checks the token itself, before it
 def copy(campaign: str, evaluation: str) -> ResponseReturnValue:
     """Takes over what another evaluation of the campaign asks."""
     form = FieldForm(formdata=None)
-    before = read(noted, campaign)
     try:
         with writing() as session:
             source = organised_evaluation(session, actor(), campaign, request.form.get("source", ""))
             submission_forms.copy_form(session, actor(), source, evaluation_here(session))
             title = source.title
-            asked = awaits_yes(session, campaign, before)
+            asked = unconfirmed(session, campaign)
     except LeaderboardError as error:
         return _refused(campaign, evaluation, error, field=form)
     if asked:
@@ -234,7 +231,7 @@ def copy(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 def _chosen_list(posted: uploads.Posted, form: DocumentsForm) -> Received:
     """The list that was sent, or the one that a yes is said to. Raises InvalidFields without one."""
-    if AGREED not in posted.fields:
+    if "confirm" not in posted.fields:
         return chosen(posted, "documents")
     upload = uploads.kept(form.text("kept"))
     if upload is None:

@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 from wtforms import FileField, HiddenField, SelectField, StringField
 
 from leaderboard.errors import FileRejected, Gathered, InvalidFields, LeaderboardError
-from leaderboard.reads.organising.effects import noted
 from leaderboard.reads.organising.judgment_file import (
     JudgmentChanges,
     judgment_changes,
@@ -24,11 +23,11 @@ from leaderboard.services.sources import remove_source, rename_source
 from leaderboard.services.texts import LONGEST_REASON, checked_text
 from leaderboard.store import Received
 from leaderboard.web import uploads
+from leaderboard.web.confirm import unconfirmed
 from leaderboard.web.context import actor, read, reading, writing
 from leaderboard.web.forms import Form, form_page
 from leaderboard.web.organise import organised
 from leaderboard.web.organise.files import GONE, chosen, evaluation_here, read_stored, received
-from leaderboard.web.organise.rescoring import awaits_yes
 from leaderboard.web.organised_files import JUDGMENT_FILES, JudgmentFiles
 from leaderboard.web.security import csrf
 
@@ -152,11 +151,10 @@ def take_in(campaign: str, evaluation: str) -> ResponseReturnValue:
 @organised
 def official(campaign: str, evaluation: str) -> ResponseReturnValue:
     source, empty = JudgmentFileForm().text("source"), JudgmentFileForm(formdata=None)
-    before = read(noted, campaign)
     try:
         with writing() as session:
             make_official(session, actor(), evaluation_here(session), source)
-            asked = awaits_yes(session, campaign, before)
+            asked = unconfirmed(session, campaign)
     except LeaderboardError as error:
         return _refused(campaign, evaluation, empty, error)
     if asked:

@@ -8,14 +8,13 @@ from leaderboard.errors import Conflict, LeaderboardError, NotFound, TooManyAtte
 from leaderboard.lookup import find_team, find_team_let_in
 from leaderboard.models import Team, User
 from leaderboard.reads.organising import settings as reads
-from leaderboard.reads.organising.effects import noted
 from leaderboard.reads.organising.rooms import organised_campaign
 from leaderboard.services import campaigns
 from leaderboard.services import people as accounts
+from leaderboard.web.confirm import unconfirmed
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.organise import organised
-from leaderboard.web.organise.rescoring import awaits_yes
 from leaderboard.web.sessions import signed_in
 from leaderboard.web.team_names import counting
 
@@ -120,13 +119,12 @@ def let_in(campaign: str) -> ResponseReturnValue:
 @blueprint.post("/<campaign>/teams-let-in/<team>/remove")
 @organised
 def let_out(campaign: str, team: str) -> ResponseReturnValue:
-    before = read(noted, campaign)
     with writing() as session:
         own = organised_campaign(session, actor(), campaign)
         found: Team = find_team_let_in(session, actor(), own, team)
         name = found.name
         campaigns.let_team_out(session, actor(), own, found)
-        asked = awaits_yes(session, campaign, before)
+        asked = unconfirmed(session, campaign)
     if asked:
         return render_template("organise/let_team_out.html", name=name, asked=asked)
     flash(f"{name} is no longer let in.")

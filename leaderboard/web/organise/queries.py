@@ -7,16 +7,15 @@ from wtforms import BooleanField, FileField, HiddenField, StringField
 from leaderboard.errors import FileRejected, InvalidFields, LeaderboardError
 from leaderboard.formats import QUERY_FORMATS, read_queries
 from leaderboard.numbers import counted
-from leaderboard.reads.organising.effects import noted
 from leaderboard.reads.organising.query_file import organised_queries, query_changes
 from leaderboard.rules.settings import Split
 from leaderboard.services import queries
 from leaderboard.web import uploads
+from leaderboard.web.confirm import unconfirmed
 from leaderboard.web.context import actor, page_number, read, reading, writing
 from leaderboard.web.forms import Form, form_page
 from leaderboard.web.organise import organised
 from leaderboard.web.organise.files import GONE, chosen, evaluation_here, read_stored, received
-from leaderboard.web.organise.rescoring import awaits_yes, say_changed
 from leaderboard.web.security import csrf
 
 blueprint = Blueprint("organise_queries", __name__, url_prefix="/organise/<campaign>/<evaluation>/queries")
@@ -102,7 +101,6 @@ def change(campaign: str, evaluation: str) -> ResponseReturnValue:
     try:
         if not ids:
             raise InvalidFields({"": ["choose at least one query in the table"]})
-        before = read(noted, campaign)
         with writing() as session:
             place = evaluation_here(session)
             match action:
@@ -119,7 +117,7 @@ def change(campaign: str, evaluation: str) -> ResponseReturnValue:
                     raise InvalidFields({"": ["choose what becomes of the queries"]})
             done = "removed" if action == "remove" else "changed"
             said = f"{counted(len(changed), 'query', 'queries')} {done}."
-            asked = awaits_yes(session, campaign, before)
+            asked = unconfirmed(session, campaign)
     except InvalidFields as error:
         page = read(organised_queries, campaign, evaluation, page=page_number())
         form.refuse(error.fields)
@@ -130,7 +128,7 @@ def change(campaign: str, evaluation: str) -> ResponseReturnValue:
         page = read(organised_queries, campaign, evaluation, page=page_number())
         more = {"change": form, "ticked": set(ids), "asked": asked, "action": action}
         return render_template(LIST, page=page, form=QueryFileForm(formdata=None), **more)
-    say_changed(campaign, before, said)
+    flash(said)
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
 
 

@@ -1,20 +1,20 @@
 """The systems of a campaign: what kind each is, its description and links."""
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import RadioField, StringField, TextAreaField
 
 from leaderboard.errors import InvalidFields
 from leaderboard.models import System
-from leaderboard.reads.organising.kinds import kind_effect
+from leaderboard.reads.organising.effects import entered_by
 from leaderboard.reads.organising.systems import organised_system, organised_systems
 from leaderboard.rules.standings import SystemKind
 from leaderboard.services import systems
 from leaderboard.services.systems import NewSystem
-from leaderboard.web.context import actor, now, read, writing
+from leaderboard.web.confirm import unconfirmed
+from leaderboard.web.context import actor, read, writing
 from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.organise import organised
-from leaderboard.web.organise.rescoring import AGREED
 
 blueprint = Blueprint("organise_systems", __name__, url_prefix="/organise")
 
@@ -64,14 +64,11 @@ def change(campaign: str, system_id: int) -> ResponseReturnValue:
     try:
         with writing() as session:
             new = NewSystem(found.name, SystemKind(form.kind.data), **texts)
-            asked = kind_effect(session, actor(), found.id, new.kind, now())
             systems.change_system(session, actor(), session.get_one(System, found.id), new)
-            agreed = not asked.boards or request.form.get(AGREED) == asked.seen
-            if not agreed:
-                session.rollback()
+            asked = unconfirmed(session, campaign, entered_by(found.id))
     except InvalidFields as error:
         return form_page("organise/systems/form.html", form, error, system=found)
-    if not agreed:
+    if asked:
         return render_template("organise/systems/form.html", form=form, system=found, asked=asked)
     flash(f"{found.name} is changed.")
     return redirect(url_for(".index", campaign=campaign))

@@ -12,10 +12,9 @@ from msgspec import UNSET
 from sqlalchemy.orm import Session
 
 from leaderboard.models import Campaign, Evaluation
-from leaderboard.reads.organising.effects import effects, noted
 from leaderboard.reads.organising.rooms import organised_campaign, organised_evaluation
-from leaderboard.web.api.yes import Yes, require_yes
-from leaderboard.web.context import actor, now, writing
+from leaderboard.web.confirm import require_confirmed
+from leaderboard.web.context import actor, writing
 
 __all__ = ["CAMPAIGN", "EVALUATION", "campaign_here", "changing", "evaluation_here", "given"]
 
@@ -34,17 +33,14 @@ def evaluation_here(session: Session, campaign: str, evaluation: str) -> Evaluat
 
 
 @contextmanager
-def changing(campaign: str, *, yes: Yes) -> Iterator[Session]:
-    """A transaction in which a campaign is changed. Raises InvalidFields (yes), and so undoes it, where the change has
-    effects (`reads.organising.effects`) and nobody said yes to them.
-    """
+def changing(campaign: str, *, confirm: bool) -> Iterator[Session]:
+    """A transaction in which a campaign is changed, undone where it does what nobody confirmed."""
     with writing() as session:
-        before = noted(session, actor(), campaign, now())
         yield session
-        require_yes(effects(session, actor(), campaign, before, now()), yes)
+        require_confirmed(session, campaign, confirm)
 
 
 def given(changes: Any) -> dict[str, Any]:
-    """What a body of changes says, but for the yes to it: what was left out of it is left out."""
-    values = {field.name: getattr(changes, field.name) for field in fields(changes) if field.name != "yes"}
+    """What a body of changes says, but for whether it is confirmed: what was left out of it is left out."""
+    values = {field.name: getattr(changes, field.name) for field in fields(changes) if field.name != "confirm"}
     return {name: value for name, value in values.items() if value is not UNSET}

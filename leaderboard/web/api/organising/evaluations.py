@@ -1,97 +1,33 @@
 """Evaluations: made, changed, cloned into next year's and removed, and what they lack."""
 
-import datetime as dt
-from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Annotated, Any
 
-from msgspec import UNSET, Meta, UnsetType
-
-from leaderboard.errors import InvalidFields
+from leaderboard.declared.commands import Command, Table, moment
+from leaderboard.evaluations.inputs import EvaluationChanges, EvaluationClone, NewEvaluation
 from leaderboard.reads.organising import readiness, rooms, settings
-from leaderboard.rules import time_zones
-from leaderboard.rules.phases import Opening
 from leaderboard.rules.scopes import Scope
-from leaderboard.rules.settings import Judging
 from leaderboard.services import cloning, evaluations, removing
-from leaderboard.services.names import slug_of
 from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.organising import CAMPAIGN, EVALUATION, campaign_here, changing, evaluation_here, given
-from leaderboard.web.api.yes import Yes
+from leaderboard.web.api.organising import CAMPAIGN, EVALUATION, campaign_here, evaluation_here
+from leaderboard.web.confirm import require_confirmed
 from leaderboard.web.context import actor, read, writing
 
-Whole = Annotated[int, Meta(ge=0, le=10**9)]
-Moment = Annotated[
-    dt.datetime,
-    Meta(
-        description="With an offset, such as 2027-05-01T12:00:00Z or …+02:00; without one it is what clocks show in "
-        "the time_zone that is given beside it.",
-        extra_json_schema={"format": "date-time"},
+LIST = Table(
+    ("evaluation", "title", "period", "condition", "queries", "runs", "opens", "closes"),
+    lambda row: (
+        f"{row['campaign']}/{row['slug']}", row["title"], row["period"], row["condition"] or "–", row["queries"],
+        row["runs"], moment(row["opens_at"]), moment(row["closes_at"]),
     ),
-]
-DATES = ("opens_at", "closes_at", "anonymous_until")
+    "no evaluation yet; make one: leaderboard evaluation add",
+)  # fmt: skip
+POINTS = Table(("state", "about", "what"), lambda row: (row["urgency"], row["about"], row["words"]), "")
+UNREADY = 1  # exit status
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluationChanges:
-    """What of an evaluation is to change; what is left out stays.
-
-    time_zone: of its clocks, such as UTC, AoE (anywhere on Earth) or Europe/Berlin; period_key: what periods are sorted
-    by, the year in the period unless told.
-    """
-
-    title: str | UnsetType = UNSET
-    period: str | UnsetType = UNSET
-    period_key: Annotated[int, Meta(ge=-(10**9), le=10**9)] | UnsetType | None = UNSET
-    condition: str | UnsetType = UNSET
-    description: str | UnsetType = UNSET
-    collection: str | UnsetType = UNSET
-    documents: Annotated[int, Meta(ge=1, le=10**15)] | UnsetType | None = UNSET
-    relevance_level: Whole | UnsetType = UNSET
-    judging: Judging | UnsetType = UNSET
-    time_zone: str | UnsetType = UNSET
-    opens_at: Moment | UnsetType | None = UNSET
-    closes_at: Moment | UnsetType | None = UNSET
-    grace_seconds: Whole | UnsetType = UNSET
-    late_allowed: bool | UnsetType = UNSET
-    results: Opening | UnsetType = UNSET
-    details: Opening | UnsetType = UNSET
-    texts: Opening | UnsetType = UNSET
-    hidden_queries: Opening | UnsetType = UNSET
-    own_results: bool | UnsetType = UNSET
-    judgments_published: bool | UnsetType = UNSET
-    anonymous_until: Moment | UnsetType | None = UNSET
-    daily_quota: Whole | UnsetType | None = UNSET
-    total_quota: Whole | UnsetType | None = UNSET
-    draft: bool | UnsetType = UNSET
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewEvaluation(EvaluationChanges):
-    """An evaluation to make, as a draft unless told. slug: its part of the address, made from the period and the
-    condition unless told.
-    """
-
-    title: str
-    period: str
-    slug: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clone(EvaluationChanges):
-    """What is to be another than a year later in the clone. with_queries: whether queries are copied too."""
-
-    slug: str | UnsetType = UNSET
-    with_queries: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedEvaluation(EvaluationChanges):
-    """yes: to what it does at once, which a refusal without it names: runs that are scored again, what it opens and to
-    whom, that it closes the evaluation, and runs that stay in time or late.
-    """
-
-    yes: Yes = False
+@get("/organise/evaluations", Scope.ORGANISE, command=Command("evaluation list [CAMPAIGN]", LIST, "harbour"))
+def list_organised_evaluations(*, campaign: str = "") -> tuple[rooms.ListedEvaluation, ...]:
+    """The evaluations of the campaigns that you organise, or of one of them, with how much is in each."""
+    return read(rooms.organised_evaluations, campaign)
 
 
 @get(f"{CAMPAIGN}/evaluations", Scope.ORGANISE)
@@ -100,15 +36,16 @@ def organised_evaluations(campaign: str) -> rooms.CampaignRoom:
     return read(rooms.campaign_room, campaign)
 
 
-@post(f"{CAMPAIGN}/evaluations", Scope.ORGANISE, status=HTTPStatus.CREATED)
+@post(f"{CAMPAIGN}/evaluations", Scope.ORGANISE, status=HTTPStatus.CREATED, command=Command(
+    "evaluation add CAMPAIGN/SLUG", "made the evaluation {campaign}/{slug}; next: leaderboard queries import "
+    "{campaign}/{slug} FILE", sends={"draft": False},
+    example="harbour/2026-text --title 'Text 2026' --period 2026 --documents 1800 --closes 2026-09-30T18:00",
+))  # fmt: skip
 def make_evaluation(campaign: str, body: NewEvaluation) -> settings.EvaluationSettings:
-    """Makes an evaluation of the campaign."""
-    values = {"draft": True} | _settings(body)
-    title, period = values.pop("title"), values.pop("period")
-    slug = values.pop("slug").strip() or slug_of(f"{period} {values.get('condition', '')}")
+    """Makes an evaluation of a campaign."""
     with writing() as session:
-        found = campaign_here(session, campaign)
-        made = evaluations.create_evaluation(session, actor(), found, slug, title, period, **values)
+        own = campaign_here(session, campaign)
+        made = evaluations.create_evaluation(session, actor(), own, **body.model_dump())
     return read(settings.evaluation_settings, campaign, made.slug)
 
 
@@ -118,23 +55,30 @@ def organised_evaluation(campaign: str, evaluation: str) -> settings.EvaluationS
     return read(settings.evaluation_settings, campaign, evaluation)
 
 
-@post(EVALUATION, Scope.ORGANISE)
-def change_evaluation(campaign: str, evaluation: str, body: ChangedEvaluation) -> settings.EvaluationSettings:
-    """Changes an evaluation. Where runs are scored again by it, or it opens or closes something at once, it needs a
-    yes.
-    """
-    values = _settings(body)
-    with changing(campaign, yes=body.yes) as session:
-        evaluations.change_evaluation(session, actor(), evaluation_here(session, campaign, evaluation), **values)
+@post(EVALUATION, Scope.ORGANISE, command=Command(
+    "evaluation change CAMPAIGN/EVALUATION", "changed the evaluation {campaign}/{evaluation}",
+    "harbour/2026-text --closes 2026-10-15 --daily-quota none",
+))  # fmt: skip
+def change_evaluation(campaign: str, evaluation: str, body: EvaluationChanges) -> settings.EvaluationSettings:
+    """Changes the settings that are given; the others stay. What it does beyond that is listed, and to be confirmed."""
+    with writing() as session:
+        found = evaluation_here(session, campaign, evaluation)
+        evaluations.change_evaluation(session, actor(), found, **body.given())
+        require_confirmed(session, campaign, body.confirm)
     return read(settings.evaluation_settings, campaign, evaluation)
 
 
-@post(f"{EVALUATION}/clone", Scope.ORGANISE, status=HTTPStatus.CREATED)
-def clone_evaluation(campaign: str, evaluation: str, body: Clone) -> settings.EvaluationSettings:
+@post(f"{EVALUATION}/clone", Scope.ORGANISE, status=HTTPStatus.CREATED, command=Command(
+    "evaluation clone CAMPAIGN/EVALUATION SLUG",
+    lambda answer, given: f"made {given['campaign']}/{answer['values']['slug']} as a "
+    f"{'draft' if answer['values']['draft'] else 'public'} copy of {given['campaign']}/{given['evaluation']}",
+    "harbour/2026-text 2027-text --closes 2027-10-01 --with-queries",
+))  # fmt: skip
+def clone_evaluation(campaign: str, evaluation: str, body: EvaluationClone) -> settings.EvaluationSettings:
     """Makes next year's evaluation of this one, as a draft. Names and dates are those of a year later unless told, and
     what is asked of runs is the same; judgments and runs are never copied.
     """
-    values = _settings(body)
+    values = body.given()
     with writing() as session:
         found = evaluation_here(session, campaign, evaluation)
         proposed = cloning.next_year(session, found)
@@ -143,7 +87,10 @@ def clone_evaluation(campaign: str, evaluation: str, body: Clone) -> settings.Ev
     return read(settings.evaluation_settings, campaign, made.slug)
 
 
-@post(f"{EVALUATION}/remove", Scope.ORGANISE)
+@post(f"{EVALUATION}/remove", Scope.ORGANISE, command=Command(
+    "evaluation remove CAMPAIGN/EVALUATION", "removed the evaluation {campaign}/{evaluation}", "harbour/2026-txt",
+    asks="Remove {values[title]} ({campaign}/{evaluation}) for good, with {goes}?",
+))  # fmt: skip
 def remove_evaluation(campaign: str, evaluation: str) -> rooms.CampaignRoom:
     """Removes an evaluation to which nothing was submitted, with its queries and judgments."""
     with writing() as session:
@@ -151,19 +98,10 @@ def remove_evaluation(campaign: str, evaluation: str) -> rooms.CampaignRoom:
     return read(rooms.campaign_room, campaign)
 
 
-@get(f"{EVALUATION}/readiness", Scope.ORGANISE)
+@get(f"{EVALUATION}/readiness", Scope.ORGANISE, command=Command(
+    "evaluation ready CAMPAIGN/EVALUATION", POINTS, "harbour/2026-text",
+    status=lambda points: UNREADY if any(point["urgency"] == readiness.Urgency.TO_DO for point in points) else 0,
+))  # fmt: skip
 def evaluation_readiness(campaign: str, evaluation: str) -> tuple[readiness.Point, ...]:
     """What is left to do before the evaluation can open, close and show its results."""
     return read(readiness.readiness, campaign, evaluation)
-
-
-def _settings(body: EvaluationChanges) -> dict[str, Any]:
-    """What the services are given. Raises InvalidFields for dates that no clock of the time zone shows."""
-    values = given(body)
-    local = {name: values[name] for name in DATES if values.get(name) is not None and values[name].tzinfo is None}
-    if local and "time_zone" not in values:
-        raise InvalidFields({name: ["give an offset with it, such as Z or +02:00, or time_zone too"] for name in local})
-    moments, problems = time_zones.moments_of(local, values["time_zone"]) if local else ({}, {})
-    if problems:
-        raise InvalidFields(problems)
-    return {**values, **moments}

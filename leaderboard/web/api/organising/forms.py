@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
-from leaderboard.errors import InvalidFields, NotFound
+from leaderboard.errors import InvalidFields, NotFound, Unconfirmed
 from leaderboard.formats import document_list
 from leaderboard.lookup import form_fields
 from leaderboard.models import Evaluation
@@ -19,7 +19,6 @@ from leaderboard.rules.scopes import Scope
 from leaderboard.services import submission_forms
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import EVALUATION, changing, evaluation_here, given
-from leaderboard.web.api.yes import Yes, require_yes
 from leaderboard.web.context import actor, read, reading, store
 from leaderboard.web.organised_files import read_body
 
@@ -31,7 +30,7 @@ class FieldChanges:
     """A field to add, or what of the field of this key is to change. What is left out stays as it is; a new field is an
     optional text for organisers unless it says otherwise.
 
-    yes: to what it does with answers that are there, which a refusal without it tells.
+    confirm: to what it does with answers that are there, which a refusal without it tells.
     """
 
     key: str
@@ -45,7 +44,7 @@ class FieldChanges:
     hint: str | UnsetType = UNSET
     header: str | UnsetType = UNSET
     asked: bool | UnsetType = UNSET
-    yes: Yes = False
+    confirm: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +73,12 @@ class RuleChanges:
 
 @dataclass(frozen=True, slots=True)
 class CopiedFrom:
-    """The part of the address of another evaluation of the campaign; yes: to what its fields do with answers that are
-    there, which a refusal without it tells.
+    """The part of the address of another evaluation of the campaign; confirm: to what its fields do with answers,
+    which a refusal without it tells.
     """
 
     source: str
-    yes: Yes = False
+    confirm: bool = False
 
 
 @get(FORM, Scope.ORGANISE)
@@ -96,7 +95,7 @@ def set_form_field(campaign: str, evaluation: str, body: FieldChanges) -> Organi
     def change(session: Session, by: Actor, found: Evaluation) -> None:
         submission_forms.set_field(session, by, found, with_changes(form_fields(found), changes["key"], changes))
 
-    return _do(campaign, evaluation, change, yes=body.yes)
+    return _do(campaign, evaluation, change, confirm=body.confirm)
 
 
 @post(f"{FORM}/fields/<key>/remove", Scope.ORGANISE)
@@ -126,17 +125,18 @@ def set_file_rules(campaign: str, evaluation: str, body: RuleChanges) -> Organis
 
 
 @post(f"{FORM}/documents", Scope.ORGANISE, form=bytes)
-def set_document_list(campaign: str, evaluation: str, *, yes: bool = False) -> OrganisedForm:
+def set_document_list(campaign: str, evaluation: str, *, confirm: bool = False) -> OrganisedForm:
     """Gives the list of the collection's documents, in place of the one before. The body is the file, an id a line.
 
-    yes: to a list that is not as long as the collection, or lacks documents that are judged or that scored runs name,
-    which a refusal without it counts.
+    confirm: to a list that is not as long as the collection, or lacks documents that are judged or that scored runs
+    name, which a refusal without it counts.
     """
     read(organised_form, campaign, evaluation)
     documents = read_body(document_list, "documents")
     with reading() as session:
         found = listed_documents(session, store(), evaluation_here(session, campaign, evaluation), documents)
-    require_yes(found.doubts, yes)
+    if found.doubts and not confirm:
+        raise Unconfirmed(found.doubts)
     return _do(campaign, evaluation, submission_forms.set_documents, documents)
 
 
@@ -157,13 +157,13 @@ def copy_form(campaign: str, evaluation: str, body: CopiedFrom) -> OrganisedForm
             raise InvalidFields({"source": [error.message]}) from None
         submission_forms.copy_form(session, by, source, target)
 
-    return _do(campaign, evaluation, copy, yes=body.yes)
+    return _do(campaign, evaluation, copy, confirm=body.confirm)
 
 
 def _do(
-    campaign: str, evaluation: str, what: Callable[..., Any], *more: Any, yes: Yes = False, **changes: Any
+    campaign: str, evaluation: str, what: Callable[..., Any], *more: Any, confirm: bool = False, **changes: Any
 ) -> OrganisedForm:
     """Does something to the form: what(session, actor, evaluation, …). Then the form as it is."""
-    with changing(campaign, yes=yes) as session:
+    with changing(campaign, confirm=confirm) as session:
         what(session, actor(), evaluation_here(session, campaign, evaluation), *more, **changes)
     return read(organised_form, campaign, evaluation)

@@ -15,7 +15,6 @@ from leaderboard.services.scoring_sets import make_official
 from leaderboard.services.texts import LONGEST_REASON, checked_text
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import EVALUATION, changing, evaluation_here
-from leaderboard.web.api.yes import Yes
 from leaderboard.web.context import actor, read, reading, writing
 from leaderboard.web.organised_files import JUDGMENT_FILES, JudgmentFiles
 from leaderboard.web.uploads import read_files
@@ -41,10 +40,10 @@ class JudgmentForm(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Whose judgments boards go by. yes: to the change of ranks, which a refusal without it counts."""
+    """Whose judgments boards go by. confirm: to the change of ranks, which a refusal without it counts."""
 
     source: str
-    yes: Yes = False
+    confirm: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +103,9 @@ def add_judgments(campaign: str, evaluation: str) -> judgment_file.OrganisedJudg
 @post(f"{JUDGMENTS}/official", Scope.ORGANISE)
 def make_source_official(campaign: str, evaluation: str, body: Source) -> judgment_file.OrganisedJudgments:
     """Lets the boards go by the judgments of another source, whose runs are all scored; the old ones stay beside.
-    It needs a yes.
+    To be confirmed.
     """
-    with changing(campaign, yes=body.yes) as session:
+    with changing(campaign, confirm=body.confirm) as session:
         make_official(session, actor(), evaluation_here(session, campaign, evaluation), body.source)
     return read(judgment_file.organised_judgments, campaign, evaluation)
 

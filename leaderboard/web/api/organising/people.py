@@ -1,9 +1,9 @@
 """Who organises a campaign, which teams know of a private one, and who may make campaigns."""
 
-from dataclasses import dataclass
-
 from sqlalchemy.orm import Session
 
+from leaderboard.declared.commands import Command, Find
+from leaderboard.declared.inputs import Confirm, Inputs, Name
 from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.lookup import find_team, find_team_let_in
 from leaderboard.models import User
@@ -12,32 +12,29 @@ from leaderboard.rules.scopes import Scope
 from leaderboard.services import campaigns, people
 from leaderboard.web.api.bearer import look_again
 from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.organising import CAMPAIGN, campaign_here, changing
-from leaderboard.web.api.yes import Yes
+from leaderboard.web.api.organising import CAMPAIGN, campaign_here
+from leaderboard.web.confirm import require_confirmed
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.organise.people import NO_TEAM, NOBODY
 from leaderboard.web.team_names import counting
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(Inputs):
     """An account by its name."""
 
-    name: str
+    name: Name
 
 
-@dataclass(frozen=True, slots=True)
-class Team:
+class Team(Inputs):
     """A team by its part of the address."""
 
-    team: str
+    team: Name
 
 
-@dataclass(frozen=True, slots=True)
-class LetOut:
-    """yes: to the team's own runs being absent for it, which a refusal without it tells."""
+class LetOut(Inputs):
+    """A team is let out."""
 
-    yes: Yes = False
+    confirm: Confirm = False
 
 
 @get(f"{CAMPAIGN}/organisers", Scope.ORGANISE)
@@ -46,7 +43,9 @@ def list_organisers(campaign: str) -> settings.People:
     return read(settings.people, campaign)
 
 
-@post(f"{CAMPAIGN}/organisers", Scope.ORGANISE)
+@post(f"{CAMPAIGN}/organisers", Scope.ORGANISE, command=Command(
+    "campaign organiser add CAMPAIGN NAME", "{name} organises {campaign}", "harbour ada"
+))  # fmt: skip
 def add_organiser(campaign: str, body: Account) -> settings.People:
     """Lets an account organise the campaign: it may then do everything here that you may."""
     with writing() as session:
@@ -55,7 +54,14 @@ def add_organiser(campaign: str, body: Account) -> settings.People:
     return read(settings.people, campaign)
 
 
-@post(f"{CAMPAIGN}/organisers/<int:member>/remove", Scope.ORGANISE)
+@post(f"{CAMPAIGN}/organisers/<int:member>/remove", Scope.ORGANISE, command=Command(
+    "campaign organiser remove CAMPAIGN USER", "{name} no longer organises {campaign}", "harbour ada",
+    finds={"member": Find(
+        f"{CAMPAIGN}/organisers", lambda people: people["organisers"],
+        lambda row, given: row["name"].casefold() == given["user"].casefold(),
+        "user_id", "{user} does not organise {campaign}",
+    )},
+))  # fmt: skip
 def remove_organiser(campaign: str, member: int) -> settings.Organiser:
     """Takes somebody out of the organisers; the answer says whom. The last one stays."""
     found = next((one for one in read(settings.people, campaign).organisers if one.user_id == member), None)
@@ -66,7 +72,9 @@ def remove_organiser(campaign: str, member: int) -> settings.Organiser:
     return found
 
 
-@post(f"{CAMPAIGN}/teams-let-in", Scope.ORGANISE)
+@post(f"{CAMPAIGN}/teams-let-in", Scope.ORGANISE, command=Command(
+    "campaign team add CAMPAIGN TEAM", "{team} is let into {campaign}", "harbour north-shore"
+))  # fmt: skip
 def let_team_in(campaign: str, body: Team) -> settings.People:
     """Lets a team's members know of a private campaign."""
     read(settings.people, campaign)  # who organises nothing here finds nothing, and counts nothing
@@ -81,14 +89,17 @@ def let_team_in(campaign: str, body: Team) -> settings.People:
     return read(settings.people, campaign)
 
 
-@post(f"{CAMPAIGN}/teams-let-in/<team>/remove", Scope.ORGANISE)
+@post(f"{CAMPAIGN}/teams-let-in/<team>/remove", Scope.ORGANISE, command=Command(
+    "campaign team remove CAMPAIGN TEAM", "{team} is no longer let into {campaign}", "harbour north-shore"
+))  # fmt: skip
 def let_team_out(campaign: str, team: str, body: LetOut) -> settings.People:
-    """Ends that: a private campaign is absent for the team's members from now on. It needs a yes where they have runs
-    in it.
+    """Lets a team into a private campaign no longer: it is absent for the team's members. To be confirmed where they
+    have runs in it.
     """
-    with changing(campaign, yes=body.yes) as session:
+    with writing() as session:
         found = campaign_here(session, campaign)
         campaigns.let_team_out(session, actor(), found, find_team_let_in(session, actor(), found, team))
+        require_confirmed(session, campaign, body.confirm)
     return read(settings.people, campaign)
 
 

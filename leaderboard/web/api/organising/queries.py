@@ -14,7 +14,6 @@ from leaderboard.rules.settings import Split
 from leaderboard.services import queries
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import EVALUATION, changing, evaluation_here
-from leaderboard.web.api.yes import Yes
 from leaderboard.web.context import actor, read, reading
 from leaderboard.web.organised_files import read_body
 
@@ -23,21 +22,21 @@ QUERIES = f"{EVALUATION}/queries"
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Queries by their ids. yes: to the runs that are scored again, which a refusal without it counts."""
+    """Queries by their ids. confirm: to the runs that are scored again, which a refusal without it counts."""
 
     queries: Annotated[list[str], Meta(min_length=1)]
-    yes: Yes = False
+    confirm: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """Queries by their ids. because: why they are excluded, which everybody reads; yes: to the runs that are scored
+    """Queries by their ids. because: why they are excluded, which everybody reads; confirm: to the runs that are scored
     again, which a refusal without it counts.
     """
 
     queries: Annotated[list[str], Meta(min_length=1)]
     because: str
-    yes: Yes = False
+    confirm: bool = False
 
 
 @get(QUERIES, Scope.ORGANISE)
@@ -56,15 +55,15 @@ def preview_queries(campaign: str, evaluation: str) -> query_file.QueryChanges:
 
 @post(QUERIES, Scope.ORGANISE, form=bytes)
 def add_queries(
-    campaign: str, evaluation: str, *, hidden: bool = False, state: str | None = None, yes: bool = False
+    campaign: str, evaluation: str, *, hidden: bool = False, state: str | None = None, confirm: bool = False
 ) -> query_file.OrganisedQueries:
     """Adds queries, and gives known ones their new texts and tags. The body is the file: id, text and tags, as tab
     separated values, JSON lines or TREC topics. hidden: hide the new ones; state: that of a preview, without which
-    nothing is compared: where the queries are others by now, none of the file is taken in; yes: to the runs that are
-    scored again with more queries, which a refusal without it counts.
+    nothing is compared: where the queries are others by now, none of the file is taken in; confirm: to the runs that
+    are scored again with more queries, which a refusal without it counts.
     """
     rows = _rows(campaign, evaluation)
-    with changing(campaign, yes=yes) as session:
+    with changing(campaign, confirm=confirm) as session:
         found = evaluation_here(session, campaign, evaluation)
         if state is not None and query_file.query_changes(session, found, rows).state != state:
             raise Conflict("The queries have changed since that preview; look at another before you send them.")
@@ -74,7 +73,7 @@ def add_queries(
 
 @post(f"{QUERIES}/exclude", Scope.ORGANISE)
 def exclude_queries(campaign: str, evaluation: str, body: Excluded) -> query_file.OrganisedQueries:
-    """Takes queries out of all figures, with a reason; runs are scored again, which needs a yes."""
+    """Takes queries out of all figures, with a reason; runs are scored again, to be confirmed."""
     return _change(queries.exclude_queries, campaign, evaluation, body, body.because)
 
 
@@ -111,7 +110,7 @@ def _rows(campaign: str, evaluation: str) -> Iterable[QueryRow]:
 def _change(
     do: Callable[..., Any], campaign: str, evaluation: str, body: Named | Excluded, *more: Any
 ) -> query_file.OrganisedQueries:
-    with changing(campaign, yes=body.yes) as session:
+    with changing(campaign, confirm=body.confirm) as session:
         found = evaluation_here(session, campaign, evaluation)
         try:
             do(session, actor(), found, body.queries, *more)

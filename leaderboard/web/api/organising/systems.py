@@ -7,15 +7,15 @@ from msgspec import UNSET, UnsetType
 
 from leaderboard.models import System
 from leaderboard.reads.organising import systems as reads
-from leaderboard.reads.organising.kinds import kind_effect
+from leaderboard.reads.organising.effects import entered_by
 from leaderboard.rules.scopes import Scope
 from leaderboard.rules.standings import SystemKind
 from leaderboard.services import systems
 from leaderboard.services.systems import NewSystem
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import CAMPAIGN, given
-from leaderboard.web.api.yes import Yes, require_yes
-from leaderboard.web.context import actor, now, read, writing
+from leaderboard.web.confirm import require_confirmed
+from leaderboard.web.context import actor, read, writing
 
 __all__ = ["changed"]
 
@@ -32,9 +32,9 @@ class SystemChanges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrganisedChanges(SystemChanges):
-    """yes: to the ranks that another kind changes on boards, which a refusal without it names."""
+    """confirm: to the ranks that another kind changes on boards, which a refusal without it names."""
 
-    yes: Yes = False
+    confirm: bool = False
 
 
 @get(f"{CAMPAIGN}/systems", Scope.ORGANISE)
@@ -52,15 +52,14 @@ def organised_system(campaign: str, system_id: int) -> reads.OrganisedSystem:
 @post(f"{CAMPAIGN}/systems/<int:system_id>", Scope.ORGANISE)
 def change_organised_system(campaign: str, system_id: int, body: OrganisedChanges) -> reads.OrganisedSystem:
     """Says what a system is: automatic, manual or a baseline; what it does, and where its code and paper are. Where
-    ranks on boards depend on it, it needs a yes.
+    ranks on boards depend on it, it has to be confirmed.
     """
     read(reads.organised_system, campaign, system_id)  # one that has no run here is not here
     with writing() as session:
         found = session.get_one(System, system_id)
         said = changed(found, body)
-        asked = kind_effect(session, actor(), system_id, said.kind, now())
         systems.change_system(session, actor(), found, said)
-        require_yes([asked.in_words, *(board.in_words for board in asked.boards)] if asked.boards else [], body.yes)
+        require_confirmed(session, campaign, body.confirm, entered_by(system_id))
     return read(reads.organised_system, campaign, system_id)
 
 

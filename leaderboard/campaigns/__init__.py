@@ -1,0 +1,1 @@
+"""Campaigns: what stays equal over the years."""

@@ -1,0 +1,199 @@
+"""The settings of a campaign, each declared once."""
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
+
+from leaderboard import metrics
+from leaderboard.declared.inputs import (
+    WHOLE,
+    Confirm,
+    Inputs,
+    Line,
+    Name,
+    Ratio,
+    Shown,
+    changes_of,
+    setting,
+    text_of,
+)
+from leaderboard.declared.texts import text_problem, web_address_problem
+from leaderboard.errors import InvalidFields, UnknownMeasure
+from leaderboard.metrics.measure import NEEDED
+from leaderboard.rules.prior import BOUNDS, checked_beta
+from leaderboard.rules.settings import NoRelevant, lacks
+from leaderboard.rules.standings import RunChoice
+from leaderboard.rules.visibility import Visibility
+
+LONGEST_TITLE = 120  # characters
+LONGEST_GUIDELINES = 50_000
+MOST_LINKS = 20
+NUMBER = Shown(short=True)
+Link = Annotated[list[str], Field(min_length=2, max_length=2)]  # a title and an address
+SEEN_BY = {
+    Visibility.DRAFT: "Draft: its organisers only",
+    Visibility.PRIVATE: "Private: its organisers, and members of the teams that they let in",
+    Visibility.PUBLIC: "Public: everybody",
+}
+
+
+def _names(value: Any) -> Any:
+    return value.replace(",", " ").split() if isinstance(value, str) else value
+
+
+def _measures(names: list[str]) -> list[str]:
+    try:
+        return [str(measure) for measure in metrics.parse_all(names)]
+    except UnknownMeasure as error:
+        raise ValueError(error.message) from None
+
+
+def _pairs(value: Any, info: ValidationInfo) -> Any:
+    """A line each: a title and an address, or TITLE=ADDRESS."""
+    lines = value.splitlines() if isinstance(value, str) else value
+    if info.mode == "json" or not isinstance(lines, list | tuple):
+        return value
+    return [_pair(line) if isinstance(line, str) else line for line in lines if line]
+
+
+def _pair(line: str) -> list[str]:
+    title, equals, address = line.partition("=")
+    if equals and "://" not in title:
+        return [title, address]
+    title, _, address = line.strip().rpartition(" ")
+    return [title, address]
+
+
+def _links(links: list[list[str]]) -> list[list[str]]:
+    if len(links) > MOST_LINKS:
+        raise ValueError(f"give at most {MOST_LINKS} links")
+    tidied = [[" ".join(title.split()), address.strip()] for title, address in links]
+    problems = []
+    for title, address in tidied:
+        if not title or text_problem(title, LONGEST_TITLE):
+            problems.append(f"{address[:60]}: give the link a title of at most {LONGEST_TITLE} characters")
+        if problem := web_address_problem(address):
+            problems.append(f"{(title or address)[:60]}: {problem}")
+    if problems:
+        raise ValueError("\n".join(problems))
+    return tidied
+
+
+def _guidelines(text: str) -> str:
+    if problem := text_problem(text, LONGEST_GUIDELINES):
+        raise ValueError(problem)
+    return text if text.strip() else ""  # blanks mean something in Markdown
+
+
+class CampaignSettings(Inputs):
+    """Every setting that organisers change, in the order of the form."""
+
+    title: Name = setting("Title", "Its name on every page.")
+    description: Annotated[str, text_of(4000)] = setting(
+        "Description", "A sentence or two under the title.", default="", shown=Shown(lines=3)
+    )
+    visibility: Visibility = setting(
+        "Who may know of it", "For all others it is as if there were no such campaign: nothing here tells of it.",
+        default=Visibility.PUBLIC, shown=Shown(words=SEEN_BY),
+    )  # fmt: skip
+    measures: Annotated[list[str], BeforeValidator(_names), AfterValidator(_measures)] = setting(
+        "Measures", "What boards show, with cutoffs and parameters, like: AP nDCG@10 P@10 RBP(p=.8)",
+        min_length=1, shown=Shown(lines=3, code=True),
+    )  # fmt: skip
+    primary_measure: str = setting(
+        "Primary measure", "The one that ranks boards. Left empty, it is the first of the list.",
+        default="", validate_default=True, shown=Shown("--primary", code=True),
+    )  # fmt: skip
+    run_choice: RunChoice = setting(
+        "Which run stands for a system on a board", default=RunChoice.PRIMARY, shown=Shown(words={
+            RunChoice.PRIMARY: "its team's primary run, or the one that the team chose",
+            RunChoice.BEST: "its best run by the measure that ranks",
+            RunChoice.LATEST: "its latest run",
+        }),
+    )  # fmt: skip
+    compat: Annotated[Literal[9, 10], WHOLE] = setting(
+        "Ties and recall levels follow", "The version of trec_eval whose figures yours are to equal.",
+        default=10, shown=Shown(words={10: "trec_eval 10", 9: "trec_eval 9"}),
+    )  # fmt: skip
+    cost: Ratio | None = setting("C, the cost of a false alarm", default=None, shown=NUMBER)
+    value: Ratio | None = setting("V, the value of a detection", default=None, shown=NUMBER)
+    prior: Ratio | None = setting("P, the share of documents that are relevant", default=None, shown=NUMBER)
+    beta: Ratio | None = setting("β itself, instead of the three", default=None, validate_default=True, shown=NUMBER)
+    no_relevant: NoRelevant = setting(
+        "Queries without a relevant document, in detection measures", default=NoRelevant.EXCLUDE, shown=Shown(words={
+            NoRelevant.EXCLUDE: "are left out",
+            NoRelevant.PFA_ONLY: "count by their false alarms alone",
+            NoRelevant.PMISS_ZERO: "count with a miss rate of 0",
+        }),
+    )  # fmt: skip
+    contact: Annotated[Line, text_of(200)] = setting(
+        "Contact", "Whom to ask: an e-mail address or a name. Everybody sees it.", default=""
+    )
+    links: Annotated[list[Link], BeforeValidator(_pairs), AfterValidator(_links)] = setting(
+        "Links", "One a line: a title, then its address, like: Track guidelines https://example.org/guidelines",
+        default=[], shown=Shown("--link", lines=3),
+    )  # fmt: skip
+    guidelines: Annotated[str, AfterValidator(_guidelines)] = setting(
+        "Guidelines",
+        "In Markdown: headings, lists, tables, links. HTML stays text. They stand on the campaign's page.",
+        default="", shown=Shown(lines=12, code=True, is_file=True),
+    )  # fmt: skip
+
+    @field_validator("primary_measure")
+    @classmethod
+    def _is_one_measure(cls, name: str | None, info: ValidationInfo) -> str:
+        """The one that ranks; measures begin with it."""
+        shown = info.data.get("measures")
+        names = _measures(_names(name or "")) or (shown or [])[:1]
+        if shown is not None and len(names) != 1:
+            raise ValueError("name one measure: the one that ranks the boards")
+        return names[0] if names else ""
+
+    @field_validator("cost", "value", "prior")
+    @classmethod
+    def _is_in_bounds(cls, number: float | None, info: ValidationInfo) -> float | None:
+        bound = BOUNDS[str(info.field_name)]
+        if number is not None and not bound.holds(number):
+            raise ValueError(bound.words)
+        return number
+
+    @field_validator("beta")
+    @classmethod
+    def _follows_from_the_prior(cls, beta: float | None, info: ValidationInfo) -> float | None:
+        """As stated, or as it follows from cost, value and prior; each message stands at the number it is about."""
+        numbers = {name: info.data.get(name, math.nan) for name in ("cost", "value", "prior")}
+        try:
+            beta = checked_beta(beta, **numbers)
+        except InvalidFields as error:
+            unread = numbers.keys() - info.data.keys()  # told already
+            if about := {name: words for name, words in error.fields.items() if name not in unread}:
+                raise ValueError(InvalidFields(about)) from None
+            return beta
+        primary = info.data.get("primary_measure")
+        for measure in metrics.parse_all([*([primary] if primary else []), *(info.data.get("measures") or [])]):
+            if lacks(measure, documents=1, beta=beta, known=True, subtopics=True):
+                raise ValueError(f"{measure} needs {NEEDED['beta']}")
+        return beta
+
+
+@changes_of
+class CampaignChanges(CampaignSettings):
+    """What of a campaign is to change; what is left out stays."""
+
+    shut_out: bool = setting(
+        "Made private, shut out teams that have runs in it",
+        "Else they are let in with that. Who is let in is shown, and changed, under Organisers.",
+        default=False, shown=Shown("--shut-out"),
+    )  # fmt: skip
+    confirm: Confirm = False
+
+
+class NewCampaign(CampaignSettings):
+    """A campaign to make, as a draft unless told."""
+
+    visibility: Visibility = setting("Who may know of it", default=Visibility.DRAFT, shown=Shown(words=SEEN_BY))
+    slug: str = setting(
+        "Address", "The last part of its address, like harbour-track. It can't be changed later. Left empty, it is "
+        "made from the title.", default="",
+    )  # fmt: skip

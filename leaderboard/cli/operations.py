@@ -1,0 +1,278 @@
+"""The commands that are made from endpoints: words, arguments, options and help come from the endpoint alone.
+
+A command asks its endpoint: in this process and as the console, or at `--server` as an account's token allows.
+"""
+
+import datetime as dt
+import io
+import os
+import re
+import sys
+import types
+import urllib.request
+import urllib.response
+from collections.abc import Mapping
+from dataclasses import replace
+from enum import Enum
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import click
+from flask import Flask
+from pydantic.fields import FieldInfo
+from werkzeug.test import Client as Caller
+
+from leaderboard.cli.database import require_up_to_date
+from leaderboard.cli.options import FILE, MOMENT, OrNone
+from leaderboard.cli.tables import print_table
+from leaderboard.client import Client, Refused
+from leaderboard.config import Config
+from leaderboard.declared.commands import Command, Find, Lines, Table
+from leaderboard.declared.inputs import Inputs, checked, is_required, kinds_of, shown_of
+from leaderboard.errors import BadInput, NotFound, Unconfirmed
+from leaderboard.web import create_app
+from leaderboard.web.api.endpoints import ENDPOINTS, Endpoint
+from leaderboard.web.context import CONSOLE_KEY
+
+TOKEN = "LEADERBOARD_TOKEN"  # noqa: S105  # the name of a variable
+PART = re.compile(r"<(?:\w+:)?(\w+)>")
+GROUPS = {
+    "campaign": "Campaigns: measures, prior and β, organisers.",
+    "campaign organiser": "Who organises a campaign.",
+    "campaign team": "Which teams are let into a private campaign.",
+    "evaluation": "Evaluations: dates, collection, what is visible.",
+}
+SERVER = (
+    click.Option(["--server"], metavar="URL", help="Do it at this site, as the account of a token, and not here."),
+    click.Option(["--token-file"], type=FILE, help=f"A file with the token; else {TOKEN} has it."),
+)
+
+
+def group(name: str, *by_hand: click.Command) -> click.Group:
+    """All commands whose words begin with this one's; by_hand: those that no endpoint makes."""
+    made = click.Group(name.split()[-1], help=GROUPS[name])
+    depth = len(name.split())
+    for endpoint in ENDPOINTS:
+        words = endpoint.command.words if endpoint.command is not None else []
+        if words[:depth] == name.split() and len(words) == depth + 1:
+            made.add_command(_command(endpoint, words[-1]))
+    for inner in GROUPS:
+        if inner.split()[:-1] == name.split():
+            made.add_command(group(inner))
+    for command in by_hand:
+        made.add_command(command)
+    return made
+
+
+class _Arguments(click.ParamType[dict[str, str]]):
+    """An argument that stands for one or more parts, such as CAMPAIGN/EVALUATION."""
+
+    def __init__(self, usage: str) -> None:
+        self.name, self._parts = usage, usage.lower().split("/")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, str]:
+        values = value.split("/") if len(self._parts) > 1 else [value]
+        if len(values) != len(self._parts) or not all(values):
+            example = "trec-covid/round1" if "campaign" in self._parts else "a/b"
+            self.fail(f"expected {self.name}, like {example}, found {value!r}", param, ctx)
+        return dict(zip(self._parts, values, strict=True))
+
+
+def _command(endpoint: Endpoint, name: str) -> click.Command:
+    command = endpoint.command
+    assert command is not None  # noqa: S101  # those without are left out
+    params: list[click.Parameter] = []
+    for usage in command.arguments:
+        bare = usage.strip("[]")
+        params.append(
+            click.Argument([f"at_{len(params)}"], metavar=bare, type=_Arguments(bare), required=bare == usage)
+        )
+    taken = {part for usage in command.arguments for part in usage.strip("[]").lower().split("/")}
+    if _is_model(endpoint.body):
+        fields = endpoint.body.model_fields
+        params += [_option(key, field, command) for key, field in fields.items() if key not in {*taken, "confirm"}]
+    if command.asks or (_is_model(endpoint.body) and "confirm" in endpoint.body.model_fields):
+        params.append(click.Option(["--confirm"], is_flag=True, help="Don't ask first."))
+    path = " ".join(["leaderboard", *command.words])
+    text = f"{endpoint.function.__doc__}\n\n\b\n{path} {command.example}".rstrip()
+
+    def callback(**values: Any) -> int:
+        return _run(endpoint, command, values)
+
+    return click.Command(name, callback=callback, params=[*params, *SERVER], help=text, short_help=endpoint.summary)
+
+
+class _Text(click.types.StringParamType):
+    """A text that the model reads."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def _option(name: str, field: FieldInfo, command: Command) -> click.Option:
+    """The option of a field of a body: its text is read by the body's own model."""
+    kinds, shown = kinds_of(field.annotation), shown_of(field)
+    words = f"--{name.replace('_', '-')}"
+    kind: Any = _Text("whole number" if int in kinds else "number" if float in kinds else "text")
+    choice = next((part for part in kinds if isinstance(part, type) and issubclass(part, Enum)), None)
+    if bool in kinds:
+        words = shown.option or f"{words}/--no-{words.removeprefix('--')}"
+    elif choice is not None:
+        kind = click.Choice([str(each.value) for each in choice])
+    elif dt.datetime in kinds:
+        kind = MOMENT
+    elif shown.is_file:
+        kind = click.File(encoding="utf-8")
+    if types.NoneType in kinds:
+        kind = OrNone(kind)
+    default = command.sends.get(name, field.default)
+    default = default.value if isinstance(default, Enum) else default
+    said = isinstance(default, int | str) and not isinstance(default, bool) and default != ""
+    required = is_required(field)
+    hint = (field.description or "").replace("Left empty, ", "With none ")
+    label = f"{field.title}. {hint}".strip().removesuffix(".")
+    return click.Option(
+        [shown.option or words, name] if bool not in kinds else [words, name],
+        type=None if bool in kinds else kind,
+        is_flag=True if bool in kinds and "/" not in words else None,
+        multiple=name == "links",
+        required=required,
+        help=f"{label}. (default: {default})" if said else f"{label}.",
+    )
+
+
+def _run(endpoint: Endpoint, command: Command, values: dict[str, Any]) -> int:
+    """Asks the endpoint with what the command line gives, and prints what it answers; the exit status."""
+    client = _client(values.pop("server"), values.pop("token_file"))
+    confirmed = values.pop("confirm", False)
+    arguments: dict[str, Any] = {}
+    for name in [name for name in values if name.startswith("at_")]:
+        arguments |= values.pop(name) or {}
+    context = click.get_current_context()
+    given = {
+        name: _read(value) if isinstance(value, io.TextIOBase) else value
+        for name, value in values.items()
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+    }
+    body = None
+    if _is_model(endpoint.body):
+        if "confirm" in endpoint.body.model_fields and values and not given:
+            raise click.UsageError("nothing to change; give at least one option")
+        fields = {name: value for name, value in arguments.items() if name in endpoint.body.model_fields}
+        body = checked(endpoint.body, {**command.sends, **fields, **given}).model_dump(mode="json", exclude_unset=True)
+    parts = arguments | {name: _number(client, find, arguments) for name, find in command.finds.items()}
+    if command.asks and not confirmed:
+        above = client.get(_address(endpoint.address.rpartition("/")[0], parts))
+        if not above.get("stays"):  # else it is refused, whatever the answer
+            ask(command.asks.format_map({**above, **arguments}))
+    query = {name: value for name, value in arguments.items() if name in endpoint.arguments}
+    address = _address(endpoint.address, parts)
+    if endpoint.method == "GET":
+        answer = client.get(address, **query)
+    else:
+        answer = _post(client, address, body, confirmed=confirmed)
+    return _print(command, answer, {**given, **arguments})
+
+
+def _post(client: Client, address: str, body: dict[str, Any] | None, *, confirmed: bool) -> Any:
+    """Asks first where the endpoint lists what has to be confirmed."""
+    if confirmed and body is not None:
+        body = {**body, "confirm": True}
+    try:
+        return client.post(address, body)
+    except (Refused, Unconfirmed) as refused:
+        if set(refused.fields) != {"confirm"} or confirmed:
+            raise
+        click.echo("\n".join(refused.fields["confirm"]), err=True)
+    ask("Go on?")
+    return client.post(address, {**(body or {}), "confirm": True})
+
+
+def ask(question: str) -> None:
+    """Goes on only where somebody confirms. Raises BadInput where there is nobody to ask."""
+    if not sys.stdin.isatty():
+        raise BadInput("there is nobody to ask here; give --confirm to do it without a question")
+    click.confirm(question, abort=True, err=True)
+
+
+def _print(command: Command, answer: Any, given: Mapping[str, Any]) -> int:
+    match command.done:
+        case Table() as table:
+            print_table(table.head, map(table.row, table.rows(answer)), table.empty)
+        case Lines() as lines:
+            for name, text in lines.of(answer).items():
+                click.echo(f"{name:16}{text}")
+        case str() as words:
+            click.echo(words.format_map({**(answer if isinstance(answer, dict) else {}), **given}))
+        case words:
+            click.echo(words(answer, given))
+    return command.status(answer)
+
+
+def _number(client: Client, find: Find, arguments: Mapping[str, str]) -> str:
+    """The number in the address of what an argument names. Raises NotFound."""
+    rows = find.rows(client.get(_address(find.address, arguments)))
+    number = next((row[find.number] for row in rows if find.is_meant(row, arguments)), None)
+    if number is None:
+        raise NotFound(find.lacks.format_map(arguments))
+    return str(number)
+
+
+def _address(address: str, parts: Mapping[str, str]) -> str:
+    return PART.sub(lambda part: quote(parts[part[1]], safe=""), address)
+
+
+def _read(file: io.TextIOBase) -> str:
+    try:
+        return file.read()
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{getattr(file, 'name', 'file')}: this is no text in UTF-8") from error
+
+
+def _is_model(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Inputs)
+
+
+def _client(server: str | None, token_file: Path | None) -> Client:
+    if server is None:
+        return Client("http://localhost", opener=_here())
+    token = token_file.read_text(encoding="utf-8").strip() if token_file else os.environ.get(TOKEN, "").strip()
+    if not token:
+        raise click.UsageError(f"no token: name its file with --token-file, or put it into {TOKEN}")
+    return Client(server, token)
+
+
+def _here() -> urllib.request.OpenerDirector:
+    """Asks the site in this process, on this installation's database. Raises what `up_to_date` does."""
+    config = Config.from_environment()
+    require_up_to_date(config)
+    app = create_app(replace(config, secret_key=config.secret_key or token_hex(), hosts=f"{config.hosts}, localhost"))
+    app.config["PROPAGATE_EXCEPTIONS"] = True
+    click.get_current_context().call_on_close(app.extensions["database"].close)
+    return urllib.request.build_opener(urllib.request.ProxyHandler({}), _InProcess(app))
+
+
+class _InProcess(urllib.request.BaseHandler):
+    """Hands requests to an application as the console's, in place of a connection."""
+
+    handler_order = 100  # before that for connections
+
+    def __init__(self, app: Flask) -> None:
+        self._caller = Caller(app)
+
+    def http_open(self, request: urllib.request.Request) -> Any:
+        data: Any = request.data
+        answer = self._caller.open(
+            urlsplit(request.full_url).path,
+            query_string=urlsplit(request.full_url).query,
+            method=request.get_method(),
+            headers=dict(request.header_items()),
+            data=data if data is None or isinstance(data, bytes) else b"".join(data),
+            environ_overrides={CONSOLE_KEY: True},
+        )
+        headers: Any = answer.headers
+        found = urllib.response.addinfourl(io.BytesIO(answer.data), headers, request.full_url, answer.status_code)
+        found.msg = answer.status  # type: ignore[attr-defined]  # as http.client has it
+        return found

@@ -1,0 +1,84 @@
+"""What an endpoint says of the command that is made from it (`cli.operations` makes it)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Answer = Any  # of the endpoint, as JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """An answer as a table: rows gives its rows, row the cells of one; empty says what to do where there is none."""
+
+    head: Sequence[str]
+    row: Callable[[Any], Sequence[Any]]
+    empty: str
+    rows: Callable[[Answer], Sequence[Any]] = lambda answer: answer
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """An answer as lines of a name and a text."""
+
+    of: Callable[[Answer], Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """How an argument that people write stands for a part of the address that is a number.
+
+    address  where the rows are: its parts are arguments; rows gives them
+    is_meant whether the arguments name this row; number: what of it stands in the address
+    lacks    what is said where no row has the name
+    """
+
+    address: str
+    rows: Callable[[Answer], Sequence[Any]]
+    is_meant: Callable[[Any, Mapping[str, str]], bool]
+    number: str
+    lacks: str
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """The command of an endpoint; its options are the endpoint's arguments and the fields of its body.
+
+    usage    its words, then its arguments in capitals: parts of the address, or fields of the body; one in brackets may
+             be left out. CAMPAIGN/EVALUATION is one argument
+    done     a table, lines, or what is said after it: a text with {names} of its arguments and of the answer, or a
+             function of answer and arguments
+    example  what follows its words in the help's example
+    sends    what it sends unless another option says otherwise
+    asks     a question before it is done, with {names} of the answer of the address above it: what it removes
+    status   the exit status that an answer makes
+    finds    part of the address -> the argument that stands for it, and how it is found
+    """
+
+    usage: str
+    done: str | Table | Lines | Callable[[Answer, Mapping[str, Any]], str]
+    example: str = ""
+    sends: Mapping[str, Any] = field(default_factory=dict)
+    asks: str = ""
+    status: Callable[[Answer], int] = lambda _: 0
+    finds: Mapping[str, Find] = field(default_factory=dict)
+
+    @property
+    def words(self) -> list[str]:
+        """`["evaluation", "change"]`"""
+        return [word for word in self.usage.split() if word.strip("[]") != word.strip("[]").upper()]
+
+    @property
+    def arguments(self) -> list[str]:
+        """`["CAMPAIGN/EVALUATION"]`"""
+        return self.usage.split()[len(self.words) :]
+
+
+def moment(text: str | None) -> str:
+    """A moment of an answer, as tables have it."""
+    return "–" if text is None else f"{text[:10]} {text[11:16]}"
+
+
+def number(value: float | None) -> str:
+    """A number of an answer, as tables have it."""
+    return "–" if value is None else f"{value:.6g}"

@@ -1,0 +1,278 @@
+"""One declaration for all that is given: each setting, option and field of a body is one `setting` of a model.
+
+    class TeamSettings(Inputs):
+        name: Line = setting("Name", "As boards show it.")
+        seats: Whole | None = setting("Seats", "Left empty, there is no limit.", default=None, ge=1)
+
+From it are made the fields of forms (`declared.forms`), the options of commands (`declared.commands`), bodies and
+schemas of the API, and the tables in docs (`declared.tables`). `checked` tells all that is wrong at once.
+"""
+
+import datetime as dt
+import inspect
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo
+from pydantic import model_validator as _model_validator
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined, PydanticUndefinedType
+
+from leaderboard.declared.texts import text_problem
+from leaderboard.errors import InvalidFields
+from leaderboard.numbers import read_ratio, read_whole
+
+LONGEST_LINE = 120  # characters
+# What the tables hold, with room for the grace and for any time zone.
+FIRST_DAY, LAST_DAY = dt.datetime(1901, 1, 1, tzinfo=dt.UTC), dt.datetime(9998, 1, 1, tzinfo=dt.UTC)
+GREATEST = 10**9  # more than anybody means, and what both databases can hold
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How forms and commands show a setting.
+
+    option  its option on the command line, where that is not made of its name; "" for none
+    words   of each value of a choice
+    lines   of a text that may have several
+    code    set in a fixed width; short: a narrow field
+    is_file the option names a file that holds the text
+    attributes  further ones of the field of a form
+    """
+
+    option: str | None = None
+    words: Mapping[Any, str] | None = None
+    lines: int = 1
+    code: bool = False
+    short: bool = False
+    is_file: bool = False
+    attributes: Mapping[str, str] | None = None
+
+
+ADDRESS = Shown(attributes={"autocomplete": "off", "autocapitalize": "none"})
+
+
+def setting(
+    label: str,
+    help: str = "",  # noqa: A002  # what every parser of options calls it
+    *,
+    default: Any = PydanticUndefined,
+    shown: Shown | None = None,
+    **bounds: Any,
+) -> Any:
+    """A field of a model. bounds: pydantic's own, such as ge, le and max_length."""
+    field = Field(default, title=label, description=help or None, **bounds)
+    field.metadata.append(shown or Shown())
+    return field
+
+
+class Inputs(BaseModel):
+    """What is given at once. An empty text stands for none where something else than a text is asked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @_model_validator(mode="before")
+    @classmethod
+    def _leave_empty_out(cls, values: Any, info: ValidationInfo) -> Any:
+        if info.mode != "python" or not isinstance(values, Mapping):
+            return values
+        empty = {
+            name
+            for name, value in values.items()
+            if isinstance(value, str) and not value.strip() and not _holds(cls, name, str)
+        }
+        none = {name: None for name in empty if _holds(cls, name, types.NoneType)}
+        return {name: value for name, value in values.items() if name not in empty} | none
+
+    def given(self) -> dict[str, Any]:
+        """What was given, by name, but for whether it is confirmed: the rest stays as it is."""
+        return {
+            name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set - {"confirm"}
+        }
+
+
+Model = TypeVar("Model", bound=Inputs)
+
+
+def changes_of(model: type[Model]) -> type[Model]:
+    """Decorates a model derived from one of settings: what it inherits may all be left out, and stays then."""
+    own = inspect.get_annotations(model)
+    for name, field in model.model_fields.items():
+        if name not in own:
+            field.default, field.validate_default = None, False
+    model.model_config["json_schema_extra"] = _without_defaults
+    model.model_rebuild(force=True)
+    return model
+
+
+def _without_defaults(schema: dict[str, Any]) -> None:
+    for field in schema.get("properties", {}).values():
+        field.pop("default", None)
+
+
+def shown_of(field: FieldInfo) -> Shown:
+    """How a setting is shown."""
+    return next((part for part in field.metadata if isinstance(part, Shown)), Shown())
+
+
+def kinds_of(annotation: Any) -> tuple[Any, ...]:
+    """The types that a setting may have: `(int, NoneType)` of `Annotated[int, …] | None`."""
+    if typing.get_origin(annotation) is Annotated:
+        return kinds_of(typing.get_args(annotation)[0])
+    if typing.get_origin(annotation) in (types.UnionType, typing.Union):
+        return tuple(kind for part in typing.get_args(annotation) for kind in kinds_of(part))
+    return (annotation,)
+
+
+def _holds(model: type[Inputs], name: str, kind: type) -> bool:
+    field = model.model_fields.get(name)
+    return field is not None and kind in kinds_of(field.annotation)
+
+
+def checked(model: type[Model], values: Mapping[str, Any], **context: Any) -> Model:
+    """The values as the model's, texts as numbers and moments. context: what its checks need to know.
+
+    Raises InvalidFields with everything that is wrong, by the names of the settings.
+    """
+    try:
+        return model.model_validate(values, context=context)
+    except ValidationError as error:
+        raise InvalidFields(problems_of(error, model)) from None
+
+
+def checked_json(model: type[Model], content: bytes) -> Model:
+    """The same of JSON, in which a number is a number and no text."""
+    try:
+        return model.model_validate_json(content, strict=True)
+    except ValidationError as error:
+        raise InvalidFields(problems_of(error, model)) from None
+
+
+def problems_of(error: ValidationError, model: type[BaseModel]) -> dict[str, list[str]]:
+    """What is wrong, by field, in the same words wherever it was given."""
+    problems: dict[str, list[str]] = {}
+    for each in error.errors(include_url=False):
+        name, *within = each["loc"] or ("",)
+        cause = each.get("ctx", {}).get("error")
+        if cause is not None and isinstance(cause.args[0], InvalidFields):  # it is about several fields
+            problems |= cause.args[0].fields
+            continue
+        words = WORDS.get(each["type"], each["msg"])
+        if each["type"] == "extra_forbidden":
+            words = f"is not known here; known are: {', '.join(sorted(model.model_fields)) or 'none'}"
+        elif each["type"] == "value_error":
+            words = str(cause)
+        elif "expected" in each.get("ctx", {}):
+            words = f"choose one of: {each['ctx']['expected'].replace(' or ', ', ').replace(chr(39), '')}"
+        else:
+            words = words.format_map(each.get("ctx", {}))
+        number = next((f"{part + 1}: " for part in within if isinstance(part, int)), "")  # of a list
+        problems.setdefault(str(name), []).extend(f"{number}{line}" for line in words.splitlines())
+    return {name: list(dict.fromkeys(words)) for name, words in problems.items()}
+
+
+WORDS = {
+    "missing": "is missing",
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float", "int_parsing_size"), "give a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing", "finite_number"), "give a number such as 0.5"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "say true or false"),
+    **dict.fromkeys(("string_type", "string_unicode"), "give a text"),
+    **dict.fromkeys(("list_type", "tuple_type"), "give a list"),
+    **dict.fromkeys(("datetime_type", "datetime_parsing"), "give a date such as 2026-09-30T18:00Z"),
+    "greater_than_equal": "give a number of at least {ge:,}",
+    "greater_than": "give a number above {gt:,}",
+    "less_than_equal": "give a number of at most {le:,}",
+    "less_than": "give a number below {lt:,}",
+    "string_too_short": "is missing",
+    "too_short": "is missing",
+    "string_too_long": "use at most {max_length:,} characters",
+    "too_long": "give at most {max_length:,}",
+}
+
+
+def _whole(value: Any, info: ValidationInfo) -> Any:
+    if not isinstance(value, str) or info.mode == "json":
+        return value
+    try:
+        return read_whole(value.strip())
+    except ValueError:
+        raise ValueError("give a whole number of at most 18 digits") from None
+
+
+def _ratio(value: Any, info: ValidationInfo) -> Any:
+    if not isinstance(value, str) or info.mode == "json":
+        return value
+    try:
+        return read_ratio(value.strip())
+    except ValueError:
+        raise ValueError(f"{value.strip()!r} is no finite number; give one such as 0.5 or 1/600") from None
+
+
+def _moment(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return dt.datetime.fromisoformat(value.strip())
+    except ValueError:
+        raise ValueError("give a day and a time, like 2026-09-30T18:00") from None
+
+
+def _in_range(moment: dt.datetime) -> dt.datetime:
+    known = moment if moment.tzinfo is not None else moment.replace(tzinfo=dt.UTC)
+    if not FIRST_DAY <= known < LAST_DAY:
+        raise ValueError(f"give a date from {FIRST_DAY.year} to {LAST_DAY.year - 1}")
+    return moment
+
+
+def _line(text: str) -> str:
+    if problem := text_problem(text, LONGEST_LINE):
+        raise ValueError(problem)
+    return " ".join(text.split())
+
+
+def text_of(longest: int) -> Any:
+    """The validator of a text of at most so many characters, without blanks around it."""
+
+    def check(text: str) -> str:
+        if problem := text_problem(text, longest):
+            raise ValueError(problem)
+        return text.strip()
+
+    return AfterValidator(check)
+
+
+def needed(text: str) -> str:
+    """Refuses an empty text."""
+    if not text.strip():
+        raise ValueError("is missing")
+    return text
+
+
+WHOLE = BeforeValidator(_whole)
+Line = Annotated[str, AfterValidator(_line)]  # a text of one line
+Name = Annotated[Line, AfterValidator(needed)]  # one that must not be empty
+Whole = Annotated[int, WHOLE]
+Ratio = Annotated[float, BeforeValidator(_ratio)]  # also as one number divided by another
+Moment = Annotated[
+    dt.datetime,
+    BeforeValidator(_moment),
+    AfterValidator(_in_range),
+    Field(
+        description="With an offset, such as 2027-05-01T12:00:00Z or …+02:00; without one it is what clocks show in "
+        "the evaluation's time zone."
+    ),
+]
+Confirm = Annotated[bool, Field(description="To what it does at once, which a refusal without it lists.")]
+
+
+def defaults_of(model: type[Inputs]) -> dict[str, Any]:
+    """What holds where a setting is left out, by name."""
+    return {name: field.default for name, field in model.model_fields.items() if not is_required(field)}
+
+
+def is_required(field: FieldInfo) -> bool:
+    """Whether a setting has no default."""
+    return isinstance(field.default, PydanticUndefinedType) and field.default_factory is None

@@ -1,0 +1,1 @@
+"""Evaluations: one period and condition of a campaign."""

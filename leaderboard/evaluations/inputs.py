@@ -1,0 +1,171 @@
+"""The settings of an evaluation, each declared once."""
+
+import datetime as dt
+import re
+from typing import Annotated
+
+from pydantic import ValidationInfo, field_validator
+
+from leaderboard import metrics
+from leaderboard.declared.inputs import (
+    GREATEST,
+    Confirm,
+    Inputs,
+    Line,
+    Moment,
+    Name,
+    Shown,
+    Whole,
+    changes_of,
+    setting,
+    text_of,
+)
+from leaderboard.metrics.measure import NEEDED
+from leaderboard.rules import time_zones
+from leaderboard.rules.phases import LONGEST_GRACE, Opening
+from leaderboard.rules.quotas import DAILY_QUOTA
+from leaderboard.rules.settings import Judging, lacks
+
+YEAR = re.compile(r"(?<!\d)(?:19|20)[0-9][0-9](?!\d)")
+WHEN = {
+    Opening.ALWAYS: "always",
+    Opening.OPENED: "once the evaluation has opened",
+    Opening.CLOSED: "once the evaluation has closed",
+    Opening.NEVER: "never: to organisers only",
+}
+NO_LIMIT = "Left empty, there is no limit."
+DRAFT = "Draft: for everybody but organisers it is as if it were not there"
+
+
+class EvaluationSettings(Inputs):
+    """Every setting that organisers change, in the order of the form."""
+
+    title: Name = setting("Title", "Its name on every page.")
+    period: Name = setting("Period", "Its year or round, like 2026.")
+    condition: Line = setting("Condition", "Its language or task, where a period has several evaluations.", default="")
+    description: Annotated[str, text_of(4000)] = setting("Description", default="", shown=Shown(lines=3))
+    draft: bool = setting(DRAFT, default=False, shown=Shown("--draft/--public"))
+    period_key: Whole | None = setting(
+        "Number to sort periods by", "Left empty, it is the year in the period.", default=None, validate_default=True,
+        ge=-GREATEST, le=GREATEST,
+    )  # fmt: skip
+    time_zone: Line = setting(
+        "Time zone of the dates",
+        "UTC, AoE (anywhere on Earth), or one such as Europe/Berlin. Pages show UTC.",
+        default=time_zones.UTC,
+        shown=Shown(attributes={"list": "zones", "autocomplete": "off", "autocapitalize": "none"}),
+    )
+    opens_at: Moment | None = setting(
+        "Opens", "Left empty, it is open from the start.", default=None, shown=Shown("--opens")
+    )
+    closes_at: Moment | None = setting("Closes", "Left empty, it never closes.", default=None, shown=Shown("--closes"))
+    grace_seconds: Whole = setting(
+        "Seconds of grace after closing",
+        "In which uploads that began before may end. What closing makes public opens only then.",
+        default=60, ge=0, le=LONGEST_GRACE, shown=Shown("--grace"),
+    )  # fmt: skip
+    late_allowed: bool = setting(
+        "Take late runs too; they are shown and not ranked", default=False, shown=Shown("--late/--no-late")
+    )
+    daily_quota: Whole | None = setting(
+        "Submissions of a team in a day", f"{NO_LIMIT} Each one's figures tell something of the judgments.",
+        default=DAILY_QUOTA, ge=0, le=GREATEST,
+    )  # fmt: skip
+    total_quota: Whole | None = setting("Submissions of a team in all", NO_LIMIT, default=None, ge=0, le=GREATEST)
+    collection: Line = setting("Collection", "What is searched.", default="")
+    documents: Whole | None = setting(
+        "Documents in the collection",
+        "N_total. Detection measures such as AQWV need it.",
+        default=None,
+        ge=1,
+        le=10**15,
+    )
+    judging: Judging = setting("Judging", default=Judging.POOLED, shown=Shown(words={
+        Judging.POOLED: "Pooled: a query without judgments is left out and reported",
+        Judging.COMPLETE: "Complete: a query without judgments has no relevant document",
+    }))  # fmt: skip
+    relevance_level: Whole = setting("Lowest grade that is relevant", default=1, ge=1, le=GREATEST)
+    results: Opening = setting("The board is public", default=Opening.ALWAYS, shown=Shown(words=WHEN))
+    own_results: bool = setting("Show a team its own means before that", default=True)
+    details: Opening = setting(
+        "Results by query, which reveal judgments, are public", default=Opening.CLOSED, shown=Shown(words=WHEN)
+    )
+    texts: Opening = setting("Texts and tags of queries are public", default=Opening.OPENED, shown=Shown(words=WHEN))
+    hidden_queries: Opening = setting(
+        "Hidden queries are shown and counted as all others",
+        "Until then only organisers know of them, and public means are over the others.",
+        default=Opening.CLOSED, shown=Shown(words=WHEN),
+    )  # fmt: skip
+    anonymous_until: Moment | None = setting(
+        "Names of teams and systems are hidden until",
+        "Each team sees its own. On that moment the board shows them by itself.", default=None,
+    )  # fmt: skip
+    judgments_published: bool = setting(
+        "Publish the judgments", "Once it has closed and never before: as pages, and as a file that trec_eval reads.",
+        default=False, shown=Shown("--publish-judgments/--keep-judgments"),
+    )  # fmt: skip
+
+    @field_validator("period_key")
+    @classmethod
+    def _sort_by_year(cls, key: int | None, info: ValidationInfo) -> int | None:
+        if key is not None or not info.data.get("period"):
+            return key
+        year = YEAR.search(info.data["period"])
+        if year is None:
+            raise ValueError("the label holds no year: give a whole number to sort it by")
+        return int(year[0])
+
+    @field_validator("time_zone")
+    @classmethod
+    def _is_a_zone(cls, zone: str) -> str:
+        if problem := time_zones.zone_problem(zone):
+            raise ValueError(problem)
+        return zone
+
+    @field_validator("opens_at", "closes_at", "anonymous_until")
+    @classmethod
+    def _in_utc(cls, moment: dt.datetime | None, info: ValidationInfo) -> dt.datetime | None:
+        """A date without an offset is what clocks of the evaluation's time zone show."""
+        zone = info.data.get("time_zone")
+        if moment is not None and moment.tzinfo is None and zone is not None:
+            moment = time_zones.from_local(moment, zone)
+        opens_at = info.data.get("opens_at")
+        ends = info.field_name == "closes_at" and moment is not None and moment.tzinfo is not None
+        if ends and opens_at is not None and opens_at.tzinfo is not None and opens_at >= moment:
+            raise ValueError("give a moment after the opening")
+        return moment
+
+    @field_validator("documents")
+    @classmethod
+    def _measures_have_what_they_need(cls, documents: int | None, info: ValidationInfo) -> int | None:
+        """context: the measures of the campaign."""
+        for measure in map(metrics.parse, (info.context or {}).get("measures", ())):
+            if not info.data.get("draft") and lacks(measure, documents=documents, beta=1.0, known=True, subtopics=True):
+                raise ValueError(f"{measure} needs {NEEDED['documents']}; only a draft may lack it")
+        return documents
+
+
+@changes_of
+class EvaluationChanges(EvaluationSettings):
+    """What of an evaluation is to change; what is left out stays."""
+
+    confirm: Confirm = False
+
+
+class NewEvaluation(EvaluationSettings):
+    """An evaluation to make, as a draft unless told."""
+
+    slug: str = setting("Address", "The last part of its address, like 2026-text. It can't be changed later. Left "
+        "empty, it is made from period and condition.", default="")  # fmt: skip
+    draft: bool = setting(DRAFT, default=True, shown=Shown("--draft/--public"))
+
+
+@changes_of
+class EvaluationClone(EvaluationSettings):
+    """What is to be another than a year later in the clone."""
+
+    slug: str = setting("Address", "The last part of its address.", default="")
+    with_queries: bool = setting(
+        "Copy the queries too: texts, tags, which are hidden and which are excluded",
+        default=False, shown=Shown("--with-queries"),
+    )  # fmt: skip
