@@ -21,6 +21,7 @@ __all__ = ["serve"]
 
 THREADS = 400  # of one process, most of which wait for slow clients
 CONNECTIONS = 1000  # of one process
+IDLE_SECONDS = 5  # between two requests of a connection, and before its first one
 FILES = 4096  # that one process may have open
 NEW_KEY = "python -c 'import secrets; print(secrets.token_hex(32))'"
 
@@ -91,6 +92,7 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
         workers=workers,
         threads=THREADS,
         worker_connections=CONNECTIONS,
+        keepalive=IDLE_SECONDS,
         umask=_umask(),
         # gunicorn would believe headers of a peer on this machine; what proxies say is the site's own setting.
         forwarded_allow_ips="",
