@@ -21,6 +21,7 @@ from leaderboard.formats.topics import (
     TAGS,
     TEXTS,
     TOLD,
+    Record,
     description_of,
     read_sgml,
     read_xml,
@@ -93,10 +94,7 @@ def read_queries(
         head = text.peek(HEAD_BYTES)
         if is_archive(head):
             raise rejection(problems.name, READERS["archive"].refusal)
-        read = _reader_of(head)
-        if read in (_columns, _json_lines):  # topics are marked: what holds one is of this kind
-            problems.guess = guess_content(head, "queries")
-        for given in read(text, problems):
+        for given in _given(text, head, problems):
             try:
                 row = _checked(given, problems.limits)
             except Wrong as wrong:
@@ -118,21 +116,22 @@ def read_queries(
     return tuple(row for _, row in rows.values())
 
 
-def _reader_of(head: bytes) -> Callable[[CappedReader, Problems], Iterator[_Given]]:
+def _given(text: CappedReader, head: bytes, problems: Problems) -> Iterator[_Given]:
     if starts_sgml(head):
-        return _topics_in_sgml
+        return _topics(read_sgml(text, problems), problems)
     if starts_xml(head):
-        return _topics_in_xml
-    return _json_lines if head.lstrip().startswith(b"{") else _columns
+        return _topics(read_xml(text, problems), problems)
+    problems.guess = guess_content(head, "queries")  # topics are marked: what holds one is of this kind
+    return _lines(text, _object if head.lstrip().startswith(b"{") else _fields, problems)
 
 
-def _columns(text: CappedReader, problems: Problems) -> Iterator[_Given]:
+def _lines(text: CappedReader, read: Callable[[int, str, bool], _Given], problems: Problems) -> Iterator[_Given]:
     for number, line in numbered_lines(text, problems):
-        if not line.strip() or line.startswith("#"):
+        if not line.strip() or (read is _fields and line.startswith("#")):
             continue
         problems.lines += 1
         try:
-            yield _fields(number, line, problems.lines == 1)
+            yield read(number, line, problems.lines == 1)
         except Wrong as wrong:
             problems.add(number, wrong)
 
@@ -154,18 +153,7 @@ def _fields(number: int, line: str, is_first: bool) -> _Given:
     return _Given(number, query, text, tags.split(","))
 
 
-def _json_lines(text: CappedReader, problems: Problems) -> Iterator[_Given]:
-    for number, line in numbered_lines(text, problems):
-        if not line.strip():
-            continue
-        problems.lines += 1
-        try:
-            yield _object(number, line)
-        except Wrong as wrong:
-            problems.add(number, wrong)
-
-
-def _object(number: int, line: str) -> _Given:
+def _object(number: int, line: str, _is_first: bool) -> _Given:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -195,14 +183,8 @@ def _list_of_tags(query: str, value: Any) -> Sequence[str]:
     return tags
 
 
-def _topics_in_sgml(text: CappedReader, problems: Problems) -> Iterator[_Given]:
-    for topic in read_sgml(text, problems):
-        problems.lines += 1
-        yield _Given(topic.line, topic.id, topic.words, topic.tags, topic.description)
-
-
-def _topics_in_xml(text: CappedReader, problems: Problems) -> Iterator[_Given]:
-    for topic in read_xml(text, problems):
+def _topics(records: Iterator[Record], problems: Problems) -> Iterator[_Given]:
+    for topic in records:
         problems.lines += 1
         yield _Given(topic.line, topic.id, topic.words, topic.tags, topic.description)
     if not problems.lines:
@@ -217,14 +199,11 @@ def _checked(given: _Given, limits: Limits) -> QueryRow:
     if query in (".", ".."):
         raise Wrong(f"query id {query!r} can't stand in the address of a page", "a query id is made of dots alone")
     text = " ".join(given.text.split())
-    if len(text) > LONGEST_TEXT:
-        long = f"is longer than {LONGEST_TEXT:,} characters"
-        raise Wrong(f"the text of query {shown(query)} {long}", f"the text of a query {long}")
-    _require_seen("text", text)
-    if len(given.description) > LONGEST_TEXT:
-        long = f"is longer than {LONGEST_TEXT:,} characters"
-        raise Wrong(f"the description of query {shown(query)} {long}", f"the description of a query {long}")
-    _require_seen("description", given.description.replace("\n", ""))
+    for what, words in (("text", text), ("description", given.description.replace("\n", ""))):
+        if len(words) > LONGEST_TEXT:
+            long = f"is longer than {LONGEST_TEXT:,} characters"
+            raise Wrong(f"the {what} of query {shown(query)} {long}", f"the {what} of a query {long}")
+        _require_seen(what, words)
     return QueryRow(query, text, tuple(_tag(tag) for tag in map(str.strip, given.tags) if tag), given.description)
 
 

@@ -205,14 +205,14 @@ class Rows:
 
     def add_repeats(self, later: NDArray[np.int64], first: NDArray[np.int64], what: str) -> None:
         """Adds a problem for each of the rows that `repeats` gives; `what` says it of a document."""
-        told = later[: self.problems.limits.problems]
-        kind = f"a document {what} for one query"
-        documents, queries = self.document.take(told).tolist(), self.column("query")
-        for row, earlier, document in zip(told.tolist(), first.tolist(), documents, strict=False):
-            (line, part), (first_line, _) = self._line(row), self._line(earlier)
-            where = f"for query {shown(self._numbering.ids[queries[row]])} (first on line {first_line})"
-            self.problems.add(line, Wrong(f"document {shown(document.decode())} {what} {where}", kind), part)
-        self.problems.count_more(kind, len(later) - len(told))
+        earlier = iter(first.tolist())
+        self.add_each(
+            later,
+            f"a document {what} for one query",
+            lambda query, document: (
+                f"document {document} {what} for query {shown(query)} (first on line {self._line(next(earlier))[0]})"
+            ),
+        )
 
     def _line(self, row: int) -> tuple[int, Part]:
         """The 1-based line that a row stands on, and the file of an archive."""

@@ -242,7 +242,7 @@ def test_who_names_a_system_that_is_not_there_is_told_how_to_make_one(ada: Progr
     [
         ("%PDF-1.7 nonsense", "is a PDF document"),
         ("q1 0 d1 1\nq1 0 d2 0\n", "it looks like judgments"),
-        ("topic,url,weight\nq1,d1,0.5\nq1,d2,0.4\n", "begin it with a header that names the columns query, document"),
+        ("topic,url,weight\nq1,d1,0.5\nq1,d2,0.4\n", "begin it with a header that names the columns"),
         ("x", "expected 6 columns, found 1"),
         ("query,document,score\n" + "q1,d1,1\n" * 9, "8 of 9 lines: document d1 is listed twice for query q1"),
     ],
