@@ -10,9 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.models import (
-    Event,
-)
+from leaderboard.models import Event
 from leaderboard.rules.digests import event_hash
 
 
