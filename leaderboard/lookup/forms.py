@@ -9,13 +9,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.formats import FileRules
 from leaderboard.lookup.runs import with_current_scoring
-from leaderboard.models import (
-    Agreement,
-    CollectionList,
-    Evaluation,
-    Scoring,
-    Submission,
-)
+from leaderboard.models import Agreement, CollectionList, Evaluation, Scoring, Submission
 from leaderboard.rules.form_fields import FormField, ShownTo, answers_of, fields_from_json, said_by
 from leaderboard.rules.states import State
 

@@ -8,15 +8,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, known_campaigns, known_evaluations
 from leaderboard.lookup.absent import missing
 from leaderboard.lookup.sets import IS_CURRENT, note_current_set
-from leaderboard.models import (
-    Campaign,
-    Evaluation,
-    JudgmentRevision,
-    Query,
-    ScoringSet,
-    Submission,
-    System,
-)
+from leaderboard.models import Campaign, Evaluation, JudgmentRevision, Query, ScoringSet, Submission, System
 from leaderboard.rules.settings import Split, Subset
 
 Columns = TypeVarTuple("Columns")

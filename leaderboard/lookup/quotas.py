@@ -7,14 +7,7 @@ from typing import Any, TypedDict
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.models import (
-    Arrival,
-    Evaluation,
-    Participation,
-    PersonalUse,
-    StagedRun,
-    Submission,
-)
+from leaderboard.models import Arrival, Evaluation, Participation, PersonalUse, StagedRun, Submission
 from leaderboard.rules.quotas import Quota, day_of, quota_of, start_of
 
 

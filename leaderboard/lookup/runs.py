@@ -8,15 +8,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.lookup.places import Columns
 from leaderboard.lookup.sets import IS_CURRENT
-from leaderboard.models import (
-    Evaluation,
-    Participation,
-    Scoring,
-    ScoringSet,
-    Standing,
-    Submission,
-    System,
-)
+from leaderboard.models import Evaluation, Participation, Scoring, ScoringSet, Standing, Submission, System
 from leaderboard.rules.standings import ScoredRun, SystemKind
 from leaderboard.rules.states import STANDING, SetState, State
 

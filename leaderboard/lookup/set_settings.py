@@ -14,15 +14,7 @@ from leaderboard.errors import InvalidFields
 from leaderboard.formats import Judgments
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.metrics.stored import measures_beside
-from leaderboard.models import (
-    Campaign,
-    Evaluation,
-    Judgment,
-    JudgmentRevision,
-    KnownDocument,
-    Query,
-    SubtopicJudgment,
-)
+from leaderboard.models import Campaign, Evaluation, Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Split
 
 

@@ -7,11 +7,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.db import read_so_far
 from leaderboard.errors import NotFound
-from leaderboard.models import (
-    Evaluation,
-    JudgmentRevision,
-    ScoringSet,
-)
+from leaderboard.models import Evaluation, JudgmentRevision, ScoringSet
 from leaderboard.rules.states import STANDING, SetState
 
 IS_CURRENT = ScoringSet.state == SetState.CURRENT

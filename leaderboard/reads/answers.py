@@ -108,7 +108,10 @@ def accepted_agreements(session: Session, run: Submission) -> tuple[AcceptedAgre
         .where(Agreement.evaluation_id == run.evaluation_id, Acceptance.user_id == run.submitter_id)
         .order_by(Agreement.key, Agreement.version)
     )
-    return tuple(AcceptedAgreement(one.key, one.version, one.title, one.text, at) for one, at in rows)
+    return tuple(
+        AcceptedAgreement(agreement.key, agreement.version, agreement.title, agreement.text, at)
+        for agreement, at in rows
+    )
 
 
 def _said_of(run: Submission, scoring: Scoring | None) -> dict[str, str]:

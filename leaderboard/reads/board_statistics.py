@@ -158,7 +158,11 @@ def parked_runs(session: Session, evaluation: Evaluation) -> tuple[ParkedRun, ..
         .where(_has_failed(evaluation), on_boards())
         .order_by(Scoring.submission_id, ScoringSet.id)
     ).all()
-    return tuple({one.submission_id: ParkedRun(one.submission_id, one.failure, holds) for one, holds in rows}.values())
+    return tuple(
+        {
+            scoring.submission_id: ParkedRun(scoring.submission_id, scoring.failure, holds) for scoring, holds in rows
+        }.values()
+    )
 
 
 def _has_failed(evaluation: Evaluation) -> sa.ColumnElement[bool]:

@@ -92,7 +92,7 @@ class CampaignPage:
 def campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[CampaignSummary, ...]:
     """Every campaign that the reader may know of: with an open evaluation, then the newest; archived ones last."""
     known = known_to(session, actor)
-    candidates = primary_candidates(session, actor, [one for own in known.values() for one in own], now)
+    candidates = primary_candidates(session, actor, [evaluation for own in known.values() for evaluation in own], now)
     return campaign_summaries(session, actor, known, candidates, now)
 
 
@@ -107,8 +107,8 @@ def known_to(session: Session, actor: Actor) -> dict[Campaign, list[Evaluation]]
         .order_by(Campaign.created_at.desc(), Campaign.id, *EVALUATION_ORDER)
     )
     known: dict[Campaign, list[Evaluation]] = {}
-    for one, evaluation in rows:
-        own = known.setdefault(one, [])
+    for campaign, evaluation in rows:
+        own = known.setdefault(campaign, [])
         if evaluation is not None:
             own.append(evaluation)
     return known
@@ -122,14 +122,16 @@ def campaign_summaries(
     now: dt.datetime,
 ) -> tuple[CampaignSummary, ...]:
     """`campaigns`, given what `known_to` and `primary_candidates` give."""
-    summaries = _summaries(session, actor, [one for own in known.values() for one in own], candidates, now)
+    summaries = _summaries(
+        session, actor, [evaluation for own in known.values() for evaluation in own], candidates, now
+    )
     found = []
-    for one, evaluations in known.items():
+    for campaign, evaluations in known.items():
         own = [summaries[evaluation.id] for evaluation in evaluations]
         found.append(
             CampaignSummary(
-                campaign=campaign_heading(one),
-                primary=column(one.primary_measure),
+                campaign=campaign_heading(campaign),
+                primary=column(campaign.primary_measure),
                 evaluations=len(own),
                 open=tuple(
                     each.evaluation for each in own if each.evaluation.phase == Phase.OPEN and not each.evaluation.draft

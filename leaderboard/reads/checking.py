@@ -161,7 +161,7 @@ def completed(
         )
         .order_by(Submission.id)
     )
-    found = replace(found, twins=tuple(one.name for one in twins))
+    found = replace(found, twins=tuple(twin.name for twin in twins))
     if run is None or not found.is_read:
         return found
     if found.whole and may_see(actor, evaluation, Sight.DETAILS, now):
@@ -172,7 +172,7 @@ def completed(
 def waiting_runs(session: Session, actor: Actor, evaluation_id: int, now: dt.datetime) -> tuple[Staged, ...]:
     """The reader's own runs that wait for their yes in an evaluation, the oldest first."""
     own = _own(actor, evaluation_id, now).where(StagedRun.submission_id.is_(None), ~StagedRun.taken_back)
-    return tuple(_staged(session, one) for one in session.scalars(own.order_by(StagedRun.id)))
+    return tuple(_staged(session, staged) for staged in session.scalars(own.order_by(StagedRun.id)))
 
 
 def waiting_run(session: Session, actor: Actor, evaluation_id: int, staged_id: int, now: dt.datetime) -> Staged:

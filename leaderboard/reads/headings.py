@@ -164,7 +164,7 @@ def terms_of(
     team_id: int | None = None,
 ) -> dict[int, Terms]:
     """Evaluation id -> the terms of the scoring set that comes with it, as `terms` gives them; in two statements."""
-    roundings = {own.id: rounding_seen(actor, one, own.settings, now, team_id) for one, own in sets}
+    roundings = {own.id: rounding_seen(actor, evaluation, own.settings, now, team_id) for evaluation, own in sets}
     judged = judged_queries(session, [own for _, own in sets if roundings[own.id] is None])
     betas = _betas(session, [own for _, own in sets if roundings[own.id] is not None])
     found = {}
@@ -224,7 +224,7 @@ def _betas(session: Session, sets: Sequence[ScoringSet]) -> dict[int, float | No
     if not wanted:
         return {}
     row = session.execute(sa.select(*map(_used, wanted))).one()
-    return dict(zip((one.id for one in wanted), row, strict=True))
+    return dict(zip((scoring_set.id for scoring_set in wanted), row, strict=True))
 
 
 def judged_queries(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[JudgedQuery]]:
@@ -232,14 +232,14 @@ def judged_queries(session: Session, sets: Iterable[ScoringSet]) -> dict[int, li
     wanted = list(sets)
     found = queries_of(session, wanted)
     # One that came after the set has no place in its vectors.
-    return {own.id: [one for one in found[own.id] if one.position < own.settings.queries] for own in wanted}
+    return {own.id: [query for query in found[own.id] if query.position < own.settings.queries] for own in wanted}
 
 
 def queries_of(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[JudgedQuery]]:
     """Set id -> all queries of its evaluation, those too that came after it; as `judged_queries` gives them."""
     wanted = list(sets)
     known: dict[int, list[JudgedQuery]] = read_so_far(session, "judged queries")
-    if unread := [one for one in wanted if one.id not in known]:
+    if unread := [scoring_set for scoring_set in wanted if scoring_set.id not in known]:
         known.update((scoring_set.id, []) for scoring_set in unread)
         best_grade = (
             sa.select(sa.func.max(Judgment.grade))
@@ -264,7 +264,7 @@ def queries_of(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[J
         )
         for set_id, *row in rows:
             known[set_id].append(JudgedQuery(*row))
-    return {one.id: known[one.id] for one in wanted}
+    return {scoring_set.id: known[scoring_set.id] for scoring_set in wanted}
 
 
 def queries_of_subset(session: Session, scoring_set: ScoringSet, subset: Subset, texts: bool) -> list[JudgedQuery]:
@@ -289,8 +289,8 @@ def _counts(judged: Sequence[JudgedQuery], scoring_set: ScoringSet, subset: Subs
     """The counts of queries for a reader who may know which are judged."""
     settings = scoring_set.settings
     excluded = set(settings.excluded)
-    seen = [one for one in judged if not subset.leaves_out(one.split)]
-    left = [one for one in seen if one.external_id not in excluded]
+    seen = [query for query in judged if not subset.leaves_out(query.split)]
+    left = [query for query in seen if query.external_id not in excluded]
     counted = [one for one in left if one.best_grade is not None or settings.judging is Judging.COMPLETE]
     return {
         "queries": len(seen),

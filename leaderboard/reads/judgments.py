@@ -133,14 +133,14 @@ def published(
         revision=revision.number if revision else None,
         sha256=revision.sha256 if revision else "",
         file_sha256=digest.hexdigest() if scoring_set else "",
-        grades=tuple(sorted({grade for one in found for grade in one.grades})),
+        grades=tuple(sorted({grade for query in found for grade in query.grades})),
         relevance_level=evaluation.relevance_level,
         queries=shown,
         paging=paging,
-        judgments=sum(one.judged for one in found),
-        in_file=sum(one.judged for one in found if not one.excluded),
+        judgments=sum(query.judged for query in found),
+        in_file=sum(query.judged for query in found if not query.excluded),
         files=_files(scoring_set),
-        excluded=sum(one.excluded for one in found),
+        excluded=sum(query.excluded for query in found),
         public=may_see(VISITOR, evaluation, Sight.JUDGMENTS, now),
         to_publish=evaluation.judgments_published,
     )
@@ -164,7 +164,7 @@ def documents_of(
             Judgment.revision_id == (scoring_set.revision_id if scoring_set else None), Judgment.query_id == query.id
         )
     )
-    ordered = sorted((JudgedDocument(*row) for row in rows), key=lambda one: (-one.grade, one.document))
+    ordered = sorted((JudgedDocument(*row) for row in rows), key=lambda judged: (-judged.grade, judged.document))
     shown, paging = paged(ordered, page, PAGE)
     return JudgedDocuments(
         evaluation=evaluation_heading(evaluation, now),

@@ -108,7 +108,7 @@ class MovedPage:
     @property
     def order(self) -> Orders:
         """By the measure of the table."""
-        return next(one for one in self.orders if one.column == self.column)
+        return next(order for order in self.orders if order.column == self.column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,16 +210,16 @@ def sources(
     columns = columns_of(sets[0].settings) if sets else ()
     by = pick(columns, measure) if columns else None
     compared = [[each for each in columns if each.name in scoring_set.settings.measures] for scoring_set in sets]
-    asked = [(one, now, [each.name for each in own]) for one, own in zip(sets, compared, strict=True)]
+    asked = [(scoring_set, now, [each.name for each in own]) for scoring_set, own in zip(sets, compared, strict=True)]
     boards = load_boards(session, actor, evaluation, asked, [by] * len(asked)) if by else ()
     labels = _labels(session, evaluation, boards)
     names = _names(labels)
     agreements = tuple(
         Agreement(
-            stood_set(evaluation, one),
+            stood_set(evaluation, scoring_set),
             tuple(orders(each, shared((boards[0], board), (each, each)), names) for each in own),
         )
-        for one, board, own in zip(sets[1:], boards[1:], compared[1:], strict=True)
+        for scoring_set, board, own in zip(sets[1:], boards[1:], compared[1:], strict=True)
     )
     return SourcesPage(
         evaluation=evaluation_heading(evaluation, now),

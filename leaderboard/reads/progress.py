@@ -168,12 +168,12 @@ def progress_in(
     known = tuple(sorted({evaluation.condition for evaluation in evaluations}))
     for condition in conditions:
         if condition and condition not in known:
-            listed = ", ".join(one for one in known if one) or "none"
+            listed = ", ".join(name for name in known if name) or "none"
             raise BadInput(f"condition={condition}: the conditions of this campaign are: {listed}")
     columns = tuple(column(name) for name in campaign_measures(campaign))
     by = pick(columns, measure)
     periods = _periods(session, actor, campaign, seen, now)
-    names = {key: {period.measures[one.name] for one in (by, columns[0])} for key, period in periods.items()}
+    names = {key: {period.measures[each.name] for each in (by, columns[0])} for key, period in periods.items()}
     if candidates is None:
         candidates = load_candidates(session, actor, seen, now, set().union(*names.values()), by=names)
     entries = [candidate for candidate in candidates if not candidate.late and candidate.evaluation_id in periods]
@@ -183,9 +183,9 @@ def progress_in(
     def page(chosen: str) -> ProgressPage:
         here = sorted(
             (evaluation for evaluation in evaluations if evaluation.condition == chosen),
-            key=lambda one: (one.period_key, one.title, one.id),
+            key=lambda evaluation: (evaluation.period_key, evaluation.title, evaluation.id),
         )
-        ordered = tuple(periods[one.id] for one in here if one.id in periods)
+        ordered = tuple(periods[evaluation.id] for evaluation in here if evaluation.id in periods)
         found = _points(entries, ordered, by, shown)
         competing = [point for point in found if not point.entry.is_baseline]
         called = told_apart(point.entry.system for point in found)
@@ -199,11 +199,11 @@ def progress_in(
             systems=_system_lines(competing, numbers, called),
             teams=_team_lines(competing, by, numbers),
             baselines=_system_lines([point for point in found if point.entry.is_baseline], numbers, called),
-            held_back=tuple(one.period for one in here if one not in seen),
+            held_back=tuple(evaluation.period for evaluation in here if evaluation not in seen),
             differing=_differing([period.terms for period in ordered]),
         )
 
-    return [page(one if one in known else _longest(evaluations)) for one in conditions]
+    return [page(condition if condition in known else _longest(evaluations)) for condition in conditions]
 
 
 def _longest(evaluations: Sequence[Evaluation]) -> str:
@@ -223,16 +223,16 @@ def _periods(
     held = terms_of(session, actor, judged, now)
     several = Counter((evaluation.condition, evaluation.period) for evaluation in evaluations)
     periods = {}
-    for one, current in judged:
+    for evaluation, current in judged:
         level = current.settings.relevance_level
-        alone = several[one.condition, one.period] == 1
-        periods[one.id] = Period(
-            evaluation_id=one.id,
-            name=one.period,
-            label=one.period if alone else f"{one.period} · {one.title}",
-            slug=one.slug,
-            title=one.title,
-            terms=held[one.id],
+        alone = several[evaluation.condition, evaluation.period] == 1
+        periods[evaluation.id] = Period(
+            evaluation_id=evaluation.id,
+            name=evaluation.period,
+            label=evaluation.period if alone else f"{evaluation.period} · {evaluation.title}",
+            slug=evaluation.slug,
+            title=evaluation.title,
+            terms=held[evaluation.id],
             measures={name: at_level(name, level) for name in campaign_measures(campaign)},
         )
     return periods
@@ -240,7 +240,7 @@ def _periods(
 
 def _differing(held: Sequence[Terms]) -> dict[str, str]:
     def values(name: str) -> set[object]:
-        return {one.metric_version if name == "metric_version" else getattr(one.settings, name) for one in held}
+        return {terms.metric_version if name == "metric_version" else getattr(terms.settings, name) for terms in held}
 
     return {name: words for name, words in COMPARABLE.items() if len(values(name)) > 1}
 
@@ -250,7 +250,7 @@ def _points(entries: Iterable[Entry], periods: Sequence[Period], by: Column, sho
     found = []
     for period in periods:
         here = column(period.measures[by.name])
-        chosen = choose((one for one in entries if one.evaluation_id == period.evaluation_id), shown, here)
+        chosen = choose((entry for entry in entries if entry.evaluation_id == period.evaluation_id), shown, here)
         places = ranks(chosen, here)
         for entry in chosen:
             figure = entry.figure(here.name)
@@ -342,13 +342,13 @@ class CampaignOverview:
 def front(session: Session, actor: Actor, now: dt.datetime) -> FrontPage:
     """Everything that the front page shows."""
     known = known_to(session, actor)
-    candidates = primary_candidates(session, actor, [one for own in known.values() for one in own], now)
+    candidates = primary_candidates(session, actor, [evaluation for own in known.values() for evaluation in own], now)
     found = campaign_summaries(session, actor, known, candidates, now)
-    current = [one for one in found if not one.campaign.archived]
+    current = [summary for summary in found if not summary.campaign.archived]
     longest = max(current, key=lambda one: len(one.periods), default=None)
     if longest is None:
         return FrontPage(found, None, None)
-    campaign = next(one for one in known if one.slug == longest.campaign.slug)
+    campaign = next(campaign for campaign in known if campaign.slug == longest.campaign.slug)
     [years] = progress_in(session, actor, campaign, known[campaign], now, [None], candidates=candidates)
     return FrontPage(found, longest, years)
 

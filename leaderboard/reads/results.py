@@ -222,7 +222,7 @@ def _threshold_costs(
 
 def _nothing_relevant(session: Session, scoring_set: ScoringSet, queries: Sequence[str]) -> tuple[str, ...]:
     """Those of the queries, by external id, for which no document is judged relevant."""
-    grades = {one.external_id: one.best_grade for one in judged_queries(session, [scoring_set])[scoring_set.id]}
+    grades = {query.external_id: query.best_grade for query in judged_queries(session, [scoring_set])[scoring_set.id]}
     level = scoring_set.settings.relevance_level
     return tuple(query for query in queries if (best := grades[query]) is None or best < level)
 
@@ -262,7 +262,7 @@ def _sorted(
     rows: Sequence[QueryValues], columns: Sequence[Column], column: Column, sort: str
 ) -> tuple[QueryValues, ...]:
     """By position; by a column, best first; or by the `difference` to the median; "-" the other way."""
-    wanted, backwards = known_order(sort, ("position", *(one.name for one in columns), "difference"))
+    wanted, backwards = known_order(sort, ("position", *(each.name for each in columns), "difference"))
     by = next((one for one in columns if one.name == wanted), None)
     place = columns.index(by or column)
     if by is not None:

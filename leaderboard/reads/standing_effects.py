@@ -90,18 +90,20 @@ def effect(session: Session, actor: Actor, submission_id: int, now: dt.datetime,
     own = session.scalars(
         sa.select(Submission).where(Submission.team_id == run.team_id, Submission.evaluation_id == evaluation.id)
     ).all()
-    names = {one.id: one.name for one in own}
-    systems = {one.system_id: one.system.name for one in own}
+    names = {submission.id: submission.name for submission in own}
+    systems = {submission.system_id: submission.system.name for submission in own}
     holds = act is Act.EMPTY or (
         act is Act.WITHDRAW and run.ruling is None and not may_change_standing(actor, evaluation, now)
     )
     gives_up = {
-        one.id
-        for one in own
-        if act in {Act.STAND, Act.PRIMARY} and one.system_id == run.system_id and one.late == run.late
+        submission.id
+        for submission in own
+        if act in {Act.STAND, Act.PRIMARY} and submission.system_id == run.system_id and submission.late == run.late
     }
-    before = [Entered.of(one) for one in own]
-    after = [_after(Entered.of(one, gives_up=one.id in gives_up), run, act, holds, now) for one in own]
+    before = [Entered.of(submission) for submission in own]
+    after = [
+        _after(Entered.of(submission, gives_up=submission.id in gives_up), run, act, holds, now) for submission in own
+    ]
     scored, column = _scored(session, actor, evaluation, run.team_id, now)
     choice = evaluation.campaign.run_choice
     known = choice is not RunChoice.BEST or column is not None
@@ -117,12 +119,12 @@ def effect(session: Session, actor: Actor, submission_id: int, now: dt.datetime,
         if one != other or rank != new_rank:
             name = names.get(one or 0, ""), names.get(other or 0, "")
             changes.append(Change(systems[key[0]], key[1], *name, rank, new_rank))
-    was, is_now = (names.get(one or 0, "") for one in primaries)
+    was, is_now = (names.get(number or 0, "") for number in primaries)
     demoted = [new for old, new in zip(before, after, strict=True) if old.designation is not new.designation]
     return Effect(
         changes=tuple(changes) if known else (),
         primary=(was, is_now) if was != is_now else None,
-        contrastive=tuple(names[one.id] for one in demoted if one.id != run.id),
+        contrastive=tuple(names[submission.id] for submission in demoted if submission.id != run.id),
         ranked=column is not None and may_see(actor, evaluation, Sight.RESULTS, now),
         known=known,
     )
@@ -141,22 +143,22 @@ def _refusal(session: Session, actor: Actor, run: Submission, act: Act, now: dt.
             return take_off_refusal(run)
 
 
-def _after(one: Entered, run: Submission, act: Act, holds: bool, now: dt.datetime) -> Entered:
+def _after(entered: Entered, run: Submission, act: Act, holds: bool, now: dt.datetime) -> Entered:
     """The submission as `services.submissions` would leave it."""
-    if one.id == run.id:
+    if entered.id == run.id:
         match act:
             case Act.STAND:
-                return one
+                return entered
             case Act.PRIMARY:
-                return replace(one, designation=Designation.PRIMARY)
+                return replace(entered, designation=Designation.PRIMARY)
             case _:
-                return replace(one, withdrawn_at=now, holds_place=holds and one.scored_at is not None)
-    if act is Act.PRIMARY and one.designation is Designation.PRIMARY:
-        if one.holds_place:
-            return replace(one, holds_place=False)
-        if one.withdrawn_at is None and one.ruling is None:
-            return replace(one, designation=Designation.CONTRASTIVE)
-    return one
+                return replace(entered, withdrawn_at=now, holds_place=holds and entered.scored_at is not None)
+    if act is Act.PRIMARY and entered.designation is Designation.PRIMARY:
+        if entered.holds_place:
+            return replace(entered, holds_place=False)
+        if entered.withdrawn_at is None and entered.ruling is None:
+            return replace(entered, designation=Designation.CONTRASTIVE)
+    return entered
 
 
 def _scored(
@@ -181,24 +183,24 @@ def _changed(
     was, is_now = primaries
     replaced = next((one for one in runs if one.submission_id == is_now), None)
     changed = []
-    for one in runs:
-        own = one.submission_id == run.id
+    for other in runs:
+        own = other.submission_id == run.id
         if own and act in {Act.WITHDRAW, Act.EMPTY, Act.FILL}:
             if not holds:
                 continue
-            one = replace(one, off_board=True)  # noqa: PLW2901  # the run as it would be
-        elif one.off_board and act in {Act.STAND, Act.PRIMARY} and _is_place_of(one, run):
+            other = replace(other, off_board=True)  # noqa: PLW2901  # the run as it would be
+        elif other.off_board and act in {Act.STAND, Act.PRIMARY} and _is_place_of(other, run):
             continue
         if own and act is Act.STAND:
-            one = replace(one, chosen_at=now)  # noqa: PLW2901  # as above
+            other = replace(other, chosen_at=now)  # noqa: PLW2901  # as above
         # `settle_primary`: the old primary run goes on standing for its own system.
-        kept = one.submission_id == was and replaced is not None and replaced.system_id != one.system_id
-        if kept and was != is_now and not one.off_board:
-            one = replace(one, chosen_at=now)  # noqa: PLW2901  # as above
+        kept = other.submission_id == was and replaced is not None and replaced.system_id != other.system_id
+        if kept and was != is_now and not other.off_board:
+            other = replace(other, chosen_at=now)  # noqa: PLW2901  # as above
         if was is not None or is_now is not None:
-            mine = one.submission_id in {was, is_now}
-            one = replace(one, is_primary=one.submission_id == is_now) if mine else one  # noqa: PLW2901  # as above
-        changed.append(one)
+            mine = other.submission_id in {was, is_now}
+            other = replace(other, is_primary=other.submission_id == is_now) if mine else other  # noqa: PLW2901  # as above
+        changed.append(other)
     return changed
 
 
@@ -212,5 +214,5 @@ def _standing(runs: list[ScoredRun], choice: RunChoice, column: Column | None) -
         name = column.name
         mean = lambda one: one.figure(name).mean if isinstance(one, Entry) else None  # noqa: E731  # as above
     found = standing_runs(runs, choice, mean, column.direction if column else "none")
-    taken = ranks([one for one in found if isinstance(one, Entry)], column) if column else {}
-    return _Standing({(one.system_id, one.late): one.submission_id for one in found}, taken)
+    taken = ranks([entry for entry in found if isinstance(entry, Entry)], column) if column else {}
+    return _Standing({(scored.system_id, scored.late): scored.submission_id for scored in found}, taken)

@@ -74,26 +74,28 @@ def load_candidates(
     sets = current_sets(session, [evaluation.id for evaluation in evaluations])
     kept: dict[KeptChoice, list[int]] = {}
     others: dict[Show, list[Evaluation]] = {}
-    for one in evaluations:
-        shown, current = show or Show(one.campaign.run_choice.value), sets.get(one.id)
+    for evaluation in evaluations:
+        shown, current = show or Show(evaluation.campaign.run_choice.value), sets.get(evaluation.id)
         if current is None:
             continue
         primary = current.settings.measures[0]
-        if shown is Show.ALL or (shown is Show.BEST and by and set(by[one.id]) != {primary}):
-            others.setdefault(shown, []).append(one)
+        if shown is Show.ALL or (shown is Show.BEST and by and set(by[evaluation.id]) != {primary}):
+            others.setdefault(shown, []).append(evaluation)
         else:
-            kept.setdefault(_kept_as_seen(actor, one, current, now, shown), []).append(one.id)
+            kept.setdefault(_kept_as_seen(actor, evaluation, current, now, shown), []).append(evaluation.id)
     wanted = list(measures)
     found: list[Entry] = []
     if kept:
-        own_rows = (sa.and_(ScoringSet.evaluation_id.in_(own), stands_by(one)) for one, own in kept.items())
+        own_rows = (sa.and_(ScoringSet.evaluation_id.in_(own), stands_by(way)) for way, own in kept.items())
         ids = {each for own in kept.values() for each in own}
         chosen = [evaluation for evaluation in evaluations if evaluation.id in ids]
         found += load_entries(session, actor, chosen, now, wanted, standing=sa.or_(*own_rows))
     for shown, own in others.items():
         runs: list[int] | None = None
         if by and shown is Show.BEST:
-            runs = _may_be_best(session, actor, [(one, sets[one.id], by[one.id]) for one in own], now)
+            runs = _may_be_best(
+                session, actor, [(evaluation, sets[evaluation.id], by[evaluation.id]) for evaluation in own], now
+            )
         found += load_entries(session, actor, own, now, wanted, runs=runs)
     return found
 

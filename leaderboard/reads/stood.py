@@ -86,11 +86,11 @@ def seen_sets(
 ) -> list[tuple[ScoringSet, dt.datetime]]:
     """The same of several sets, in one statement."""
     found = []
-    for one in find_sets(session, evaluation, ids):
-        moment = as_of(actor, evaluation, one, now)
+    for scoring_set in find_sets(session, evaluation, ids):
+        moment = as_of(actor, evaluation, scoring_set, now)
         if moment is None:
             raise NotFound
-        found.append((one, moment))
+        found.append((scoring_set, moment))
     return found
 
 
@@ -148,10 +148,12 @@ def stood_sets(session: Session, actor: Actor, campaign_slug: str, slug: str, no
     ends = replaced_beside(session, evaluation)
     times = [
         time
-        for one, moment in seen.items()
-        for time in _times(stood_set(evaluation, one, ends.get(one.id)), one, goes_on=moment == now)
+        for scoring_set, moment in seen.items()
+        for time in _times(
+            stood_set(evaluation, scoring_set, ends.get(scoring_set.id)), scoring_set, goes_on=moment == now
+        )
     ]
-    by_id, found = {one.id: one for one in seen}, list[StoodSet]()
+    by_id, found = {scoring_set.id: scoring_set for scoring_set in seen}, list[StoodSet]()
     official, last = None, dict[str, ScoringSet]()
     for time in sorted(times, key=lambda time: (time.since, not time.beside, time.id)):
         one, is_official = by_id[time.id], time.current or time.until is not None
@@ -166,24 +168,24 @@ def stood_sets(session: Session, actor: Actor, campaign_slug: str, slug: str, no
     return StoodPage(
         evaluation=evaluation_heading(evaluation, now),
         sets=tuple(reversed(found)),
-        several_sources=len({one.source for one in found if one.current or one.beside}) > 1,
+        several_sources=len({time.source for time in found if time.current or time.beside}) > 1,
     )
 
 
-def _times(known: StoodSet, one: ScoringSet, *, goes_on: bool) -> Iterator[StoodSet]:
+def _times(known: StoodSet, scoring_set: ScoringSet, *, goes_on: bool) -> Iterator[StoodSet]:
     """Every time that boards went by a set; and of one that stands beside, or only did so, since when.
 
     known    the set as pages name it
     goes_on  whether the reader sees it as it stands today, where it does
     """
-    stands = goes_on and one.state in STANDING
+    stands = goes_on and scoring_set.state in STANDING
     for time in known.shown:
         over = time.until is not None
         yield replace(
             known, current=not over, beside=False, since=time.since, until=time.until, goes_on=over and stands
         )
     if (known.beside and goes_on) or not known.shown:
-        yield replace(known, since=one.shown_until or one.switched_at, until=None)
+        yield replace(known, since=scoring_set.shown_until or scoring_set.switched_at, until=None)
 
 
 def differences(

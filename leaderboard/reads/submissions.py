@@ -271,7 +271,7 @@ def _could_stand(session: Session, run: Submission) -> bool:
     if run.evaluation.campaign.run_choice is not RunChoice.PRIMARY:
         return False
     runs = contenders(session, run)
-    if run.id not in {one.submission_id for one in runs if not one.off_board}:
+    if run.id not in {contender.submission_id for contender in runs if not contender.off_board}:
         return False
     standing = stands_by_order(runs)
     return standing.submission_id != run.id and (standing.off_board or not standing.is_primary)

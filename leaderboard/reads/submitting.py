@@ -163,11 +163,11 @@ def _agreements(session: Session, actor: Actor, evaluation: Evaluation) -> tuple
         .where(Agreement.evaluation_id == evaluation.id, Acceptance.user_id == actor.user_id)
     )
     before = session.scalars(accepted).all()
-    ids, keys = {one.id for one in before}, {one.key for one in before}
+    ids, keys = {agreement.id for agreement in before}, {agreement.key for agreement in before}
     return tuple(
-        snapshot(AskedAgreement, one, again=one.key in keys)
-        for one in standing_agreements(session, evaluation.id)
-        if one.id not in ids
+        snapshot(AskedAgreement, agreement, again=agreement.key in keys)
+        for agreement in standing_agreements(session, evaluation.id)
+        if agreement.id not in ids
     )
 
 

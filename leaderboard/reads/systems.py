@@ -114,10 +114,12 @@ def _with_all_figures(
     runs = [point.entry.submission_id for _, line in lines for point in line.points]
     ids = {point.period.evaluation_id for _, line in lines for point in line.points}
     own = [evaluation for evaluation in evaluations if evaluation.id in ids]
-    entries = {one.submission_id: one for one in load_entries(session, actor, own, now, runs=runs)}
+    entries = {entry.submission_id: entry for entry in load_entries(session, actor, own, now, runs=runs)}
 
     def whole(line: Line) -> Line:
-        return replace(line, points=tuple(replace(one, entry=entries[one.entry.submission_id]) for one in line.points))
+        return replace(
+            line, points=tuple(replace(point, entry=entries[point.entry.submission_id]) for point in line.points)
+        )
 
     return [SystemYears(page, whole(line)) for page, line in lines]
 

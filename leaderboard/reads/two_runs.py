@@ -232,7 +232,7 @@ def _pair(
     )
     if mine is None or theirs is None:
         return None
-    return tuple(one[order] for one in mine), tuple(one[order] for one in theirs)
+    return tuple(column[order] for column in mine), tuple(column[order] for column in theirs)
 
 
 def _interval(by: Column, settings: ScoringSettings, pair: Pair) -> Interval:

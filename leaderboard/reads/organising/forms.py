@@ -71,10 +71,17 @@ def organised_form(session: Session, actor: Actor, campaign: str, evaluation: st
         .order_by(Evaluation.period_key.desc(), Evaluation.id)
     )
     return OrganisedForm(
-        fields=tuple(OrganisedField(one, answers[one.key], one.key in kept) for one in form_fields(found)),
+        fields=tuple(OrganisedField(field, answers[field.key], field.key in kept) for field in form_fields(found)),
         agreements=tuple(
-            OrganisedAgreement(one.key, one.version, one.title, one.text, one.created_at, counts.get(one.id, 0))
-            for one in standing_agreements(session, found.id)
+            OrganisedAgreement(
+                agreement.key,
+                agreement.version,
+                agreement.title,
+                agreement.text,
+                agreement.created_at,
+                counts.get(agreement.id, 0),
+            )
+            for agreement in standing_agreements(session, found.id)
         ),
         rules=file_rules(found),
         others=tuple((slug, title) for slug, title in others),

@@ -195,7 +195,7 @@ def judgment_changes(
         queries=own,
         unknown=tuple(query for query in judged.queries if query not in numbers),
         unjudged=tuple(query for query in numbers if query not in named),
-        none_relevant=tuple(one.id for one in own if not one.relevant),
+        none_relevant=tuple(query.id for query in own if not query.relevant),
         added=added,
         removed=len(before),
         changed=tuple(GradeChange(*grades, count) for grades, count in sorted(changed.items())),
@@ -247,7 +247,7 @@ def organised_judgments(
                 failed=sum(parked for _, parked in own.values()),
             )
         )
-    others = sorted({one.source for one in revisions} - {evaluation.official_source, *evaluation.set_aside})
+    others = sorted({revision.source for revision in revisions} - {evaluation.official_source, *evaluation.set_aside})
     count = session.scalar(sa.select(sa.func.count()).where(Query.evaluation_id == evaluation.id)) or 0
     return OrganisedJudgments(
         queries=count,

@@ -58,7 +58,7 @@ class QueryChanges:
     @property
     def described(self) -> int:
         """How many get a description."""
-        return sum(bool(one.description) for one in self.new) + sum(one.described for one in self.changed)
+        return sum(bool(query.description) for query in self.new) + sum(query.described for query in self.changed)
 
     @property
     def is_nothing(self) -> bool:

@@ -144,7 +144,11 @@ def submissions(
         seconds=float(mean) if mean is not None else None,
         longest=longest,
         teams=tuple((slug, name) for slug, name in teams),
-        fields=tuple(dict.fromkeys(field.key for one in _evaluations(session, within) for field in form_fields(one))),
+        fields=tuple(
+            dict.fromkeys(
+                field.key for evaluation in _evaluations(session, within) for field in form_fields(evaluation)
+            )
+        ),
     )
 
 
@@ -170,7 +174,9 @@ def may_replace(
     if run is None or run.evaluation_id != evaluation.id or not run.holds_place:
         return ()
     others = session.scalars(
-        sa.select(Submission).where(Submission.id.in_([one.submission_id for one in contenders(session, run)]))
+        sa.select(Submission).where(
+            Submission.id.in_([contender.submission_id for contender in contenders(session, run)])
+        )
     )
     free = [other.id for other in others if stand_refusal(session, actor, other, now) is None]
     rows = session.execute(_rows().where(Submission.id.in_(free)).order_by(Submission.id.desc()))

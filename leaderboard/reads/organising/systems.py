@@ -98,4 +98,6 @@ def _elsewhere(
             campaign = evaluation.campaign
             seen.setdefault(system_id, set()).add(Elsewhere(campaign.slug, campaign.title, campaign.contact))
     strange = {system_id for system_id, _, _ in rows}
-    return strange, {one: tuple(sorted(found, key=lambda each: (each.title, each.slug))) for one, found in seen.items()}
+    return strange, {
+        system: tuple(sorted(found, key=lambda each: (each.title, each.slug))) for system, found in seen.items()
+    }

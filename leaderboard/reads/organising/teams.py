@@ -66,8 +66,8 @@ class Merging:
 
     @property
     def seen(self) -> str:
-        shared = [[one.title, one.used, one.primary] for one in self.shared]
-        twins = [[one.id, one.runs, one.other_runs] for one in self.twins]
+        shared = [[evaluation.title, evaluation.used, evaluation.primary] for evaluation in self.shared]
+        twins = [[twin.id, twin.runs, twin.other_runs] for twin in self.twins]
         return digest([self.source.id, self.target.id, self.source.runs, self.target.runs, twins, shared])[:16]
 
 
@@ -113,13 +113,13 @@ def merging(
     own = session.scalars(sa.select(System).where(System.id.in_(same)).order_by(System.name))
     twins = [
         Twin(
-            id=one.id,
-            name=one.name,
-            runs=counts.get(one.id, 0),
-            other_runs=counts.get(same[one.id].id, 0),
-            same_kind=(one.kind is SystemKind.BASELINE) is (same[one.id].kind is SystemKind.BASELINE),
+            id=system.id,
+            name=system.name,
+            runs=counts.get(system.id, 0),
+            other_runs=counts.get(same[system.id].id, 0),
+            same_kind=(system.kind is SystemKind.BASELINE) is (same[system.id].kind is SystemKind.BASELINE),
         )
-        for one in own
+        for system in own
     ]
     return Merging(
         source,
