@@ -393,7 +393,8 @@ NUMBER = re.compile(r"[-+−]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?")
 ADDRESS = re.compile(r"(?:href|action|formaction|src)=[^\s\]]*|(?<= )/\S*|https?:\S+")
 STATUS = re.compile(r"^(?:@ .*|exit \d+)", re.MULTILINE)
 KINDS_OF_CHANGE = ("statuses", "figures", "addresses", "words")
-LONG = 3000  # lines
+MOSTLY = 0.3
+LONG = 2000  # lines
 SHOWN_LINES, SHOWN_FILES, SHOWN_CHARACTERS = 6, 4, 300
 
 
@@ -431,7 +432,22 @@ def normalised(text: str, *, dates: bool = False) -> list[str]:
 
 
 def changes(old: Sequence[str], new: Sequence[str]) -> Iterator[Change]:
-    for kind, start, end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=len(old) > LONG).get_opcodes():
+    """Runs of lines that differ; line by line where as many stand there and most are alike, which is quick.
+
+    Of a long file only which lines are gone and which are new, not where: finding that takes minutes.
+    """
+    differ = [before != after for before, after in zip(old, new, strict=False)]
+    if len(old) == len(new) and sum(differ) < MOSTLY * len(old):
+        for differs, run in itertools.groupby(range(len(old)), lambda number: differ[number]):
+            if differs:
+                lines = list(run)
+                yield Change(tuple(old[lines[0] : lines[-1] + 1]), tuple(new[lines[0] : lines[-1] + 1]))
+        return
+    if max(len(old), len(new)) > LONG:
+        gone, added = Counter(old) - Counter(new), Counter(new) - Counter(old)
+        yield Change((f"{gone.total()} lines in {len(old)}", *gone), (f"{added.total()} lines in {len(new)}", *added))
+        return
+    for kind, start, end, new_start, new_end in SequenceMatcher(None, old, new).get_opcodes():
         if kind != "equal":
             yield Change(tuple(old[start:end]), tuple(new[new_start:new_end]))
 

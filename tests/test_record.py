@@ -67,3 +67,9 @@ def test_dates_tokens_and_durations_are_no_difference(tmp_path: Path) -> None:
 
 def test_a_digest_is_no_token(tmp_path: Path) -> None:
     assert _compared(tmp_path, {"scoring": "5e" * 32}, {"scoring": "5f" * 32})[0] == 1
+
+
+def test_of_a_long_file_the_lines_that_are_new_are_told(tmp_path: Path) -> None:
+    lines = [f"line {number}" for number in range(2500)]
+    old, new = "\n".join(lines), "\n".join([*lines[:9], "inserted", *lines[9:]])
+    assert "  + inserted" in _compared(tmp_path, {"board": old}, {"board": new})[1]
