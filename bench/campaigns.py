@@ -18,31 +18,26 @@ from sqlalchemy.orm import Session
 
 from leaderboard import migrate
 from leaderboard.access import CONSOLE
+from leaderboard.boards import writes as boards
+from leaderboard.boards.models import Board, Standing
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Base, Database
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import QueryRow, read_judgments
-from leaderboard.lookup import scored_runs
-from leaderboard.models import (
-    Board,
-    Campaign,
-    Evaluation,
-    Participation,
-    Score,
-    Scoring,
-    ScoringSet,
-    Standing,
-    Submission,
-    System,
-    Team,
-    TeamName,
-)
-from leaderboard.rules.phases import Opening
-from leaderboard.rules.settings import Subset
-from leaderboard.rules.standings import Designation, RunChoice, SystemKind
-from leaderboard.rules.states import SetState, State
-from leaderboard.services import boards, campaigns, evaluations, judgments, queries
-from leaderboard.services.names import name_key
-from leaderboard.services.pseudonyms import ensure_pseudonym
-from leaderboard.services.standing import standing_by_rule
+from leaderboard.judgments.writes import judgments, queries
+from leaderboard.names import name_key
+from leaderboard.submissions.models import Participation, Submission
+from leaderboard.submissions.reads.scored_runs import scored_runs
+from leaderboard.submissions.rules.selection import Designation, RunChoice, SystemKind
+from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.submissions.writes.selection import standing_by_rule
+from leaderboard.teams.models import System, Team, TeamName
+from leaderboard.teams.writes.pseudonyms import ensure_pseudonym
+from leaderboard.worker.models import Score, Scoring, ScoringSet
 
 __all__ = ["MEASURES", "Shape", "make_campaign"]
 

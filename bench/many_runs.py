@@ -18,15 +18,21 @@ import sqlalchemy as sa
 
 from bench.measuring import Cost, side_by_side
 from leaderboard.access import CONSOLE
+from leaderboard.campaigns import writes as campaigns
 from leaderboard.db import Database
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.find import find_evaluation
+from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import QueryRow, read_judgments
-from leaderboard.lookup import find_evaluation, find_team
-from leaderboard.models import Evaluation, Scoring, Submission
-from leaderboard.rules.states import State
-from leaderboard.services import campaigns, evaluations, judgments, queries, teams
-from leaderboard.services.submissions import submit
-from leaderboard.services.systems import NewSystem
+from leaderboard.judgments.writes import judgments, queries
 from leaderboard.store import RunStore
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.writes.submissions import submit
+from leaderboard.teams.reads.find import find_team
+from leaderboard.teams.writes import teams
+from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.worker.models import Scoring
 from trials.installation import migrated_database
 
 __all__ = ["ManyRuns", "many_runs"]

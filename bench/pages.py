@@ -25,13 +25,18 @@ from flask.testing import FlaskClient
 from bench.campaigns import Shape, make_campaign
 from bench.serving import ask, bare, rate, site
 from leaderboard import migrate
+from leaderboard.accounts.models import User
+from leaderboard.accounts.writes import sessions
+from leaderboard.audit.writes import present
+from leaderboard.campaigns.models import Campaign
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.models import Campaign, Evaluation, Membership, ScoringSet, Submission, System, Team, User
-from leaderboard.rules.roles import Role
-from leaderboard.services import sessions
-from leaderboard.services.events import present
-from leaderboard.web import create_app
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.submissions.models import Submission
+from leaderboard.teams.models import Membership, System, Team
+from leaderboard.teams.rules import Role
+from leaderboard.web.app import create_app
+from leaderboard.worker.models import ScoringSet
 from tests.support.postgres import postgres_server
 from tests.support.statements import counted
 

@@ -9,58 +9,20 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard.accounts.models import User
+from leaderboard.accounts.rules import Scope
+from leaderboard.boards.rules import Rounding
+from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
+from leaderboard.campaigns.rules import Visibility, is_known
 from leaderboard.errors import NotAllowed, NotFound
-from leaderboard.models import (
-    Campaign,
-    CampaignOrganiser,
-    CampaignTeam,
-    Evaluation,
-    Invitation,
-    JoinRequest,
-    Membership,
-    ScoringSet,
-    Submission,
-    Team,
-    User,
-)
-from leaderboard.rules.disclosure import Rounding
-from leaderboard.rules.phases import Opening, is_public, refusal, teams_may_change
-from leaderboard.rules.roles import Role
-from leaderboard.rules.scopes import Scope
-from leaderboard.rules.settings import ScoringSettings, Subset
-from leaderboard.rules.states import SetState
-from leaderboard.rules.visibility import Visibility, is_known
-
-__all__ = [
-    "CONSOLE",
-    "VISITOR",
-    "Actor",
-    "Sight",
-    "actor_columns",
-    "actor_in",
-    "actor_of",
-    "actor_through",
-    "as_of",
-    "known_campaigns",
-    "known_evaluations",
-    "knows",
-    "knows_campaign",
-    "knows_team",
-    "maker_may_invite",
-    "may_bring_in",
-    "may_change_kind",
-    "may_change_standing",
-    "may_rename",
-    "may_see",
-    "merging_refusal",
-    "open_to_all",
-    "require",
-    "require_known",
-    "require_organiser",
-    "rounding_seen",
-    "submission_refusal",
-    "subset_seen",
-]
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.phases import Opening, is_public, refusal, teams_may_change
+from leaderboard.evaluations.rules.scoring_settings import ScoringSettings, Subset
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.states import SetState
+from leaderboard.teams.models import Invitation, JoinRequest, Membership, Team
+from leaderboard.teams.rules import Role
+from leaderboard.worker.models import ScoringSet
 
 
 @dataclass(frozen=True, slots=True)

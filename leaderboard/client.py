@@ -28,8 +28,6 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from leaderboard.errors import BadInput, LeaderboardError, Unavailable
 
-__all__ = ["Client", "Doubtful", "NoServer", "Refused"]
-
 PIECE = 2**16  # bytes
 TRIES = 4  # at a server that does not answer
 PAUSE = 1.0  # seconds before the second try; twice as long before each further one

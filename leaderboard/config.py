@@ -11,8 +11,6 @@ from urllib.parse import unquote, urlsplit
 from leaderboard.errors import BadInput
 from leaderboard.numbers import read_whole
 
-__all__ = ["Config", "MailServer", "folder"]
-
 T = TypeVar("T")
 
 MAIL_ADDRESS = re.compile(r"[^@\s<>()\[\],;:\\\"]+@[a-z0-9.-]+", re.IGNORECASE)

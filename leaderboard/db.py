@@ -20,30 +20,10 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.sql.visitors import InternalTraversal
 
 from leaderboard.errors import BadInput, NoDatabase, OtherBuild
+from leaderboard.evaluations.rules.scoring_settings import ScoringSettings
 from leaderboard.metrics import Floats
-from leaderboard.metrics.ranking import Ints
-from leaderboard.owner_only import private_file, tighten
-from leaderboard.rules.settings import ScoringSettings
-
-__all__ = [
-    "Base",
-    "Database",
-    "Json",
-    "Key",
-    "PackedFloats",
-    "PackedInts",
-    "Text",
-    "UtcDateTime",
-    "answering",
-    "as_committed",
-    "choice",
-    "clock",
-    "does_not_answer",
-    "is_of_another_build",
-    "read_so_far",
-    "snapshot",
-    "value_at",
-]
+from leaderboard.metrics.segments import Ints
+from leaderboard.private_files import private_file, tighten
 
 NAMING = {
     "ix": "ix_%(column_0_N_label)s",

@@ -32,33 +32,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-__all__ = [
-    "BadInput",
-    "Conflict",
-    "Damaged",
-    "Doubtful",
-    "FileRejected",
-    "InvalidFields",
-    "LeaderboardError",
-    "NoDatabase",
-    "NoStore",
-    "NotAllowed",
-    "NotFound",
-    "NotIdentified",
-    "OtherBuild",
-    "PriorLocked",
-    "Problem",
-    "QuotaSpent",
-    "TooLarge",
-    "TooManyAttempts",
-    "TooSlow",
-    "Unavailable",
-    "Unconfirmed",
-    "UnknownMeasure",
-    "file_of",
-]
-
-
 OTHER_BUILD = (
     "nothing brings the tables of one build of this program to those of another before the first release: export the "
     "campaigns with the build that made the database (`leaderboard export`), name a new one in "

@@ -16,17 +16,6 @@ from leaderboard.numbers import first_of
 if TYPE_CHECKING:
     from alembic.config import Config as AlembicConfig
 
-__all__ = [
-    "check",
-    "current",
-    "guarding_functions",
-    "guards",
-    "newest",
-    "require_known",
-    "require_this_build",
-    "upgrade",
-]
-
 
 VERSION = "alembic_version"  # alembic's own table, of one row
 

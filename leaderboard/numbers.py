@@ -10,19 +10,6 @@ import math
 import re
 from collections.abc import Sequence
 
-__all__ = [
-    "counted",
-    "first_of",
-    "is_number",
-    "is_whole",
-    "natural",
-    "read_number",
-    "read_ratio",
-    "read_whole",
-    "size",
-    "written",
-]
-
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 ANY_WHOLE = re.compile(r"[+-]?[0-9]+")

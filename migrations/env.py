@@ -1,9 +1,9 @@
 """How alembic reaches the database: by the engine that leaderboard.migrate hands over."""
 
+import leaderboard.models  # noqa: F401  # fills the metadata
 import sqlalchemy as sa
 from alembic import context
 
-import leaderboard.models  # noqa: F401  # fills the metadata
 from leaderboard.db import Base
 
 

@@ -34,7 +34,7 @@ import sqlalchemy as sa
 import time_machine
 
 # All that is known of how the package and its tests are laid out.
-from leaderboard import seeding
+from leaderboard import demo as seeding
 from leaderboard.cli import leaderboard as root_command
 from tests.experiment.answers import Answer
 from tests.experiment.draws import FIRST

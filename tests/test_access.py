@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from leaderboard.access import CONSOLE, VISITOR, Actor, Sight, knows, may_see, require, require_organiser, subset_seen
+from leaderboard.campaigns.models import Campaign
+from leaderboard.campaigns.rules import Visibility
 from leaderboard.errors import NotAllowed
-from leaderboard.models import Campaign, Evaluation
-from leaderboard.rules.phases import Opening
-from leaderboard.rules.settings import Subset
-from leaderboard.rules.visibility import Visibility
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules.scoring_settings import Subset
 
 NOW = dt.datetime(2026, 6, 1, tzinfo=dt.UTC)
 DAY = dt.timedelta(days=1)

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
+from leaderboard.audit.models import Event
+from leaderboard.audit.rules import FIRST
 from leaderboard.db import Database, clock, value_at
 from leaderboard.errors import BadInput
-from leaderboard.models import Event, Score, Team
-from leaderboard.rules.digests import FIRST
-from leaderboard.rules.settings import Subset
+from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.teams.models import Team
+from leaderboard.worker.models import Score
 from tests.support.field import Field
 
 NOON = dt.datetime(2026, 6, 1, 12, 0, tzinfo=dt.UTC)

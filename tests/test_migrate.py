@@ -7,10 +7,10 @@ import sqlalchemy as sa
 from alembic.script import ScriptDirectory
 
 from leaderboard import migrate
+from leaderboard.accounts.models import User
 from leaderboard.config import folder
 from leaderboard.db import Database
 from leaderboard.errors import OtherBuild
-from leaderboard.models import User
 
 
 def test_an_empty_database_has_no_revision_and_an_upgraded_one_the_newest(new_database_url: Callable[[], str]) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from leaderboard.baselines import BM25, TfIdf, Weighting, Weights
+from leaderboard.campaigns.rules import beta_of
 from leaderboard.metrics import Ranking, Setting, parse, parse_agreements
-from leaderboard.rules.prior import beta_of
 from tests.baselines.collections import index_of
 from tests.metrics.rankings import Line, Query, of_grades, ranking_of, relevant_at
 

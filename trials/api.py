@@ -12,7 +12,7 @@ from typing import get_args
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.migrate import upgrade
-from leaderboard.web import create_app
+from leaderboard.web.app import create_app
 from tests.support.asking import Mode, ask_everything, set_up
 
 

@@ -23,10 +23,12 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.audit.models import Event
 from leaderboard.errors import NotFound
-from leaderboard.models import Event, Participation, Score, Scoring
-from leaderboard.rules.states import State
-from leaderboard.services.queue import MOST_ERRORS
+from leaderboard.submissions.models import Participation
+from leaderboard.submissions.rules.states import State
+from leaderboard.worker.models import Score, Scoring
+from leaderboard.worker.writes.queue import MOST_ERRORS
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
 from tests.support.world import World, build_world

@@ -19,7 +19,7 @@ TESTS = (
     "tests/metrics/test_properties.py",
     "tests/metrics/test_bounds.py",
     "tests/web/test_hostile_requests.py",
-    "tests/seeding/test_round_trip.py",
+    "tests/demo/test_round_trip.py",
 )
 TIMES = 10
 

@@ -20,10 +20,11 @@ from urllib.error import URLError
 
 import sqlalchemy as sa
 
-from leaderboard import seeding
+from leaderboard import demo as seeding
+from leaderboard.campaigns.models import Campaign
 from leaderboard.config import folder
-from leaderboard.models import Campaign, Evaluation
-from leaderboard.seeding.loading import load_campaign, submit_runs
+from leaderboard.demo.loading import load_campaign, submit_runs
+from leaderboard.evaluations.models import Evaluation
 from leaderboard.store import RunStore
 from trials.faults import tell
 from trials.installation import ENGINES, Installation, installation

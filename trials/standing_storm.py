@@ -28,11 +28,17 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.audit.verify import one_moment, verify
+from leaderboard.boards import writes as boards
 from leaderboard.errors import LeaderboardError, Unavailable
-from leaderboard.models import Evaluation, Scoring, Submission, System, Team
-from leaderboard.rules.standings import Designation
-from leaderboard.rules.states import Ruling, State
-from leaderboard.services import boards, queue, submissions, systems, teams
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.selection import Designation
+from leaderboard.submissions.rules.states import Ruling, State
+from leaderboard.submissions.writes import submissions
+from leaderboard.teams.models import System, Team
+from leaderboard.teams.writes import systems, teams
+from leaderboard.worker.models import Scoring
+from leaderboard.worker.writes import queue
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
 from tests.support.standing import standing_by_the_rule, standing_kept

@@ -10,28 +10,22 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
+from leaderboard.accounts.models import User
+from leaderboard.audit.audited_tables import ALL_ROWS, state_before
+from leaderboard.audit.events import StoredEvent, stored_events
+from leaderboard.audit.models import Event
+from leaderboard.boards.reads.paging import Paging, paging_of
+from leaderboard.campaigns.models import Campaign
+from leaderboard.campaigns.reads.organised import organised_campaign
 from leaderboard.db import Base
 from leaderboard.errors import Gathered, InvalidFields
-from leaderboard.lookup import StoredEvent, stored_events
-from leaderboard.models import (
-    Agreement,
-    Campaign,
-    Evaluation,
-    Event,
-    JudgmentRevision,
-    Query,
-    Scoring,
-    ScoringSet,
-    Submission,
-    System,
-    Team,
-    User,
-)
+from leaderboard.evaluations.models import Agreement, Evaluation
+from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.numbers import read_whole
-from leaderboard.reads.organising.rooms import organised_campaign
-from leaderboard.reads.paging import Paging, paging_of
-from leaderboard.rules.site_names import COMMAND_LINE, NUMBERED_ACCOUNT, WORKER
-from leaderboard.services.guarded import ALL_ROWS, state_before
+from leaderboard.submissions.models import Submission
+from leaderboard.teams.models import System, Team
+from leaderboard.teams.rules import COMMAND_LINE, NUMBERED_ACCOUNT, WORKER
+from leaderboard.worker.models import Scoring, ScoringSet
 
 ROWS = 50  # on a page
 BY_NOBODY = "worker"  # as a filter: what nobody with an account did

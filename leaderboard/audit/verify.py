@@ -19,33 +19,23 @@ from sqlalchemy.orm import Session
 
 from leaderboard import migrate
 from leaderboard.access import Actor
+from leaderboard.accounts.models import User
+from leaderboard.audit.audited_tables import ALL_ROWS, AUDITED, state_before, states_of_all
+from leaderboard.audit.audited_tables import State as RowState
+from leaderboard.audit.events import StoredEvent, stored_events
+from leaderboard.audit.models import Chain, Event
 from leaderboard.audit.reads import name_of_row
+from leaderboard.audit.rules import FIRST, SHORT, ScoreLine, canonical, judgments_sha256, scoring_digest
+from leaderboard.audit.writes import record
+from leaderboard.boards.models import Board, Standing
 from leaderboard.db import Base, does_not_answer
-from leaderboard.lookup import StoredEvent, stored_events
-from leaderboard.models import (
-    Board,
-    Chain,
-    Event,
-    Judgment,
-    JudgmentRevision,
-    KnownDocument,
-    Query,
-    Score,
-    Scoring,
-    ScoringSet,
-    Standing,
-    Submission,
-    SubtopicJudgment,
-    User,
-)
-from leaderboard.rules.digests import FIRST, SHORT, ScoreLine, canonical, judgments_sha256, scoring_digest
-from leaderboard.rules.moments import moment_in_words
-from leaderboard.rules.states import State
-from leaderboard.services.events import record
-from leaderboard.services.guarded import ALL_ROWS, AUDITED, state_before, states_of_all
-from leaderboard.services.guarded import State as RowState
-from leaderboard.services.locking import locked
-from leaderboard.services.standing import HAS_CEASED, kept_standing, standing_by_rule
+from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
+from leaderboard.locking import locked
+from leaderboard.moments import moment_in_words
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.writes.selection import HAS_CEASED, kept_standing, standing_by_rule
+from leaderboard.worker.models import Score, Scoring, ScoringSet
 
 NOTHING = "nothing"
 DATABASE, STORE = "the database", "the store of runs"  # where somebody must be able to write for a difference

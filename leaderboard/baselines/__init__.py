@@ -12,31 +12,3 @@ from leaderboard.baselines.languages import Analyser, language_names, language_o
 from leaderboard.baselines.lists import RankedList, as_run, best_first
 from leaderboard.baselines.threshold import Tuned, require_other_queries, tune
 from leaderboard.baselines.weighting import BM25, Idf, TfIdf, Weighting
-
-__all__ = [
-    "BM25",
-    "Analyser",
-    "Document",
-    "DocumentFile",
-    "Explained",
-    "Idf",
-    "Index",
-    "IndexBuilder",
-    "Normalisation",
-    "RankedList",
-    "Share",
-    "TfIdf",
-    "Tuned",
-    "Weighting",
-    "Weights",
-    "as_run",
-    "best_first",
-    "combsum",
-    "document_files",
-    "language_names",
-    "language_of",
-    "read_documents",
-    "reciprocal_rank_fusion",
-    "require_other_queries",
-    "tune",
-]

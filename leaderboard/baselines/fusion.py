@@ -8,11 +8,9 @@ import numpy as np
 from leaderboard.baselines.lists import RankedList, best_first
 from leaderboard.errors import BadInput
 from leaderboard.formats import Run
-from leaderboard.formats.harmless import shown
+from leaderboard.formats.sanitise import shown
 from leaderboard.metrics import Floats
 from leaderboard.scoring import RankedLines, ranked_lines
-
-__all__ = ["Normalisation", "combsum", "reciprocal_rank_fusion"]
 
 Normalisation = Literal["minmax", "none"]
 Worth = Callable[[Floats, Floats], Floats]

@@ -21,13 +21,11 @@ from leaderboard.baselines.lists import RankedList, best_first
 from leaderboard.baselines.weighting import Weighting
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.formats import Ids, Texts
-from leaderboard.formats.harmless import shown
 from leaderboard.formats.ids import as_texts
 from leaderboard.formats.plain_text import rejection
 from leaderboard.formats.repeats import repeated_rows
+from leaderboard.formats.sanitise import shown
 from leaderboard.metrics import Floats, Ints
-
-__all__ = ["Explained", "Index", "IndexBuilder", "Share", "Weights"]
 
 Numbers = NDArray[np.int32]
 

@@ -12,8 +12,6 @@ from itertools import pairwise
 
 from leaderboard.errors import BadInput
 
-__all__ = ["Analyser", "language_names", "language_of"]
-
 NO_LANGUAGE = "none"
 OF_STOP_WORDS = {"ukrainian": "ukranian"}  # what that package calls a language, where it is spelt otherwise
 NO_LANGUAGES = frozenset({"brazilian", "dutch_porter", "porter", "ukranian"})  # variants of others, not languages

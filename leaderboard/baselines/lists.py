@@ -9,8 +9,6 @@ from leaderboard.formats import Ids, Run, Texts
 from leaderboard.metrics import Floats, Ints
 from leaderboard.scoring import ranked_lines
 
-__all__ = ["RankedList", "as_run", "best_first"]
-
 
 class RankedList(NamedTuple):
     """One query's documents with their scores, best first: S[n] and float64[n]."""

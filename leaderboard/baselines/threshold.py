@@ -7,11 +7,9 @@ from typing import NamedTuple
 from leaderboard.baselines.lists import RankedList, as_run
 from leaderboard.errors import BadInput
 from leaderboard.formats import QueryRow
-from leaderboard.formats.harmless import shown
+from leaderboard.formats.sanitise import shown
 from leaderboard.metrics import Setting, sweep
 from leaderboard.scoring import JudgedQueries, join
-
-__all__ = ["Tuned", "require_other_queries", "tune"]
 
 
 class Tuned(NamedTuple):

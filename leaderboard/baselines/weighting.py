@@ -10,8 +10,6 @@ from typing import Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BM25", "Idf", "TfIdf", "Weighting"]
-
 Idf = Literal["lucene", "robertson"]
 Number = TypeVar("Number", float, NDArray[np.float64])
 

@@ -6,25 +6,13 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 
 from leaderboard import metrics
-from leaderboard.declared.inputs import (
-    WHOLE,
-    Confirm,
-    Inputs,
-    Line,
-    Name,
-    Ratio,
-    Shown,
-    changes_of,
-    setting,
-    text_of,
-)
+from leaderboard.campaigns.rules import BOUNDS, Visibility, checked_beta
+from leaderboard.declared.inputs import WHOLE, Confirm, Inputs, Line, Name, Ratio, Shown, changes_of, setting, text_of
 from leaderboard.declared.texts import text_problem, web_address_problem
 from leaderboard.errors import InvalidFields, UnknownMeasure
+from leaderboard.evaluations.rules.scoring_settings import NoRelevant, lacks
 from leaderboard.metrics.measure import NEEDED
-from leaderboard.rules.prior import BOUNDS, checked_beta
-from leaderboard.rules.settings import NoRelevant, lacks
-from leaderboard.rules.standings import RunChoice
-from leaderboard.rules.visibility import Visibility
+from leaderboard.submissions.rules.selection import RunChoice
 
 LONGEST_TITLE = 120  # characters
 LONGEST_GUIDELINES = 50_000

@@ -16,8 +16,6 @@ import click
 from leaderboard import __version__
 from leaderboard.errors import InvalidFields, LeaderboardError, NoDatabase, NoStore
 
-__all__ = ["leaderboard", "main", "run"]
-
 OK, FAILED, INTERRUPTED = 0, 2, 130
 
 COMMANDS = {  # name: (the module that has the command, its line in the list)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from leaderboard.formats import Run
     from leaderboard.metrics.families.agreement import Agreed, Items
 
-__all__ = ["agreement"]
 
 USUAL = "KendallTau KendallDistance SpearmanRho RBO TauAP"
 

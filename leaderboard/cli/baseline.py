@@ -214,9 +214,9 @@ def _baseline(context: click.Context, weighting: "Weighting", short: str, asked:
 
 def _submit(asked: _Asked, stated: "_Stated", weights: "Weights", short: str, theta: float | None) -> int:
     from leaderboard.cli.submissions import send_baseline
-    from leaderboard.rules.standings import SystemKind
-    from leaderboard.services.submissions import LONGEST_LABEL
-    from leaderboard.services.systems import NewSystem
+    from leaderboard.submissions.rules.selection import SystemKind
+    from leaderboard.submissions.writes.submissions import LONGEST_LABEL
+    from leaderboard.teams.writes.systems import NewSystem
 
     place, out = asked.place, asked.out
     if place is None or out is None:
@@ -384,10 +384,11 @@ def _stated(place: Place, team: str, system: str, rows: "Sequence[QueryRow]") ->
     from leaderboard.cli.database import reading
     from leaderboard.cli.submissions import find_baseline
     from leaderboard.errors import BadInput
-    from leaderboard.lookup import find_evaluation, find_team
-    from leaderboard.models import Query
-    from leaderboard.rules.standings import RunChoice
-    from leaderboard.services.submissions import admit
+    from leaderboard.evaluations.reads.find import find_evaluation
+    from leaderboard.judgments.models import Query
+    from leaderboard.submissions.rules.selection import RunChoice
+    from leaderboard.submissions.writes.submissions import admit
+    from leaderboard.teams.reads.find import find_team
 
     with reading() as session:
         evaluation, found = find_evaluation(session, CONSOLE, *place), find_team(session, team)

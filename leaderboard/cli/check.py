@@ -9,7 +9,7 @@ from click.core import ParameterSource
 from leaderboard.cli.options import ANY_NUMBER, FILE, Place, PlaceType
 
 if TYPE_CHECKING:
-    from leaderboard.rules.run_checks import Checked, Looked
+    from leaderboard.submissions.rules.checks import Checked, Looked
 
 EXIT = {True: 0, False: 1, None: 3}  # what is said of the file -> exit status
 NOT_NOW = 4  # of one that is sound, at a moment at which no run is taken
@@ -77,7 +77,7 @@ def _exit_status(is_sound: bool | None, refused_now: str) -> int:
 def _all_of(run: Path) -> "Looked":
     """The file with all of its text."""
     from leaderboard.formats import Limits
-    from leaderboard.rules.run_checks import look_at
+    from leaderboard.submissions.rules.checks import look_at
 
     most = Limits().expanded_bytes
     return look_at(run, run.name, most, most)
@@ -88,7 +88,7 @@ def _alone(
 ) -> "Checked":
     """Holds a file against what is said of the collection."""
     from leaderboard.formats import FileRules, RunRules, document_list, read_queries
-    from leaderboard.rules.run_checks import Expected, check_run
+    from leaderboard.submissions.rules.checks import Expected, check_run
 
     listed = document_list(documents) if documents is not None else None
     rules = FileRules(document_pattern=document_pattern, documents=listed.count if listed else 0)
@@ -103,9 +103,9 @@ def _against(run: Path, place: Place, threshold: float | None) -> "Checked":
 
     from leaderboard.access import CONSOLE
     from leaderboard.cli.database import reading
-    from leaderboard.lookup import find_evaluation
-    from leaderboard.reads.checking import completed, expected_of
-    from leaderboard.rules.run_checks import check_run
+    from leaderboard.evaluations.reads.find import find_evaluation
+    from leaderboard.submissions.reads.checks import completed, expected_of
+    from leaderboard.submissions.rules.checks import check_run
 
     now = dt.datetime.now(dt.UTC)
     with reading() as session:

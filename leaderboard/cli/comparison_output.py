@@ -22,8 +22,6 @@ from leaderboard.statistics import (
     least_queries,
 )
 
-__all__ = ["FORMATS"]
-
 MINUS = "−"
 DIGITS = 4
 NO_DIRECTION = "neither a higher nor a lower value is better"

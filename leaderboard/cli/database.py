@@ -8,12 +8,10 @@ import click
 from sqlalchemy.orm import Session
 
 from leaderboard import migrate
+from leaderboard.accounts.models import User
 from leaderboard.config import Config
 from leaderboard.db import PATIENCE_SECONDS, Database
 from leaderboard.errors import BadInput, Conflict, NoDatabase, OtherBuild, Unavailable
-from leaderboard.models import User
-
-__all__ = ["db", "reading", "require_up_to_date", "up_to_date", "writing"]
 
 
 @click.group()

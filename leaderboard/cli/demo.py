@@ -18,18 +18,17 @@ from types import FrameType
 
 import click
 
-from leaderboard import migrate, seeding
-from leaderboard.cli.listening import address_of, listen
+from leaderboard import demo as seeding
+from leaderboard import migrate
+from leaderboard.accounts.models import User
+from leaderboard.cli.address import address_of, listen
 from leaderboard.cli.options import Whole
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, Conflict, InvalidFields, OtherBuild, Unavailable
-from leaderboard.models import User
-from leaderboard.owner_only import private_file, private_folder
-from leaderboard.services.queue import unfinished
+from leaderboard.private_files import private_file, private_folder
 from leaderboard.store import RunStore
-
-__all__ = ["RESTARTS", "STOP_SIGNALS", "demo"]
+from leaderboard.worker.writes.queue import unfinished
 
 FOLDER = Path("leaderboard-demo")
 START_SECONDS = 60.0

@@ -23,15 +23,14 @@ from leaderboard.cli.options import (
 from leaderboard.cli.rescoring import AGREED, changed_after_yes
 from leaderboard.cli.tables import print_table
 from leaderboard.config import Config
+from leaderboard.evaluations.reads.find import find_evaluation
+from leaderboard.evaluations.reads.form_fields import file_rules, form_fields, standing_agreements
+from leaderboard.evaluations.rules.form_fields import FieldKind, ShownTo, with_changes
+from leaderboard.evaluations.writes import form_fields as submission_forms
 from leaderboard.formats import DocumentList, document_list
-from leaderboard.lookup import file_rules, find_evaluation, form_fields, standing_agreements
+from leaderboard.judgments.reads.document_list import listed_documents
 from leaderboard.numbers import counted
-from leaderboard.reads.organising.document_list import listed_documents
-from leaderboard.rules.form_fields import FieldKind, ShownTo, with_changes
-from leaderboard.services import submission_forms
 from leaderboard.store import RunStore
-
-__all__ = ["form"]
 
 COUNT = OrNone(ANY_WHOLE)
 

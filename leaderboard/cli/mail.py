@@ -2,18 +2,16 @@
 
 import click
 
+from leaderboard.audit.writes import present
 from leaderboard.cli.database import reading, up_to_date, writing
 from leaderboard.cli.options import Whole
 from leaderboard.cli.tables import print_table
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
+from leaderboard.mail.reads import list_mails
+from leaderboard.mail.writes import outbox
+from leaderboard.mail.writes.sending import send_waiting, to_show
 from leaderboard.numbers import counted
-from leaderboard.services.events import present
-from leaderboard.services.mail import outbox
-from leaderboard.services.mail.listing import list_mails
-from leaderboard.services.mail.sending import send_waiting, to_show
-
-__all__ = ["mail"]
 
 
 @click.group()

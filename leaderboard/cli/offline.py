@@ -15,19 +15,6 @@ if TYPE_CHECKING:
     from leaderboard.metrics import Setting
     from leaderboard.scoring import JudgedQueries, Judging
 
-__all__ = [
-    "BETA",
-    "COMPAT",
-    "DOCUMENTS",
-    "LEVEL",
-    "LEVEL_OPTION",
-    "NO_RELEVANT",
-    "QUERIES",
-    "judged_queries",
-    "setting_of",
-    "tell_repeats",
-    "tell_strange",
-]
 
 LEVEL = Whole(1, 1000)  # of relevance; up to formats.GRADE_LIMIT, which takes long to import
 LEVEL_OPTION = click.option(
@@ -72,8 +59,8 @@ def setting_of(
     **rest: Any,
 ) -> "Setting":
     """The measures' setting from the options. Raises InvalidFields for a wrong β, cost, value or prior."""
+    from leaderboard.campaigns.rules import checked_beta
     from leaderboard.metrics import Setting
-    from leaderboard.rules.prior import checked_beta
 
     return Setting(beta=checked_beta(beta, cost=cost, value=value, prior=prior), **rest)
 

@@ -32,8 +32,8 @@ from leaderboard.config import Config
 from leaderboard.declared.commands import Command, Find, Lines, Table
 from leaderboard.declared.inputs import Inputs, checked, is_required, kinds_of, shown_of
 from leaderboard.errors import BadInput, NotFound, Unconfirmed
-from leaderboard.web import create_app
 from leaderboard.web.api.endpoints import ENDPOINTS, Endpoint
+from leaderboard.web.app import create_app
 from leaderboard.web.context import CONSOLE_KEY
 
 TOKEN = "LEADERBOARD_TOKEN"  # noqa: S105  # the name of a variable

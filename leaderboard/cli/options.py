@@ -15,29 +15,6 @@ import click
 from leaderboard.errors import BadInput
 from leaderboard.numbers import read_number, read_ratio, read_whole
 
-__all__ = [
-    "AGREEMENT",
-    "ANSWER",
-    "ANY_NUMBER",
-    "ANY_WHOLE",
-    "FILE",
-    "MOMENT",
-    "PLACE",
-    "RATIO",
-    "UNTIL_STDIN_CLOSES",
-    "WAIT",
-    "Number",
-    "OneOf",
-    "OrNone",
-    "Place",
-    "PlaceType",
-    "Whole",
-    "given",
-    "given_on_line",
-    "require_yes",
-    "together",
-]
-
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 

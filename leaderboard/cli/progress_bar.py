@@ -9,8 +9,6 @@ from typing import Any
 
 import click
 
-__all__ = ["Bar", "Open", "counting_bar", "progress_bar"]
-
 CLEAR_LINE = "\r\x1b[K"
 LONG_BYTES = 64 << 20  # less is read before anybody sees a bar
 

@@ -11,9 +11,7 @@ from leaderboard.cli.progress_bar import counting_bar
 from leaderboard.cli.tables import UNDEFINED, aligned
 from leaderboard.client import Client, Doubtful, NoServer, Refused
 from leaderboard.errors import FileRejected, Problem
-from leaderboard.rules.form_fields import WHERE_READ
-
-__all__ = ["TOKEN", "ask_server", "say_doubtful", "say_how_asked", "send_to_server"]
+from leaderboard.evaluations.rules.form_fields import WHERE_READ
 
 TOKEN = "LEADERBOARD_TOKEN"  # noqa: S105  # the name of a variable
 GOOD, NOT_SCORED, REFUSED = 0, 1, 2  # exit status

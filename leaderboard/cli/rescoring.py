@@ -8,11 +8,12 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
+from leaderboard.audit.writes import present
+from leaderboard.campaigns.models import Campaign
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.options import require_yes
-from leaderboard.models import Campaign, Evaluation
-from leaderboard.reads.organising.effects import effects
-from leaderboard.services.events import present
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.effects import effects
 
 Changed = TypeVar("Changed")
 

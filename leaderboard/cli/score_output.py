@@ -10,8 +10,6 @@ from leaderboard.cli.tables import UNDEFINED, aligned
 from leaderboard.metrics import Measure, Setting
 from leaderboard.scoring import Scored
 
-__all__ = ["ScoredRun", "csv_text", "json_text", "table_text"]
-
 ALL = "all"
 DIGITS = 4
 

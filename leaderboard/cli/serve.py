@@ -9,15 +9,13 @@ from typing import Any
 import click
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  # gunicorn has no types
 
+from leaderboard.cli.address import address_of, listen
 from leaderboard.cli.database import require_up_to_date
-from leaderboard.cli.listening import address_of, listen
 from leaderboard.cli.options import ANY_WHOLE, UNTIL_STDIN_CLOSES, Whole
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
-from leaderboard.web import create_app
+from leaderboard.web.app import create_app
 from leaderboard.web.server import Worker, close_after_upload, gate
-
-__all__ = ["serve"]
 
 THREADS = 400  # of one process, most of which wait for slow clients
 CONNECTIONS = 1000  # of one process

@@ -15,16 +15,14 @@ from leaderboard.cli.options import ANY_WHOLE, OneOf, require_yes
 from leaderboard.cli.tables import print_table
 from leaderboard.config import Config
 from leaderboard.errors import BadInput, Conflict, Missing, NotFound
-from leaderboard.models import Submission
-from leaderboard.reads.organising.submissions import Filters, submissions
-from leaderboard.reads.standing_effects import Act, Effect, effect
-from leaderboard.reads.submissions import status
-from leaderboard.rules.standings import SystemKind
-from leaderboard.rules.states import SHOWN_STATES, Ruling
-from leaderboard.services import submissions as services
 from leaderboard.store import RunStore
-
-__all__ = ["submission"]
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.reads.effects import Act, Effect, effect
+from leaderboard.submissions.reads.organised import Filters, submissions
+from leaderboard.submissions.reads.status import status
+from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules.states import SHOWN_STATES, Ruling
+from leaderboard.submissions.writes import submissions as services
 
 NUMBER = click.argument("number", type=ANY_WHOLE)
 YES = click.option("--confirm", "yes", is_flag=True, help="Do it without a question.")

@@ -11,6 +11,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, actor_of
+from leaderboard.accounts.writes.accounts import find_user
+from leaderboard.boards.rules import Rounded
 from leaderboard.cli.database import up_to_date
 from leaderboard.cli.options import AGREEMENT, ANSWER, ANY_NUMBER, FILE, PLACE, WAIT, OneOf, Place
 from leaderboard.cli.remote import say_doubtful, say_how_asked, send_to_server
@@ -18,27 +20,25 @@ from leaderboard.cli.tables import named, print_table
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, Conflict, Doubtful, FileRejected, InvalidFields, LeaderboardError, Problem
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.find import find_evaluation
+from leaderboard.evaluations.writes.form_fields import agreements_of
 from leaderboard.formats import Metadata, side_metadata
-from leaderboard.lookup import find_evaluation, find_system, find_team
-from leaderboard.models import Evaluation, System, Team
-from leaderboard.reads.checking import completed, expected_of
-from leaderboard.reads.results import SubmissionResults, results
-from leaderboard.reads.submissions import status
-from leaderboard.rules.disclosure import Rounded
-from leaderboard.rules.run_checks import CHECKED_BYTES, Checked, check_run, look_at, require_sound
-from leaderboard.rules.standings import Designation, SystemKind
-from leaderboard.rules.states import UNFINISHED, State
-from leaderboard.services.names import name_key
-from leaderboard.services.people import find_user
-from leaderboard.services.queue import unfinished
-from leaderboard.services.scoring_sets import make_set
-from leaderboard.services.submission_forms import agreements_of
-from leaderboard.services.submissions import admit, retry_failed
-from leaderboard.services.submissions import submit as submit_run
-from leaderboard.services.systems import NewSystem
+from leaderboard.names import name_key
+from leaderboard.results.reads.run import SubmissionResults, results
 from leaderboard.store import Caps, RunStore
-
-__all__ = ["find_baseline", "rescore", "send_baseline", "submit"]
+from leaderboard.submissions.reads.checks import completed, expected_of
+from leaderboard.submissions.reads.status import status
+from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, check_run, look_at, require_sound
+from leaderboard.submissions.rules.selection import Designation, SystemKind
+from leaderboard.submissions.rules.states import UNFINISHED, State
+from leaderboard.submissions.writes.submissions import admit, retry_failed
+from leaderboard.submissions.writes.submissions import submit as submit_run
+from leaderboard.teams.models import System, Team
+from leaderboard.teams.reads.find import find_system, find_team
+from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.worker.writes.queue import unfinished
+from leaderboard.worker.writes.scoring_sets import make_set
 
 SUBMITTED, NOT_SCORED, NOT_TAKEN = 0, 1, 2  # exit status
 LOOK_SECONDS = 0.2

@@ -8,13 +8,13 @@ from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.options import OneOf, require_yes
 from leaderboard.cli.tables import print_table
-from leaderboard.lookup import find_system, removal_refusal
-from leaderboard.reads.organising.systems import organised_systems
-from leaderboard.rules.standings import SystemKind
-from leaderboard.services import removing, systems
-from leaderboard.services.systems import NewSystem
-
-__all__ = ["system"]
+from leaderboard.evaluations.reads.find import removal_refusal
+from leaderboard.evaluations.writes import delete as removing
+from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.teams.reads.find import find_system
+from leaderboard.teams.reads.organised_systems import organised_systems
+from leaderboard.teams.writes import systems
+from leaderboard.teams.writes.systems import NewSystem
 
 
 @click.group()

@@ -10,8 +10,6 @@ import click
 
 from leaderboard.numbers import first_of
 
-__all__ = ["UNDEFINED", "aligned", "csv_text", "defined", "json_text", "named", "print_table"]
-
 UNDEFINED = "–"
 NAMED = 10
 

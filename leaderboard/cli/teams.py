@@ -3,22 +3,21 @@
 import click
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts import reads as accounts
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.audit.writes import present
+from leaderboard.campaigns.reads import listings
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.options import OneOf, Whole, require_yes
 from leaderboard.cli.tables import print_table
 from leaderboard.config import Config
 from leaderboard.errors import NotFound
-from leaderboard.lookup import find_system, find_team
-from leaderboard.models import Invitation
-from leaderboard.reads import accounts, listings
-from leaderboard.reads import teams as pages
-from leaderboard.rules.roles import Role
-from leaderboard.rules.site_names import COMMAND_LINE
-from leaderboard.services import join_requests, people, teams
-from leaderboard.services.events import present
-from leaderboard.services.merging import merge_teams
-
-__all__ = ["team"]
+from leaderboard.teams.models import Invitation
+from leaderboard.teams.reads import team as pages
+from leaderboard.teams.reads.find import find_system, find_team
+from leaderboard.teams.rules import COMMAND_LINE, Role
+from leaderboard.teams.writes import join_requests, teams
+from leaderboard.teams.writes.merge import merge_teams
 
 
 @click.group()

@@ -9,8 +9,6 @@ from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics import ALL_TREC, BUNDLES, NEW_IN_10, Measure, Printed, Ranking, parse_all, requested
 from leaderboard.scoring import Scored
 
-__all__ = ["TrecRequest", "printed_under_own_names", "read_request", "trec_lines"]
-
 GRADES_SHOWN = 10
 BEFORE_GRADES = frozenset(ALL_TREC[: ALL_TREC.index("P") + 1])  # printed above a query's grades; all others below
 SUMMARY_ONLY = frozenset({"num_q", "gm_map", "gm_bpref"})  # printed over all queries, not for each

@@ -5,17 +5,18 @@ import sys
 import click
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts import reads as accounts
+from leaderboard.accounts.rules import Scope
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts.writes import delete as closing
+from leaderboard.accounts.writes import identities, passwords, tokens
+from leaderboard.accounts.writes import mail_address as addresses
+from leaderboard.audit.writes import present
+from leaderboard.campaigns.reads.listings import list_accounts
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.options import OneOf, Whole
 from leaderboard.cli.tables import print_table
 from leaderboard.errors import BadInput
-from leaderboard.reads import accounts
-from leaderboard.reads.listings import list_accounts
-from leaderboard.rules.scopes import Scope
-from leaderboard.services import addresses, closing, identities, passwords, people, tokens
-from leaderboard.services.events import present
-
-__all__ = ["user"]
 
 password_stdin = click.option(
     "--password-stdin", is_flag=True, help="Read the password from the first line of standard input, without asking."

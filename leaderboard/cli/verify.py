@@ -7,6 +7,7 @@ import click
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.audit.verifications import verifications
 from leaderboard.audit.verify import Report, one_moment, part, record_verification, scored_runs_on_record
 from leaderboard.audit.verify import verify as verified
 from leaderboard.cli.database import up_to_date
@@ -16,9 +17,8 @@ from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import NotFound
 from leaderboard.formats import Limits
+from leaderboard.moments import moment_in_words
 from leaderboard.numbers import counted
-from leaderboard.reads.verifications import verifications
-from leaderboard.rules.moments import moment_in_words
 from leaderboard.store import RunStore
 from leaderboard.worker.recomputing import recompute
 from leaderboard.worker.stored_files import check_files, stored_files_on_record

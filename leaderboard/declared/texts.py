@@ -3,7 +3,7 @@
 import unicodedata
 from urllib.parse import urlsplit
 
-from leaderboard.formats.harmless import TURNING
+from leaderboard.formats.sanitise import TURNING
 
 LONGEST_URL = 500
 LAYOUT = "\t\n\r"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import ValidationInfo, field_validator
 
-from leaderboard import metrics
+from leaderboard import metrics, time_zones
 from leaderboard.declared.inputs import (
     GREATEST,
     Confirm,
@@ -20,11 +20,10 @@ from leaderboard.declared.inputs import (
     setting,
     text_of,
 )
+from leaderboard.evaluations.rules.phases import LONGEST_GRACE, Opening
+from leaderboard.evaluations.rules.scoring_settings import Judging, lacks
 from leaderboard.metrics.measure import NEEDED
-from leaderboard.rules import time_zones
-from leaderboard.rules.phases import LONGEST_GRACE, Opening
-from leaderboard.rules.quotas import DAILY_QUOTA
-from leaderboard.rules.settings import Judging, lacks
+from leaderboard.submissions.rules.quotas import DAILY_QUOTA
 
 YEAR = re.compile(r"(?<!\d)(?:19|20)[0-9][0-9](?!\d)")
 WHEN = {

@@ -7,24 +7,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.harmless import shown
 from leaderboard.formats.ids import Texts, byte_strings
 from leaderboard.formats.problems import Wrong
+from leaderboard.formats.sanitise import shown
 from leaderboard.numbers import is_whole, read_number, read_whole
-
-__all__ = [
-    "GRADE_LIMIT",
-    "ODD_IN_ID",
-    "control_character",
-    "decision",
-    "grade",
-    "identifier",
-    "identifiers",
-    "not_utf8",
-    "odd_points",
-    "score",
-    "scores",
-]
 
 GRADE_LIMIT = 1000  # of either sign: far above any in use, and 2 to its power is still a finite number
 

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from leaderboard.formats.ids import WORD, Codes, Keys, Places, cut_out, words_of
 
-__all__ = ["floats", "integers"]
-
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from leaderboard.formats.ids import Codes, Places
 
-__all__ = ["Field", "find_fields"]
-
 Field = tuple[Places, Places]  # int64[lines] each: where it starts, and its length
 
 FEW_BLANKS = 3

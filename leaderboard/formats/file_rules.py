@@ -14,19 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.harmless import shown
+from leaderboard.formats.chunks import cut
 from leaderboard.formats.ids import Ids, Keys, Places, Texts, as_texts, keys
 from leaderboard.formats.patterns import Pattern
-from leaderboard.formats.pieces import cut
 from leaderboard.formats.plain_text import MIB, ByteSource, Limits, open_plain, rejection, source_name
 from leaderboard.formats.problems import Problems, Wrong
 from leaderboard.formats.readers.columns import read_piece
 from leaderboard.formats.rows import Rows
+from leaderboard.formats.sanitise import shown
 from leaderboard.formats.tables import DOCUMENT, Schema
 from leaderboard.formats.tags import Tags
 from leaderboard.numbers import natural
-
-__all__ = ["NO_RULES", "DocumentList", "FileRules", "RunRules", "document_list", "read_document_list"]
 
 LISTED = Schema((DOCUMENT,))
 LIST_LIMITS = Limits(expanded_bytes=512 * MIB, lines=10_000_000)

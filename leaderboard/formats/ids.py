@@ -10,24 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "PADDING",
-    "WORD",
-    "Codes",
-    "Ids",
-    "Keys",
-    "Places",
-    "Texts",
-    "as_texts",
-    "byte_strings",
-    "changes",
-    "cut_out",
-    "keys",
-    "pair_keys",
-    "rising_words",
-    "words_of",
-]
-
 Codes = NDArray[np.uint8]  # the bytes of a file
 Texts = NDArray[np.bytes_]  # their width is a multiple of WORD; no text ends with a zero
 Keys = NDArray[np.uint64]

@@ -13,8 +13,6 @@ from leaderboard.formats.repeats import repeated_rows
 from leaderboard.formats.rows import Schemas, read_rows
 from leaderboard.formats.tables import DOCUMENT, QUERY, Column, Schema
 
-__all__ = ["Judgments", "SubtopicJudgments", "of_any_subtopic", "read_judgments", "read_subtopic_judgments"]
-
 GRADE = Column("grade", "grade")
 
 QRELS = Schema((QUERY, Column("iteration"), DOCUMENT, GRADE))

@@ -10,7 +10,6 @@ from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO
 
 from leaderboard.errors import FileRejected
-from leaderboard.formats.harmless import shown
 from leaderboard.formats.plain_text import (
     EXPANDED_FREE,
     MIB,
@@ -21,6 +20,7 @@ from leaderboard.formats.plain_text import (
     rejection,
     too_many_times,
 )
+from leaderboard.formats.sanitise import shown
 from leaderboard.numbers import size
 
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # of one with files, of an empty one

@@ -15,10 +15,8 @@ from itertools import islice
 from pathlib import Path
 
 from leaderboard.errors import FileRejected
-from leaderboard.formats.harmless import harmless
 from leaderboard.formats.plain_text import beginning
-
-__all__ = ["HEADER_BYTES", "LONGEST_KEY", "Metadata", "header_metadata", "run_metadata", "side_metadata"]
+from leaderboard.formats.sanitise import harmless
 
 HEADER_BYTES = 1 << 16  # of the comment lines, and of a file beside the run
 START, END = "ir_metadata.start", "ir_metadata.end"

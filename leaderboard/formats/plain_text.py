@@ -11,22 +11,8 @@ from typing import Any, Protocol, TypeVar
 from isal import isal_zlib
 
 from leaderboard.errors import FileRejected, Problem
-from leaderboard.formats.harmless import LONGEST_MESSAGE, harmless
+from leaderboard.formats.sanitise import LONGEST_MESSAGE, harmless
 from leaderboard.numbers import size
-
-__all__ = [
-    "MIB",
-    "ByteSource",
-    "CappedReader",
-    "Limits",
-    "beginning",
-    "foreign_start",
-    "open_plain",
-    "rejection",
-    "source_name",
-    "too_many_times",
-    "whole_lines",
-]
 
 MIB = 1024 * 1024
 

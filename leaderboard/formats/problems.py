@@ -9,10 +9,8 @@ from operator import itemgetter
 from typing import NamedTuple, NoReturn
 
 from leaderboard.errors import FileRejected, Problem
-from leaderboard.formats.harmless import LONGEST_MESSAGE, harmless, shown
 from leaderboard.formats.plain_text import Limits, rejection
-
-__all__ = ["UNKNOWN_QUERY", "WHOLE", "Part", "Problems", "Wrong", "WrongLine", "unknown_query", "wrong_width"]
+from leaderboard.formats.sanitise import LONGEST_MESSAGE, harmless, shown
 
 MOST_BYTES = 32 * 1024  # of all that is told of one file
 ROW_BYTES = 100  # of a problem beside its message

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from leaderboard.formats.checks import control_character, identifier
+from leaderboard.formats.chunks import numbered_lines
 from leaderboard.formats.guessing import HEAD_BYTES, guess_content
-from leaderboard.formats.harmless import TURNING, shown
 from leaderboard.formats.members import is_archive
-from leaderboard.formats.pieces import numbered_lines
 from leaderboard.formats.plain_text import ByteSource, CappedReader, Limits, open_plain, rejection, source_name
 from leaderboard.formats.problems import Problems, Wrong, wrong_width
 from leaderboard.formats.readers import READERS
+from leaderboard.formats.sanitise import TURNING, shown
 from leaderboard.formats.tables import our_name
 from leaderboard.formats.topics import (
     IDS,
@@ -29,8 +29,6 @@ from leaderboard.formats.topics import (
     starts_xml,
 )
 from leaderboard.numbers import is_number
-
-__all__ = ["QUERY_FORMATS", "QueryRow", "read_queries"]
 
 QUERY_FORMATS = "TSV (id, text, tags), JSON lines, or TREC topics in SGML or XML; plain or gzipped"
 MOST_COLUMNS = 3

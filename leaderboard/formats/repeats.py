@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from leaderboard.formats.ids import Ids, Keys, Places, Texts, pair_keys
 
-__all__ = ["Repeats", "repeated_rows"]
-
 Queries = NDArray[np.uint32]
 
 ROWS_AT_ONCE = 1 << 15

@@ -10,17 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.formats.guessing import HEAD_BYTES, guess_content
-from leaderboard.formats.harmless import shown
 from leaderboard.formats.ids import Ids, Places, Texts, as_texts, changes, keys
 from leaderboard.formats.metadata import HEADER_BYTES, Metadata, header_metadata
 from leaderboard.formats.plain_text import MIB, ByteSource, Limits, open_plain, rejection, source_name
 from leaderboard.formats.problems import UNKNOWN_QUERY, Part, Problems, Wrong, unknown_query
 from leaderboard.formats.readers import READERS, FileFormat
 from leaderboard.formats.repeats import Repeats
+from leaderboard.formats.sanitise import shown
 from leaderboard.formats.tables import Schema, Table
 from leaderboard.formats.tags import Tags
-
-__all__ = ["Rows", "Schemas", "read_rows"]
 
 # Which formats a kind of file may have, and which columns in each.
 Schemas = Mapping[FileFormat, Sequence[Schema]]

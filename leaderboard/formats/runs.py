@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.formats.file_rules import RunRules
-from leaderboard.formats.harmless import LONGEST_TAG, harmless
 from leaderboard.formats.ids import Ids
 from leaderboard.formats.metadata import Metadata
 from leaderboard.formats.plain_text import ByteSource, Limits
 from leaderboard.formats.rows import Schemas, read_rows
+from leaderboard.formats.sanitise import LONGEST_TAG, harmless
 from leaderboard.formats.tables import DOCUMENT, QUERY, Column, Schema
 from leaderboard.formats.tags import Tags
-
-__all__ = ["RUN_FORMATS", "RUN_WRITERS", "Run", "RunFormat", "RunLine", "read_run"]
 
 RunFormat = Literal["auto", "trec", "trec_eval", "decisions"]
 

@@ -14,19 +14,6 @@ from leaderboard.formats.ids import WORD, byte_strings
 from leaderboard.formats.plain_text import Limits
 from leaderboard.formats.problems import WHOLE, Part, Wrong, WrongLine
 
-__all__ = [
-    "DOCUMENT",
-    "OTHER_NAMES",
-    "QUERY",
-    "CheckedRows",
-    "Column",
-    "Kind",
-    "Schema",
-    "Table",
-    "our_name",
-    "schema_of_width",
-]
-
 Kind = Literal["id", "score", "grade", "decision", "tag"]
 
 # By what a column holds beside ids: the type of its array, and the check of one value.

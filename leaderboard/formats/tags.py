@@ -2,13 +2,11 @@
 
 import numpy as np
 
-from leaderboard.formats.harmless import LONGEST_TAG, harmless, shown
 from leaderboard.formats.ids import Texts, changes
 from leaderboard.formats.patterns import Pattern
 from leaderboard.formats.problems import Problems, Wrong
+from leaderboard.formats.sanitise import LONGEST_TAG, harmless, shown
 from leaderboard.formats.tables import Table
-
-__all__ = ["Tags"]
 
 MOST_NAMED = 3
 

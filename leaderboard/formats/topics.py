@@ -8,12 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from leaderboard.formats.harmless import shown
-from leaderboard.formats.pieces import numbered_lines
+from leaderboard.formats.chunks import numbered_lines
 from leaderboard.formats.plain_text import CappedReader, rejection
 from leaderboard.formats.problems import Problems, Wrong
-
-__all__ = ["Record", "description_of", "read_sgml", "read_xml", "starts_sgml", "starts_xml"]
+from leaderboard.formats.sanitise import shown
 
 TOPICS = ("topic", "top", "query")  # elements that are one topic each
 IDS = ("number", "num", "id", "qid", "identifier", "query_id", "queryid")

@@ -10,43 +10,10 @@ from leaderboard.metrics.families.sweep import Oracle, Sweep, oracles, sweep
 from leaderboard.metrics.measure import Evaluated, Family, Measure
 from leaderboard.metrics.names import explain, parse, parse_agreements, parse_all
 from leaderboard.metrics.parameters import GRADE_LIMIT
-from leaderboard.metrics.ranking import Bools, Floats, Ints, NoRelevant, Ranking, Setting, Subtopics
+from leaderboard.metrics.ranking import NoRelevant, Ranking, Setting, Subtopics
 from leaderboard.metrics.reference import Reference
 from leaderboard.metrics.registry import families, groups
+from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.metrics.trec_names import ALL_TREC, BUNDLES, NEW_IN_10, Printed, requested
-
-__all__ = [
-    "ALL_TREC",
-    "BUNDLES",
-    "GRADE_LIMIT",
-    "MEASURES_VERSION",
-    "NEW_IN_10",
-    "Aggregation",
-    "Bools",
-    "Columns",
-    "Evaluated",
-    "Family",
-    "Floats",
-    "Ints",
-    "Measure",
-    "NoRelevant",
-    "Oracle",
-    "Printed",
-    "Ranking",
-    "Reference",
-    "Setting",
-    "Subtopics",
-    "Sweep",
-    "explain",
-    "families",
-    "groups",
-    "oracles",
-    "parse",
-    "parse_agreements",
-    "parse_all",
-    "query_order",
-    "requested",
-    "sweep",
-]
 
 MEASURES_VERSION = "1.0"

@@ -15,8 +15,6 @@ import numpy as np
 
 from leaderboard.metrics.segments import Floats
 
-__all__ = ["GEOMETRIC_MEAN", "MEAN", "SUM", "VALUE_OF_MEANS", "WHOLE_RUN", "Aggregation", "Columns", "query_order"]
-
 Columns = tuple[Floats, ...]
 
 GEOMETRIC_FLOOR = 1e-5

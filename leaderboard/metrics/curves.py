@@ -14,8 +14,6 @@ from leaderboard.metrics.measure import with_relevant
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Bools, Floats, Ints, share
 
-__all__ = ["OverRank", "OverRecall", "over_rank", "over_recall"]
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class OverRecall:

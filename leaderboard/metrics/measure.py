@@ -9,33 +9,10 @@ import numpy as np
 
 from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.metrics.aggregation import MEAN, SUM, Aggregation, Columns
-from leaderboard.metrics.parameters import (
-    GRADE_LIMIT,
-    Given,
-    Parameter,
-    Value,
-    read_value,
-    write,
-)
+from leaderboard.metrics.parameters import GRADE_LIMIT, Given, Parameter, Value, read_value, write
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.reference import Reference, reference_of
 from leaderboard.metrics.segments import Bools, Floats
-
-__all__ = [
-    "COUNT",
-    "JUDGED_ONLY",
-    "RATIO",
-    "REL",
-    "Definition",
-    "Direction",
-    "Evaluated",
-    "Family",
-    "Measure",
-    "Named",
-    "Range",
-    "TrecEval",
-    "with_relevant",
-]
 
 Direction = Literal["higher", "lower", "none"]
 Need = Literal["documents", "beta", "scores", "known", "subtopics"]

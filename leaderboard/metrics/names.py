@@ -15,7 +15,6 @@ from leaderboard.metrics.trec_names import BUNDLES, FORMS, expand
 if TYPE_CHECKING:
     from leaderboard.metrics.families.agreement import Agreement
 
-__all__ = ["explain", "parse", "parse_agreements", "parse_all"]
 
 OURS = r"(?P<name>[A-Za-zα]\w*)\s*(\((?P<inside>.*)\))?\s*(@\s*(?P<cutoff>[^\s@()]+))?\Z"
 NUMBERS = r"(p=)?[+-]?[0-9.]+([eE][+-]?[0-9]+)?(=[+-]?[0-9.]+([eE][+-]?[0-9]+)?)?\Z"

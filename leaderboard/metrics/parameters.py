@@ -7,18 +7,6 @@ from typing import Literal
 
 from leaderboard.errors import UnknownMeasure
 
-__all__ = [
-    "GRADE_LIMIT",
-    "LARGEST",
-    "SMALLEST",
-    "Gains",
-    "Given",
-    "Parameter",
-    "Value",
-    "read_value",
-    "write",
-]
-
 Gains = tuple[tuple[int, float], ...]
 Points = tuple[float, ...]
 Value = int | float | str | Gains | Points | None

@@ -11,18 +11,6 @@ import numpy as np
 from leaderboard.errors import BadInput
 from leaderboard.metrics.segments import Bools, Floats, Ints, count, starts
 
-__all__ = [
-    "Bools",
-    "Floats",
-    "Ints",
-    "NoRelevant",
-    "Ranking",
-    "Relevant",
-    "Setting",
-    "Subtopics",
-    "graded_lists",
-]
-
 T = TypeVar("T")
 
 MOST_DOCUMENTS = 2**53  # whole numbers beyond are not exact as float64

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-__all__ = ["HEADINGS", "Reference", "mathml", "reference_of"]
-
 HEADINGS = (
     "Formula",
     "Symbols",

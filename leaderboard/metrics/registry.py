@@ -23,8 +23,6 @@ from leaderboard.metrics.families import (
 )
 from leaderboard.metrics.measure import Family
 
-__all__ = ["families", "find", "groups", "nearest"]
-
 _GROUPS: Mapping[str, tuple[Family, ...]] = {
     "Detection": (*detection.FAMILIES, *sweep.FAMILIES),
     "Ranks, binary": (*binary.FAMILIES, *recall_levels.FAMILIES, *rank_biased.FAMILIES),

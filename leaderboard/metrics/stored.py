@@ -13,9 +13,8 @@ import numpy as np
 from leaderboard.metrics.aggregation import VALUE_OF_MEANS, Columns
 from leaderboard.metrics.families.detection import AQWV, PFA, PMISS
 from leaderboard.metrics.measure import Measure
-from leaderboard.metrics.ranking import Floats, NoRelevant
-
-__all__ = ["columns_from_values", "measures_beside"]
+from leaderboard.metrics.ranking import NoRelevant
+from leaderboard.metrics.segments import Floats
 
 
 def measures_beside(measure: Measure, no_relevant: NoRelevant) -> tuple[Measure, ...]:

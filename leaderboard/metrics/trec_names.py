@@ -11,8 +11,6 @@ from leaderboard.metrics.measure import Family, Measure, TrecEval
 from leaderboard.metrics.parameters import Value, read_value
 from leaderboard.metrics.registry import families, nearest
 
-__all__ = ["ALL_TREC", "BUNDLES", "NEW_IN_10", "Printed", "expand", "requested"]
-
 # The order in which trec_eval prints, whatever the order of its -m.
 ALL_TREC = (
     "num_q",

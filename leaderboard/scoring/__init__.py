@@ -17,22 +17,6 @@ from leaderboard.scoring.judged_queries import JudgedQueries, Judging, prepare
 from leaderboard.scoring.order import RankedLines, ranked_lines
 from leaderboard.scoring.returned import ReturnedBy, by_one_threshold, returned, returned_by
 
-__all__ = [
-    "JoinedRun",
-    "JudgedQueries",
-    "Judging",
-    "RankedLines",
-    "ReturnedBy",
-    "Scored",
-    "by_one_threshold",
-    "join",
-    "prepare",
-    "ranked_lines",
-    "returned",
-    "returned_by",
-    "score",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Scored:

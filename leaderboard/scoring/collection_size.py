@@ -13,8 +13,6 @@ from leaderboard.formats import Run
 from leaderboard.metrics import Bools, Ints, Measure, Ranking
 from leaderboard.scoring.judged_queries import JudgedQueries
 
-__all__ = ["crowded_queries", "require_judgments_fit", "require_run_fits"]
-
 NAMED = 10  # queries that a message names
 
 

@@ -11,8 +11,6 @@ from leaderboard.scoring.judged_queries import JudgedQueries, JudgmentIndex
 from leaderboard.scoring.order import Order, order, places_in
 from leaderboard.scoring.returned import require_threshold, returned, returned_by
 
-__all__ = ["JoinedRun", "join"]
-
 
 @dataclass(frozen=True, slots=True)
 class JoinedRun:

@@ -10,8 +10,6 @@ import numpy as np
 from leaderboard.formats import Ids, Judgments, SubtopicJudgments, Texts, keys, pair_keys
 from leaderboard.metrics import Bools, Ints, Subtopics, query_order
 
-__all__ = ["JudgedQueries", "Judging", "JudgmentIndex", "prepare"]
-
 Judging = Literal["pooled", "complete"]
 
 SLOTS_PER_JUDGMENT = 64  # of the table: one unjudged document in so many takes the slow way

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from leaderboard.formats import Run, Texts, rising_words
 from leaderboard.metrics import Bools, Floats, Ints
 
-__all__ = ["Order", "RankedLines", "Scores", "compared_scores", "order", "places_in", "ranked_lines"]
-
 Scores = NDArray[np.float64] | NDArray[np.float32]
 Keys = NDArray[np.uint64]
 

@@ -9,8 +9,6 @@ from leaderboard.errors import BadInput
 from leaderboard.metrics import Bools
 from leaderboard.scoring.order import Scores, compared_scores
 
-__all__ = ["ReturnedBy", "by_one_threshold", "require_threshold", "returned", "returned_by"]
-
 ReturnedBy = Literal["decisions", "threshold", "all"]
 
 

@@ -13,8 +13,6 @@ from leaderboard.statistics.intervals import NO_LIMITS, Interval, intervals
 from leaderboard.statistics.least import LEAST, Least
 from leaderboard.statistics.rank_sets import RankSet, RankSets, rank_sets
 
-__all__ = ["BoardStatistics", "SystemStatistics", "board_statistics"]
-
 
 @dataclass(frozen=True, slots=True)
 class SystemStatistics:

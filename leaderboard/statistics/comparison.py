@@ -20,8 +20,6 @@ from leaderboard.statistics.power import Detectable, detectable, detectable_by_p
 from leaderboard.statistics.swaps import SwapRate, swap_rates
 from leaderboard.statistics.tukey import tukey_hsd
 
-__all__ = ["Comparison", "ComparisonTable", "CorrectedTest", "benjamini_hochberg", "compare", "holm"]
-
 
 @dataclass(frozen=True, slots=True)
 class CorrectedTest:

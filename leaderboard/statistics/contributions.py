@@ -7,9 +7,7 @@ two: AQWV under `pfa_only` is made of P_miss and β · P_fa. A paired test needs
 import numpy as np
 
 from leaderboard.metrics.aggregation import GEOMETRIC_FLOOR, GEOMETRIC_MEAN, SUM, VALUE_OF_MEANS, Aggregation, Columns
-from leaderboard.metrics.ranking import Bools, Floats
-
-__all__ = ["common", "contributions", "has_value"]
+from leaderboard.metrics.segments import Bools, Floats
 
 
 def has_value(columns: Columns) -> Bools:

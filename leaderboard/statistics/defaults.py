@@ -2,18 +2,6 @@
 
 from leaderboard.errors import BadInput
 
-__all__ = [
-    "CELLS",
-    "CONFIDENCE",
-    "LEAST_QUERIES",
-    "RESAMPLES",
-    "SEED",
-    "affordable_resamples",
-    "check_resamples",
-    "significance",
-    "tails",
-]
-
 CONFIDENCE = 0.95
 RESAMPLES = 10_000
 LEAST_RESAMPLES = 1_000  # where many queries would make more take too long

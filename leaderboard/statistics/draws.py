@@ -4,10 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from leaderboard.metrics.ranking import Floats
+from leaderboard.metrics.segments import Floats
 from leaderboard.statistics.defaults import CELLS, check_resamples
-
-__all__ = ["draws"]
 
 
 def draws(queries: int, resamples: int, seed: int, width: int = 1) -> Iterator[Floats]:

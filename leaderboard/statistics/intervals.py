@@ -36,13 +36,11 @@ from leaderboard.metrics.aggregation import (
     Aggregation,
     Columns,
 )
-from leaderboard.metrics.ranking import Bools, Floats
+from leaderboard.metrics.segments import Bools, Floats
 from leaderboard.statistics.contributions import common, has_value
 from leaderboard.statistics.defaults import CONFIDENCE, LEAST_QUERIES, RESAMPLES, SEED, check_resamples, significance
 from leaderboard.statistics.draws import draws
 from leaderboard.statistics.paired import NO_PAIRS
-
-__all__ = ["NO_LIMITS", "Interval", "difference_interval", "intervals"]
 
 WIDEST, WIDEST_LONG_TAILS = 1.2, 2.5  # times Student's t: more makes intervals wider and covers hardly more
 ROUNDING = 1e-12

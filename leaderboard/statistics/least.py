@@ -13,8 +13,6 @@ from leaderboard.metrics.measure import Measure
 from leaderboard.metrics.ranking import Setting
 from leaderboard.statistics.defaults import LEAST_QUERIES
 
-__all__ = ["LEAST", "Least", "least_queries"]
-
 
 class Least(NamedTuple):
     """How many queries are needed. for_interval: for an interval; for_ranks: for rank sets."""

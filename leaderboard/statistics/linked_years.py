@@ -31,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from leaderboard.errors import BadInput
-from leaderboard.metrics.ranking import Floats
+from leaderboard.metrics.segments import Floats
 from leaderboard.statistics.defaults import (
     CELLS,
     CONFIDENCE,
@@ -41,8 +41,6 @@ from leaderboard.statistics.defaults import (
     check_resamples,
     significance,
 )
-
-__all__ = ["Cell", "Change", "Effect", "LinkedPart", "change", "linked_parts"]
 
 Cell = tuple[str, str]  # version, period
 ROUNDING = 1e-12

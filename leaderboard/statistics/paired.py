@@ -14,10 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from leaderboard.metrics.aggregation import mean
-from leaderboard.metrics.ranking import Floats
+from leaderboard.metrics.segments import Floats
 from leaderboard.statistics.defaults import CELLS, RESAMPLES, SEED, check_resamples
-
-__all__ = ["NO_PAIRS", "Effects", "PairedTest", "effect_sizes", "paired_t", "randomisation_test", "wilcoxon"]
 
 ROUNDING = 1e-12  # relative: values that differ by less were computed in another order, not worse
 EXACT_RANDOMISATION = 20  # queries that differ: 2^19 arrangements, since each one's mirror image counts the same

@@ -10,11 +10,9 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from leaderboard.metrics.ranking import Bools, Floats, Ints
+from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.statistics.defaults import CELLS
 from leaderboard.statistics.ranks import TIE
-
-__all__ = ["NO_SPREAD", "Pairs", "at_once", "chunks", "differences_of", "exact_evidence", "pairs_of"]
 
 PAIRS_AT_ONCE = 2_048
 STAKES = (0.25, 0.5, 0.75, 0.95)  # λ: large ones for pairs that differ by nearly the width, small ones for others

@@ -14,10 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from leaderboard.errors import BadInput
-from leaderboard.metrics.ranking import Bools, Floats
+from leaderboard.metrics.segments import Bools, Floats
 from leaderboard.statistics.defaults import LEAST_QUERIES
-
-__all__ = ["POWER", "SIGNIFICANCE", "Detectable", "detectable", "detectable_by_pairs", "power", "queries_needed"]
 
 POWER = 0.8  # the field's convention (Cohen): a difference that is there is missed one time in five
 SIGNIFICANCE = 0.05

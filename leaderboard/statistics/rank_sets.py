@@ -45,13 +45,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from leaderboard.metrics.measure import Direction
-from leaderboard.metrics.ranking import Bools, Floats, Ints
+from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.statistics.defaults import CONFIDENCE, LEAST_QUERIES, RESAMPLES, SEED, check_resamples, significance
 from leaderboard.statistics.pairs import pairs_of
 from leaderboard.statistics.ranks import competition_ranks
 from leaderboard.statistics.stepping_down import draws_that_fit, step_down
-
-__all__ = ["FEWEST_DIFFERENCES", "RankSet", "RankSets", "rank_sets"]
 
 FEWEST_DIFFERENCES = 6
 WITHOUT_SPREAD = 0.005  # of the resamples at most, for a pair that has part

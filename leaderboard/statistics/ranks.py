@@ -3,9 +3,7 @@
 import numpy as np
 
 from leaderboard.metrics.measure import Direction
-from leaderboard.metrics.ranking import Bools, Floats, Ints
-
-__all__ = ["TIE", "competition_ranks", "is_ahead", "opens_place", "worst_last"]
+from leaderboard.metrics.segments import Bools, Floats, Ints
 
 TIE = 1e-12
 

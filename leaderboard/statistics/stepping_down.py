@@ -11,12 +11,10 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.metrics.ranking import Bools, Floats, Ints
+from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.statistics.draws import draws
 from leaderboard.statistics.intervals import students_t
 from leaderboard.statistics.pairs import NO_SPREAD, Pairs, at_once, chunks, differences_of
-
-__all__ = ["draws_that_fit", "step_down"]
 
 Counts = NDArray[np.uint16]
 Rough = NDArray[np.float32]

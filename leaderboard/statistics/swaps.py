@@ -14,11 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.metrics.ranking import Floats, Ints
+from leaderboard.metrics.segments import Floats, Ints
 from leaderboard.statistics.defaults import CELLS, SEED, check_resamples
 from leaderboard.statistics.ranks import TIE
-
-__all__ = ["SwapRate", "swap_rates"]
 
 DRAWS = 200  # of two sets, for every size
 SIZES = (5, 10, 20, 50, 100, 200, 500, 1000, 2000)  # of each set, as far as two of them fit

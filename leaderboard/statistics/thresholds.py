@@ -20,15 +20,10 @@ import numpy as np
 from leaderboard.metrics.aggregation import Columns
 from leaderboard.metrics.families.detection import AQWV
 from leaderboard.metrics.families.sweep import losses_at, promising_thresholds
-from leaderboard.metrics.ranking import Bools, Floats, Ints, Ranking
+from leaderboard.metrics.ranking import Ranking
+from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.statistics.contributions import has_value
-from leaderboard.statistics.defaults import (
-    CONFIDENCE,
-    RESAMPLES,
-    SEED,
-    check_resamples,
-    significance,
-)
+from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED, check_resamples, significance
 from leaderboard.statistics.draws import draws
 from leaderboard.statistics.intervals import (
     ALWAYS_THE_SAME,
@@ -44,8 +39,6 @@ from leaderboard.statistics.intervals import (
     too_few,
 )
 from leaderboard.statistics.least import least_queries
-
-__all__ = ["ThresholdIntervals", "threshold_intervals"]
 
 MOST_CELLS = 2**22  # thresholds × queries: with 300 queries 14,000 thresholds, with 7,000 the best 600
 WORK = 4_000_000_000  # thresholds × queries × draws, less than a second

@@ -13,10 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.metrics.ranking import Floats
+from leaderboard.metrics.segments import Floats
 from leaderboard.statistics.defaults import RESAMPLES, SEED, check_resamples
-
-__all__ = ["Tukey", "tukey_hsd"]
 
 WORK = 100_000_000  # values permuted at most, about a second: a larger board gets fewer permutations, never below LEAST
 LEAST = 1_000

@@ -12,8 +12,6 @@ from leaderboard.store.folder import Folder, reading, writing
 from leaderboard.store.ranked_lists import DAMAGED, LOST, RankedList, is_sound, read_list, write_lists
 from leaderboard.store.receiving import PIECE, Arriving, Caps, Received, plain_filename
 
-__all__ = ["Arriving", "Caps", "RankedList", "Received", "RunStore", "plain_filename"]
-
 RUNS = "runs"
 RANKED = "ranked"
 REMAKE = "remake"  # an empty file for each ranked copy that has to be made again

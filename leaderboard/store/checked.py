@@ -13,7 +13,6 @@ from leaderboard.store.folder import reading
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["open_checked"]
 
 PIECE = 1 << 18  # bytes read at once
 

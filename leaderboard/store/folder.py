@@ -9,9 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from leaderboard.errors import NoStore, NotFound
-from leaderboard.owner_only import private_folder
-
-__all__ = ["Folder", "reading", "writing"]
+from leaderboard.private_files import private_folder
 
 INCOMING = "incoming"  # what is being written; nothing there is a file of ours yet
 SET_ASIDE = "set-aside"

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from leaderboard.errors import Damaged
 
-__all__ = ["DAMAGED", "LOST", "RankedList", "is_sound", "read_list", "write_lists"]
-
 MAGIC = b"RANKED02"
 NUMBER = np.dtype("<u8")
 SCORE = np.dtype("<f8")

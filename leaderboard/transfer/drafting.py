@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
+from leaderboard.campaigns.rules import Visibility
+from leaderboard.campaigns.writes import DEFAULTS
 from leaderboard.errors import BadInput, FileRejected
 from leaderboard.formats import Limits, is_archive_file, open_plain, read_judgments, read_queries, read_run
 from leaderboard.formats.guessing import HEAD_BYTES, PRINTED, guess_content
-from leaderboard.formats.harmless import shown
+from leaderboard.formats.sanitise import shown
+from leaderboard.names import name_key, slug_of
 from leaderboard.numbers import counted, is_number, is_whole
-from leaderboard.rules.standings import SystemKind
-from leaderboard.rules.visibility import Visibility
-from leaderboard.services.campaigns import DEFAULTS
-from leaderboard.services.names import name_key, slug_of
+from leaderboard.submissions.rules.selection import SystemKind
 from leaderboard.transfer.manifest import label_of_file, written
 from leaderboard.transfer.tree import Tree
 

@@ -21,25 +21,17 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, require_organiser
+from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Base, Database
 from leaderboard.errors import Damaged, NotFound
-from leaderboard.lookup import collection_list, file_rules, find_campaign, form_fields
-from leaderboard.models import (
-    Agreement,
-    Campaign,
-    Evaluation,
-    Judgment,
-    JudgmentRevision,
-    KnownDocument,
-    Query,
-    ScoringSet,
-    Submission,
-    SubtopicJudgment,
-    System,
-    Team,
-)
-from leaderboard.rules.settings import Split
+from leaderboard.evaluations.models import Agreement, Evaluation
+from leaderboard.evaluations.reads.find import find_campaign
+from leaderboard.evaluations.reads.form_fields import collection_list, file_rules, form_fields
+from leaderboard.evaluations.rules.scoring_settings import Split
+from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
 from leaderboard.store import RunStore
+from leaderboard.submissions.models import Submission
+from leaderboard.teams.models import System, Team
 from leaderboard.transfer.manifest import (
     NAME,
     NONE,
@@ -53,6 +45,7 @@ from leaderboard.transfer.manifest import (
     TeamEntry,
     written,
 )
+from leaderboard.worker.models import ScoringSet
 
 PIECE = 1 << 20
 LEVEL = 1  # of compression: the fastest, since somebody waits

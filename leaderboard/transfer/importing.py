@@ -20,8 +20,16 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, knows_campaign, may_bring_in, require_organiser
+from leaderboard.audit.writes import present, replaying
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, Conflict, FileRejected, InvalidFields, LeaderboardError, NotFound, Problem
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.form_fields import FormField
+from leaderboard.evaluations.rules.scoring_settings import Split
+from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations.writes import form_fields as submission_forms
 from leaderboard.formats import (
     Judgments,
     Limits,
@@ -34,23 +42,20 @@ from leaderboard.formats import (
 )
 from leaderboard.formats.file_rules import document_list
 from leaderboard.formats.guessing import HEAD_BYTES, guess_content
-from leaderboard.formats.harmless import shown
 from leaderboard.formats.plain_text import beginning
-from leaderboard.lookup import known_system, merged_system, merged_team, team_called
-from leaderboard.models import Campaign, Evaluation, Membership, Submission, System, Team
+from leaderboard.formats.sanitise import shown
+from leaderboard.judgments.writes.judgments import import_judgments
+from leaderboard.judgments.writes.queries import exclude_queries, import_queries, set_split
+from leaderboard.judgments.writes.sources import set_aside_sources
+from leaderboard.names import name_key, slug_of
 from leaderboard.numbers import counted
-from leaderboard.rules.form_fields import FormField
-from leaderboard.rules.settings import Split
-from leaderboard.services import campaigns, evaluations, submission_forms
-from leaderboard.services.events import present, replaying
-from leaderboard.services.imports import RUN_SETTINGS, go_by_source, import_run
-from leaderboard.services.judgments import import_judgments
-from leaderboard.services.names import name_key, slug_of
-from leaderboard.services.queries import exclude_queries, import_queries, set_split
-from leaderboard.services.sources import set_aside_sources
-from leaderboard.services.systems import NewSystem, create_system
-from leaderboard.services.teams import create_team
 from leaderboard.store import Received, RunStore
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.writes.past_runs import RUN_SETTINGS, go_by_source, import_run
+from leaderboard.teams.models import Membership, System, Team
+from leaderboard.teams.reads.find import known_system, merged_system, merged_team, team_called
+from leaderboard.teams.writes.systems import NewSystem, create_system
+from leaderboard.teams.writes.teams import create_team
 from leaderboard.transfer.manifest import (
     CAMPAIGN,
     MOST_PROBLEMS,

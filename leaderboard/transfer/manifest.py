@@ -25,19 +25,23 @@ from pydantic import (
     model_validator,
 )
 
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.models import Campaign
+from leaderboard.campaigns.rules import Visibility
 from leaderboard.db import Base, UtcDateTime
 from leaderboard.errors import BadInput, FileRejected, Problem
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.form_fields import FormField
+from leaderboard.evaluations.rules.scoring_settings import ASSESSORS
+from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats.file_rules import FileRules
-from leaderboard.formats.harmless import harmless, shown
-from leaderboard.models import Campaign, Evaluation, Submission, System
-from leaderboard.rules.form_fields import FormField
-from leaderboard.rules.settings import ASSESSORS
-from leaderboard.rules.standings import SystemKind
-from leaderboard.rules.visibility import Visibility
-from leaderboard.services import campaigns, evaluations
-from leaderboard.services.imports import RUN_SETTINGS
-from leaderboard.services.names import name_key, slug_of
-from leaderboard.services.submissions import LONGEST_LABEL
+from leaderboard.formats.sanitise import harmless, shown
+from leaderboard.names import name_key, slug_of
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.writes.past_runs import RUN_SETTINGS
+from leaderboard.submissions.writes.submissions import LONGEST_LABEL
+from leaderboard.teams.models import System
 from leaderboard.transfer.tree import Tree
 
 NAME = "manifest.toml"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from leaderboard.errors import BadInput
 from leaderboard.formats import Limits, is_archive_file, members, open_plain
-from leaderboard.formats.harmless import shown
+from leaderboard.formats.sanitise import shown
 from leaderboard.numbers import size
 
 MOST_FILES = 200_000  # of a folder

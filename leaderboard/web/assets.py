@@ -8,9 +8,7 @@ from typing import Any
 
 from flask import Flask, Response, current_app, request
 
-from leaderboard.web.packing import coding_for, pack
-
-__all__ = ["STATIC", "init_app"]
+from leaderboard.web.compression import coding_for, pack
 
 STATIC = frozenset({"static", "bootstrap.static"})  # the endpoints that serve files
 A_YEAR = 365 * 24 * 3600  # seconds

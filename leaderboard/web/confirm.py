@@ -4,9 +4,10 @@ import sqlalchemy as sa
 from flask import request
 from sqlalchemy.orm import Session
 
+from leaderboard.campaigns.models import Campaign
 from leaderboard.errors import Unconfirmed
-from leaderboard.models import Campaign, Evaluation
-from leaderboard.reads.organising.effects import effects
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.effects import effects
 from leaderboard.web.context import actor, now, reading
 
 

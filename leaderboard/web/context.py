@@ -15,21 +15,6 @@ from leaderboard.db import Database
 from leaderboard.numbers import read_whole
 from leaderboard.store import RunStore
 
-__all__ = [
-    "CONSOLE_KEY",
-    "actor",
-    "client_address",
-    "clock",
-    "config",
-    "database",
-    "now",
-    "page_number",
-    "read",
-    "reading",
-    "store",
-    "writing",
-]
-
 Page = TypeVar("Page")
 
 MOST_PAGES = 10**6

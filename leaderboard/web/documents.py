@@ -6,8 +6,6 @@ from flask import Blueprint, Response
 
 from leaderboard.config import folder
 
-__all__ = ["blueprint"]
-
 blueprint = Blueprint("documents", __name__)
 
 DOCS = folder("docs")

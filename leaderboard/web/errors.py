@@ -14,9 +14,7 @@ from leaderboard.errors import LeaderboardError, NoDatabase, NoStore, Unavailabl
 from leaderboard.numbers import size
 from leaderboard.web.context import CONSOLE_KEY
 from leaderboard.web.exports import FORMATS
-from leaderboard.web.intake import FORM_TYPES
-
-__all__ = ["init_app", "page", "retry_after"]
+from leaderboard.web.request_limits import FORM_TYPES
 
 log = logging.getLogger(__name__)
 

@@ -15,10 +15,10 @@ from typing import Any, ParamSpec, TypeVar
 
 from flask import Blueprint, Response
 
-from leaderboard.reads.columns import Column
-from leaderboard.reads.headings import CampaignHeading, EvaluationHeading, Terms
-from leaderboard.rules.disclosure import Rounding
-from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION
+from leaderboard.boards.reads.columns import Column
+from leaderboard.boards.rules import Rounding
+from leaderboard.evaluations.reads.headings import CampaignHeading, EvaluationHeading, Terms
+from leaderboard.evaluations.rules.scoring_settings import OF_CAMPAIGN, OF_EVALUATION
 
 P = ParamSpec("P")
 Row = TypeVar("Row")

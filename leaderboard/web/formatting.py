@@ -8,28 +8,12 @@ from collections.abc import Iterable
 from flask import Flask
 from markupsafe import Markup, escape
 
+from leaderboard.boards.reads.entries import Figure
+from leaderboard.boards.rules import Rounded
+from leaderboard.moments import day_in_words, exact_moment_in_words, moment_in_words
 from leaderboard.numbers import counted, size
-from leaderboard.reads.entries import Figure
-from leaderboard.rules.disclosure import Rounded
-from leaderboard.rules.moments import day_in_words, exact_moment_in_words, moment_in_words
-from leaderboard.web import kept
+from leaderboard.web import page_cache as kept
 from leaderboard.web.context import now
-
-__all__ = [
-    "ago",
-    "aligned",
-    "date",
-    "exact",
-    "figure",
-    "init_app",
-    "marked",
-    "moment",
-    "over",
-    "plain_figure",
-    "sentence",
-    "signed",
-    "when",
-]
 
 DIGITS = 3
 WHOLE_UNITS = ("documents", "queries")

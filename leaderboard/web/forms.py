@@ -14,11 +14,11 @@ from wtforms import Field, FloatField, HiddenField
 from wtforms.validators import ValidationError
 from wtforms.widgets import TextInput
 
+from leaderboard.audit.rules import short
 from leaderboard.declared.forms import as_text, fields_of
 from leaderboard.declared.inputs import Inputs
 from leaderboard.errors import Conflict, Gathered, InvalidFields, LeaderboardError, Unconfirmed
 from leaderboard.numbers import is_whole, read_number, read_whole, written
-from leaderboard.rules.digests import short
 from leaderboard.web.context import writing
 from leaderboard.web.errors import retry_after
 

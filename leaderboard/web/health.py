@@ -5,8 +5,8 @@ from http import HTTPStatus
 import sqlalchemy as sa
 from flask import Blueprint, Response
 
+from leaderboard.accounts.models import User
 from leaderboard.errors import NoDatabase, NoStore, OtherBuild
-from leaderboard.models import User
 from leaderboard.web.context import reading, store
 
 blueprint = Blueprint("health", __name__)

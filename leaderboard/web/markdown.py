@@ -11,8 +11,6 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
 
-__all__ = ["init_app", "markdown"]
-
 ADDRESS = re.compile(r"(?:https?://|mailto:)\S+", re.IGNORECASE)
 NESTED = 20  # blocks within blocks; deeper ones are text
 

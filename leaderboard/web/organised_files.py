@@ -17,9 +17,7 @@ from leaderboard.formats import (
     read_subtopic_judgments,
 )
 from leaderboard.web.context import config
-from leaderboard.web.intake import FORM_TYPES
-
-__all__ = ["GONE", "JUDGMENT_FILES", "JudgmentFiles", "limits", "read_body"]
+from leaderboard.web.request_limits import FORM_TYPES
 
 GONE = "the file is not here any more; choose it again"
 MIB = 2**20

@@ -5,11 +5,9 @@ from typing import Any
 from flask import Flask, Response, g, request
 from flask_wtf import CSRFProtect
 
-from leaderboard.web import intake
+from leaderboard.web import request_limits as intake
 from leaderboard.web.assets import STATIC
 from leaderboard.web.context import config, now
-
-__all__ = ["csrf", "init_app"]
 
 
 class _Forms(CSRFProtect):  # type: ignore[misc]  # Flask-WTF has no types

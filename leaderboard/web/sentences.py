@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from flask import Flask
 from markupsafe import Markup
 
+from leaderboard.boards.reads.board import BoardPage
+from leaderboard.boards.reads.columns import Column
+from leaderboard.boards.reads.entries import told_apart
+from leaderboard.boards.reads.ranking import Show
 from leaderboard.numbers import counted
-from leaderboard.reads.boards import BoardPage
-from leaderboard.reads.columns import Column
-from leaderboard.reads.entries import told_apart
-from leaderboard.reads.progress import Line, Point, ProgressPage
-from leaderboard.reads.standings import Show
-from leaderboard.reads.two_runs import Compared
+from leaderboard.progress.reads import Line, Point, ProgressPage
+from leaderboard.results.reads.compare import Compared
 from leaderboard.statistics import LEAST_QUERIES, POWER
 from leaderboard.statistics.fragility import NEVER
 from leaderboard.web.formatting import number, over, plain_figure, sentence, signed, when

@@ -14,24 +14,12 @@ from flask_login import LoginManager, current_user, login_user, logout_user
 from itsdangerous import BadData, URLSafeTimedSerializer
 
 from leaderboard.access import Actor
-from leaderboard.models import User
-from leaderboard.reads.accounts import OpenSession, open_session
-from leaderboard.rules.tokens import token_hash
-from leaderboard.services import sessions
-from leaderboard.services.attempts import KnownBrowser
+from leaderboard.accounts.models import User
+from leaderboard.accounts.reads import OpenSession, open_session
+from leaderboard.accounts.rules import token_hash
+from leaderboard.accounts.writes import sessions
+from leaderboard.accounts.writes.rate_limits import KnownBrowser
 from leaderboard.web.context import config, now, reading, writing
-
-__all__ = [
-    "SignedIn",
-    "browser_in_words",
-    "init_app",
-    "known_browser",
-    "local",
-    "sign_in",
-    "sign_out",
-    "signed_in",
-    "stay_signed_in",
-]
 
 P = ParamSpec("P")
 

@@ -19,11 +19,11 @@ from wtforms import ValidationError
 
 from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, TooLarge, file_of
 from leaderboard.numbers import size
-from leaderboard.rules.run_checks import Looked, look_at
 from leaderboard.store import Arriving, Received
+from leaderboard.submissions.rules.checks import Looked, look_at
 from leaderboard.web.context import actor, clock, config, store
-from leaderboard.web.intake import require_text
 from leaderboard.web.organised_files import limits
+from leaderboard.web.request_limits import require_text
 
 PIECE = 2**18  # bytes read at once
 FIELD_BYTES = 2**20  # all text fields together

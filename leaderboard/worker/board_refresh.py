@@ -10,13 +10,12 @@ import time
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard.audit.models import Event
+from leaderboard.boards.writes import Due, due, refresh
 from leaderboard.db import Database, clock
 from leaderboard.errors import NoDatabase
-from leaderboard.models import Event, Scoring
-from leaderboard.rules.states import State
-from leaderboard.services.boards import Due, due, refresh
-
-__all__ = ["BoardRefresh"]
+from leaderboard.submissions.rules.states import State
+from leaderboard.worker.models import Scoring
 
 LOOK_SECONDS = 30.0  # between two looks at the boards while no event is recorded; see `_has_news`
 BUSY_SECONDS = 120.0
@@ -24,7 +23,7 @@ BUSY_SHARE = 0.2  # the share of a worker's time that boards may take while runs
 BUSY_PAUSE_SECONDS = 1.0
 SET_ASIDE_SECONDS = 600.0  # before a measure of a board that raised an error is tried again
 HELD_SECONDS = 1.0  # before a measure of a board that another worker was at is tried again
-log = logging.getLogger("leaderboard.worker")
+log = logging.getLogger("leaderboard.worker.run")
 
 
 class BoardRefresh:

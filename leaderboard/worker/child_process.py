@@ -27,14 +27,12 @@ from leaderboard.worker.messages import (
     read_reply,
 )
 
-__all__ = ["ChildProcess"]
-
 START_SECONDS = 120.0
 USER_TIME = 11  # among the fields of /proc/PID/stat behind the name; the system's time for the process follows
 LAST_LINES = 50
 # What libraries say when memory runs out: Rust's allocator before it aborts, Python, C++.
 NO_MEMORY = ("memory allocation of", "MemoryError", "bad_alloc", "Cannot allocate memory", "out of memory")
-log = logging.getLogger("leaderboard.worker")
+log = logging.getLogger("leaderboard.worker.run")
 
 
 class ChildProcess:

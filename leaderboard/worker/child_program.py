@@ -37,8 +37,6 @@ from leaderboard.worker.messages import (
 )
 from leaderboard.worker.run_scorer import RunScorer
 
-__all__ = ["READY", "answer", "main", "of_error"]
-
 READY = "ready"
 LEAST_ROOM = 32 * 2**20  # bytes that the bound must leave above what the process takes before any job
 STATUS = Path("/proc/self/statm")  # Linux

@@ -6,21 +6,20 @@ from itertools import islice
 
 import sqlalchemy as sa
 
+from leaderboard.audit.writes import present
 from leaderboard.db import Database
 from leaderboard.errors import LeaderboardError
-from leaderboard.models import Evaluation, StagedRun, Submission
-from leaderboard.services import staging
-from leaderboard.services.events import present
-from leaderboard.services.locking import locked
-from leaderboard.services.queue import WORKER
-from leaderboard.services.scoring_sets import make_set, of_older_version
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.locking import locked
 from leaderboard.store import RunStore
-
-__all__ = ["remove_orphans", "renew_sets"]
+from leaderboard.submissions.models import StagedRun, Submission
+from leaderboard.submissions.writes import pending as staging
+from leaderboard.worker.writes.queue import WORKER
+from leaderboard.worker.writes.scoring_sets import make_set, of_older_version
 
 ORPHAN_SECONDS = 24 * 3600.0  # far longer than any request between putting a file and committing its row
 LOOKED_UP_AT_ONCE = 500
-log = logging.getLogger("leaderboard.worker")
+log = logging.getLogger("leaderboard.worker.run")
 
 
 def renew_sets(database: Database) -> None:

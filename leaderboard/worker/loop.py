@@ -13,18 +13,16 @@ from sqlalchemy.orm import Session
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import NoDatabase, NoStore, Problem
-from leaderboard.models import Scoring, ScoringSet
-from leaderboard.rules.states import SetState, State
-from leaderboard.services import queue
-from leaderboard.services.queue import WORKER, Claim, Recorded, RunScores, record_scores, reject
-from leaderboard.services.scoring_sets import ready_sets, switch
 from leaderboard.store import RunStore
+from leaderboard.submissions.rules.states import SetState, State
 from leaderboard.worker.board_refresh import BoardRefresh
 from leaderboard.worker.child_process import ChildProcess
 from leaderboard.worker.mailing import Mailing
 from leaderboard.worker.messages import Copied, Exceeded, Failed, Job, Postponed, Rejected, Reply, Settings, Unreadable
-
-__all__ = ["Worker", "recorded"]
+from leaderboard.worker.models import Scoring, ScoringSet
+from leaderboard.worker.writes import queue
+from leaderboard.worker.writes.queue import WORKER, Claim, Recorded, RunScores, record_scores, reject
+from leaderboard.worker.writes.scoring_sets import ready_sets, switch
 
 BEATS = 3  # a lease is renewed this often while it lasts
 PATIENCE = 3  # times what a job may compute is how long it may take
@@ -42,7 +40,7 @@ OUTCOME_WORDS = {
     Unreadable: "failed",
     Postponed: "waits",
 }
-log = logging.getLogger("leaderboard.worker")
+log = logging.getLogger("leaderboard.worker.run")
 
 
 class Worker:

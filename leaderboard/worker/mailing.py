@@ -3,21 +3,19 @@
 import logging
 import time
 
+from leaderboard.audit.writes import present
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import NoDatabase, Unavailable
-from leaderboard.services.events import present
-from leaderboard.services.mail import outbox
-from leaderboard.services.mail.deadlines import remind
-from leaderboard.services.mail.sending import send_waiting
-
-__all__ = ["Mailing"]
+from leaderboard.mail.writes import outbox
+from leaderboard.mail.writes.deadlines import remind
+from leaderboard.mail.writes.sending import send_waiting
 
 AT_ONCE = 10
 BUSY_SECONDS = 10.0  # between two looks while runs wait
 AWAY_SECONDS = 60.0  # before a server that does not answer is asked again
 LOOK_AHEAD_SECONDS = 600.0  # between two looks at what closes soon
-log = logging.getLogger("leaderboard.worker")
+log = logging.getLogger("leaderboard.worker.run")
 
 
 class Mailing:

@@ -9,25 +9,8 @@ from typing import Any
 import numpy as np
 
 from leaderboard.errors import Problem
-from leaderboard.rules.settings import Subset
-from leaderboard.services.queue import MeasureScore, RunScores
-
-__all__ = [
-    "Copied",
-    "Entered",
-    "Exceeded",
-    "Failed",
-    "Job",
-    "Postponed",
-    "Rejected",
-    "Reply",
-    "Settings",
-    "Stage",
-    "Unreadable",
-    "out_of_memory",
-    "read_reply",
-    "write_reply",
-]
+from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.worker.writes.queue import MeasureScore, RunScores
 
 
 class Stage(StrEnum):

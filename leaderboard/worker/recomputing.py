@@ -6,15 +6,15 @@ import sqlalchemy as sa
 
 from leaderboard import metrics
 from leaderboard.audit.reads import name_of_row
+from leaderboard.audit.rules import ScoreLine
 from leaderboard.audit.verify import NOTHING, STORE, Report, lines_of, part
+from leaderboard.boards.writes import differs, recomputed
 from leaderboard.db import Database
 from leaderboard.errors import Conflict, LeaderboardError
 from leaderboard.formats import Limits
-from leaderboard.models import Score, Scoring, ScoringSet
-from leaderboard.rules.digests import ScoreLine
-from leaderboard.rules.states import State
-from leaderboard.services.boards import differs, recomputed
 from leaderboard.store import RunStore
+from leaderboard.submissions.rules.states import State
+from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.run_scorer import RunScorer
 
 EITHER = f"the database or {STORE}"

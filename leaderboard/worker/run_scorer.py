@@ -10,32 +10,24 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import scoring
+from leaderboard.audit.rules import judgments_sha256
 from leaderboard.db import Database
 from leaderboard.errors import Conflict
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.form_fields import collection_list, file_rules
+from leaderboard.evaluations.rules.scoring_settings import Subset
 from leaderboard.formats import NO_RULES, Ids, Judgments, Limits, Run, RunRules, SubtopicJudgments, read_run
-from leaderboard.lookup import collection_list, file_rules
+from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
 from leaderboard.metrics import Evaluated, Measure, Setting, query_order
 from leaderboard.metrics.families.detection import AQWV
 from leaderboard.metrics.families.sweep import MQWV
-from leaderboard.models import (
-    Evaluation,
-    Judgment,
-    JudgmentRevision,
-    KnownDocument,
-    Query,
-    ScoringSet,
-    Submission,
-    SubtopicJudgment,
-)
-from leaderboard.rules.digests import judgments_sha256
-from leaderboard.rules.settings import Subset
-from leaderboard.services.queue import MeasureScore, RunScores
-from leaderboard.services.scoring_sets import imported, of_its_event
 from leaderboard.statistics import threshold_intervals
 from leaderboard.store import RankedList, RunStore
+from leaderboard.submissions.models import Submission
 from leaderboard.worker.messages import Stage
-
-__all__ = ["RunScorer"]
+from leaderboard.worker.models import ScoringSet
+from leaderboard.worker.writes.queue import MeasureScore, RunScores
+from leaderboard.worker.writes.scoring_sets import imported, of_its_event
 
 SEE = "see `leaderboard verify`"
 

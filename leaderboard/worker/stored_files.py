@@ -10,9 +10,10 @@ from leaderboard.audit.reads import name_of_row
 from leaderboard.audit.verify import NOTHING, STORE, Report, part
 from leaderboard.db import Database
 from leaderboard.errors import LeaderboardError, NotFound
-from leaderboard.models import Scoring, ScoringSet, Submission
-from leaderboard.rules.states import State
 from leaderboard.store import RunStore
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.states import State
+from leaderboard.worker.models import Scoring, ScoringSet
 
 
 def stored_files_on_record(session: Session) -> int:

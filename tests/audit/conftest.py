@@ -14,11 +14,15 @@ from pathlib import Path
 import pytest
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.campaigns import writes as campaigns
 from leaderboard.db import Database
-from leaderboard.models import Submission
-from leaderboard.rules.standings import Designation
-from leaderboard.services import campaigns, people, queries, submissions, teams
+from leaderboard.judgments.writes import queries
 from leaderboard.store import RunStore
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.selection import Designation
+from leaderboard.submissions.writes import submissions
+from leaderboard.teams.writes import teams
 from tests.support.databases import Postgres
 from tests.support.scoring import WorkerHere
 from tests.support.world import World, build_world, new_account, run_text

@@ -11,14 +11,25 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts.models import User
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.audit.audited_tables import AUDITED
+from leaderboard.audit.models import Chain, Event
+from leaderboard.audit.rules import event_hash, judgments_sha256
 from leaderboard.audit.verify import Report, record_verification, verify
+from leaderboard.audit.writes import record
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Base
-from leaderboard.models import Campaign, Chain, Evaluation, Event, Score, Scoring, ScoringSet, Submission, Team, User
-from leaderboard.rules.digests import event_hash, judgments_sha256
-from leaderboard.rules.states import State
-from leaderboard.services import campaigns, evaluations, people, scoring_sets, submissions, teams
-from leaderboard.services.events import record
-from leaderboard.services.guarded import AUDITED
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.writes import evaluations
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.writes import submissions
+from leaderboard.teams.models import Team
+from leaderboard.teams.writes import teams
+from leaderboard.worker.models import Score, Scoring, ScoringSet
+from leaderboard.worker.writes import scoring_sets
 from tests.support.verification import Changes, found_after, named, verified, without_triggers
 from tests.support.world import World
 

@@ -9,13 +9,18 @@ import sqlalchemy as sa
 from playwright.sync_api import Page
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.models import Campaign
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.models import Campaign, ScoringSet, Submission, Team
-from leaderboard.rules.roles import Role
-from leaderboard.rules.standings import SystemKind
-from leaderboard.services import campaigns, people, teams
-from leaderboard.web import create_app
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.teams.models import Team
+from leaderboard.teams.rules import Role
+from leaderboard.teams.writes import teams
+from leaderboard.web.app import create_app
+from leaderboard.worker.models import ScoringSet
 from tests.support.browser import assert_accessible
 from tests.support.field import Field
 from tests.support.site import Site

@@ -15,12 +15,13 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.boards.reads.board import board
 from leaderboard.cli import progress_bar
 from leaderboard.cli import run as leaderboard
 from leaderboard.db import Database
-from leaderboard.models import Submission, System
-from leaderboard.reads.boards import board
-from leaderboard.rules.standings import SystemKind
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.teams.models import System
 from tests.cli.conftest import Command, Working
 
 Called = Callable[..., tuple[int, str, str]]

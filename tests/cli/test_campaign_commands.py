@@ -13,7 +13,8 @@ import sqlalchemy as sa
 from leaderboard.cli import leaderboard, run
 from leaderboard.db import Database
 from leaderboard.formats import GRADE_LIMIT
-from leaderboard.models import Query, Submission
+from leaderboard.judgments.models import Query
+from leaderboard.submissions.models import Submission
 from tests.cli.conftest import Command, Working
 from tests.support.databases import Filling
 

@@ -7,8 +7,11 @@ import sqlalchemy as sa
 
 from leaderboard import cli
 from leaderboard.access import CONSOLE
-from leaderboard.lookup import file_rules, find_evaluation, form_fields, standing_agreements
-from leaderboard.models import Campaign, Evaluation, Submission
+from leaderboard.campaigns.models import Campaign
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.find import find_evaluation
+from leaderboard.evaluations.reads.form_fields import file_rules, form_fields, standing_agreements
+from leaderboard.submissions.models import Submission
 from tests.support.world import RUN, World
 
 PLACE = "news/2026"

@@ -18,12 +18,17 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts.writes.accounts import create_user
+from leaderboard.campaigns.models import Campaign
+from leaderboard.campaigns.rules import Visibility
 from leaderboard.db import Database
-from leaderboard.models import Campaign, Evaluation, JudgmentRevision, Query, Score, Scoring, Submission, System, Team
-from leaderboard.rules.settings import Subset
-from leaderboard.rules.visibility import Visibility
-from leaderboard.services.people import create_user
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.judgments.models import JudgmentRevision, Query
+from leaderboard.submissions.models import Submission
+from leaderboard.teams.models import System, Team
 from leaderboard.transfer.manifest import as_moment, written
+from leaderboard.worker.models import Score, Scoring
 from tests.cli.conftest import Command
 from tests.support.commands import Done
 from tests.support.processes import Process

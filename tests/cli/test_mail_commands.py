@@ -6,13 +6,15 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import actor_of
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts.writes import password_resets as resets
+from leaderboard.audit.writes import present
 from leaderboard.db import Database
-from leaderboard.lookup import find_team
-from leaderboard.models import Mail
-from leaderboard.rules.mail import MailKind
-from leaderboard.services import join_requests, people, resets, teams
-from leaderboard.services.events import present
-from leaderboard.services.mail import outbox
+from leaderboard.mail.models import Mail
+from leaderboard.mail.rules import MailKind
+from leaderboard.mail.writes import outbox
+from leaderboard.teams.reads.find import find_team
+from leaderboard.teams.writes import join_requests, teams
 from tests.cli.conftest import Command
 from tests.support.mail import SENDER, mail_server
 from tests.support.world import new_account

@@ -11,8 +11,8 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.cli import database as opening
-from leaderboard.models import Scoring
-from leaderboard.rules.states import State
+from leaderboard.submissions.rules.states import State
+from leaderboard.worker.models import Scoring
 from tests.cli.conftest import Command
 from tests.support.outages import file_of
 from tests.support.processes import free_port

@@ -8,9 +8,10 @@ from typing import Any
 import click.testing
 import pytest
 
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts.writes import identities
 from leaderboard.cli import leaderboard
 from leaderboard.db import Database
-from leaderboard.services import identities, people
 
 Says = Callable[..., str]
 PASSWORD = "correct horse battery"

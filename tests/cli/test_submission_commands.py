@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Evaluation, Team
-from leaderboard.services import submissions, teams
-from leaderboard.services.systems import NewSystem
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.submissions.writes import submissions
+from leaderboard.teams.models import Team
+from leaderboard.teams.writes import teams
+from leaderboard.teams.writes.systems import NewSystem
 from tests.support.world import World, run_text
 
 Says = Callable[..., str]

@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.models import Board, Event, Score, Scoring, ScoringSet, Standing, Submission, System
+from leaderboard.audit.models import Event
+from leaderboard.boards.models import Board, Standing
+from leaderboard.submissions.models import Submission
+from leaderboard.teams.models import System
+from leaderboard.worker.models import Score, Scoring, ScoringSet
 from tests.cli.conftest import Command
 from tests.support.verification import without_triggers
 from tests.support.world import World, run_text

@@ -22,10 +22,10 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 
 from leaderboard import scoring
+from leaderboard.boards.rules import Rounding
+from leaderboard.evaluations.rules.scoring_settings import Judging
 from leaderboard.formats import Judgments, Run, SubtopicJudgments, read_judgments, read_run, read_subtopic_judgments
 from leaderboard.metrics import Setting, parse_all
-from leaderboard.rules.disclosure import Rounding
-from leaderboard.rules.settings import Judging
 from leaderboard.statistics import LEAST_QUERIES
 from tests.experiment.plans import CAMPAIGNS, COLLECTION, DOCUMENTS, EVALUATIONS, RUNS, Plan
 

@@ -22,14 +22,14 @@ import time_machine
 from flask import Flask
 from flask.testing import FlaskClient
 
+from leaderboard.accounts.writes import passwords
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.models import System, Team
-from leaderboard.services import passwords
-from leaderboard.services.queue import RunScores
 from leaderboard.store import RunStore
-from leaderboard.web import create_app
+from leaderboard.teams.models import System, Team
+from leaderboard.web.app import create_app
 from leaderboard.worker.messages import Reply
+from leaderboard.worker.writes.queue import RunScores
 from tests.experiment.answers import Answer, Key
 from tests.support.scoring import WorkerHere
 from tests.support.world import QUICK

@@ -8,9 +8,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from leaderboard.rules.phases import Opening
-from leaderboard.rules.settings import Judging
-from leaderboard.rules.standings import RunChoice
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules.scoring_settings import Judging
+from leaderboard.submissions.rules.selection import RunChoice
 
 __all__ = ["CAMPAIGNS", "COLLECTION", "EVALUATIONS", "HIDDEN", "QUERIES", "RUNS", "Closed", "Plan", "moment"]
 

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from flask import Flask, Response, render_template_string, request
 
 from leaderboard.db import Database
-from leaderboard.models import Judgment, Query
+from leaderboard.judgments.models import Judgment, Query
 
 __all__ = ["PLANTS", "Plant", "plant_all"]
 

@@ -12,20 +12,14 @@ from functools import partial
 import sqlalchemy as sa
 from werkzeug.routing import AnyConverter, IntegerConverter, Rule
 
-from leaderboard.models import (
-    ApiToken,
-    Campaign,
-    Evaluation,
-    Invitation,
-    Membership,
-    Query,
-    ScoringSet,
-    StagedRun,
-    Submission,
-    System,
-    Team,
-)
-from leaderboard.web.kept import VIEWS
+from leaderboard.accounts.models import ApiToken
+from leaderboard.campaigns.models import Campaign
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.judgments.models import Query
+from leaderboard.submissions.models import StagedRun, Submission
+from leaderboard.teams.models import Invitation, Membership, System, Team
+from leaderboard.web.page_cache import VIEWS
+from leaderboard.worker.models import ScoringSet
 from tests.experiment.answers import Difference, differences
 from tests.experiment.installation import Installation
 

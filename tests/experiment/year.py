@@ -10,14 +10,20 @@ import re
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts.rules import Scope
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts.writes import tokens
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.find import find_campaign
+from leaderboard.evaluations.rules.scoring_settings import Split
+from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import QueryRow
-from leaderboard.lookup import find_campaign
-from leaderboard.models import Evaluation, Submission
-from leaderboard.rules.roles import Role
-from leaderboard.rules.scopes import Scope
-from leaderboard.rules.settings import Split
-from leaderboard.rules.standings import Designation
-from leaderboard.services import campaigns, evaluations, judgments, people, queries, teams, tokens
+from leaderboard.judgments.writes import judgments, queries
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.selection import Designation
+from leaderboard.teams.rules import Role
+from leaderboard.teams.writes import teams
 from tests.experiment.draws import Drawn, Grades, judgments_of, subtopics_of
 from tests.experiment.installation import PASSWORD, Installation
 from tests.experiment.plans import CAMPAIGNS, COLLECTION, EVALUATIONS, GRACED, HIDDEN, QUERIES, RUNS, TAGS, moment

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.formats import Limits, read_run
-from leaderboard.formats.pieces import Piece, cut, side_by_side
+from leaderboard.formats.chunks import Piece, cut, side_by_side
 from leaderboard.formats.plain_text import CappedReader
 from leaderboard.formats.problems import Problems
 

@@ -22,11 +22,14 @@ import sqlalchemy as sa
 
 from leaderboard import migrate
 from leaderboard.access import CONSOLE
+from leaderboard.boards.models import Board
+from leaderboard.campaigns.models import Campaign
 from leaderboard.cli.demo import RESTARTS, STOP_SIGNALS
 from leaderboard.db import Base, Database
-from leaderboard.models import Board, Campaign, Scoring, Submission
-from leaderboard.rules.states import State
-from leaderboard.services.teams import create_team
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.states import State
+from leaderboard.teams.writes.teams import create_team
+from leaderboard.worker.models import Scoring
 from tests.support.commands import Done, run_here
 from tests.support.installed import (
     FOLDER,

@@ -12,9 +12,12 @@ import sqlalchemy as sa
 from leaderboard import migrate
 from leaderboard.cli import run as call
 from leaderboard.db import Database
-from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Submission, Team
-from leaderboard.rules.settings import Subset
-from leaderboard.rules.states import SetState, State
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.teams.models import Team
+from leaderboard.worker.models import Score, Scoring, ScoringSet
 from tests.support.transferred import held
 
 COVID = {"nDCG@10": -5, "P@5": -4, "RBP(p=0.5, gain=scaled)": -3, "Bpref": -2, "AP": -1}  # column of NIST's table

@@ -9,12 +9,14 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.audit.writes import present
+from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
+from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import QueryRow, read_judgments, read_run
-from leaderboard.models import Campaign, ScoringSet
-from leaderboard.reads.moved import sources
-from leaderboard.services import evaluations, judgments, queries
-from leaderboard.services.events import present
+from leaderboard.history.reads.differences import sources
+from leaderboard.judgments.writes import judgments, queries
+from leaderboard.worker.models import ScoringSet
 from tests.support.world import build_world
 
 RUNS = {"bm25base_p": "bm25base_p.judged.gz", "idst_bert_p1": "idst_bert_p1.judged.gz"}

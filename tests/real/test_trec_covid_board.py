@@ -16,14 +16,18 @@ from werkzeug.datastructures import FileStorage
 from werkzeug.test import encode_multipart
 
 from leaderboard.access import CONSOLE, actor_of
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.campaigns import writes as campaigns
 from leaderboard.config import Config
 from leaderboard.db import Database
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import QueryRow, read_judgments
-from leaderboard.rules.phases import Opening
-from leaderboard.services import campaigns, evaluations, judgments, people, queries, systems, teams
+from leaderboard.judgments.writes import judgments, queries
 from leaderboard.store import RunStore
-from leaderboard.web import create_app
-from leaderboard.worker import drain
+from leaderboard.teams.writes import systems, teams
+from leaderboard.web.app import create_app
+from leaderboard.worker.run import drain
 from tests.support.world import new_account, signed_in
 
 DIGITS = 4  # as published

@@ -14,12 +14,17 @@ from schemathesis.checks import CHECKS, load_all_checks
 from schemathesis.generation import GenerationMode
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Campaign, Evaluation, Submission
-from leaderboard.rules.form_fields import FormField
-from leaderboard.rules.scopes import Scope
-from leaderboard.services import campaigns, people, submission_forms, tokens
-from leaderboard.services.events import present
+from leaderboard.accounts.rules import Scope
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts.writes import tokens
+from leaderboard.audit.writes import present
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.models import Campaign
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.form_fields import FormField
+from leaderboard.evaluations.writes import form_fields as submission_forms
 from leaderboard.store import RankedList
+from leaderboard.submissions.models import Submission
 from tests.support.field import Field, about
 from tests.support.world import new_account
 

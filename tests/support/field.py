@@ -18,25 +18,25 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor
+from leaderboard.boards import writes as boards
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import QueryRow, read_judgments
-from leaderboard.lookup import current_set
-from leaderboard.models import Campaign, Evaluation, Participation, Score, Scoring, ScoringSet, Submission, System, Team
-from leaderboard.rules.settings import Subset
-from leaderboard.rules.standings import Designation, SystemKind
-from leaderboard.rules.states import SetState, State
-from leaderboard.services import (
-    boards,
-    campaigns,
-    evaluations,
-    judgments,
-    queries,
-    scoring_sets,
-    submissions,
-    systems,
-    teams,
-)
+from leaderboard.judgments.writes import judgments, queries
 from leaderboard.store import Received
+from leaderboard.submissions.models import Participation, Submission
+from leaderboard.submissions.rules.selection import Designation, SystemKind
+from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.submissions.writes import submissions
+from leaderboard.teams.models import System, Team
+from leaderboard.teams.writes import systems, teams
+from leaderboard.worker.models import Score, Scoring, ScoringSet
+from leaderboard.worker.reads.scoring_sets import current_set
+from leaderboard.worker.writes import scoring_sets
 from tests.support.databases import Filling, OwnDatabase
 from tests.support.standing import standing_by_the_rule, standing_kept
 

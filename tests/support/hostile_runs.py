@@ -12,21 +12,14 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from leaderboard.accounts.models import Attempt, User
 from leaderboard.errors import TooLarge
-from leaderboard.models import (
-    Arrival,
-    Attempt,
-    Participation,
-    PersonalUse,
-    Scoring,
-    StagedRun,
-    Submission,
-    System,
-    User,
-)
-from leaderboard.rules.states import State
-from leaderboard.web import create_app
-from leaderboard.worker import Worker
+from leaderboard.submissions.models import Arrival, Participation, PersonalUse, StagedRun, Submission
+from leaderboard.submissions.rules.states import State
+from leaderboard.teams.models import System
+from leaderboard.web.app import create_app
+from leaderboard.worker.models import Scoring
+from leaderboard.worker.run import Worker
 from tests.support.hostile_files import HostileFile
 from tests.support.world import World, run_text
 from tests.web.conftest import Reader

@@ -15,9 +15,9 @@ from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.test import encode_multipart
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import User
-from leaderboard.services import people
-from leaderboard.web import create_app
+from leaderboard.accounts.models import User
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.web.app import create_app
 from tests.support.hostile_files import FAMILIES
 from tests.support.hostile_runs import forget_counts
 from tests.support.world import RUN, World, new_account

@@ -22,7 +22,7 @@ from packaging.requirements import Requirement
 
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.models import Submission
+from leaderboard.submissions.models import Submission
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
 from tests.support.waiting import wait_until

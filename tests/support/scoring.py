@@ -14,9 +14,9 @@ from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.formats import Limits
 from leaderboard.store import Caps, RunStore
-from leaderboard.worker import Worker
 from leaderboard.worker.child_program import answer
 from leaderboard.worker.messages import Job, Reply, read_reply, write_reply
+from leaderboard.worker.run import Worker
 from leaderboard.worker.run_scorer import RunScorer
 
 __all__ = ["WorkerHere", "drain_here", "working_here"]

@@ -14,7 +14,7 @@ from werkzeug.serving import make_server
 
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.web import create_app
+from leaderboard.web.app import create_app
 from tests.support.commands import run_here
 from tests.support.processes import Process, free_port
 

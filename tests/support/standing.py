@@ -5,13 +5,15 @@ from collections.abc import Callable
 import sqlalchemy as sa
 
 from leaderboard import metrics
+from leaderboard.boards.models import Standing
+from leaderboard.boards.rules import Rounding
 from leaderboard.db import Database
-from leaderboard.lookup import scored_runs
-from leaderboard.models import Score, Scoring, ScoringSet, Standing, Submission
-from leaderboard.rules.disclosure import Rounding
-from leaderboard.rules.settings import ScoringSettings, Subset
-from leaderboard.rules.standings import RunChoice, ScoredRun, standing_runs
-from leaderboard.rules.states import SetState, State
+from leaderboard.evaluations.rules.scoring_settings import ScoringSettings, Subset
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.reads.scored_runs import scored_runs
+from leaderboard.submissions.rules.selection import RunChoice, ScoredRun, standing_runs
+from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.worker.models import Score, Scoring, ScoringSet
 
 __all__ = ["standing_by_the_rule", "standing_kept"]
 

@@ -9,26 +9,22 @@ from typing import Any
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, Actor
+from leaderboard.boards.reads.board import BoardPage, board
+from leaderboard.boards.reads.entries import Figure
+from leaderboard.boards.reads.listing import BoardQuery
+from leaderboard.boards.reads.ranking import Show
 from leaderboard.db import Database
-from leaderboard.lookup import find_campaign, scored_runs
-from leaderboard.models import (
-    Evaluation,
-    JudgmentRevision,
-    Participation,
-    Query,
-    Score,
-    Scoring,
-    ScoringSet,
-    Submission,
-)
-from leaderboard.reads.board_listing import BoardQuery
-from leaderboard.reads.boards import BoardPage, board
-from leaderboard.reads.entries import Figure
-from leaderboard.reads.moved import moved
-from leaderboard.reads.standings import Show
-from leaderboard.reads.stood import stood_sets
-from leaderboard.rules.standings import RunChoice, standing_runs
-from leaderboard.transfer.manifest import CAMPAIGN, EVALUATION, RUN_SETTINGS, SYSTEM
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.find import find_campaign
+from leaderboard.history.reads.boards import stood_sets
+from leaderboard.history.reads.differences import moved
+from leaderboard.judgments.models import JudgmentRevision, Query
+from leaderboard.submissions.models import Participation, Submission
+from leaderboard.submissions.reads.scored_runs import scored_runs
+from leaderboard.submissions.rules.selection import RunChoice, standing_runs
+from leaderboard.submissions.writes.past_runs import RUN_SETTINGS
+from leaderboard.transfer.manifest import CAMPAIGN, EVALUATION, SYSTEM
+from leaderboard.worker.models import Score, Scoring, ScoringSet
 
 __all__ = ["boards_held", "held"]
 

@@ -17,29 +17,29 @@ from argon2 import PasswordHasher
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, actor_of
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts.writes import passwords, sessions
+from leaderboard.accounts.writes.passwords import PasswordHash
+from leaderboard.audit.writes import present
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.models import Campaign
 from leaderboard.config import Config
 from leaderboard.db import Database
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import Judgments, QueryRow, read_judgments, read_subtopic_judgments
-from leaderboard.models import Campaign, Evaluation, Score, Scoring, ScoringSet, Submission, Team
-from leaderboard.rules.settings import Subset
-from leaderboard.rules.states import SetState
-from leaderboard.services import (
-    campaigns,
-    evaluations,
-    judgments,
-    passwords,
-    people,
-    queries,
-    sessions,
-    submissions,
-    teams,
-)
-from leaderboard.services.events import present
-from leaderboard.services.names import email_key, name_key
-from leaderboard.services.passwords import PasswordHash
-from leaderboard.services.systems import NewSystem
+from leaderboard.judgments.writes import judgments, queries
+from leaderboard.names import email_key, name_key
 from leaderboard.store import Received, RunStore
-from leaderboard.worker import Worker
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.states import SetState
+from leaderboard.submissions.writes import submissions
+from leaderboard.teams.models import Team
+from leaderboard.teams.writes import teams
+from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.worker.models import Score, Scoring, ScoringSet
+from leaderboard.worker.run import Worker
 from tests.support.databases import Filling, OwnDatabase
 from tests.support.scoring import WorkerHere
 

@@ -2,21 +2,12 @@
 
 from collections.abc import Mapping
 
+from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Base
-from leaderboard.models import (
-    Agreement,
-    Campaign,
-    CollectionList,
-    Evaluation,
-    Judgment,
-    JudgmentRevision,
-    KnownDocument,
-    Query,
-    Submission,
-    SubtopicJudgment,
-    System,
-    Team,
-)
+from leaderboard.evaluations.models import Agreement, CollectionList, Evaluation
+from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
+from leaderboard.submissions.models import Submission
+from leaderboard.teams.models import System, Team
 from leaderboard.transfer.manifest import CampaignEntry, EvaluationEntry, RunEntry, SystemEntry, TeamEntry
 
 IN_RECORDS = {

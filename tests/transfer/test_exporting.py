@@ -12,19 +12,24 @@ import pytest
 
 from leaderboard import migrate
 from leaderboard.access import CONSOLE
+from leaderboard.campaigns import writes as campaigns
 from leaderboard.cli import run as call
 from leaderboard.db import Database
 from leaderboard.errors import NotAllowed
+from leaderboard.evaluations.rules.form_fields import FieldKind, FormField, ShownTo
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules.scoring_settings import Split
+from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations.writes import form_fields as submission_forms
 from leaderboard.formats import QueryRow
 from leaderboard.formats.file_rules import document_list
-from leaderboard.models import Submission
-from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo
-from leaderboard.rules.phases import Opening
-from leaderboard.rules.settings import Split
-from leaderboard.rules.standings import Designation, Ruling, SystemKind
-from leaderboard.services import campaigns, evaluations, queries, submission_forms, submissions
-from leaderboard.services.systems import NewSystem
+from leaderboard.judgments.writes import queries
 from leaderboard.store import RunStore
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.selection import Designation, SystemKind
+from leaderboard.submissions.rules.states import Ruling
+from leaderboard.submissions.writes import submissions
+from leaderboard.teams.writes.systems import NewSystem
 from leaderboard.transfer.exporting import exporting, packed
 from tests.support.transferred import held
 from tests.support.world import QRELS, RUN, World, build_world, run_text

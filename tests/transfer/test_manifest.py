@@ -5,13 +5,13 @@ import datetime as dt
 import pytest
 
 from leaderboard.errors import FileRejected
-from leaderboard.rules.phases import Opening
-from leaderboard.rules.settings import Judging
-from leaderboard.rules.standings import Designation, SystemKind
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules.scoring_settings import Judging
+from leaderboard.submissions.rules.selection import Designation, SystemKind
+from leaderboard.submissions.writes.past_runs import RUN_SETTINGS
 from leaderboard.transfer.manifest import (
     CAMPAIGN,
     EVALUATION,
-    RUN_SETTINGS,
     EvaluationEntry,
     ExcludedEntry,
     Manifest,

@@ -10,19 +10,22 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, VISITOR
+from leaderboard.audit.writes import present
+from leaderboard.boards.reads.ranking import Show
+from leaderboard.campaigns import writes as campaigns
 from leaderboard.cli import run as call
 from leaderboard.config import Config
 from leaderboard.db import Database
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import QueryRow
-from leaderboard.models import Submission
-from leaderboard.reads.standings import Show
-from leaderboard.rules.phases import Opening
-from leaderboard.rules.standings import Designation, SystemKind
-from leaderboard.rules.states import Ruling
-from leaderboard.services import campaigns, evaluations, queries, submissions
-from leaderboard.services.events import present
-from leaderboard.services.systems import NewSystem
+from leaderboard.judgments.writes import queries
 from leaderboard.store import RunStore
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.selection import Designation, SystemKind
+from leaderboard.submissions.rules.states import Ruling
+from leaderboard.submissions.writes import submissions
+from leaderboard.teams.writes.systems import NewSystem
 from leaderboard.transfer.manifest import NAME
 from tests.support.scoring import WorkerHere
 from tests.support.transferred import boards_held, held

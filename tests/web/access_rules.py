@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from leaderboard.rules.phases import Opening
-from leaderboard.rules.visibility import Visibility
+from leaderboard.campaigns.rules import Visibility
+from leaderboard.evaluations.rules.phases import Opening
 from tests.support.field import DAY, NOW
 
 __all__ = ["FORMS", "KINDS", "PAGES", "PHASES", "SECRETS", "VISIBILITY", "Form", "Page", "Secret", "is_absent"]

@@ -15,16 +15,23 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import FileStorage
 from werkzeug.test import TestResponse, encode_multipart
 
+from leaderboard import names
 from leaderboard.access import CONSOLE
+from leaderboard.accounts.models import User
+from leaderboard.audit.writes import present
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.models import Campaign
 from leaderboard.config import Config
 from leaderboard.db import Database
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import read_judgments, read_queries
-from leaderboard.models import Campaign, Evaluation, System, Team, User
-from leaderboard.rules.phases import Opening
-from leaderboard.rules.roles import Role
-from leaderboard.services import campaigns, evaluations, judgments, names, queries, systems, teams
-from leaderboard.services.events import present
-from leaderboard.web import create_app
+from leaderboard.judgments.writes import judgments, queries
+from leaderboard.teams.models import System, Team
+from leaderboard.teams.rules import Role
+from leaderboard.teams.writes import systems, teams
+from leaderboard.web.app import create_app
 from tests.support.databases import Filling, OwnDatabase
 from tests.support.world import signed_in
 

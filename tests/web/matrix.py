@@ -19,44 +19,33 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.accounts.rules import Scope
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts.writes import sessions, tokens
+from leaderboard.audit.models import Event
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.models import Campaign, CampaignTeam
+from leaderboard.campaigns.rules import Visibility
 from leaderboard.config import Config
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.form_fields import FormField
+from leaderboard.evaluations.rules.scoring_settings import Split, Subset
+from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations.writes import form_fields as submission_forms
 from leaderboard.formats import QueryRow, read_judgments
-from leaderboard.lookup import current_set
-from leaderboard.models import (
-    ApiToken,
-    Campaign,
-    CampaignTeam,
-    Evaluation,
-    Event,
-    Invitation,
-    Score,
-    Scoring,
-    ScoringSet,
-    Submission,
-    Team,
-    User,
-)
-from leaderboard.rules.form_fields import FormField
-from leaderboard.rules.roles import Role
-from leaderboard.rules.scopes import Scope
-from leaderboard.rules.settings import Split, Subset
-from leaderboard.rules.states import State
-from leaderboard.rules.visibility import Visibility
-from leaderboard.services import (
-    campaigns,
-    evaluations,
-    judgments,
-    people,
-    queries,
-    sessions,
-    submission_forms,
-    submissions,
-    teams,
-    tokens,
-)
+from leaderboard.judgments.writes import judgments, queries
 from leaderboard.store import RankedList
-from leaderboard.web import create_app
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.writes import submissions
+from leaderboard.teams.models import Invitation, Team
+from leaderboard.teams.rules import Role
+from leaderboard.teams.writes import teams
+from leaderboard.web.app import create_app
 from leaderboard.web.assets import STATIC
+from leaderboard.worker.models import Score, Scoring, ScoringSet
+from leaderboard.worker.reads.scoring_sets import current_set
 from tests.support.clients import file_of
 from tests.support.field import DAY, NOW, Field
 from tests.support.world import new_account

@@ -10,24 +10,19 @@ from flask import Flask
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, actor_of
-from leaderboard.models import (
-    Campaign,
-    Evaluation,
-    Generation,
-    Scoring,
-    Submission,
-    System,
-    Team,
-    User,
-)
-from leaderboard.rules.settings import Subset
-from leaderboard.services import (
-    queue,
-    submissions,
-)
-from leaderboard.services.queue import MeasureScore, RunScores
-from leaderboard.services.systems import NewSystem
+from leaderboard.accounts.models import User
+from leaderboard.campaigns.models import Campaign
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.generations.models import Generation
 from leaderboard.store import Received
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.writes import submissions
+from leaderboard.teams.models import System, Team
+from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.worker.models import Scoring
+from leaderboard.worker.writes import queue
+from leaderboard.worker.writes.queue import MeasureScore, RunScores
 from tests.web.conftest import Reader, World
 
 __all__ = ["Play"]

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from leaderboard.services import sessions
-from leaderboard.services.events import present
+from leaderboard.accounts.writes import sessions
+from leaderboard.audit.writes import present
 from tests.web.conftest import PASSWORD, Reader, World, errors
 
 PATHS = ["/account/", "/account/password", "/account/teams/new"]

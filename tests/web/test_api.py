@@ -12,11 +12,16 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import ApiToken, Attempt, Event, Generation, Team, User
-from leaderboard.rules.scopes import Scope
-from leaderboard.services import closing, people, tokens
-from leaderboard.services.evaluations import change_evaluation
-from leaderboard.services.events import present
+from leaderboard.accounts.models import ApiToken, Attempt, User
+from leaderboard.accounts.rules import Scope
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts.writes import delete as closing
+from leaderboard.accounts.writes import tokens
+from leaderboard.audit.models import Event
+from leaderboard.audit.writes import present
+from leaderboard.evaluations.writes.evaluations import change_evaluation
+from leaderboard.generations.models import Generation
+from leaderboard.teams.models import Team
 from tests.web.conftest import PASSWORD, Reader, World
 
 API = "/api/v1"

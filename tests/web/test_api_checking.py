@@ -14,12 +14,14 @@ from markupsafe import escape
 
 from leaderboard import cli
 from leaderboard.access import CONSOLE
-from leaderboard.models import Campaign, Evaluation, StagedRun, Submission
-from leaderboard.rules.form_fields import FieldKind, FormField
-from leaderboard.rules.phases import Opening
-from leaderboard.rules.run_checks import LATE
-from leaderboard.rules.scopes import Scope
-from leaderboard.services import submission_forms
+from leaderboard.accounts.rules import Scope
+from leaderboard.campaigns.models import Campaign
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.form_fields import FieldKind, FormField
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard.submissions.models import StagedRun, Submission
+from leaderboard.submissions.rules.checks import LATE
 from tests.web.conftest import RUN, Reader, World
 from tests.web.test_api import API, Program, program
 from tests.web.test_api_submitting import send

@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts.models import User
+from leaderboard.accounts.rules import Scope
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.inputs import CampaignChanges
+from leaderboard.evaluations.api.form_fields import RuleChanges
+from leaderboard.evaluations.inputs import EvaluationChanges
+from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import FileRules
-from leaderboard.models import User
-from leaderboard.rules.scopes import Scope
-from leaderboard.rules.states import State
-from leaderboard.services import campaigns, evaluations, people
-from leaderboard.web.api.organising.campaigns import CampaignChanges
-from leaderboard.web.api.organising.evaluations import EvaluationChanges
-from leaderboard.web.api.organising.forms import RuleChanges
+from leaderboard.submissions.rules.states import State
 from tests.web.conftest import RUN, World
 from tests.web.test_api import API, Program, program
 from tests.web.test_api_submitting import send

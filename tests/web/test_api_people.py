@@ -7,11 +7,12 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Scoring, User
-from leaderboard.rules.phases import Opening
-from leaderboard.rules.scopes import Scope
-from leaderboard.rules.states import State
-from leaderboard.services import people
+from leaderboard.accounts.models import User
+from leaderboard.accounts.rules import Scope
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.submissions.rules.states import State
+from leaderboard.worker.models import Scoring
 from tests.web.conftest import RUN, World
 from tests.web.test_api import API, Program, program
 from tests.web.test_api_submitting import send

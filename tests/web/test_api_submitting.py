@@ -13,12 +13,16 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.test import TestResponse
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Arrival, Evaluation, PersonalUse, StagedRun, Submission
-from leaderboard.rules.form_fields import FieldKind, FormField
-from leaderboard.rules.quotas import REJECTED_A_DAY
-from leaderboard.rules.scopes import Scope
-from leaderboard.services import evaluations, queries, submission_forms, teams
-from leaderboard.services.events import present
+from leaderboard.accounts.rules import Scope
+from leaderboard.audit.writes import present
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.form_fields import FieldKind, FormField
+from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard.judgments.writes import queries
+from leaderboard.submissions.models import Arrival, PersonalUse, StagedRun, Submission
+from leaderboard.submissions.rules.quotas import REJECTED_A_DAY
+from leaderboard.teams.writes import teams
 from tests.web.conftest import RUN, Reader, World
 from tests.web.test_api import API, Program, program
 

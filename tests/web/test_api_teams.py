@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.rules.scopes import Scope
+from leaderboard.accounts.rules import Scope
 from tests.web.conftest import World
 from tests.web.test_api import API, Program, program
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 from flask import Flask
 
-from leaderboard.rules.scopes import Scope
+from leaderboard.accounts.rules import Scope
 from leaderboard.web.api.endpoints import ENDPOINTS
 
 # Page -> the operations that do for programs what it shows and does.

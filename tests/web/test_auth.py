@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from leaderboard.models import BrowserSession, User
+from leaderboard.accounts.models import BrowserSession, User
 from leaderboard.web.sessions import local
 from tests.web.conftest import PASSWORD, Reader, World, errors
 

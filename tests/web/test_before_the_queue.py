@@ -13,13 +13,17 @@ import sqlalchemy as sa
 from flask import Flask
 
 from leaderboard.access import CONSOLE
+from leaderboard.audit.writes import present
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.form_fields import FormField
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations.writes import form_fields as submission_forms
 from leaderboard.formats import document_list
-from leaderboard.models import Arrival, Evaluation, PersonalUse, StagedRun, Submission
-from leaderboard.rules.form_fields import FormField
-from leaderboard.rules.phases import Opening
-from leaderboard.services import evaluations, judgments, queries, staging, submission_forms
-from leaderboard.services.events import present
+from leaderboard.judgments.writes import judgments, queries
 from leaderboard.store import RunStore
+from leaderboard.submissions.models import Arrival, PersonalUse, StagedRun, Submission
+from leaderboard.submissions.writes import pending as staging
 from leaderboard.worker.housekeeping import remove_orphans
 from tests.support.world import judged
 from tests.web.conftest import RUN, Reader, World
@@ -31,7 +35,7 @@ STAGED = staging.STAGED_SECONDS
 
 @pytest.fixture(params=["sqlite"])
 def engine_name(request: pytest.FixtureRequest) -> str:
-    """Runs that wait are tried on both engines in tests/services/test_staging.py."""
+    """Runs that wait are tried on both engines in tests/submissions/test_writes_pending.py."""
     name: str = request.param
     return name
 

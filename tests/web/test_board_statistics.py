@@ -12,9 +12,9 @@ import sqlalchemy as sa
 from flask import Flask
 
 from leaderboard.db import Database
-from leaderboard.models import Score
-from leaderboard.rules.phases import Opening
-from leaderboard.rules.standings import SystemKind
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.worker.models import Score
 from tests.support.field import NOW, Field, about
 from tests.support.pages import seen
 
@@ -189,7 +189,7 @@ def test_sentences_above_a_part_of_the_queries_stand_apart_and_claim_nothing_of_
 
 
 def test_intervals_are_drawn_on_one_scale_from_zero(app: Flask, field: Field) -> None:
-    """HALF's interval is .28 to .72 (see tests/services/test_boards.py), the whole scale 0 to 1."""
+    """HALF's interval is .28 to .72 (see tests/boards/test_writes.py), the whole scale 0 to 1."""
     field.run("Alder", {"AP": [1.0] * 20})  # equal values have none
     field.run("Birch", {"AP": HALF})
     field.refresh()

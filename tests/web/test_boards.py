@@ -15,19 +15,22 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.audit.models import Event
 from leaderboard.audit.verify import Difference, Report, record_verification
-from leaderboard.lookup import find_campaign
-from leaderboard.models import Event, Scoring
-from leaderboard.rules.moments import moment_in_words
-from leaderboard.rules.phases import Opening
-from leaderboard.rules.roles import Role
-from leaderboard.rules.settings import NoRelevant
-from leaderboard.rules.standings import SystemKind
-from leaderboard.rules.states import State
-from leaderboard.services import campaigns, people, teams
-from leaderboard.services.events import present
+from leaderboard.audit.writes import present
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.evaluations.reads.find import find_campaign
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules.scoring_settings import NoRelevant
+from leaderboard.moments import moment_in_words
 from leaderboard.store import RankedList
+from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules.states import State
+from leaderboard.teams.rules import Role
+from leaderboard.teams.writes import teams
 from leaderboard.web.exports import FORMATS
+from leaderboard.worker.models import Scoring
 from tests.support.field import DAY, NAN, NOW, Field
 from tests.support.world import new_account, signed_in
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from leaderboard.models import INSTALLATION
-from leaderboard.services.events import present
+from leaderboard.audit.writes import present
+from leaderboard.generations.models import INSTALLATION
 from tests.support.shared import REPOSITORY
 from tests.web.changes import CHANGES, NONE, OF_ALL, OF_CAMPAIGN
 from tests.web.conftest import Reader, World

@@ -14,10 +14,10 @@ from flask import Flask
 
 from leaderboard.access import VISITOR
 from leaderboard.db import Database
-from leaderboard.models import Query
-from leaderboard.reads.progress import ProgressPage, progress
-from leaderboard.reads.results import results
-from leaderboard.rules.standings import SystemKind
+from leaderboard.judgments.models import Query
+from leaderboard.progress.reads import ProgressPage, progress
+from leaderboard.results.reads.run import results
+from leaderboard.submissions.rules.selection import SystemKind
 from leaderboard.web import charts
 from leaderboard.web.charts.differences import HEIGHT as PLOT_HEIGHT
 from leaderboard.web.charts.differences import SINGLE

@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from leaderboard.models import Submission
-from leaderboard.rules.phases import Opening
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.submissions.models import Submission
 from tests.web.conftest import RUN, Reader, World
 
 FORM = "/campaigns/harbour/2025/submit"

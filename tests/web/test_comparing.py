@@ -12,7 +12,7 @@ from flask import Flask
 
 from leaderboard.access import VISITOR
 from leaderboard.db import Database
-from leaderboard.reads.two_runs import compare
+from leaderboard.results.reads.compare import compare
 from leaderboard.statistics import difference_interval, randomisation_test
 from leaderboard.web.formatting import signed
 from leaderboard.web.sentences import comparison_finding

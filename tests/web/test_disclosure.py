@@ -11,12 +11,13 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts.writes import accounts as people
 from leaderboard.db import Database
-from leaderboard.models import Score, Scoring
-from leaderboard.rules.phases import Opening
-from leaderboard.rules.standings import SystemKind
-from leaderboard.services import people, teams
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.teams.writes import teams
 from leaderboard.web.exports import FORMATS
+from leaderboard.worker.models import Score, Scoring
 from tests.support.field import NAN, Field
 from tests.support.world import new_account, signed_in
 

@@ -13,15 +13,17 @@ from werkzeug.test import TestResponse, encode_multipart
 from wtforms.fields.core import UnboundField
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts.rules import Scope
+from leaderboard.audit.writes import present
+from leaderboard.evaluations.models import Acceptance, Evaluation
+from leaderboard.evaluations.rules.form_fields import RESERVED, FieldKind, FormField, ShownTo
+from leaderboard.evaluations.writes import form_fields as submission_forms
 from leaderboard.formats.metadata import header_metadata
-from leaderboard.models import Acceptance, Evaluation, Scoring, Submission
-from leaderboard.rules.form_fields import RESERVED, FieldKind, FormField, ShownTo
-from leaderboard.rules.scopes import Scope
-from leaderboard.rules.states import State
-from leaderboard.services import submission_forms
-from leaderboard.services.events import present
-from leaderboard.web.api.submitting import Run
-from leaderboard.web.submit import SubmitForm
+from leaderboard.submissions.api.submit import Run
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.pages.submit import SubmitForm
+from leaderboard.submissions.rules.states import State
+from leaderboard.worker.models import Scoring
 from tests.web.conftest import RUN, Reader, World, errors
 from tests.web.test_api import API, Program, program
 

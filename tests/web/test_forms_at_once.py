@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Campaign, Evaluation
-from leaderboard.services import campaigns, evaluations
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.models import Campaign
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.writes import evaluations
 from tests.support.waiting import wait_until, waits
 from tests.web.conftest import Reader, World
 from tests.web.test_organise_settings import filled

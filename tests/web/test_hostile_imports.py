@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.models import Campaign, Evaluation, Submission, Team
+from leaderboard.campaigns.models import Campaign
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.submissions.models import Submission
+from leaderboard.teams.models import Team
 from tests.web.conftest import Reader, World
 from tests.web.test_organise_import import MANIFEST, archive
 

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
-from leaderboard.web import create_app
+from leaderboard.web.app import create_app
 from leaderboard.web.context import client_address
 from tests.web.conftest import Reader
 

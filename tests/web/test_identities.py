@@ -15,10 +15,11 @@ from flask import Flask
 from joserfc.jwk import RSAKey
 from werkzeug.test import TestResponse
 
+from leaderboard.accounts.models import BrowserSession, Identity, User
+from leaderboard.accounts.pages import providers
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
-from leaderboard.models import BrowserSession, Identity, User
-from leaderboard.web import create_app, providers
+from leaderboard.web.app import create_app
 from tests.support.provider import Provider, provider
 from tests.web.conftest import PASSWORD, Reader, World
 

@@ -6,9 +6,11 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.models import JoinRequest, Mail, Membership, User
-from leaderboard.rules.mail import MailKind
-from leaderboard.services import join_requests
+from leaderboard.accounts.models import User
+from leaderboard.mail.models import Mail
+from leaderboard.mail.rules import MailKind
+from leaderboard.teams.models import JoinRequest, Membership
+from leaderboard.teams.writes import join_requests
 from tests.web.conftest import Reader, World
 
 pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # what differs on the other is tried in tests/services

@@ -11,12 +11,17 @@ import sqlalchemy as sa
 from flask import Flask
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Campaign, Team
-from leaderboard.rules.visibility import Visibility
-from leaderboard.services import campaigns, evaluations, people, queries, teams
-from leaderboard.services.events import present
-from leaderboard.services.removing import remove_campaign
-from leaderboard.web.kept import Page, Shelf
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.audit.writes import present
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.models import Campaign
+from leaderboard.campaigns.rules import Visibility
+from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations.writes.delete import remove_campaign
+from leaderboard.judgments.writes import queries
+from leaderboard.teams.models import Team
+from leaderboard.teams.writes import teams
+from leaderboard.web.page_cache import Page, Shelf
 from tests.support.field import DAY
 from tests.support.statements import counted
 from tests.web.conftest import PASSWORD_HASH, RUN, Reader, World

@@ -6,13 +6,15 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Team
-from leaderboard.rules.phases import Opening
-from leaderboard.rules.roles import Role
-from leaderboard.services import people, sessions, teams
-from leaderboard.services.events import present
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts.writes import sessions
+from leaderboard.audit.writes import present
+from leaderboard.evaluations.rules.phases import Opening
 from leaderboard.store import RankedList
-from leaderboard.web.kept import VIEWS
+from leaderboard.teams.models import Team
+from leaderboard.teams.rules import Role
+from leaderboard.teams.writes import teams
+from leaderboard.web.page_cache import VIEWS
 from tests.support.clients import file_of
 from tests.support.field import Field
 from tests.support.statements import counted
@@ -91,7 +93,7 @@ def test_every_page_is_kept_or_named_with_the_reason_why_it_is_not(app: Flask) -
     assert {endpoint.partition(".")[0] for endpoint in read} >= NOT_KEPT_ROOMS.keys()
     for endpoint in read:
         assert (endpoint in VIEWS) != _is_named(endpoint), (
-            f"{endpoint}: name it in OTHERS or TABLES of leaderboard/web/kept.py, if all that it shows raises a "
+            f"{endpoint}: name it in OTHERS or TABLES of leaderboard/web/page_cache.py, if all that it shows raises a "
             "generation when it changes, or in NOT_KEPT of tests/web/test_kept_routes.py with the reason"
         )
 

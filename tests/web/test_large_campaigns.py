@@ -15,28 +15,22 @@ from sqlalchemy.orm import Session
 
 from bench.campaigns import Shape, make_campaign
 from leaderboard.access import CONSOLE
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.boards.models import Board, Standing
+from leaderboard.boards.writes import KeptFigure, packed_figures
+from leaderboard.campaigns.models import Campaign, CampaignOrganiser
 from leaderboard.db import Database
-from leaderboard.models import (
-    Board,
-    Campaign,
-    CampaignOrganiser,
-    Evaluation,
-    Score,
-    Scoring,
-    ScoringSet,
-    Standing,
-    Submission,
-    System,
-    Team,
-)
-from leaderboard.rules.phases import Opening
-from leaderboard.rules.roles import Role
-from leaderboard.rules.settings import Subset
-from leaderboard.rules.standings import RunChoice
-from leaderboard.rules.states import SetState
-from leaderboard.services import people, teams
-from leaderboard.services.boards import KeptFigure, packed_figures
-from leaderboard.services.standing import standing_by_rule
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.selection import RunChoice
+from leaderboard.submissions.rules.states import SetState
+from leaderboard.submissions.writes.selection import standing_by_rule
+from leaderboard.teams.models import System, Team
+from leaderboard.teams.rules import Role
+from leaderboard.teams.writes import teams
+from leaderboard.worker.models import Score, Scoring, ScoringSet
 from tests.support.databases import Filling
 from tests.support.standing import standing_by_the_rule, standing_kept
 from tests.support.statements import counted

@@ -12,11 +12,14 @@ from werkzeug.datastructures import FileStorage
 from werkzeug.test import TestResponse, encode_multipart
 
 from leaderboard.access import CONSOLE
-from leaderboard.lookup import file_rules, form_fields, standing_agreements
-from leaderboard.models import Campaign, Evaluation
-from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo
-from leaderboard.rules.scopes import Scope
-from leaderboard.services import campaigns, evaluations, submission_forms
+from leaderboard.accounts.rules import Scope
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.models import Campaign
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.form_fields import file_rules, form_fields, standing_agreements
+from leaderboard.evaluations.rules.form_fields import FieldKind, FormField, ShownTo
+from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations.writes import form_fields as submission_forms
 from tests.web.conftest import RUN, Reader, World
 from tests.web.test_api import API, Program, program
 
@@ -30,7 +33,7 @@ SHOWN = {"shown_to": "everyone", "column": "y", "filter": "y"}
 
 @pytest.fixture(params=["sqlite"])
 def engine_name(request: pytest.FixtureRequest) -> str:
-    """What the services write is tried on both engines in tests/services/test_submission_forms.py."""
+    """What the services write is tried on both engines in tests/evaluations/test_writes_form_fields.py."""
     name: str = request.param
     return name
 

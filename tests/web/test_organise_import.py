@@ -11,15 +11,20 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, actor_of
-from leaderboard.models import Campaign, Evaluation, Mail, Submission, System, Team, User
-from leaderboard.rules.mail import MailKind
-from leaderboard.services.events import present
-from leaderboard.services.imports import import_run
-from leaderboard.services.mail.letters import written
-from leaderboard.services.teams import create_team
+from leaderboard.accounts.models import User
+from leaderboard.audit.writes import present
+from leaderboard.campaigns.models import Campaign
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.mail.models import Mail
+from leaderboard.mail.rules import MailKind
+from leaderboard.mail.writes.letters import written
 from leaderboard.store import Received, RunStore
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.writes.past_runs import import_run
+from leaderboard.teams.models import System, Team
+from leaderboard.teams.writes.teams import create_team
 from leaderboard.transfer.exporting import exporting
-from leaderboard.worker import drain
+from leaderboard.worker.run import drain
 from tests.support.world import QRELS, RUN
 from tests.web.conftest import Reader, World
 

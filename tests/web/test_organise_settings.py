@@ -9,11 +9,14 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Campaign, CampaignOrganiser, CampaignTeam, Evaluation, Query, User
-from leaderboard.rules.phases import Opening
-from leaderboard.rules.settings import NoRelevant
-from leaderboard.rules.visibility import Visibility
-from leaderboard.services import people
+from leaderboard.accounts.models import User
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
+from leaderboard.campaigns.rules import Visibility
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules.scoring_settings import NoRelevant
+from leaderboard.judgments.models import Query
 from tests.web.conftest import RUN, Reader, World, errors
 
 pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # no statement here is another one on the other

@@ -10,13 +10,14 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.audit.writes import present
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.form_fields import FieldKind, FormField
+from leaderboard.evaluations.writes import form_fields as submission_forms
 from leaderboard.formats import read_judgments
-from leaderboard.models import Evaluation, Submission
-from leaderboard.rules.form_fields import FieldKind, FormField
-from leaderboard.rules.states import State
-from leaderboard.services import submission_forms
-from leaderboard.services.events import present
-from leaderboard.services.judgments import import_judgments
+from leaderboard.judgments.writes.judgments import import_judgments
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.states import State
 from tests.support.refused import every_row
 from tests.web.conftest import RUN, Reader, World
 from tests.web.test_organise_settings import filled

@@ -10,15 +10,22 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts.rules import Scope
+from leaderboard.audit.models import Event
+from leaderboard.audit.writes import present
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.rules import Visibility
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import read_judgments, read_queries
-from leaderboard.models import Evaluation, Event, Score, Scoring, Submission, System
-from leaderboard.rules.scopes import Scope
-from leaderboard.rules.settings import Subset
-from leaderboard.rules.standings import SystemKind
-from leaderboard.rules.states import State
-from leaderboard.rules.visibility import Visibility
-from leaderboard.services import campaigns, evaluations, judgments, queries, systems
-from leaderboard.services.events import present
+from leaderboard.judgments.writes import judgments, queries
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules.states import State
+from leaderboard.teams.models import System
+from leaderboard.teams.writes import systems
+from leaderboard.worker.models import Score, Scoring
 from tests.web.conftest import RUN, Reader, World
 from tests.web.test_api import API, Program, program
 from tests.web.test_submissions import turn

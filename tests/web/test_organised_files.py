@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.models import Judgment, JudgmentRevision, Query
+from leaderboard.judgments.models import Judgment, JudgmentRevision, Query
 from tests.web.conftest import Reader, World
 
 QUERIES = "/organise/harbour/2025/queries"

@@ -18,13 +18,15 @@ from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
-from leaderboard import migrate, web
+from leaderboard import migrate
+from leaderboard.accounts.models import User
 from leaderboard.db import Database
 from leaderboard.errors import NoDatabase, NoStore
-from leaderboard.models import Scoring, User
-from leaderboard.rules.states import State
 from leaderboard.store import RunStore
-from leaderboard.web import create_app
+from leaderboard.submissions.rules.states import State
+from leaderboard.web import app as web
+from leaderboard.web.app import create_app
+from leaderboard.worker.models import Scoring
 from tests.support.databases import Postgres
 from tests.support.outages import away, file_of
 from tests.support.postgres import PostgresServer, stoppable_server

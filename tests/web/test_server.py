@@ -19,7 +19,7 @@ from werkzeug.exceptions import ClientDisconnected
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import TooSlow
-from leaderboard.models import Submission
+from leaderboard.submissions.models import Submission
 from leaderboard.web import server
 from leaderboard.web.server import gate
 from tests.support.clients import Client, crowd, run, upload_requests

@@ -9,8 +9,8 @@ from flask import Flask
 
 from leaderboard.config import Config
 from leaderboard.errors import BadInput, QuotaSpent, Unavailable
-from leaderboard.rules.states import State
-from leaderboard.web import create_app
+from leaderboard.submissions.rules.states import State
+from leaderboard.web.app import create_app
 from tests.support.field import Field
 from tests.web.conftest import Reader
 
@@ -109,7 +109,7 @@ def test_our_own_fault_says_so_without_saying_what(app: Flask) -> None:
 def test_neither_the_chart_renderer_nor_the_password_lists_are_imported_with_the_site() -> None:
     # It hangs in a forked process when it was used, so nothing may load it before gunicorn forks. And the lists of
     # common passwords take longer to load than a page takes.
-    program = "import sys, leaderboard.web; sys.exit(bool({'vl_convert', 'zxcvbn'} & set(sys.modules)))"
+    program = "import sys, leaderboard.web.app; sys.exit(bool({'vl_convert', 'zxcvbn'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0
 
 

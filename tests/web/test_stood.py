@@ -8,9 +8,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Submission
-from leaderboard.rules.states import Ruling
-from leaderboard.services.submissions import take_off
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.states import Ruling
+from leaderboard.submissions.writes.submissions import take_off
 from tests.support.field import DAY, NOW, Field
 
 QRELS = "q1 0 d1 1\nq2 0 d1 0\nq3 0 d2 1\nq4 0 d1 -1\n"

@@ -9,12 +9,15 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.campaigns.models import Campaign
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.phases import Opening
 from leaderboard.formats import read_judgments
-from leaderboard.models import Campaign, Evaluation, Participation, Scoring, Submission
-from leaderboard.rules.phases import Opening
-from leaderboard.rules.standings import RunChoice
-from leaderboard.rules.states import State
-from leaderboard.services import judgments
+from leaderboard.judgments.writes import judgments
+from leaderboard.submissions.models import Participation, Submission
+from leaderboard.submissions.rules.selection import RunChoice
+from leaderboard.submissions.rules.states import State
+from leaderboard.worker.models import Scoring
 from tests.web.conftest import RUN, Reader, World
 
 LINE = "q3 Q0 d7 2 0.5 alpha\n"  # one more for a second run

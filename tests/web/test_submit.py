@@ -13,15 +13,20 @@ import sqlalchemy as sa
 from flask import Flask
 
 from leaderboard.access import CONSOLE, actor_of
-from leaderboard.models import Arrival, Campaign, Evaluation, Participation, Scoring, Submission, System, Team
-from leaderboard.rules.form_fields import FormField
-from leaderboard.rules.quotas import REJECTED_A_DAY
-from leaderboard.rules.standings import Designation, RunChoice
-from leaderboard.rules.states import State
-from leaderboard.services import attempts, submission_forms
-from leaderboard.services.events import present
-from leaderboard.services.submissions import hold_place
+from leaderboard.accounts.writes import rate_limits as attempts
+from leaderboard.audit.writes import present
+from leaderboard.campaigns.models import Campaign
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.form_fields import FormField
+from leaderboard.evaluations.writes import form_fields as submission_forms
 from leaderboard.store import Caps
+from leaderboard.submissions.models import Arrival, Participation, Submission
+from leaderboard.submissions.rules.quotas import REJECTED_A_DAY
+from leaderboard.submissions.rules.selection import Designation, RunChoice
+from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.writes.submissions import hold_place
+from leaderboard.teams.models import System, Team
+from leaderboard.worker.models import Scoring
 from tests.web.conftest import RUN, Reader, World
 
 FORM = "/campaigns/harbour/2025/submit"

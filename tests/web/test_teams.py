@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.models import Invitation
+from leaderboard.teams.models import Invitation
 from tests.web.conftest import PASSWORD, Reader, World
 
 SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # what differs on the other is tried in tests/services

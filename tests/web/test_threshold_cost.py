@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from flask import Flask
 
 from leaderboard.db import Database
-from leaderboard.models import Score, Scoring
-from leaderboard.rules.phases import Opening
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.worker.models import Score, Scoring
 from tests.support.field import Field
 
 NAN = float("nan")

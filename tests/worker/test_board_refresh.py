@@ -10,17 +10,21 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.boards import writes as boards
+from leaderboard.boards.models import Board
+from leaderboard.campaigns.writes import change_campaign
 from leaderboard.db import Database, clock
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.scoring_settings import NoRelevant, Subset
 from leaderboard.formats import QueryRow
-from leaderboard.models import Board, Evaluation, Generation, Score, ScoringSet
-from leaderboard.rules.settings import NoRelevant, Subset
-from leaderboard.rules.standings import Designation
-from leaderboard.rules.states import SetState, State
-from leaderboard.services import boards, queue
-from leaderboard.services.campaigns import change_campaign
-from leaderboard.services.judgments import import_judgments
-from leaderboard.services.queries import import_queries
+from leaderboard.generations.models import Generation
+from leaderboard.judgments.writes.judgments import import_judgments
+from leaderboard.judgments.writes.queries import import_queries
+from leaderboard.submissions.rules.selection import Designation
+from leaderboard.submissions.rules.states import SetState, State
 from leaderboard.worker.board_refresh import BoardRefresh
+from leaderboard.worker.models import Score, ScoringSet
+from leaderboard.worker.writes import queue
 from tests.support.databases import Filling
 from tests.support.scoring import WorkerHere
 from tests.support.waiting import wait_until
@@ -117,7 +121,7 @@ def test_a_board_that_can_not_be_refreshed_harms_no_score_and_no_other_board(
         session.execute(sa.update(Score).where(Score.measure == "AP").values(values=garbage))
     before = {(score.measure, score.subset): score.mean for score in world.scoring(run).scores}
     worker = BoardRefresh(world.database)
-    with caplog.at_level(logging.ERROR, logger="leaderboard.worker"):
+    with caplog.at_level(logging.ERROR, logger="leaderboard.worker.run"):
         while worker.step():
             pass
     assert {measure for measure, _ in _kept(world)} == {"AQWV", "P@1"}
@@ -148,7 +152,7 @@ def _refreshed(caplog: pytest.LogCaptureFixture) -> list[str]:
 def test_however_many_runs_wait_each_measure_is_refreshed_once_when_all_are_scored(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "leaderboard.worker")
+    caplog.set_level(logging.INFO, "leaderboard.worker.run")
     for number in range(7):
         world.submit(run_text(number))
     world.drain()
@@ -157,7 +161,7 @@ def test_however_many_runs_wait_each_measure_is_refreshed_once_when_all_are_scor
 
 
 def test_two_workers_refresh_each_measure_once(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "leaderboard.worker")
+    caplog.set_level(logging.INFO, "leaderboard.worker.run")
     for number in range(6):
         world.submit(run_text(number))
 
@@ -221,7 +225,7 @@ def test_new_judgments_refresh_the_board_that_they_bring(world: World, caplog: p
         world.submit(run_text(number))
     world.drain()
     before = _figures(world)
-    caplog.set_level(logging.INFO, "leaderboard.worker")
+    caplog.set_level(logging.INFO, "leaderboard.worker.run")
     world.judge(QRELS.replace("q1 0 d1 1", "q1 0 d1 0") + "".join(f"q{n} 0 e{n} 1\n" for n in MORE))
     world.drain()
     assert _refreshed(caplog) == ["AQWV", "AP", "P@1"]

@@ -6,13 +6,13 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.audit.writes import present
 from leaderboard.errors import FileRejected
+from leaderboard.evaluations.writes import form_fields as submission_forms
 from leaderboard.formats import Limits, document_list
-from leaderboard.models import Submission
-from leaderboard.services import submission_forms
-from leaderboard.services.events import present
-from leaderboard.services.queue import RunScores
+from leaderboard.submissions.models import Submission
 from leaderboard.worker.run_scorer import RunScorer
+from leaderboard.worker.writes.queue import RunScores
 from tests.support.world import RUN, World
 
 

@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.formats.harmless import LONGEST_TAG
-from leaderboard.models import Participation, Scoring, ScoringSet, Submission
-from leaderboard.rules.states import SetState, State
+from leaderboard.formats.sanitise import LONGEST_TAG
+from leaderboard.submissions.models import Participation, Submission
+from leaderboard.submissions.rules.states import SetState, State
 from leaderboard.worker import loop
 from leaderboard.worker.child_process import ChildProcess
 from leaderboard.worker.messages import Settings
+from leaderboard.worker.models import Scoring, ScoringSet
 from tests.support.scoring import WorkerHere
 from tests.support.waiting import wait_until
 from tests.support.world import QRELS, RUN, World, run_text

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.models import Scoring
-from leaderboard.rules.states import State
-from leaderboard.worker import Worker, drain
+from leaderboard.submissions.rules.states import State
+from leaderboard.worker.models import Scoring
+from leaderboard.worker.run import Worker, drain
 from tests.support.waiting import wait_until
 from tests.support.world import World, run_text
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from leaderboard.errors import Problem
-from leaderboard.rules.settings import Subset
-from leaderboard.services.queue import MeasureScore, RunScores
+from leaderboard.evaluations.rules.scoring_settings import Subset
 from leaderboard.worker.messages import (
     Entered,
     Exceeded,
@@ -21,6 +20,7 @@ from leaderboard.worker.messages import (
     read_reply,
     write_reply,
 )
+from leaderboard.worker.writes.queue import MeasureScore, RunScores
 
 VALUES = np.array([0.1, math.nan, -20.0, 5e-324])
 SCORES = RunScores(

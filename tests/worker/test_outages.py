@@ -15,18 +15,19 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from leaderboard import worker
 from leaderboard.access import CONSOLE
+from leaderboard.boards.reads.board import BoardPage, board
+from leaderboard.boards.writes import Due, due
 from leaderboard.db import Database
 from leaderboard.errors import Damaged
-from leaderboard.models import Evaluation, Scoring, ScoringSet
-from leaderboard.reads.boards import BoardPage, board
-from leaderboard.rules.states import SetState, State
-from leaderboard.services.boards import Due, due
-from leaderboard.services.submissions import retry_failed
-from leaderboard.worker import Worker
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.submissions.writes.submissions import retry_failed
+from leaderboard.worker import run as worker
 from leaderboard.worker.child_program import of_error
 from leaderboard.worker.messages import Failed, Postponed, Stage
+from leaderboard.worker.models import Scoring, ScoringSet
+from leaderboard.worker.run import Worker
 from tests.support.databases import Postgres
 from tests.support.outages import away
 from tests.support.scoring import WorkerHere

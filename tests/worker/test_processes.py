@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from leaderboard import worker
+from leaderboard.audit.models import Event
 from leaderboard.config import Config
-from leaderboard.models import Event, Scoring
-from leaderboard.rules.states import State
-from leaderboard.services import queue
+from leaderboard.submissions.rules.states import State
+from leaderboard.worker import run as worker
+from leaderboard.worker.models import Scoring
+from leaderboard.worker.writes import queue
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
 from tests.support.waiting import wait_until

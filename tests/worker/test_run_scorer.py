@@ -10,16 +10,23 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
+from leaderboard.audit.models import Event
 from leaderboard.audit.verify import Report
+from leaderboard.audit.writes import present
+from leaderboard.boards import writes as boards
+from leaderboard.boards.reads.board import board
+from leaderboard.boards.reads.listing import BoardQuery
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.models import Campaign
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import Limits, QueryRow
-from leaderboard.models import Campaign, Event, Score, Scoring, ScoringSet, Submission
-from leaderboard.reads.board_listing import BoardQuery
-from leaderboard.reads.boards import board
-from leaderboard.rules.phases import Opening
-from leaderboard.rules.settings import Subset
-from leaderboard.rules.states import SetState, State
-from leaderboard.services import boards, campaigns, evaluations, queries, submissions
-from leaderboard.services.events import present
+from leaderboard.judgments.writes import queries
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.submissions.writes import submissions
+from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.recomputing import recompute
 from tests.support.scoring import WorkerHere
 from tests.support.verification import without_triggers

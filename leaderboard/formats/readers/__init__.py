@@ -12,8 +12,6 @@ from leaderboard.formats.readers.columns import read_columns
 from leaderboard.formats.readers.records import read_csv, read_json, starts_csv, starts_json
 from leaderboard.formats.tables import Schema, Table
 
-__all__ = ["READERS", "FileFormat", "Reader"]
-
 FileFormat = Literal["archive", "json", "csv", "columns"]
 
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from leaderboard.formats.checks import identifier
-from leaderboard.formats.harmless import shown
+from leaderboard.formats.chunks import Piece, cut
 from leaderboard.formats.members import ARCHIVE_START, ERRORS, is_archive, tar_files
-from leaderboard.formats.pieces import Piece, cut
 from leaderboard.formats.plain_text import CappedReader, foreign_start, rejection
 from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, unknown_query
 from leaderboard.formats.readers.columns import read_piece
+from leaderboard.formats.sanitise import shown
 from leaderboard.formats.tables import CheckedRows, Schema, Table, schema_of_width
 from leaderboard.numbers import is_number
 

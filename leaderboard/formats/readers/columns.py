@@ -14,15 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.formats import checks
+from leaderboard.formats.chunks import IS_BLANK, Piece, cut, side_by_side
 from leaderboard.formats.decimals import floats, integers
 from leaderboard.formats.fields import find_fields
 from leaderboard.formats.ids import Codes, Places, cut_out
-from leaderboard.formats.pieces import IS_BLANK, Piece, cut, side_by_side
 from leaderboard.formats.plain_text import CappedReader, Limits
 from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, wrong_width
 from leaderboard.formats.tables import CheckedRows, Kind, Schema, Table, schema_of_width
-
-__all__ = ["read_columns", "read_piece"]
 
 Bools = NDArray[np.bool_]
 

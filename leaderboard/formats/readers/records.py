@@ -13,13 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from leaderboard.formats.harmless import shown
-from leaderboard.formats.pieces import BATCH_BYTES, Batch, batches
+from leaderboard.formats.chunks import BATCH_BYTES, Batch, batches
 from leaderboard.formats.plain_text import CappedReader, rejection
 from leaderboard.formats.problems import Problems, Wrong, wrong_width
+from leaderboard.formats.sanitise import shown
 from leaderboard.formats.tables import OTHER_NAMES, CheckedRows, Column, Kind, Schema, Table, our_name
-
-__all__ = ["read_csv", "read_json", "starts_csv", "starts_json"]
 
 Names = tuple[str, ...]
 NO_LINES = Batch(range(0), "")

@@ -16,21 +16,6 @@ from leaderboard.metrics.measure import Definition, Direction, Named, Range
 from leaderboard.metrics.parameters import Parameter, Value
 from leaderboard.metrics.segments import Bools, Floats, Ints
 
-__all__ = [
-    "AGREEMENTS",
-    "Agreed",
-    "Agreement",
-    "AgreementFamily",
-    "Items",
-    "fagin_kendall",
-    "find_agreement",
-    "kendall_distance",
-    "kendall_tau",
-    "rank_biased_overlap",
-    "spearman_rho",
-    "tau_ap",
-]
-
 Items = NDArray[Any]
 Scores = tuple[Floats, Floats]
 

@@ -8,8 +8,6 @@ from leaderboard.metrics.parameters import Parameter
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, share, total
 
-__all__ = ["AP", "FAMILIES", "RANK", "RANK_NEEDED", "TREC_CUTOFFS"]
-
 RANK = Parameter("cutoff", "int", low=1, meaning="only the first k ranks count")
 RANK_NEEDED = Parameter("cutoff", "int", low=1, required=True, meaning="only the first k ranks count")
 

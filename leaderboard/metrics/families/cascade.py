@@ -11,8 +11,6 @@ from leaderboard.metrics.parameters import GRADE_LIMIT, Parameter, Value
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Floats, running, share, total
 
-__all__ = ["FAMILIES"]
-
 
 def expected_reciprocal_rank(ranking: Ranking, *, gmax: int, max: str | None, cutoff: int | None) -> Floats:  # noqa: A002  # as in ERR(max=data)
     """The expected inverse rank at which a reader stops, who stops more readily at higher grades.

@@ -4,10 +4,8 @@ import numpy as np
 
 from leaderboard.metrics.measure import Family
 from leaderboard.metrics.parameters import Parameter
-from leaderboard.metrics.ranking import Ints, Ranking
-from leaderboard.metrics.segments import Floats, share, total
-
-__all__ = ["FAMILIES"]
+from leaderboard.metrics.ranking import Ranking
+from leaderboard.metrics.segments import Floats, Ints, share, total
 
 
 def compatibility(ranking: Ranking, *, p: float, normalize: str) -> Floats:

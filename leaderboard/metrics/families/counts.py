@@ -10,8 +10,6 @@ from leaderboard.metrics.measure import COUNT, REL, Family, TrecEval
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, count
 
-__all__ = ["FAMILIES", "NUM_REL_RET", "NUM_RET"]
-
 
 def true_positives(ranking: Ranking, *, rel: int) -> Floats:
     """Documents returned and relevant. Added up over the queries, not averaged.

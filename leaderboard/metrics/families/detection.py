@@ -8,8 +8,6 @@ from leaderboard.metrics.parameters import Parameter
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Floats, Ints, count
 
-__all__ = ["AQWV", "FAMILIES", "PFA", "PMISS", "VALUE", "losses", "value_range", "weighted_losses"]
-
 
 def losses(ranking: Ranking, found: Ints, returned: Ints, rel: int) -> Columns:
     """(P_miss, P_fa), each float64[Q], for `found` relevant ones among `returned` documents of each query.

@@ -11,10 +11,8 @@ import numpy as np
 
 from leaderboard.metrics.measure import JUDGED_ONLY, RATIO, REL, Family, Range
 from leaderboard.metrics.parameters import Parameter
-from leaderboard.metrics.ranking import Bools, Ints, Ranking, Subtopics
-from leaderboard.metrics.segments import Floats, count, share, total
-
-__all__ = ["FAMILIES"]
+from leaderboard.metrics.ranking import Ranking, Subtopics
+from leaderboard.metrics.segments import Bools, Floats, Ints, count, share, total
 
 HALF = 0.5  # alpha of ERR_IA, where a reader whom a document satisfies stops with this probability
 Discount = Callable[[Floats], Floats]

@@ -8,8 +8,6 @@ from leaderboard.metrics.parameters import Gains
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, Ints, running, share, starts, total
 
-__all__ = ["FAMILIES", "RunningGain"]
-
 
 class RunningGain:
     """A running sum over each query's ranks, which can be asked for at any rank."""

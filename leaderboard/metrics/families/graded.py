@@ -12,8 +12,6 @@ from leaderboard.metrics.parameters import Gains, Parameter, Value, read_value, 
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Bools, Floats, Ints, count, share, total
 
-__all__ = ["FAMILIES", "Gained", "gain_of", "gained", "ideal", "with_gain"]
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Gained:

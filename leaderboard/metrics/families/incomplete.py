@@ -12,8 +12,6 @@ from leaderboard.metrics.measure import REL, Family, TrecEval
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, Ints, count, share, total
 
-__all__ = ["FAMILIES", "judged_within"]
-
 INFAP_EPSILON = 0.00001
 
 

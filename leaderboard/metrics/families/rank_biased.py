@@ -13,8 +13,6 @@ from leaderboard.metrics.parameters import Gains, Parameter, Value, read_value, 
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, total
 
-__all__ = ["FAMILIES", "RBP_RESIDUAL"]
-
 
 def powers(ranking: Ranking, p: float) -> Floats:
     """float64[longest list + 1]: p^0, p^1 …, each the one before times p."""

@@ -11,8 +11,6 @@ from leaderboard.metrics.parameters import Parameter, Value, read_value, write
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, Ints, running, share
 
-__all__ = ["FAMILIES", "interpolated"]
-
 ELEVEN = tuple(step / 10 for step in range(11))
 
 

@@ -13,8 +13,6 @@ from leaderboard.metrics.parameters import Parameter, Value, read_value, write
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Floats, Ints, count, share
 
-__all__ = ["FAMILIES", "SET_P", "SET_REL_P"]
-
 
 def precision(ranking: Ranking, *, rel: int) -> Floats:
     """The share of the returned documents that is relevant.

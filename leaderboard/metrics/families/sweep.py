@@ -10,8 +10,6 @@ from leaderboard.metrics.measure import REL, Evaluated, Family, Measure, Range
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Floats, Ints
 
-__all__ = ["FAMILIES", "MQWV", "OQWV", "Oracle", "Sweep", "losses_at", "oracles", "promising_thresholds", "sweep"]
-
 ROUNDING = 1e-12  # values closer than this are equal but for the rounding of sums
 
 

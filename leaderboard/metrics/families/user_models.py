@@ -16,10 +16,8 @@ import numpy as np
 from leaderboard.metrics.families.binary import RANK_NEEDED
 from leaderboard.metrics.measure import Family
 from leaderboard.metrics.parameters import GRADE_LIMIT, Parameter, Value
-from leaderboard.metrics.ranking import Bools, Ranking, Setting
-from leaderboard.metrics.segments import Floats
-
-__all__ = ["FAMILIES"]
+from leaderboard.metrics.ranking import Ranking, Setting
+from leaderboard.metrics.segments import Bools, Floats
 
 DEPTH = 1000  # ranks that the reader may look at; what a list lacks of them gains nothing (cwl_eval's default)
 ROWS = 256  # queries at a time: a table of 2 MB

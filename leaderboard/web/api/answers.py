@@ -16,31 +16,29 @@ from typing import Any
 
 import msgspec
 
+from leaderboard.boards.reads.arrays import Orders
+from leaderboard.boards.reads.board import BoardPage, BoardRow
+from leaderboard.boards.reads.columns import Column
+from leaderboard.boards.reads.entries import Entry, SystemLabel
+from leaderboard.boards.reads.statistics import BoardStatistics, Lead
+from leaderboard.boards.rules import Rounding
 from leaderboard.errors import LeaderboardError
-from leaderboard.reads.board_statistics import BoardStatistics, Lead
-from leaderboard.reads.boards import BoardPage, BoardRow
-from leaderboard.reads.columns import Column
-from leaderboard.reads.compared import Orders
-from leaderboard.reads.entries import Entry, SystemLabel
-from leaderboard.reads.headings import EvaluationHeading
-from leaderboard.reads.judgments import JudgedDocuments, PublishedPage
-from leaderboard.reads.moved import MovedSystem, SourceRow
-from leaderboard.reads.organising.judgment_file import JudgmentChanges
-from leaderboard.reads.organising.query_file import OrganisedQueries, QueryChanges
-from leaderboard.reads.organising.submissions import SubmissionList
-from leaderboard.reads.organising.teams import Merging
-from leaderboard.reads.progress import Line, Period
-from leaderboard.reads.queries import QueryListPage, QueryPage
-from leaderboard.reads.ranked_lists import RankedListPage
-from leaderboard.reads.results import SubmissionResults
-from leaderboard.reads.standing_effects import Effect
-from leaderboard.reads.stood import StoodSet
-from leaderboard.reads.systems import SystemPage
-from leaderboard.rules.disclosure import Rounding
-from leaderboard.rules.run_checks import Checked, Warned
-from leaderboard.rules.settings import ScoringSettings
-
-__all__ = ["plain", "shape"]
+from leaderboard.evaluations.reads.headings import EvaluationHeading
+from leaderboard.evaluations.rules.scoring_settings import ScoringSettings
+from leaderboard.history.reads.boards import StoodSet
+from leaderboard.history.reads.differences import MovedSystem, SourceRow
+from leaderboard.judgments.reads.judgment_file import JudgmentChanges
+from leaderboard.judgments.reads.published import JudgedDocuments, PublishedPage
+from leaderboard.judgments.reads.query_file import OrganisedQueries, QueryChanges
+from leaderboard.progress.reads import Line, Period
+from leaderboard.results.reads.queries import QueryListPage, QueryPage
+from leaderboard.results.reads.ranked_lists import RankedListPage
+from leaderboard.results.reads.run import SubmissionResults
+from leaderboard.submissions.reads.effects import Effect
+from leaderboard.submissions.reads.organised import SubmissionList
+from leaderboard.submissions.rules.checks import Checked, Warned
+from leaderboard.teams.reads.organised_teams import Merging
+from leaderboard.teams.reads.system import SystemPage
 
 # Fields that are not told. The number of a system would say across years whose an anonymous run is; that of a scoring
 # means nothing outside; since when a run counts as scored is of a past one its receipt (its results say when it was

@@ -6,14 +6,12 @@ Cookies mean nothing here.
 from flask import g, request
 
 from leaderboard.access import CONSOLE, VISITOR, actor_through
+from leaderboard.accounts.reads import open_token
+from leaderboard.accounts.rules import Scope
+from leaderboard.accounts.writes.rate_limits import count_wrong_token
+from leaderboard.accounts.writes.tokens import USED_EVERY, note_use
 from leaderboard.errors import NotAllowed, NotIdentified
-from leaderboard.reads.accounts import open_token
-from leaderboard.rules.scopes import Scope
-from leaderboard.services.attempts import count_wrong_token
-from leaderboard.services.tokens import USED_EVERY, note_use
 from leaderboard.web.context import CONSOLE_KEY, client_address, database, now, reading, writing
-
-__all__ = ["identify", "look_again", "require_scope"]
 
 LONGEST_TOKEN = 200
 

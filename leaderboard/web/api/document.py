@@ -13,8 +13,6 @@ from leaderboard.declared.inputs import Inputs
 from leaderboard.web.api.answers import shape
 from leaderboard.web.api.endpoints import ENDPOINTS, PREFIX, Endpoint
 
-__all__ = ["document", "serve"]
-
 PLACE = re.compile(r"<(?:(?P<converter>\w+):)?(?P<name>\w+)>")
 FILE = {"type": "string", "contentMediaType": "application/octet-stream"}
 ROW_NUMBER = {"type": "integer", "minimum": 0}

@@ -25,15 +25,13 @@ from typing import Any, TypeVar
 import msgspec
 from flask import Blueprint, Response, request
 
+from leaderboard.accounts.rules import Scope
 from leaderboard.declared.commands import Command
 from leaderboard.declared.inputs import Inputs, checked_json
 from leaderboard.errors import BadInput, InvalidFields
-from leaderboard.rules.scopes import Scope
 from leaderboard.web.api.answers import plain
 from leaderboard.web.api.bearer import require_scope
-from leaderboard.web.intake import require_plain
-
-__all__ = ["ENDPOINTS", "PREFIX", "Endpoint", "answered", "get", "post", "register"]
+from leaderboard.web.request_limits import require_plain
 
 PREFIX = "/api/v1"
 

@@ -3,5 +3,3 @@
 from leaderboard.web.charts.differences import comparison_chart, differences_chart
 from leaderboard.web.charts.progress import progress_chart, team_chart
 from leaderboard.web.charts.svg import Chart
-
-__all__ = ["Chart", "comparison_chart", "differences_chart", "progress_chart", "team_chart"]

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from leaderboard.boards.reads.columns import Column
 from leaderboard.numbers import counted
-from leaderboard.reads.columns import Column
-from leaderboard.reads.results import SubmissionResults
-from leaderboard.reads.two_runs import Compared
+from leaderboard.results.reads.compare import Compared
+from leaderboard.results.reads.run import SubmissionResults
 from leaderboard.web.charts.svg import INK, SERIES, SIGNED, TITLE, Chart, Spec, draw
 from leaderboard.web.formatting import plain_figure
 

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from leaderboard.boards.reads.columns import Column
 from leaderboard.numbers import counted
-from leaderboard.reads.columns import Column
-from leaderboard.reads.progress import Line, ProgressPage
+from leaderboard.progress.reads import Line, ProgressPage
 from leaderboard.web.charts.svg import INK, MUTED, PAGE, REST, SERIES, TITLE, Chart, Spec, draw, shortened
 from leaderboard.web.formatting import plain_figure
 from leaderboard.web.sentences import best_over_periods, one_system_over_periods

@@ -3,16 +3,14 @@
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.rules import Visibility
+from leaderboard.evaluations.rules.scoring_settings import Split
+from leaderboard.evaluations.writes import clone as cloning
+from leaderboard.evaluations.writes import delete as removing
+from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import QueryRow
-from leaderboard.rules.settings import Split
-from leaderboard.rules.visibility import Visibility
-from leaderboard.services import (
-    campaigns,
-    cloning,
-    evaluations,
-    queries,
-    removing,
-)
+from leaderboard.judgments.writes import queries
 from tests.web.changes.listing import BOARD, Changes
 from tests.web.play import Play
 

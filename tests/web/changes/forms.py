@@ -3,13 +3,11 @@
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
-from leaderboard.rules.form_fields import FormField
-from leaderboard.services import (
-    staging,
-    submission_forms,
-)
-from leaderboard.services.events import present
-from leaderboard.services.staging import Given
+from leaderboard.audit.writes import present
+from leaderboard.evaluations.rules.form_fields import FormField
+from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard.submissions.writes import pending as staging
+from leaderboard.submissions.writes.pending import Given
 from tests.web.changes.listing import ALPHA, NONE, Changes
 from tests.web.play import Play
 

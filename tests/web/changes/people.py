@@ -4,18 +4,13 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import (
-    BrowserSession,
-)
-from leaderboard.rules.scopes import Scope
-from leaderboard.services import (
-    closing,
-    merging,
-    people,
-    sessions,
-    tokens,
-)
-from leaderboard.services.events import present
+from leaderboard.accounts.models import BrowserSession
+from leaderboard.accounts.rules import Scope
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts.writes import delete as closing
+from leaderboard.accounts.writes import sessions, tokens
+from leaderboard.audit.writes import present
+from leaderboard.teams.writes import merge as merging
 from tests.support.world import new_account
 from tests.web.changes.listing import ALPHA, BOARD, NONE, OF_ALL, Changes
 from tests.web.conftest import PASSWORD_HASH

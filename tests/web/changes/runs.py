@@ -7,23 +7,17 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
+from leaderboard.boards import writes as boards
 from leaderboard.errors import Problem
 from leaderboard.formats import read_judgments
-from leaderboard.models import (
-    ScoringSet,
-    System,
-)
-from leaderboard.rules.standings import Designation
-from leaderboard.rules.states import Ruling, SetState
-from leaderboard.services import (
-    boards,
-    imports,
-    judgments,
-    queue,
-    scoring_sets,
-    sources,
-    submissions,
-)
+from leaderboard.judgments.writes import judgments, sources
+from leaderboard.submissions.rules.selection import Designation
+from leaderboard.submissions.rules.states import Ruling, SetState
+from leaderboard.submissions.writes import past_runs as imports
+from leaderboard.submissions.writes import submissions
+from leaderboard.teams.models import System
+from leaderboard.worker.models import ScoringSet
+from leaderboard.worker.writes import queue, scoring_sets
 from tests.web.changes.listing import ALPHA, BOARD, NONE, Changes
 from tests.web.play import Play
 

@@ -4,19 +4,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import (
-    Invitation,
-    JoinRequest,
-    System,
-)
-from leaderboard.rules.roles import Role
-from leaderboard.services import (
-    join_requests,
-    removing,
-    systems,
-    teams,
-)
-from leaderboard.services.systems import NewSystem
+from leaderboard.evaluations.writes import delete as removing
+from leaderboard.teams.models import Invitation, JoinRequest, System
+from leaderboard.teams.rules import Role
+from leaderboard.teams.writes import join_requests, systems, teams
+from leaderboard.teams.writes.systems import NewSystem
 from tests.web.changes.listing import ALPHA, OF_ALL, Changes
 from tests.web.play import Play
 

@@ -1,0 +1,240 @@
+"""The reader's own account: their teams, the teams' latest runs, open invitations, sessions, and API tokens."""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, actor_columns, actor_in, maker_may_invite
+from leaderboard.accounts.models import ApiToken, BrowserSession, Identity, User
+from leaderboard.accounts.rules import Scope, token_hash
+from leaderboard.db import UtcDateTime, snapshot
+from leaderboard.errors import NotAllowed
+from leaderboard.teams.models import Invitation, Membership, Team
+from leaderboard.teams.reads.find import only_organiser_of, only_owner_of
+from leaderboard.teams.reads.team import OwnRun, own_runs
+from leaderboard.teams.rules import Role
+
+LATEST = 20  # runs on the account's page, and as many rejected files: many of these push no run out
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTeam:
+    slug: str
+    name: str
+    role: Role
+    members: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedIdentity:
+    """An account elsewhere that logs in to this one."""
+
+    id: int
+    issuer: str
+    subject: str
+    created_at: dt.datetime
+    last_used_at: dt.datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """`email` is confirmed; `unconfirmed_email` waits for that. Empty where there is none."""
+
+    name: str
+    email: str
+    unconfirmed_email: str
+    has_password: bool
+    created_at: dt.datetime
+    teams: tuple[OwnTeam, ...]
+    runs: tuple[OwnRun, ...]
+    identities: tuple[LinkedIdentity, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """A browser in which an account is logged in, with what it called itself. actor: the account, as who asks."""
+
+    id: int
+    browser: str
+    created_at: dt.datetime
+    last_seen_at: dt.datetime
+    actor: Actor
+
+    @property
+    def organises(self) -> bool:
+        """Whether the organiser's rooms hold something for the account."""
+        return self.actor.all_powerful or self.actor.may_found or bool(self.actor.organises)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenInvitation:
+    """An invitation to a team that has not been used. Its link is shown once and not stored."""
+
+    id: int
+    created_by: str
+    created_at: dt.datetime
+    expires_at: dt.datetime
+
+
+def account(session: Session, actor: Actor, now: dt.datetime) -> Account:
+    """Raises NotAllowed for visitors."""
+    user = session.get(User, actor.user_id) if actor.user_id is not None else None
+    if user is None:
+        raise NotAllowed("Log in to see your account.")
+    return Account(
+        name=user.name,
+        email=user.email or "",
+        unconfirmed_email=user.unconfirmed_email or "",
+        has_password=user.password_hash is not None,
+        created_at=user.created_at,
+        teams=_teams(session, user.id),
+        runs=(
+            *own_runs(session, actor, actor.teams, now, limit=LATEST, rejected=False),
+            *own_runs(session, actor, actor.teams, now, limit=LATEST, rejected=True),
+        ),
+        identities=identities_of(session, user.id),
+    )
+
+
+def needed_by(session: Session, actor: Actor) -> tuple[str, ...]:
+    """The teams and campaigns that would be without an owner or organiser if this account were closed."""
+    if actor.user_id is None:
+        return ()
+    return (*only_owner_of(session, actor.user_id), *only_organiser_of(session, actor.user_id))
+
+
+def open_session(session: Session, token: str, now: dt.datetime) -> OpenSession | None:
+    """The session of this token, in one statement; None when it is over or its account is closed."""
+    row = session.execute(OF_TOKEN, {"now": now, "token_hash": token_hash(token)}).one_or_none()
+    return None if row is None else session_in(row)
+
+
+def open_sessions(session: Session, user_id: int, now: dt.datetime, this: int | None = None) -> tuple[OpenSession, ...]:
+    """Where an account is logged in: the session `this`, which is used right now, then the last seen first."""
+    rows = session.execute(
+        sessions_open(now)
+        .where(BrowserSession.user_id == user_id)
+        .order_by(BrowserSession.id != this, BrowserSession.last_seen_at.desc(), BrowserSession.id.desc())
+    )
+    return tuple(session_in(row) for row in rows)
+
+
+def open_invitations(session: Session, actor: Actor, team_slug: str, now: dt.datetime) -> tuple[OpenInvitation, ...]:
+    """The team's invitations that still work, the newest first; empty unless the actor owns the team or is an admin."""
+    is_owner = sa.exists().where(
+        Membership.team_id == Team.id, Membership.user_id == actor.user_id, Membership.role == Role.OWNER
+    )
+    rows = session.execute(
+        sa.select(Invitation.id, sa.func.coalesce(User.name, ""), Invitation.created_at, Invitation.expires_at)
+        .join(Invitation.team)
+        .outerjoin(User, User.id == Invitation.created_by_id)
+        .where(
+            Team.slug == team_slug,
+            sa.true() if actor.all_powerful else is_owner,
+            Invitation.used_at.is_(None),
+            Invitation.revoked_at.is_(None),
+            Invitation.expires_at > now,
+            maker_may_invite(),
+        )
+        .order_by(Invitation.created_at.desc(), Invitation.id.desc())
+    )
+    return tuple(OpenInvitation(*row) for row in rows)
+
+
+def sessions_open(now: dt.datetime | sa.BindParameter[dt.datetime]) -> sa.Select[*tuple[Any, ...]]:
+    """The statement on all sessions that are not over; `session_in` reads its rows."""
+    return (
+        sa.select(
+            BrowserSession.id,
+            BrowserSession.browser,
+            BrowserSession.created_at,
+            BrowserSession.last_seen_at,
+            *actor_columns(),
+        )
+        .join(BrowserSession.user)
+        .where(BrowserSession.ended_at.is_(None), BrowserSession.expires_at > now, User.is_active.is_(True))
+    )
+
+
+# Built once: each request of somebody who is signed in asks for it, and building it takes longer than running it.
+OF_TOKEN = sessions_open(sa.bindparam("now", type_=UtcDateTime())).where(
+    BrowserSession.token_hash == sa.bindparam("token_hash")
+)
+
+
+def session_in(row: Sequence[Any]) -> OpenSession:
+    """The session that a row of `sessions_open` says."""
+    number, browser, created_at, last_seen_at, *account = row
+    return OpenSession(number, browser, created_at, last_seen_at, actor_in(account))
+
+
+def identities_of(session: Session, user_id: int) -> tuple[LinkedIdentity, ...]:
+    """The accounts elsewhere that log in to this one, the oldest first."""
+    rows = session.execute(
+        sa.select(Identity.id, Identity.issuer, Identity.subject, Identity.created_at, Identity.last_used_at)
+        .where(Identity.user_id == user_id)
+        .order_by(Identity.created_at, Identity.id)
+    )
+    return tuple(LinkedIdentity(*row) for row in rows)
+
+
+def _teams(session: Session, user_id: int) -> tuple[OwnTeam, ...]:
+    others = sa.orm.aliased(Membership)
+    members = sa.select(sa.func.count()).where(others.team_id == Team.id).scalar_subquery()
+    rows = session.execute(
+        sa.select(Team.slug, Team.name, Membership.role, members)
+        .join(Membership.team)
+        .where(Membership.user_id == user_id)
+        .order_by(Team.name, Team.id)
+    )
+    return tuple(OwnTeam(*row) for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token that opens something still. hint: its first characters; the rest is kept nowhere."""
+
+    id: int
+    user_id: int
+    name: str
+    hint: str
+    scopes: frozenset[Scope]
+    created_at: dt.datetime
+    expires_at: dt.datetime | None
+    last_used_at: dt.datetime | None
+
+
+def open_token(session: Session, token: str, now: dt.datetime) -> Token | None:
+    """The token, if it is one, not revoked, not expired, and of an account that is not closed."""
+    found = session.scalars(OF_TEXT, {"now": now, "token_hash": token_hash(token)}).one_or_none()
+    return None if found is None else _shown(found)
+
+
+def tokens_of(session: Session, user_id: int, now: dt.datetime) -> tuple[Token, ...]:
+    """The account's, the newest first."""
+    found = session.scalars(_open(now).where(ApiToken.user_id == user_id).order_by(ApiToken.id.desc()))
+    return tuple(map(_shown, found))
+
+
+def _open(now: dt.datetime | sa.BindParameter[dt.datetime]) -> sa.Select[ApiToken]:
+    return (
+        sa.select(ApiToken)
+        .join(User, User.id == ApiToken.user_id)
+        .where(
+            User.is_active,
+            ApiToken.revoked_at.is_(None),
+            sa.or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > now),
+        )
+    )
+
+
+# Built once: each request of a program asks for it.
+OF_TEXT = _open(sa.bindparam("now", type_=UtcDateTime())).where(ApiToken.token_hash == sa.bindparam("token_hash"))
+
+
+def _shown(token: ApiToken) -> Token:
+    return snapshot(Token, token, scopes=frozenset(map(Scope, token.scopes)))

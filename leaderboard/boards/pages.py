@@ -1,0 +1,139 @@
+"""The board of an evaluation, as a page and as a file."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from flask import Blueprint, render_template, request
+from flask.typing import ResponseReturnValue
+
+from leaderboard.boards.reads import board as boards
+from leaderboard.boards.reads.board import BoardPage, BoardRow
+from leaderboard.boards.reads.listing import BoardQuery
+from leaderboard.evaluations.rules.form_fields import FormField, as_written
+from leaderboard.numbers import read_whole
+from leaderboard.web.context import page_number, read
+from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, table, terms_facts
+from leaderboard.web.scales import scale_of
+from leaderboard.web.sentences import board_finding
+
+blueprint = Blueprint("boards", __name__)
+
+ADDRESS = "/campaigns/<campaign>/<evaluation>"
+ASKED = ("measure", "tag", "show", "sort", "answer", "text")  # arguments of the address that a board takes
+
+COLUMNS: dict[str, Callable[[BoardRow], Cell]] = {
+    "rank": lambda row: row.rank,
+    "rank_low": lambda row: row.rank_set[0] if row.rank_set else None,
+    "rank_high": lambda row: row.rank_set[1] if row.rank_set else None,
+    "may_be_best": lambda row: row.may_be_best,
+    "system": lambda row: row.entry.system.name,
+    "team": lambda row: row.entry.system.team,
+    "kind": lambda row: row.entry.system.kind.value,
+    "submission": lambda row: row.entry.submission_id,
+    "label": lambda row: row.entry.label,
+    "designation": lambda row: row.entry.designation.value,
+    "late": lambda row: row.entry.late,
+    "run_at": lambda row: row.entry.run_at,
+    "received_at": lambda row: row.entry.received_at,
+    "received_assumed": lambda row: row.entry.received_assumed,
+    "queries_missing": lambda row: row.entry.missing,
+}
+
+
+@blueprint.get(ADDRESS)
+def board(campaign: str, evaluation: str) -> ResponseReturnValue:
+    run = request.args.get("run", type=read_whole)
+    return board_page(campaign, evaluation, page=page_number(), run=run)
+
+
+@exported(blueprint, ADDRESS)
+def board_file(campaign: str, evaluation: str) -> Table:
+    return board_table(campaign, evaluation)
+
+
+def board_page(campaign: str, evaluation: str, **more: int | None) -> str:
+    page = asked_board(campaign, evaluation, **more)
+    finding, scale = board_finding(page), scale_of(page.whole.ends)
+    return render_template("boards/board.html", page=page, finding=finding, scale=scale)
+
+
+def asked_board(campaign: str, evaluation: str, **more: Any) -> BoardPage:
+    """What the address asks for. more: of the `BoardQuery`."""
+    return read(boards.board, campaign, evaluation, view=board_query(ASKED, **more))
+
+
+def board_query(asked: Iterable[str], **more: Any) -> BoardQuery:
+    """What the address says of a board or of a page behind it. asked: the arguments that the page takes."""
+    given: dict[str, Any] = {name: request.args.get(name, "") for name in asked}
+    return BoardQuery(**given, **more)
+
+
+def board_table(campaign: str, evaluation: str, **more: int | None) -> Table:
+    """Baselines first, then the rows as they stand; every measure with its interval where there is one."""
+    page = asked_board(campaign, evaluation, **more)
+    columns = dict(COLUMNS)
+    for place, column in enumerate(page.columns):
+        columns |= _figure_columns(column.name, place)
+    for field in page.answers.columns:
+        columns[f"answer {field.key}"] = partial(_answer, page, field)
+    facts = {
+        "evaluation": evaluation_facts(page.evaluation),
+        "terms": terms_facts(page.terms) if page.terms else None,
+        "ranked_by": page.ranked_by.name if page.ranked_by else None,
+        "show": page.show.value,
+        "tag": page.tag or None,
+        "text": page.text or None,
+        "answer": ":".join(page.answers.chosen) if page.answers.chosen else None,
+        "waiting": page.waiting,
+        "statistics": page.statistics
+        and {
+            "confidence": page.statistics.confidence,
+            "resamples": page.statistics.resamples,
+            "rank_resamples": page.statistics.rank_resamples,
+            "rank_queries": page.statistics.rank_queries,
+            "seed": page.statistics.seed,
+        },
+        "queries_tell": _told(page),
+        "measures": [column_facts(column) for column in page.columns],
+    }
+    name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}"
+    if page.old:
+        facts["as_it_stood"] = {"since": page.old.since, "until": page.old.until, "source": page.old.source}
+        name = f"{name}-board-{page.old.id}"
+    return table(name, columns, (*page.baselines, *page.listed), facts)
+
+
+def _answer(page: BoardPage, field: FormField, row: BoardRow) -> Cell:
+    answer = page.answers.of(row.entry.submission_id).get(field)
+    return None if answer is None else as_written(answer)
+
+
+def _told(page: BoardPage) -> dict[str, object] | None:
+    """What the queries can tell, with submissions for systems; None where the page says nothing of it."""
+    told = page.statistics.told if page.statistics else None
+    if told is None:
+        return None
+    submission = {row.entry.scoring_id: row.entry.submission_id for row in page.ranked}
+    lead = told.lead
+    return {
+        "detectable": asdict(told.detectable),
+        "of_logarithms": told.of_logarithms,
+        "swaps": [asdict(rate) for rate in told.swaps],
+        "lead": asdict(lead)
+        | {
+            "leader": None if lead.leader is None else submission[lead.leader],
+            "then": [submission[scoring] for scoring in lead.then],
+        },
+    }
+
+
+def _figure_columns(measure: str, place: int) -> dict[str, Callable[[BoardRow], Cell]]:
+    """A measure's mean, its interval and the queries that it is over; `place` among the page's columns."""
+    return {
+        measure: lambda row: row.figures[place].mean,
+        f"{measure} low": lambda row: row.figures[place].low,
+        f"{measure} high": lambda row: row.figures[place].high,
+        f"{measure} queries": lambda row: row.figures[place].count,
+    }

@@ -1,0 +1,395 @@
+"""Scored runs as boards and progress see them: who may see which, under which name, with which figures.
+
+One SQL statement loads all of them with a few figures each, two with many, however many runs, systems and evaluations
+there are. Means, intervals and counts leave the reads through `Disclosure` only, which rounds them where it has to.
+"""
+
+import datetime as dt
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard import metrics
+from leaderboard.access import Actor, Sight, may_see, rounding_seen, subset_seen
+from leaderboard.boards.rules import Rounding, is_told_rounded
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.metrics import Floats
+from leaderboard.metrics.segments import Bools
+from leaderboard.statistics import LEAST_QUERIES
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.reads.scored_runs import select_scored_runs, with_sets
+from leaderboard.submissions.rules.selection import Designation, ScoredRun, SystemKind, name_of_run
+from leaderboard.submissions.rules.states import STANDING
+from leaderboard.teams.models import Pseudonym, System, Team
+from leaderboard.teams.rules import pseudonym
+from leaderboard.worker.models import Score, Scoring, ScoringSet
+from leaderboard.worker.reads.scoring_sets import IS_CURRENT, current_sets
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A measure's mean over `count` queries, None when undefined; low, high: its 95 % interval.
+
+    at_most  whether `count` says how many queries count at most: a reader who may not see single queries gets mean and
+             interval rounded, and isn't told how many of the evaluation's queries are judged
+    """
+
+    mean: float | None
+    low: float | None = None
+    high: float | None = None
+    count: int = 0
+    at_most: bool = False
+
+    @property
+    def ends(self) -> tuple[float | None, float | None, float | None]:
+        """The values that a scale or an axis must show."""
+        return self.mean, self.low, self.high
+
+
+NO_FIGURE = Figure(None)
+Condition = sa.ColumnElement[bool]
+FIGURE = ("mean", "low", "high", "count")  # columns of Score, in the order in which `Disclosure.figure` takes them
+JOINED = 4  # figures that are read in the row of their run; of more a statement of their own is faster
+FIELDS = len(fields(ScoredRun))
+LABELLED = (  # what an entry holds beside the fields of `ScoredRun`
+    Submission.team_id,
+    Submission.run_at,
+    Submission.received_assumed,
+    Submission.label,
+    Submission.designation,
+    Scoring.missing,
+    System.name,
+    System.kind,
+    System.slug,
+    Team.name,
+    Team.slug,
+    Pseudonym.number,
+)
+
+
+def gives_interval(queries: Any) -> Any:
+    """Whether a figure over so many queries, a number or an array of them, is given with an interval."""
+    return queries >= LEAST_QUERIES
+
+
+class Disclosure:
+    """What a reader sees of the runs of one evaluation and of their figures by one scoring set.
+
+    Everywhere `own` says whether a run is of a team of the reader's, or which runs of an array are.
+
+    scoring_set  None where every digit is seen, or there is no figure
+    """
+
+    def __init__(self, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet | None, now: dt.datetime) -> None:
+        self.scoring_set = scoring_set
+        self.subset = subset_seen(actor, evaluation, now)
+        asked = [(own, min(actor.teams) if own else None) for own in (False, True) if actor.teams or not own]
+        self._seen = {
+            (sight, own): may_see(actor, evaluation, sight, now, team)
+            for sight in (Sight.RESULTS, Sight.NAMES)
+            for own, team in asked
+        }
+        self._rounding: dict[bool, Rounding | None] = {
+            own: rounding_seen(actor, evaluation, scoring_set.settings, now, team) if scoring_set else None
+            for own, team in asked
+        }
+
+    def sees(self, sight: Sight, own: bool) -> bool:
+        """Whether the means of a run are seen (`Sight.RESULTS`), or whose it is (`Sight.NAMES`)."""
+        return self._seen[sight, own]
+
+    def sees_each(self, sight: Sight, own: Bools) -> Bools:
+        """The same of an array of runs."""
+        return np.where(own, self._seen.get((sight, True), False), self._seen[sight, False])
+
+    def figure(
+        self, measure: str, own: bool, mean: float | None, low: float | None, high: float | None, count: int
+    ) -> Figure:
+        """A stored figure as the reader sees it: no interval over too few queries, and where single queries are closed
+        rounded, or nothing of a measure that tells of the judgments only."""
+        rounding = self._rounding[own]
+        if not gives_interval(count):
+            low = high = None
+        if rounding is None:
+            return Figure(mean, low, high, count)
+        family = metrics.parse(measure).family
+        if not is_told_rounded(family):
+            return NO_FIGURE
+        low, high = rounding.interval(low, high, family.unit)
+        return Figure(rounding.mean(mean, family.unit), low, high, rounding.queries, at_most=True)
+
+    def means(self, measure: str, own: Bools, means: Floats) -> Floats:
+        """Stored means of runs, with the digits that `figure` gives them; NaN is none."""
+        family, shown = metrics.parse(measure).family, means.copy()
+        for is_own, rounding in self._rounding.items():
+            if rounding is not None:
+                of_these = own == is_own
+                shown[of_these] = rounding.means(means[of_these], family.unit) if is_told_rounded(family) else np.nan
+        return shown
+
+    def figures(self, measure: str, own: Bools, stored: Floats) -> list[Figure]:
+        """Stored figures of runs, float64[4, runs] as `reads.runs.load_figures` gives them."""
+        shown = []
+        for is_own, *numbers in zip(own.tolist(), *stored.tolist(), strict=True):
+            mean, count, low, high = (None if math.isnan(number) else number for number in numbers)
+            shown.append(NO_FIGURE if count is None else self.figure(measure, is_own, mean, low, high, int(count)))
+        return shown
+
+
+@dataclass(frozen=True, slots=True)
+class SystemLabel:
+    """A system as a page names it; in an anonymous period with no more than its made-up name and its kind."""
+
+    id: int
+    name: str
+    kind: SystemKind
+    slug: str = ""
+    team: str = ""
+    team_slug: str = ""
+
+    @property
+    def is_anonymous(self) -> bool:
+        return not self.slug
+
+    @property
+    def is_baseline(self) -> bool:
+        return self.kind == SystemKind.BASELINE
+
+
+def told_apart(systems: Iterable[SystemLabel]) -> dict[int, str]:
+    """System -> what sentences and charts call it among these: its name, and where several share that, its team too, as
+    in `Sysone of Elm`. Teams that a reader may not know of are not on the labels; made-up names are all different.
+    """
+    named = {system.id: system for system in systems}
+    times = Counter(system.name.casefold() for system in named.values())
+    return {
+        number: f"{label.name} of {label.team}" if times[label.name.casefold()] > 1 and label.team else label.name
+        for number, label in named.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(ScoredRun):
+    """One scored run with its figures.
+
+    run_at   when it was made, where that is known
+    received_assumed  whether the import that brought it in assumed when it was received
+    own      whether it is of a team of the reader's
+    missing  how many queries that the reader may know of it has no list for
+    """
+
+    run_at: dt.datetime | None
+    received_assumed: bool
+    system: SystemLabel
+    label: str
+    designation: Designation
+    own: bool
+    missing: int
+    figures: dict[str, Figure]
+
+    @property
+    def name(self) -> str:
+        """The run's, with its label where this reader may know it."""
+        return name_of_run(self.label, self.submission_id, self.date)
+
+    @property
+    def date(self) -> dt.datetime:
+        """When it was made, where that is known, else when it was received."""
+        return self.run_at or self.received_at
+
+    @property
+    def date_assumed(self) -> bool:
+        """Whether that date is one that an import assumed."""
+        return self.run_at is None and self.received_assumed
+
+    def figure(self, measure: str) -> Figure:
+        return self.figures.get(measure, NO_FIGURE)
+
+
+def load_entries(
+    session: Session,
+    actor: Actor,
+    evaluations: Sequence[Evaluation],
+    now: dt.datetime,
+    measures: Iterable[str] | None = None,
+    *,
+    scoring_set: ScoringSet | None = None,
+    standing: Condition | None = None,
+    runs: Collection[int] | sa.SelectBase | None = None,
+) -> list[Entry]:
+    """Every scored run of the evaluations' current sets that `actor` may see the means of, in order of arrival.
+
+    Those whose place stays empty are among them, for `reads.standings.choose` to leave their places empty.
+
+    measures     canonical names whose figures are wanted; None for all
+    scoring_set  of the one evaluation, instead of its current set: its runs as long as boards showed it, or all where
+                 it stands beside the current one. `now` is then what `access.as_of` says
+    standing     only the runs that stand for their systems by the rows of Standing with this condition, or stood for
+                 them when boards ceased to show that set; all where that is not kept
+    runs         only these submissions: their ids, or a statement that finds them
+    """
+    if not evaluations:
+        return []
+    which, standing = scorings_of(scoring_set, now, standing) if scoring_set else ([], standing)
+    which += [] if runs is None else [Scoring.submission_id.in_(runs)]
+    which += [IS_CURRENT if scoring_set is None else ScoringSet.id == scoring_set.id]
+    shown = _disclosures(session, actor, evaluations, scoring_set, now)
+    names = None if measures is None else list(dict.fromkeys(measures))
+    nameless = [number for number, disclosure in shown.items() if not disclosure.sees(Sight.NAMES, own=False)]
+    of_system = Pseudonym.system_id == Submission.system_id, Pseudonym.evaluation_id == Submission.evaluation_id
+    statement = (
+        select_scored_runs(*LABELLED, of_sets=sa.and_(*which), standing=standing)
+        .join(Team, Team.id == Submission.team_id)
+        .outerjoin(Pseudonym, sa.and_(*of_system, Pseudonym.evaluation_id.in_(nameless)))
+        .order_by(Submission.received_at, Submission.id)
+    )
+    joined = names if names is not None and len(names) <= JOINED else []
+    for name in joined:
+        score = sa.orm.aliased(Score)
+        of_run = score.scoring_id == Scoring.id, score.measure == name, _is_seen(score, shown)
+        statement = statement.outerjoin(score, sa.and_(*of_run)).add_columns(*_columns(score))
+    rows: Sequence[Any] = session.execute(statement.where(ScoringSet.evaluation_id.in_(shown))).all()
+    figures = {} if joined else _figures(session, shown, names, which, standing)
+    entries = []
+    for row in rows:
+        evaluation_id, _, scoring_id, *_ = row
+        if joined:
+            figures[scoring_id] = _figures_in_row(row[FIELDS + len(LABELLED) :], joined)
+        entry = _entry(actor, shown[evaluation_id], row, figures.get(scoring_id, {}))
+        entries += [] if entry is None else [entry]
+    return entries
+
+
+def with_figures(
+    session: Session, disclosure: Disclosure, entries: Sequence[Entry], measures: Collection[str]
+) -> list[Entry]:
+    """The entries, of one evaluation, with the figures of these measures beside those that they have."""
+    wanted = [Scoring.id.in_([entry.scoring_id for entry in entries])]
+    shown = {entries[0].evaluation_id: disclosure} if entries else {}
+    stored = _figures(session, shown, measures, wanted, None) if entries and measures else {}
+    return [
+        replace(entry, figures={**_as_seen(disclosure, entry.own, stored.get(entry.scoring_id, {})), **entry.figures})
+        for entry in entries
+    ]
+
+
+def scorings_of(
+    scoring_set: ScoringSet, now: dt.datetime, standing: Condition | None
+) -> tuple[list[Condition], Condition | None]:
+    """Conditions on the scorings of that set that a board by it lists, and on rows of Standing, where those are meant;
+    `now` and `standing` as `load_entries` has them."""
+    until = scoring_set.shown_until
+    if until and scoring_set.state in STANDING and now > until:
+        return [], None  # beside the official one it goes on; its rows say what stood while it was the current one
+    if until and standing is None:
+        return [sa.or_(Scoring.finished_at <= until, Scoring.of_the_past)], None
+    return [], standing
+
+
+def system_label(system: System, team: Team) -> SystemLabel:
+    """The system under its own name, with its team."""
+    return SystemLabel(system.id, system.name, system.kind, system.slug, team.name, team.slug)
+
+
+def label_without_name(
+    session: Session, actor: Actor, evaluation: Evaluation, system: System, team: Team, now: dt.datetime
+) -> SystemLabel:
+    """The system as boards show it to a reader who may not know its name; a baseline has its own."""
+    if system.kind is SystemKind.BASELINE or may_see(actor, evaluation, Sight.NAMES, now):
+        return system_label(system, team)
+    return anonymous(system.id, system.kind, session.get_one(Pseudonym, (evaluation.id, system.id)).number)
+
+
+def anonymous(system_id: int, kind: SystemKind, number: int) -> SystemLabel:
+    """The system under a made-up name, the same on every page of the evaluation, made of its `Pseudonym`."""
+    return SystemLabel(system_id, pseudonym(number), kind)
+
+
+def _disclosures(
+    session: Session,
+    actor: Actor,
+    evaluations: Sequence[Evaluation],
+    scoring_set: ScoringSet | None,
+    now: dt.datetime,
+) -> dict[int, Disclosure]:
+    """By evaluation; only where a reader may not see all is the scoring set needed."""
+    partly = [
+        evaluation.id
+        for evaluation in evaluations
+        if subset_seen(actor, evaluation, now) is Subset.SHOWN or not may_see(actor, evaluation, Sight.DETAILS, now)
+    ]
+    sets = dict.fromkeys(partly, scoring_set) if scoring_set else current_sets(session, partly) if partly else {}
+    return {each.id: Disclosure(actor, each, sets.get(each.id), now) for each in evaluations}
+
+
+def _entry(
+    actor: Actor, disclosure: Disclosure, row: Sequence[Any], stored: Mapping[str, Sequence[Any]]
+) -> Entry | None:
+    """The run of a row of the statement; None where the reader may not see its means."""
+    team_id, run_at, assumed, label, designation, missing, name, kind, *rest = row[FIELDS : FIELDS + len(LABELLED)]
+    slug, team, team_slug, number = rest
+    own = actor.is_in(team_id)
+    if not disclosure.sees(Sight.RESULTS, own):
+        return None
+    if disclosure.scoring_set is not None:
+        missing = disclosure.scoring_set.settings.counted(missing, disclosure.subset)
+    if kind is SystemKind.BASELINE or disclosure.sees(Sight.NAMES, own):
+        system = SystemLabel(row[3], name, kind, slug, team, team_slug)
+    else:
+        system, label = anonymous(row[3], kind, number), ""
+    figures = _as_seen(disclosure, own, stored)
+    more = (run_at, assumed, system, label, designation, own, len(missing), figures)
+    return Entry(*[*row[:FIELDS], *more])
+
+
+def _as_seen(disclosure: Disclosure, own: bool, stored: Mapping[str, Sequence[Any]]) -> dict[str, Figure]:
+    return {measure: disclosure.figure(measure, own, *figure) for measure, figure in stored.items()}
+
+
+def _columns(score: type[Score]) -> list[Any]:
+    return [getattr(score, name) for name in FIGURE]
+
+
+def _figures(
+    session: Session,
+    shown: Mapping[int, Disclosure],
+    measures: Collection[str] | None,
+    which: Sequence[Condition],
+    standing: Condition | None,
+) -> dict[int, dict[str, Sequence[Any]]]:
+    """Scoring id -> measure -> figure as it is stored, over the subset of queries that the reader sees means of."""
+    scores = sa.select(Score.scoring_id, Score.measure, *_columns(Score))
+    statement = with_sets(scores.join(Scoring, Scoring.id == Score.scoring_id), standing)
+    if measures is not None:
+        statement = statement.where(Score.measure.in_(measures))
+    figures: dict[int, dict[str, Sequence[Any]]] = {}
+    for scoring_id, measure, *figure in session.execute(statement.where(*which, _is_seen(Score, shown))):
+        figures.setdefault(scoring_id, {})[measure] = figure
+    return figures
+
+
+def _figures_in_row(row: Sequence[Any], measures: Sequence[str]) -> dict[str, Sequence[Any]]:
+    """Measure -> figure, of columns that stand one figure after the other; none of a measure without a score."""
+    width = len(FIGURE)
+    figures = {name: row[width * place : width * (place + 1)] for place, name in enumerate(measures)}
+    return {name: figure for name, figure in figures.items() if figure[-1] is not None}
+
+
+def _is_seen(score: type[Score], shown: Mapping[int, Disclosure]) -> Condition:
+    """A condition on scores and ScoringSet: over the subset of queries that the reader sees means of."""
+    by_subset = {
+        subset: [number for number, disclosure in shown.items() if disclosure.subset is subset] for subset in Subset
+    }
+    conditions = (
+        sa.and_(ScoringSet.evaluation_id.in_(numbers), score.subset == subset)
+        for subset, numbers in by_subset.items()
+        if numbers
+    )
+    return sa.or_(sa.false(), *conditions)

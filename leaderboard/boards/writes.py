@@ -1,0 +1,599 @@
+"""What a board shows beyond means (intervals, rank sets, what the queries can tell), computed anew after every change.
+
+This may take seconds, so `refresh` reads, then computes outside of any transaction, and writes last. What is kept names
+the runs that it was computed over, and `due` compares these with the runs that stand now, so no other service has to
+remember which boards its change makes outdated. One worker at a time is at the boards of a set, under a lease.
+Old boards that an import brought in are worked out once, when all of their runs are scored.
+
+Rank sets are computed among the runs that the board ranks (one a system by the campaign's rule, received in time), so
+that a rank and its set are of the same runs; baselines that stand are compared with them and push no rank. All other
+scored runs have an interval only.
+"""
+
+import datetime as dt
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard import metrics, statistics
+from leaderboard.audit.rules import short
+from leaderboard.boards.models import Board, Standing
+from leaderboard.campaigns.models import Campaign
+from leaderboard.db import Database, clock
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.scoring_settings import ScoringSettings, Subset
+from leaderboard.judgments.models import Query
+from leaderboard.locking import insert_unless_there, locked
+from leaderboard.metrics import Columns, Floats, Measure
+from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
+from leaderboard.metrics.measure import Direction
+from leaderboard.metrics.stored import columns_from_values, measures_beside
+from leaderboard.submissions.reads.scored_runs import scored_runs
+from leaderboard.submissions.rules.selection import (
+    KeptChoice,
+    RunChoice,
+    ScoredRun,
+    SystemKind,
+    is_ranked,
+    standing_runs,
+)
+from leaderboard.submissions.rules.states import STANDING, UNFINISHED, SetState, State
+from leaderboard.teams.models import System
+from leaderboard.worker.models import OF_THE_PAST, Score, Scoring, ScoringSet
+
+FIGURES_VERSION = 5  # of how a board's figures are computed and kept; those of another version are computed anew
+
+DRAWN = 20_000_000  # queries drawn for one measure at most, about a second: many queries get fewer resamples
+PAIRS_UP_TO = 1_000_000  # pairs × queries: a larger board has its pairs compared under the primary measure only
+EQUAL = 1e-12
+STANDS = ScoringSet.state.in_(STANDING)
+OLD = sa.and_(  # brought in as superseded
+    ScoringSet.state == SetState.SUPERSEDED,
+    sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, sa.text(OF_THE_PAST)),
+)
+NAMED_QUERIES = 5  # that the lead rests on: of more only the number is kept
+LEASE_SECONDS = 120.0  # a worker that died keeps the others from a set's boards no longer
+WRITTEN_AT_ONCE = 500  # intervals in one transaction, since SQLite has one writer at a time
+
+Ends = Mapping[int, tuple[float, float]]  # scoring -> the ends of its interval
+KeptEnds = tuple[float | None, float | None]
+KeptFigure = tuple[float | None, int, float | None, float | None]  # mean, count and the ends of the interval
+NO_ENDS: KeptEnds = (None, None)
+Means = dict[tuple[str, Subset], dict[int, float]]  # (measure, subset) -> scoring -> mean, where there is one
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A measure of a standing scoring set whose board figures have to be computed (again)."""
+
+    scoring_set_id: int
+    measure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lineup:
+    """The scorings on a board: those ranked against each other, the baselines that they are compared with, and the
+    others, which have an interval only."""
+
+    ranked: tuple[int, ...]
+    baselines: tuple[int, ...]
+    others: tuple[int, ...]
+
+    @property
+    def all(self) -> tuple[int, ...]:
+        return (*self.ranked, *self.baselines, *self.others)
+
+    @property
+    def digest(self) -> str:
+        return short([self.ranked, self.baselines, self.others])
+
+
+@dataclass(frozen=True, slots=True)
+class StandingSet:
+    """What the statistics of a scoring set depend on that stands for its source of judgments, or that is old."""
+
+    rule: RunChoice
+    settings: ScoringSettings
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What is computed from: one measure over one subset of the queries.
+
+    queries        ids of the queries, in the order of the values
+    columns        scoring -> the measure's columns, for every run of the lineup that has values
+    limits         the lowest and the highest figure possible
+    least          how many queries the measure needs
+    ends           scoring -> the ends of the interval that is kept now
+    figures        scoring -> its mean, None where it is undefined, and over how many queries it is
+    resamples      to draw
+    compare_pairs  whether to look for rank sets too, and to count how often sets of queries disagree
+    """
+
+    measure: Measure
+    subset: Subset
+    lineup: Lineup
+    queries: list[str]
+    columns: dict[int, Columns]
+    limits: tuple[float, float]
+    least: statistics.Least
+    ends: dict[int, KeptEnds]
+    figures: dict[int, tuple[float | None, int]]
+    resamples: int
+    compare_pairs: bool
+
+
+def due(session: Session, older_than: float = 0.0, only: int | None = None) -> list[Due]:
+    """The measures whose board figures were computed over other runs than stand now, primary measures first; last those
+    of old boards that have none yet.
+
+    older_than  seconds: leaves out figures that were computed more recently than that, to save time while runs wait
+    only        this set's
+    """
+    terms = terms_of_standing_sets(session, only)
+    runs = scored_runs(session, of_sets=STANDS if only is None else ScoringSet.id == only)
+    means = best_means(session, terms)
+    over = Board.figures["over"].as_string()
+    kept = {
+        (row[0], row[1], row[2]): (row[3], row[4], row[5])
+        for row in session.execute(
+            sa.select(
+                Board.scoring_set_id, Board.measure, Board.subset, Board.version, over,
+                Board.refreshed_at <= clock(-older_than),
+            ).where(Board.scoring_set_id.in_(terms))
+        )
+    }  # fmt: skip
+    found = []
+    for set_id, own in terms.items():
+        lineups = lineups_of(runs.get(set_id, []), own, means.get(set_id, {}))
+        for place, name in enumerate(own.settings.measures):
+            for subset in own.settings.subsets:
+                version, digest, is_old = kept.get((set_id, name, subset), (None, None, True))
+                is_new = version is None and set_id in runs
+                is_stale = version is not None and (version, digest) != (FIGURES_VERSION, lineups[name, subset].digest)
+                if is_new or (is_stale and is_old):
+                    found.append((place, set_id, name))
+                    break
+    return [*(Due(set_id, name) for _, set_id, name in sorted(found)), *_due_of_old(session, only)]
+
+
+def _due_of_old(session: Session, only: int | None) -> list[Due]:
+    """Of old boards whose runs are all scored."""
+    waiting, scored = (
+        sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state.in_(states))
+        for states in (UNFINISHED, (State.SCORED,))
+    )
+    which = sa.and_(OLD, ~waiting, scored)
+    terms = _terms(session, which if only is None else sa.and_(which, ScoringSet.id == only))
+    if not terms:
+        return []
+    of_old = Board.scoring_set_id.in_(terms)
+    rows = session.execute(sa.select(Board.scoring_set_id, Board.measure).where(of_old).distinct())
+    kept = {(row[0], row[1]) for row in rows}
+    return [
+        Due(set_id, name)
+        for set_id, own in sorted(terms.items())
+        for name in own.settings.measures
+        if (set_id, name) not in kept
+    ]
+
+
+def refresh(database: Database, wanted: Due) -> bool:
+    """Computes the figures of one measure and keeps them. False when nothing was kept, because they are not due (any
+    more), another worker is at the set's boards, or newer figures are kept already."""
+    if not _lease(database, wanted.scoring_set_id):
+        return False
+    try:
+        return _refresh(database, wanted)
+    finally:
+        with database.write() as session:
+            session.execute(_of_set(wanted.scoring_set_id).values(refreshing_until=None))
+
+
+def _lease(database: Database, scoring_set_id: int) -> bool:
+    """Keeps other workers from the boards of a set, unless one keeps us from them."""
+    free = sa.or_(ScoringSet.refreshing_until.is_(None), ScoringSet.refreshing_until < clock())
+    with database.write() as session:
+        lease = _of_set(scoring_set_id).where(free).values(refreshing_until=clock(LEASE_SECONDS))
+        return session.scalar(lease.returning(ScoringSet.id)) is not None
+
+
+def _of_set(scoring_set_id: int) -> sa.Update:
+    unseen = {"synchronize_session": False}
+    return sa.update(ScoringSet).where(ScoringSet.id == scoring_set_id).execution_options(**unseen)
+
+
+def _refresh(database: Database, wanted: Due) -> bool:
+    with database.read() as session:
+        if wanted not in due(session, only=wanted.scoring_set_id):
+            return False
+        as_of = session.scalars(sa.select(clock())).one()
+        works = _read(session, wanted)
+    kept = False
+    for work in works:
+        ends, figures = _derive(work)
+        subsets = (work.subset,) if len(works) > 1 else tuple(Subset)
+        changed = {run: pair for run, pair in ends.items() if differs(pair, work.ends[run])}
+        packed = packed_figures({run: (*own, *changed.get(run, work.ends[run])) for run, own in work.figures.items()})
+        left = iter(changed.items())
+        while some := list(islice(left, WRITTEN_AT_ONCE)):
+            with database.write() as session:
+                _write_ends(session, wanted.measure, subsets, some)
+        with database.write() as session:
+            for subset in subsets:
+                kept = _write_figures(session, wanted, subset, figures, packed, as_of)
+    return kept
+
+
+@dataclass(frozen=True, slots=True)
+class Recomputed:
+    """What is kept of one measure over one subset in a scoring set, and what computing it anew gives.
+
+    intervals  scoring -> the ends that are kept, the ends computed; only those that differ by more than rounding
+    figures    the names of those figures of the board that differ -> what is kept, what was computed
+    """
+
+    scoring_set_id: int
+    measure: str
+    subset: Subset
+    intervals: dict[int, tuple[KeptEnds, KeptEnds]]
+    figures: dict[str, tuple[Any, Any]]
+
+
+def recomputed(session: Session) -> Iterator[Recomputed]:
+    """Computes the figures of every standing set's boards anew and keeps nothing. Leaves out those that are `due`."""
+    waiting = set(due(session))
+    rows = session.execute(
+        sa.select(Board.scoring_set_id, Board.measure, Board.subset, Board.figures)
+        .join(ScoringSet, ScoringSet.id == Board.scoring_set_id)
+        .where(STANDS)
+        .order_by(Board.scoring_set_id, Board.measure, Board.subset)
+    ).all()
+    kept = {(Due(row[0], row[1]), row[2]): row[3] for row in rows}
+    for wanted in dict.fromkeys(wanted for wanted, _ in kept if wanted not in waiting):
+        works = _read(session, wanted)
+        for work in works:
+            ends, computed = _derive(work)
+            figures = json.loads(json.dumps(computed))  # as a database gives them back
+            for subset in (work.subset,) if len(works) > 1 else tuple(Subset):
+                stored = _ends(session, wanted, subset)
+                intervals = {
+                    run: (stored[run], ends.get(run, NO_ENDS))
+                    for run in work.lineup.all
+                    if work.measure.has_interval  # else it was worked out when the run was scored
+                    and run in stored
+                    and differs(ends.get(run, NO_ENDS), stored[run])
+                }
+                own = kept.get((wanted, subset), figures)
+                own_ends = stored | {run: computed_ends for run, (_, computed_ends) in intervals.items()}
+                wrong = _packed_wrong(session, wanted, subset, own_ends)
+                others = {
+                    name: (own.get(name), figures.get(name))
+                    for name in sorted(own.keys() | figures.keys())
+                    if own.get(name) != figures.get(name)
+                } | ({"intervals of its runs": (f"{wrong} that differ", "none")} if wrong else {})
+                yield Recomputed(wanted.scoring_set_id, wanted.measure, subset, intervals, others)
+
+
+def _ends(session: Session, wanted: Due, subset: Subset) -> dict[int, KeptEnds]:
+    rows = session.execute(
+        sa.select(Score.scoring_id, Score.low, Score.high)
+        .join(Scoring, Scoring.id == Score.scoring_id)
+        .where(Scoring.scoring_set_id == wanted.scoring_set_id, Score.measure == wanted.measure, Score.subset == subset)
+    )
+    return {scoring_id: (low, high) for scoring_id, low, high in rows}
+
+
+def _packed_wrong(session: Session, wanted: Due, subset: Subset, ends: Mapping[int, KeptEnds]) -> int:
+    """How many of the intervals in the board's row are not these, its runs' own."""
+    columns = Board.scorings, Board.lows, Board.highs
+    of_it = Board.scoring_set_id == wanted.scoring_set_id, Board.measure == wanted.measure, Board.subset == subset
+    wrong = 0
+    # One row, but where a table that is not ours inherits from it, which is told elsewhere.
+    for runs, *packed in session.execute(sa.select(*columns).where(*of_it)).all():
+        lows, highs = ([None if math.isnan(end) else end for end in own.tolist()] for own in packed)
+        each = zip(runs.tolist(), lows, highs, strict=True)
+        wrong += sum(differs(own, ends.get(run, NO_ENDS)) for run, *own in each)
+    return wrong
+
+
+def terms_of_standing_sets(session: Session, only: int | None = None) -> dict[int, StandingSet]:
+    """Id of a set that stands -> its campaign's rule and its settings."""
+    return _terms(session, STANDS if only is None else sa.and_(STANDS, ScoringSet.id == only))
+
+
+def _terms(session: Session, of_sets: sa.ColumnElement[bool]) -> dict[int, StandingSet]:
+    statement = (
+        sa.select(ScoringSet, Campaign.run_choice)
+        .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
+        .join(Campaign, Campaign.id == Evaluation.campaign_id)
+        .where(of_sets)
+    )
+    return {one.id: StandingSet(rule, one.settings) for one, rule in session.execute(statement)}
+
+
+def best_means(session: Session, sets: Iterable[int]) -> dict[int, Means]:
+    """Id of a set -> its means, for sets of campaigns where the best run stands."""
+    rows = session.execute(
+        sa.select(Scoring.scoring_set_id, Score.measure, Score.subset, Scoring.id, Score.mean)
+        .join(Score, Score.scoring_id == Scoring.id)
+        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
+        .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
+        .join(Campaign, Campaign.id == Evaluation.campaign_id)
+        .where(Scoring.scoring_set_id.in_(list(sets)), Campaign.run_choice == RunChoice.BEST)
+    )
+    means: dict[int, Means] = {}
+    for set_id, measure, subset, scoring_id, mean in rows:
+        if mean is not None:
+            means.setdefault(set_id, {}).setdefault((measure, subset), {})[scoring_id] = mean
+    return means
+
+
+def lineups_of(runs: Sequence[ScoredRun], terms: StandingSet, means: Means) -> dict[tuple[str, Subset], Lineup]:
+    """(measure, subset) -> the runs on that board. Where the best run stands, each board may have another one."""
+    if terms.rule is not RunChoice.BEST:
+        one = _lineup(runs, terms.rule, {}, "none")
+        return {(measure, subset): one for measure in terms.settings.measures for subset in terms.settings.subsets}
+    return {
+        (measure, subset): _lineup(runs, terms.rule, means.get((measure, subset), {}), metrics.parse(measure).direction)
+        for measure in terms.settings.measures
+        for subset in terms.settings.subsets
+    }
+
+
+def _lineup(runs: Sequence[ScoredRun], rule: RunChoice, means: Mapping[int, float], direction: Direction) -> Lineup:
+    standing = standing_runs(runs, rule, lambda run: means.get(run.scoring_id), direction)
+    ranked = {run.scoring_id for run in standing if is_ranked(run)}
+    baselines = {run.scoring_id for run in standing if run.is_baseline}
+    placed = ranked | baselines
+    others = [run.scoring_id for run in runs if run.scoring_id not in placed and not run.off_board]
+    return Lineup(tuple(sorted(ranked)), tuple(sorted(baselines)), tuple(others))
+
+
+def _lineups_as_they_stood(
+    session: Session, set_id: int, terms: StandingSet, runs: Sequence[ScoredRun]
+) -> dict[tuple[str, Subset], Lineup]:
+    """(measure, subset) -> the runs on that old board, as far as it is kept which of them stood."""
+    of_set = Standing.scoring_set_id == set_id, Scoring.state == State.SCORED
+    columns = Standing.run_choice, Standing.subset, Standing.rounded, Scoring.id, Standing.late, System.kind
+    stood: dict[KeptChoice, list[tuple[int, bool, bool]]] = {}
+    for choice, subset, rounded, scoring_id, late, kind in session.execute(
+        sa.select(*columns)
+        .join(Scoring, Scoring.id == Standing.scoring_id)
+        .join(System, System.id == Standing.system_id)
+        .where(*of_set)
+        .order_by(Scoring.id)
+    ):
+        of_place = scoring_id, late, kind is SystemKind.BASELINE
+        stood.setdefault(KeptChoice(choice, subset, rounded), []).append(of_place)
+    found = {}
+    for place, name in enumerate(terms.settings.measures):
+        if terms.rule is RunChoice.BEST and place:
+            continue  # the best one by another measure than the first is found among all
+        for subset in terms.settings.subsets:
+            own = stood.get(KeptChoice(terms.rule, subset if terms.rule is RunChoice.BEST else Subset.ALL), [])
+            ranked = tuple(run for run, late, is_baseline in own if not (late or is_baseline))
+            baselines = tuple(run for run, _, is_baseline in own if is_baseline)
+            placed = {*ranked, *baselines}
+            others = tuple(run.scoring_id for run in runs if run.scoring_id not in placed)
+            found[name, subset] = Lineup(ranked, baselines, others)
+    return found
+
+
+def _read(session: Session, wanted: Due) -> list[_Work]:
+    """What to compute, one for each subset with figures of its own; empty when the set stands no longer."""
+    its_own = ScoringSet.id == wanted.scoring_set_id
+    terms = _terms(session, sa.and_(its_own, sa.or_(STANDS, OLD))).get(wanted.scoring_set_id)
+    if terms is None or wanted.measure not in terms.settings.measures:
+        return []
+    runs = scored_runs(session, of_sets=ScoringSet.id == wanted.scoring_set_id).get(wanted.scoring_set_id, [])
+    means = best_means(session, [wanted.scoring_set_id]).get(wanted.scoring_set_id, {})
+    lineups = lineups_of(runs, terms, means)
+    if session.get_one(ScoringSet, wanted.scoring_set_id).state is SetState.SUPERSEDED:
+        lineups |= _lineups_as_they_stood(session, wanted.scoring_set_id, terms, runs)
+    measure = metrics.parse(wanted.measure)
+    settings = terms.settings
+    queries = max(1, settings.queries)
+    names = [wanted.measure, *map(str, measures_beside(measure, settings.no_relevant.value))]
+    positions = _positions(session, wanted.scoring_set_id)
+    order = metrics.query_order(positions)
+    works = []
+    for subset in terms.settings.subsets:
+        lineup = lineups[wanted.measure, subset]
+        vectors, ends, kept_figures = _vectors(session, wanted, subset, names, [positions[query] for query in order])
+        columns = {
+            run: columns_from_values(
+                measure, vectors.get(run, {}), no_relevant=settings.no_relevant.value, beta=settings.beta
+            )
+            for run in lineup.all
+        }
+        works.append(
+            _Work(
+                measure=measure,
+                subset=subset,
+                lineup=lineup,
+                queries=order,
+                columns={run: own for run, own in columns.items() if own is not None},
+                limits=statistics.NO_LIMITS if measure.is_count else measure.range(settings.metric),
+                least=statistics.least_queries(measure, settings.metric),
+                ends=ends,
+                figures=kept_figures,
+                resamples=statistics.affordable_resamples(settings.queries, DRAWN),
+                compare_pairs=wanted.measure == terms.settings.measures[0]
+                or math.comb(len(lineup.ranked) + len(lineup.baselines), 2) * queries <= PAIRS_UP_TO,
+            )
+        )
+    return works
+
+
+def _positions(session: Session, scoring_set_id: int) -> dict[str, int]:
+    """Id of a query -> its position, for the queries of the set."""
+    made = session.get_one(ScoringSet, scoring_set_id)
+    of_set = (Query.evaluation_id == made.evaluation_id, Query.position < made.settings.queries)
+    return dict(session.execute(sa.select(Query.external_id, Query.position).where(*of_set)).all())
+
+
+def _vectors(
+    session: Session, wanted: Due, subset: Subset, names: Sequence[str], order: Sequence[int]
+) -> tuple[dict[int, dict[str, Floats]], dict[int, KeptEnds], dict[int, tuple[float | None, int]]]:
+    """(scoring -> measure -> float64[Q] in this order of positions, scoring -> the interval that stands, scoring -> its
+    mean and over how many queries it is)."""
+    rows = session.execute(
+        sa.select(Score.scoring_id, Score.measure, Score.values, Score.low, Score.high, Score.mean, Score.count)
+        .join(Scoring, Scoring.id == Score.scoring_id)
+        .where(Scoring.scoring_set_id == wanted.scoring_set_id, Score.measure.in_(names), Score.subset == subset)
+    )
+    vectors: dict[int, dict[str, Floats]] = {}
+    ends: dict[int, KeptEnds] = {}
+    figures: dict[int, tuple[float | None, int]] = {}
+    for scoring_id, measure, values, low, high, mean, count in rows:
+        vectors.setdefault(scoring_id, {})[measure] = values[order]
+        if measure == wanted.measure:
+            ends[scoring_id], figures[scoring_id] = (low, high), (mean, count)
+    return vectors, ends, figures
+
+
+def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
+    """(scoring -> the ends of its interval, what the board keeps)."""
+    aggregation = work.measure.family.aggregation
+    found = statistics.board_statistics(
+        {str(run): work.columns[run] for run in (*work.lineup.ranked, *work.lineup.baselines) if run in work.columns},
+        aggregation,
+        direction=work.measure.direction,
+        baselines=set(map(str, work.lineup.baselines)),
+        limits=work.limits,
+        least=work.least,
+        resamples=work.resamples,
+        compare_pairs=work.compare_pairs,
+    )
+    unpaired = [run for run in work.lineup.others if run in work.columns]
+    own = statistics.intervals(
+        [work.columns[run] for run in unpaired],
+        aggregation,
+        limits=work.limits,
+        least=work.least.for_interval,
+        resamples=work.resamples,
+    )
+    intervals = {int(run): each.interval for run, each in found.systems.items()} | dict(zip(unpaired, own, strict=True))
+    ends = {
+        run: (interval.low, interval.high)
+        for run, interval in intervals.items()
+        if interval.low is not None and interval.high is not None
+    }
+    ranks = found.ranks
+    return ends, {
+        "over": work.lineup.digest,
+        "confidence": found.confidence,
+        "resamples": found.resamples,
+        "seed": found.seed,
+        "ranked": [run for run in work.lineup.ranked if run in work.columns and _has_figure(work, run)],
+        "ranks": {
+            run: [each.rank_set.low, each.rank_set.high]
+            for run, each in found.systems.items()
+            if each.rank_set is not None and each.rank_set.rank is not None
+        },
+        "rank_resamples": ranks.resamples if ranks else 0,
+        "rank_queries": ranks.queries if ranks else 0,
+        "needed_queries": None if ranks is None or ranks.reason is None else work.least.for_ranks,
+        "above_baselines": [int(run) for run in found.above],
+        "queries": _told_by_the_queries(work),
+    }
+
+
+def _has_figure(work: _Work, run: int) -> bool:
+    return not math.isnan(work.measure.family.aggregation.combine(work.columns[run], None))
+
+
+def _told_by_the_queries(work: _Work) -> dict[str, Any] | None:
+    """What the queries can tell of the ranked runs, and how few of them the lead rests on; None without two runs, and
+    below LEAST_QUERIES queries."""
+    aggregation, direction = work.measure.family.aggregation, work.measure.direction
+    columns = {str(run): work.columns[run] for run in work.lineup.ranked if run in work.columns}
+    if direction == "none" or len(columns) < 2:
+        return None
+    lead = statistics.fragility(columns, aggregation, direction=direction)
+    told: dict[str, Any] = {
+        "lead": {
+            "leader": None if lead.leader is None else int(lead.leader),
+            "removed": len(lead.removed),
+            "named": [work.queries[place] for place in lead.removed] if len(lead.removed) <= NAMED_QUERIES else [],
+            "then": [int(run) for run in lead.then],
+            "queries": lead.queries,
+            "reason": lead.reason,
+        },
+        "of_logarithms": aggregation is GEOMETRIC_MEAN,
+        "swaps": [],
+    }
+    means = np.array([aggregation.combine(own, None) for own in columns.values()])
+    best_first = np.argsort(statistics.competition_ranks(means, direction), kind="stable")
+    own = [statistics.contributions(one, aggregation) for one in columns.values()]
+    values = np.stack(own, axis=1)[:, best_first]
+    found = statistics.detectable_by_pairs(values)
+    if found.queries < statistics.LEAST_QUERIES:
+        return None
+    told["detectable"] = asdict(found)
+    if work.compare_pairs and found.deviation:
+        told["swaps"] = [asdict(rate) for rate in statistics.swap_rates(values, found.deviation)]
+    return told
+
+
+def differs(new: Sequence[float | None], old: Sequence[float | None]) -> bool:
+    """Whether an end moved by more than rounding: sums run in another order when there are more or fewer runs."""
+    pairs = zip(new, old, strict=True)
+    return any(
+        now is not was and (now is None or was is None or not math.isclose(now, was, abs_tol=EQUAL))
+        for now, was in pairs
+    )
+
+
+def packed_figures(figures: Mapping[int, KeptFigure]) -> dict[str, Any]:
+    """The columns of `Board` that hold these, given by their scorings."""
+    scorings = sorted(figures)
+    numbers = np.array([figures[one] for one in scorings], dtype=np.float64).reshape(-1, 4)
+    means, counts, lows, highs = (np.ascontiguousarray(own) for own in numbers.T)
+    return {
+        "scorings": np.array(scorings, dtype=np.int64), "means": means, "counts": counts, "lows": lows, "highs": highs,
+    }  # fmt: skip
+
+
+def _write_ends(
+    session: Session, measure: str, subsets: Sequence[Subset], some: Sequence[tuple[int, tuple[float, float]]]
+) -> None:
+    statement = (
+        sa.update(Score)
+        .where(
+            Score.scoring_id == sa.bindparam("run"),
+            Score.measure == measure,
+            Score.subset == sa.bindparam("of", type_=Score.subset.type),
+        )
+        .values(low=sa.bindparam("from"), high=sa.bindparam("to"))
+    )
+    rows = [{"run": run, "of": subset, "from": low, "to": high} for run, (low, high) in some for subset in subsets]
+    session.connection().execute(statement, rows)
+
+
+def _write_figures(
+    session: Session,
+    wanted: Due,
+    subset: Subset,
+    figures: dict[str, Any],
+    packed: Mapping[str, Any],
+    as_of: dt.datetime,
+) -> bool:
+    """Keeps the figures and those of each run, packed, unless later ones are kept already; whether it did."""
+    key = {"scoring_set_id": wanted.scoring_set_id, "measure": wanted.measure, "subset": subset}
+    insert_unless_there(session, Board, **key, version=0, figures={}, refreshed_at=as_of, **packed_figures({}))
+    row = locked(session, Board, key)
+    if row.refreshed_at > as_of:
+        return False
+    for name, own in packed.items():
+        setattr(row, name, own)
+    row.version, row.figures, row.refreshed_at = FIGURES_VERSION, figures, as_of
+    return True

@@ -1,0 +1,140 @@
+"""Campaigns: made, changed, archived and removed."""
+
+from http import HTTPStatus
+from typing import Any
+
+from leaderboard.accounts.rules import Scope
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.inputs import CampaignChanges, NewCampaign
+from leaderboard.campaigns.reads import organised as rooms
+from leaderboard.campaigns.reads import settings
+from leaderboard.campaigns.rules import Visibility
+from leaderboard.declared.commands import Command, Lines, Table, number
+from leaderboard.evaluations.writes import delete as removing
+from leaderboard.web.api.bearer import look_again
+from leaderboard.web.api.endpoints import get, post
+from leaderboard.web.api.organising import CAMPAIGN, campaign_here
+from leaderboard.web.confirm import require_confirmed
+from leaderboard.web.context import actor, read, writing
+
+
+def _said(done: str) -> Any:
+    """`made the campaign harbour; β = 20`"""
+
+    def words(answer: Any, _: Any) -> str:
+        beta = answer["values"]["beta"]
+        return f"{done} the campaign {answer['values']['slug']}" + ("" if beta is None else f"; β = {number(beta)}")
+
+    return words
+
+
+def _shown(answer: Any) -> dict[str, str]:
+    values = answer["values"]
+    primary = values["primary_measure"]
+    locked, archived = values["locked_at"], values["archived_at"]
+    return {
+        "title": values["title"],
+        "description": values["description"] or "–",
+        "measures": " ".join([primary, *(measure for measure in values["measures"] if measure != primary)]),
+        "β": number(values["beta"]),
+        "cost": number(values["cost"]),
+        "value": number(values["value"]),
+        "prior": number(values["prior"]),
+        "no relevant": values["no_relevant"],
+        "compatibility": f"trec_eval {values['compat']}",
+        "run on a board": values["run_choice"],
+        "prior locked": f"since {locked[:10]}, with the first result" if locked else "not yet",
+        "contact": values["contact"] or "–",
+        "visible to": values["visibility"],
+        "archived": f"since {archived[:10]}" if archived else "no",
+        "teams let in": ", ".join(answer["teams"]) or "–",
+        "organisers": ", ".join(answer["organisers"]) or "–",
+        "evaluations": ", ".join(answer["evaluations"]) or "–",
+    }
+
+
+LIST = Table(
+    ("campaign", "title", "evaluations", "primary measure", "β"),
+    lambda row: (
+        row["heading"]["slug"], row["heading"]["title"], row["evaluations"], row["primary_measure"], number(row["beta"])
+    ),
+    "no campaign yet; make one: leaderboard campaign add",
+    lambda answer: sorted(answer, key=lambda row: str(row["heading"]["slug"])),
+)  # fmt: skip
+
+
+@get("/organise/campaigns", Scope.ORGANISE, command=Command("campaign list", LIST))
+def list_organised() -> tuple[rooms.OrganisedCampaign, ...]:
+    """The campaigns that you organise, with what waits in each."""
+    return read(rooms.organised_campaigns)
+
+
+@post("/organise/campaigns", Scope.ORGANISE, status=HTTPStatus.CREATED, command=Command(
+    "campaign add SLUG", _said("made"), sends={"visibility": Visibility.PUBLIC.value},
+    example="harbour --title 'Harbour track' --measures 'AQWV AP nDCG@10' --cost 0.0333 --value 1 --prior 1/600",
+))  # fmt: skip
+def make_campaign(body: NewCampaign) -> settings.CampaignSettings:
+    """Makes a campaign, which you organise then. Admins may, and whom they gave the right."""
+    values = body.model_dump()
+    slug = values.pop("slug").strip() or None
+    with writing() as session:
+        made = campaigns.create_campaign(session, actor(), slug, **values)
+    look_again()
+    return read(settings.campaign_settings, made.slug)
+
+
+@get(CAMPAIGN, Scope.ORGANISE, command=Command("campaign show CAMPAIGN", Lines(_shown), "harbour"))
+def organised_campaign(campaign: str) -> settings.CampaignSettings:
+    """Every setting of a campaign, and why it can't be removed."""
+    return read(settings.campaign_settings, campaign)
+
+
+@post(CAMPAIGN, Scope.ORGANISE, command=Command(
+    "campaign change CAMPAIGN", _said("changed"), "harbour --measures 'AQWV MQWV AP' --run-choice best"
+))  # fmt: skip
+def change_campaign(campaign: str, body: CampaignChanges) -> settings.CampaignSettings:
+    """Changes the settings that are given; the others stay. What it does beyond that is listed, and to be confirmed.
+
+    β, cost, value, prior and the policy for queries without relevant documents are fixed by the first recorded score. A
+    public campaign that is made private lets the teams in that have runs in it.
+    """
+    with writing() as session:
+        campaigns.change_campaign(session, actor(), campaign_here(session, campaign), **body.given())
+        require_confirmed(session, campaign, body.confirm)
+    return read(settings.campaign_settings, campaign)
+
+
+@post(f"{CAMPAIGN}/archive", Scope.ORGANISE, command=Command(
+    "campaign archive CAMPAIGN", "{values[title]} is archived", "harbour"
+))  # fmt: skip
+def archive_campaign(campaign: str) -> settings.CampaignSettings:
+    """Archives a campaign: it can be read, and takes no runs and no evaluations. What is wrong in it can still be
+    corrected: new judgments and settings score its runs again."""
+    return _archive(campaign, archived=True)
+
+
+@post(f"{CAMPAIGN}/unarchive", Scope.ORGANISE, command=Command(
+    "campaign unarchive CAMPAIGN", "{values[title]} is out of the archive", "harbour"
+))  # fmt: skip
+def unarchive_campaign(campaign: str) -> settings.CampaignSettings:
+    """Takes a campaign out of the archive."""
+    return _archive(campaign, archived=False)
+
+
+@post(f"{CAMPAIGN}/remove", Scope.ORGANISE, command=Command(
+    "campaign remove CAMPAIGN", "removed the campaign {campaign}", "harbor",
+    asks="Remove {values[title]} ({campaign}) for good, with {goes}?",
+))  # fmt: skip
+def remove_campaign(campaign: str) -> tuple[rooms.OrganisedCampaign, ...]:
+    """Removes a campaign to which nothing was submitted, with its evaluations. Answers with those that you organise
+    still.
+    """
+    with writing() as session:
+        removing.remove_campaign(session, actor(), campaign_here(session, campaign))
+    return read(rooms.organised_campaigns)
+
+
+def _archive(campaign: str, *, archived: bool) -> settings.CampaignSettings:
+    with writing() as session:
+        campaigns.archive_campaign(session, actor(), campaign_here(session, campaign), archived=archived)
+    return read(settings.campaign_settings, campaign)

@@ -1,0 +1,74 @@
+"""Campaigns: what is held fixed over their years."""
+
+import datetime as dt
+from typing import Any, Literal
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from leaderboard.campaigns.rules import BOUNDS, Visibility
+from leaderboard.db import Base, Key, choice
+from leaderboard.evaluations.rules.scoring_settings import NoRelevant
+from leaderboard.submissions.rules.selection import RunChoice
+
+
+class Campaign(Base):
+    """Several evaluations under one prior.
+
+    `beta` is stated, or derived from `cost`, `value` and `prior`; NULL when the campaign shows no detection measure.
+    From the first recorded scoring on, `locked_at` is set and triggers refuse any change of the prior (see the second
+    migration).
+
+    links        [title, address] each, as its page shows them
+    guidelines   in Markdown
+    archived_at  from when on it takes nothing any more: it can be read and stands apart
+    """
+
+    __tablename__ = "campaign"
+
+    id: Mapped[Key]
+    slug: Mapped[str] = mapped_column(unique=True)
+    title: Mapped[str]
+    description: Mapped[str] = mapped_column(default="")
+    simulated: Mapped[bool] = mapped_column(default=False)  # made-up runs, and labelled so wherever they show
+    cost: Mapped[float | None]
+    value: Mapped[float | None]
+    prior: Mapped[float | None]
+    beta: Mapped[float | None]
+    no_relevant: Mapped[NoRelevant] = mapped_column(choice(NoRelevant, "no_relevant"), default=NoRelevant.EXCLUDE)
+    compat: Mapped[Literal[9, 10]] = mapped_column(sa.Integer, default=10)
+    measures: Mapped[list[str]]
+    primary_measure: Mapped[str]
+    run_choice: Mapped[RunChoice] = mapped_column(choice(RunChoice, "run_choice"), default=RunChoice.PRIMARY)
+    contact: Mapped[str] = mapped_column(default="")
+    links: Mapped[list[Any]] = mapped_column(default=list)
+    guidelines: Mapped[str] = mapped_column(default="")
+    visibility: Mapped[Visibility] = mapped_column(choice(Visibility, "visibility"), default=Visibility.PUBLIC)
+    archived_at: Mapped[dt.datetime | None]
+    created_at: Mapped[dt.datetime]
+    locked_at: Mapped[dt.datetime | None]
+
+    __table_args__ = (
+        *(sa.CheckConstraint(bound.sql(column), column) for column, bound in BOUNDS.items()),
+        sa.CheckConstraint("compat IN (9, 10)", "compat"),
+    )
+
+    organisers: Mapped[list["CampaignOrganiser"]] = relationship(back_populates="campaign")
+
+
+class CampaignOrganiser(Base):
+    __tablename__ = "campaign_organiser"
+
+    campaign_id: Mapped[int] = mapped_column(sa.ForeignKey("campaign.id", ondelete="CASCADE"), primary_key=True)
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id", ondelete="CASCADE"), primary_key=True, index=True)
+
+    campaign: Mapped[Campaign] = relationship(back_populates="organisers")
+
+
+class CampaignTeam(Base):
+    """A team that was let into a private campaign: its members know of it."""
+
+    __tablename__ = "campaign_team"
+
+    campaign_id: Mapped[int] = mapped_column(sa.ForeignKey("campaign.id", ondelete="CASCADE"), primary_key=True)
+    team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id", ondelete="CASCADE"), primary_key=True, index=True)

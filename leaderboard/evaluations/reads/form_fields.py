@@ -1,0 +1,74 @@
+"""What an evaluation asks beside a run."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.evaluations.models import Agreement, CollectionList, Evaluation
+from leaderboard.evaluations.rules.form_fields import FormField, ShownTo, answers_of, fields_from_json, said_by
+from leaderboard.formats import FileRules
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.reads.scored_runs import with_current_scoring
+from leaderboard.submissions.rules.states import State
+from leaderboard.worker.models import Scoring
+
+WAS_READ = State.SCORED, State.REJECTED
+
+
+def form_fields(evaluation: Evaluation) -> tuple[FormField, ...]:
+    """The fields of its submission form, retired ones too, in their order."""
+    return fields_from_json(evaluation.form_fields)
+
+
+def answered(session: Session, evaluation: Evaluation) -> Counter[str]:
+    """How many runs answer each field of its form, by the field's key: in the form, or in their own metadata."""
+    fields = form_fields(evaluation)
+    counts = Counter[str]()
+    for given, said, _ in _of_runs(session, evaluation, fields):
+        counts.update(field.key for field in answers_of(fields, given, said))
+    return counts
+
+
+def keeping(session: Session, evaluation: Evaluation) -> frozenset[str]:
+    """The keys of the fields that keep something that a run says of itself to fewer than who sees whose run it is: what
+    they read, and its parts. Of a run whose file was not read yet everything is taken to be said.
+    """
+    closed = [field for field in form_fields(evaluation) if field.header and field.shown_to is not ShownTo.EVERYONE]
+    kept = set[str]()
+    if closed:
+        for _, said, was_read in _of_runs(session, evaluation, closed):
+            kept |= {field.key for field in closed if not was_read or any(field.covers(key) for key in said)}
+    return frozenset(kept)
+
+
+def _of_runs(
+    session: Session, evaluation: Evaluation, fields: Sequence[FormField]
+) -> Iterator[tuple[Mapping[str, Any], Mapping[str, str], bool]]:
+    """Of each run what was answered in the form, what it says of itself, and whether its file was read."""
+    facts = Scoring.facts if any(field.header for field in fields) else sa.null()
+    runs = with_current_scoring(sa.select(Submission.answers, Submission.said, facts, Scoring.state))
+    for given, beside, found, state in session.execute(runs.where(Submission.evaluation_id == evaluation.id)):
+        yield given, said_by(found or {}, beside), state in WAS_READ
+
+
+def file_rules(evaluation: Evaluation) -> FileRules:
+    """What it asks of run files."""
+    return FileRules.from_json(evaluation.file_rules)
+
+
+def collection_list(session: Session, evaluation_id: int) -> bytes | None:
+    """The document ids of its collection, packed; None where no list was given."""
+    return session.scalar(sa.select(CollectionList.packed).where(CollectionList.evaluation_id == evaluation_id))
+
+
+def standing_agreements(session: Session, evaluation_id: int) -> list[Agreement]:
+    """The last version of each agreement that was not ended, in the order of their keys."""
+    later = sa.orm.aliased(Agreement)
+    is_last = ~sa.exists().where(
+        later.evaluation_id == Agreement.evaluation_id, later.key == Agreement.key, later.version > Agreement.version
+    )
+    own = Agreement.evaluation_id == evaluation_id, Agreement.ended_at.is_(None), is_last
+    return list(session.scalars(sa.select(Agreement).where(*own).order_by(Agreement.key)))

@@ -1,0 +1,303 @@
+"""The headings of pages: the campaign, the evaluation, and the settings that its figures depend on."""
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, rounding_seen, subset_seen
+from leaderboard.boards.reads.columns import Column, columns_of
+from leaderboard.boards.rules import Rounding
+from leaderboard.campaigns.models import Campaign
+from leaderboard.campaigns.rules import Visibility, is_beta_of
+from leaderboard.db import read_so_far, snapshot
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.phases import Opening, Phase, closed_from, phase_of
+from leaderboard.evaluations.rules.scoring_settings import Judging, ScoringSettings, Split, Subset
+from leaderboard.judgments.models import Judgment, JudgmentRevision, Query
+from leaderboard.metrics import parse
+from leaderboard.moments import moment_in_words
+from leaderboard.submissions.rules.states import State
+from leaderboard.worker.models import Scoring, ScoringSet
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignHeading:
+    slug: str
+    title: str
+    description: str
+    simulated: bool
+    visibility: Visibility
+    archived: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationHeading:
+    """What a page shows of its evaluation.
+
+    results, details  when they open to the public; each page's own fields say whether this reader sees them
+    closed_from       the end of the grace after closing: when what closing opens is open
+    """
+
+    id: int
+    campaign: CampaignHeading
+    slug: str
+    title: str
+    description: str
+    period: str
+    period_key: int
+    condition: str
+    collection: str
+    phase: Phase
+    opens_at: dt.datetime | None
+    closes_at: dt.datetime | None
+    grace_seconds: int
+    closed_from: dt.datetime | None
+    late_allowed: bool
+    results: Opening
+    details: Opening
+    draft: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedQuery:
+    """A query and what a scoring set's judgments say of it. best_grade: None without any; beta: that the set's runs
+    were scored with, None where there was none."""
+
+    position: int
+    external_id: str
+    text: str
+    split: Split
+    tags: Sequence[str]
+    excluded: bool
+    best_grade: int | None
+    beta: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The settings that all figures of an evaluation depend on: figures under equal terms can be compared.
+
+    cost, value, prior  as the campaign gives them; None when β is not theirs
+    queries             all that this reader may know of: counted + excluded + unjudged
+    counted             those that may have a value: judged and not excluded
+    nothing_relevant    counted ones without a relevant document, which measures may leave out
+    unjudged            left out because nothing is judged (pooled judging)
+    rounding            how this reader sees figures; None: with all digits. Where they are rounded, how many queries
+                        are judged is not told: `counted` is then those that count if they are judged, `unjudged` None
+    """
+
+    settings: ScoringSettings
+    cost: float | None
+    value: float | None
+    prior: float | None
+    metric_version: str
+    revision: int
+    revision_at: dt.datetime
+    queries: int
+    counted: int
+    nothing_relevant: int
+    excluded: int
+    unjudged: int | None
+    rounding: Rounding | None
+    columns: tuple[Column, ...]
+
+    @property
+    def primary(self) -> Column:
+        return self.columns[0]
+
+
+def campaign_measures(campaign: Campaign) -> tuple[str, ...]:
+    """The measures that the campaign shows, the primary one first."""
+    return tuple(dict.fromkeys((campaign.primary_measure, *campaign.measures)))
+
+
+def measures_of_returned(campaign: Campaign) -> tuple[str, ...]:
+    """Those of them that count what was returned, for which θ is asked."""
+    return tuple(name for name in campaign_measures(campaign) if parse(name).family.of_returned)
+
+
+def campaign_heading(campaign: Campaign) -> CampaignHeading:
+    """What a page shows of its campaign."""
+    return snapshot(CampaignHeading, campaign, archived=campaign.archived_at is not None)
+
+
+def evaluation_heading(evaluation: Evaluation, now: dt.datetime) -> EvaluationHeading:
+    """What a page shows of its evaluation at the moment `now`."""
+    return snapshot(
+        EvaluationHeading,
+        evaluation,
+        campaign=campaign_heading(evaluation.campaign),
+        phase=phase_of(evaluation, now),
+        closed_from=closed_from(evaluation),
+    )
+
+
+def closed_details(evaluation: Evaluation) -> str:
+    """Why single queries can't be seen, and from when."""
+    never = Opening.NEVER in (evaluation.details, evaluation.results)
+    closed = closed_from(evaluation)
+    if closed is None or never:
+        return "Single queries would give the judgments away; the organisers keep them to themselves."
+    moment = moment_in_words(closed)
+    return f"Single queries would give the judgments away; they open when the evaluation closes, {moment}."
+
+
+def terms(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    scoring_set: ScoringSet,
+    now: dt.datetime,
+    team_id: int | None = None,
+) -> Terms:
+    """The terms of an evaluation's scoring set, as `actor` sees them, or sees them of `team_id`'s own runs."""
+    return terms_of(session, actor, [(evaluation, scoring_set)], now, team_id)[evaluation.id]
+
+
+def terms_of(
+    session: Session,
+    actor: Actor,
+    sets: Sequence[tuple[Evaluation, ScoringSet]],
+    now: dt.datetime,
+    team_id: int | None = None,
+) -> dict[int, Terms]:
+    """Evaluation id -> the terms of the scoring set that comes with it, as `terms` gives them; in two statements."""
+    roundings = {own.id: rounding_seen(actor, evaluation, own.settings, now, team_id) for evaluation, own in sets}
+    judged = judged_queries(session, [own for _, own in sets if roundings[own.id] is None])
+    betas = _betas(session, [own for _, own in sets if roundings[own.id] is not None])
+    found = {}
+    for evaluation, scoring_set in sets:
+        rounding, subset = roundings[scoring_set.id], subset_seen(actor, evaluation, now)
+        if rounding is None:
+            own = judged[scoring_set.id]
+            counts, used = _counts(own, scoring_set, subset), own[0].beta if own else None
+        else:
+            counts, used = _untold(scoring_set.settings, subset), betas.get(scoring_set.id)
+        found[evaluation.id] = _terms(evaluation, scoring_set, rounding, used, counts)
+    return found
+
+
+def _terms(
+    evaluation: Evaluation,
+    scoring_set: ScoringSet,
+    rounding: Rounding | None,
+    used: float | None,
+    counts: dict[str, Any],
+) -> Terms:
+    """used: the β that its runs were scored with, where one was."""
+    revision: JudgmentRevision = scoring_set.revision
+    settings = scoring_set.settings if used is None else replace(scoring_set.settings, beta=used)
+    campaign = evaluation.campaign
+    parts = (campaign.cost, campaign.value, campaign.prior)
+    cost, value, prior = parts if is_beta_of(settings.beta, *parts) else (None, None, None)
+    return Terms(
+        settings=settings,
+        cost=cost,
+        value=value,
+        prior=prior,
+        metric_version=scoring_set.metric_version,
+        revision=revision.number,
+        revision_at=revision.released_at or revision.imported_at,
+        rounding=rounding,
+        columns=columns_of(settings),
+        **counts,
+    )
+
+
+def _used(scoring_set: ScoringSet) -> sa.ColumnElement[float | None]:
+    """The β that the set's runs were scored with, as a part of a statement; none where the set has none."""
+    if scoring_set.settings.beta is None:  # else all of its scorings would be read to find none
+        return sa.cast(sa.null(), sa.Double)
+    return (
+        sa.select(Scoring.beta)
+        .where(Scoring.scoring_set_id == scoring_set.id, Scoring.state == State.SCORED, Scoring.beta.is_not(None))
+        .limit(1)
+        .scalar_subquery()
+    )
+
+
+def _betas(session: Session, sets: Sequence[ScoringSet]) -> dict[int, float | None]:
+    """Set id -> the β that its runs were scored with, of those sets that have one; at most one statement."""
+    wanted = [scoring_set for scoring_set in sets if scoring_set.settings.beta is not None]
+    if not wanted:
+        return {}
+    row = session.execute(sa.select(*map(_used, wanted))).one()
+    return dict(zip((scoring_set.id for scoring_set in wanted), row, strict=True))
+
+
+def judged_queries(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[JudgedQuery]]:
+    """Set id -> its queries, in the order of their positions; at most one statement for all sets."""
+    wanted = list(sets)
+    found = queries_of(session, wanted)
+    # One that came after the set has no place in its vectors.
+    return {own.id: [query for query in found[own.id] if query.position < own.settings.queries] for own in wanted}
+
+
+def queries_of(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[JudgedQuery]]:
+    """Set id -> all queries of its evaluation, those too that came after it; as `judged_queries` gives them."""
+    wanted = list(sets)
+    known: dict[int, list[JudgedQuery]] = read_so_far(session, "judged queries")
+    if unread := [scoring_set for scoring_set in wanted if scoring_set.id not in known]:
+        known.update((scoring_set.id, []) for scoring_set in unread)
+        best_grade = (
+            sa.select(sa.func.max(Judgment.grade))
+            .where(Judgment.revision_id == ScoringSet.revision_id, Judgment.query_id == Query.id)
+            .scalar_subquery()
+        )
+        columns = (
+            Query.position,
+            Query.external_id,
+            Query.text,
+            Query.split,
+            Query.tags,
+            Query.excluded_at.is_not(None),
+            best_grade,
+            sa.case(*((ScoringSet.id == scoring_set.id, _used(scoring_set)) for scoring_set in unread)),
+        )
+        rows = session.execute(
+            sa.select(ScoringSet.id, *columns)
+            .join(Query, Query.evaluation_id == ScoringSet.evaluation_id)
+            .where(ScoringSet.id.in_([scoring_set.id for scoring_set in unread]))
+            .order_by(Query.position)
+        )
+        for set_id, *row in rows:
+            known[set_id].append(JudgedQuery(*row))
+    return {scoring_set.id: known[scoring_set.id] for scoring_set in wanted}
+
+
+def queries_of_subset(session: Session, scoring_set: ScoringSet, subset: Subset, texts: bool) -> list[JudgedQuery]:
+    """All queries of a set's evaluation that are in the subset; `texts`: whether their texts and tags may be seen."""
+    queries = queries_of(session, [scoring_set])[scoring_set.id]
+    known = [query for query in queries if not subset.leaves_out(query.split)]
+    return known if texts else [replace(query, text="", tags=()) for query in known]
+
+
+def _untold(settings: ScoringSettings, subset: Subset) -> dict[str, Any]:
+    """The counts of queries for a reader who may not know which are judged."""
+    hidden = set(settings.hidden) if subset is Subset.SHOWN else set()
+    excluded = len(set(settings.excluded) - hidden)
+    counted = settings.size(subset)
+    return {
+        "queries": counted + excluded, "counted": counted, "nothing_relevant": 0, "excluded": excluded,
+        "unjudged": None,
+    }  # fmt: skip
+
+
+def _counts(judged: Sequence[JudgedQuery], scoring_set: ScoringSet, subset: Subset) -> dict[str, Any]:
+    """The counts of queries for a reader who may know which are judged."""
+    settings = scoring_set.settings
+    excluded = set(settings.excluded)
+    seen = [query for query in judged if not subset.leaves_out(query.split)]
+    left = [query for query in seen if query.external_id not in excluded]
+    counted = [one for one in left if one.best_grade is not None or settings.judging is Judging.COMPLETE]
+    return {
+        "queries": len(seen),
+        "counted": len(counted),
+        "nothing_relevant": sum(one.best_grade is None or one.best_grade < settings.relevance_level for one in counted),
+        "excluded": len(seen) - len(left),
+        "unjudged": len(left) - len(counted),
+    }

@@ -1,0 +1,382 @@
+"""The fields that an organiser adds to an evaluation's submission form, and the answers to them.
+
+An answer is kept under its field's key with the run it was given for, and stays as it was given whatever becomes of the
+field: a new label, another choice of choices or other readers change nothing in it. What kind of answer a key has never
+changes once somebody answered, and a field that was answered, or keeps a part of what runs say of themselves to fewer,
+is no longer asked rather than removed.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from leaderboard.errors import InvalidFields
+from leaderboard.formats.metadata import LONGEST_KEY
+from leaderboard.numbers import read_number
+
+Answer = str | float | bool
+
+MOST_FIELDS = 40
+MOST_EXACT = 2**53  # from here on a number has no digits of its own for each whole one
+LONGEST_ANSWER = 1000  # characters
+LONGEST_LABEL = 120
+LONGEST_HINT = 500
+MOST_CHOICES = 50
+# What forms, programs and commands call the parts of every submission: a field of one of these names would be another.
+RESERVED = frozenset(
+    {
+        "agree", "agreement", "agreements", "answer", "answers", "beside", "designation", "evaluation", "file", "kept",
+        "label", "new_system", "notes", "run", "stand", "system", "system_name", "team", "threshold", "version", "yes",
+    }
+)  # fmt: skip
+KEY = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+# Where the text of an agreement stands, which a form asks beside its fields.
+WHERE_READ = "its text is on the page where runs are submitted, and among the API's `agreements` at …/submitting"
+
+
+class FieldKind(StrEnum):
+    TEXT = "text"
+    CHOICE = "choice"
+    NUMBER = "number"
+    YES_NO = "yes_no"
+
+
+class ShownTo(StrEnum):
+    """Who sees the answers: organisers, or everyone who sees the run and whose it is. The run's team sees its own."""
+
+    ORGANISERS = "organisers"
+    EVERYONE = "everyone"
+
+    @property
+    def in_words(self) -> str:
+        """What whoever answers is told."""
+        return TOLD_READERS[self]
+
+
+TOLD_READERS = {
+    ShownTo.ORGANISERS: "shown to your team and the organisers only",
+    ShownTo.EVERYONE: "shown to everyone who sees whose run it is",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormField:
+    """One field.
+
+    column, filter  whether boards show it as a column, and let readers filter by it; for fields that everyone sees
+    choices         of a choice
+    required        every run has an answer to it
+    header          what the run's own metadata calls it (`platform.hardware.cpu`): its answer is read from the file;
+                    the form asks only where it is required, for files that lack it. "" for a field of the form
+    asked           False once it is retired: no new run is asked, and earlier answers are still shown
+    """
+
+    key: str
+    label: str
+    kind: FieldKind = FieldKind.TEXT
+    required: bool = False
+    shown_to: ShownTo = ShownTo.ORGANISERS
+    column: bool = False
+    filter: bool = False
+    choices: tuple[str, ...] = ()
+    hint: str = ""
+    header: str = ""
+    asked: bool = True
+
+    @property
+    def in_form(self) -> bool:
+        return self.asked and (self.required or not self.header)
+
+    @property
+    def on_board(self) -> bool:
+        return self.column or self.filter
+
+    @property
+    def choices_in_words(self) -> str:
+        """Its choices, told apart where they hold commas or quotes themselves."""
+        apart = any(set(choice) & set(",;\"'“”") for choice in self.choices)
+        return ", ".join(f"“{choice}”" if apart else choice for choice in self.choices)
+
+    def reads(self, key: str) -> bool:
+        """Whether this entry of a run's own metadata is its answer: capitals don't matter."""
+        return bool(self.header) and key.casefold() == self.header.casefold()
+
+    def covers(self, key: str) -> bool:
+        """Whether this entry of a run's own metadata is its answer, or a part of it: `method.kind` of `method`."""
+        return self.reads(key) or (bool(self.header) and key.casefold().startswith(f"{self.header.casefold()}."))
+
+    def tidied(self) -> "FormField":
+        """The same without blanks that mean nothing."""
+        key, label, hint, header = (" ".join(text.split()) for text in (self.key, self.label, self.hint, self.header))
+        choices = tuple(" ".join(choice.split()) for choice in self.choices)
+        return replace(self, key=key, label=label, hint=hint, header=header, choices=choices)
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "kind": self.kind.value, "shown_to": self.shown_to.value, "choices": [*self.choices]}
+
+
+def fields_from_json(content: Sequence[Mapping[str, Any]]) -> tuple[FormField, ...]:
+    """What `as_json` gave of each. Raises TypeError or ValueError for anything else."""
+    return tuple(
+        FormField(
+            **{
+                **one,
+                "kind": FieldKind(one["kind"]),
+                "shown_to": ShownTo(one["shown_to"]),
+                "choices": tuple(one["choices"]),
+            }
+        )
+        for one in content
+    )
+
+
+def with_changes(fields: Sequence[FormField], key: str, changes: Mapping[str, Any]) -> FormField:
+    """The field of this key with other parts, by their names; a new one where there is none. What becomes another kind
+    than a choice has no choices any more.
+    """
+    there = next((field for field in fields if field.key == key), FormField(key=key, label=""))
+    if changes.get("kind", FieldKind.CHOICE) is not FieldKind.CHOICE:
+        changes = {"choices": (), **changes}
+    return replace(there, **changes)
+
+
+def form_name(key: str) -> str:
+    """What forms and messages call the answer to a field."""
+    return f"answer-{key}"
+
+
+def problems_of_field(field: FormField) -> dict[str, list[str]]:
+    """What is wrong with a definition, by its parts."""
+    wrong: dict[str, list[str]] = {}
+    if not KEY.fullmatch(field.key):
+        wrong["key"] = ["use small letters, digits, - and _, at most 40, a letter first"]
+    elif field.key in RESERVED:
+        wrong["key"] = [f"{field.key!r} is a part of every submission; take another key"]
+    if not field.label or len(field.label) > LONGEST_LABEL:
+        wrong["label"] = [f"give one of at most {LONGEST_LABEL} characters"]
+    if len(field.hint) > LONGEST_HINT:
+        wrong["hint"] = [f"use at most {LONGEST_HINT} characters"]
+    if problem := _problem_of_choices(field):
+        wrong["choices"] = [problem]
+    if field.on_board and field.shown_to is not ShownTo.EVERYONE:
+        wrong["shown_to"] = ["a column or a filter of the board is shown to everyone"]
+    if len(field.header) > LONGEST_KEY:
+        wrong["header"] = [f"use at most {LONGEST_KEY} characters"]
+    return wrong
+
+
+def _problem_of_choices(field: FormField) -> str:
+    if field.kind is not FieldKind.CHOICE:
+        return "only a choice has choices" if field.choices else ""
+    if not 2 <= len(set(field.choices)) == len(field.choices) <= MOST_CHOICES:
+        return f"give 2 to {MOST_CHOICES} different choices, one a line"
+    if any(not choice or len(choice) > LONGEST_LABEL for choice in field.choices):
+        return f"a choice has 1 to {LONGEST_LABEL} characters"
+    return ""
+
+
+def checked_answers(
+    fields: Sequence[FormField],
+    given: Mapping[str, Any],
+    said: Mapping[str, str] | None = None,
+    *,
+    complete: bool = True,
+    named: bool = True,
+) -> dict[str, Any]:
+    """The answers as they are stored, by key; what was left empty is left out, and so is what only the file says. That
+    has to be an answer, too, required or not, where none is given in its place.
+
+    given     key -> text, number or bool, from a form, an API or a stored draft
+    said      the run's own metadata, which may answer what was left empty
+    complete  whether required fields must be answered
+    named     whether a message says which field is lacking, for who does not read it beside the field
+
+    Raises InvalidFields by `form_name`, for keys that no field has too.
+    """
+    wrong: dict[str, list[str]] = {}
+    answers: dict[str, Any] = {}
+    in_form = [field.key for field in fields if field.in_form]
+    for key in given.keys() - set(in_form):
+        asked = f"asked are: {', '.join(in_form)}" if in_form else "none is asked"
+        wrong[form_name(key)] = [f"there is no such field; {asked}"]
+    for field in (one for one in fields if one.asked):
+        key = field.key
+        try:
+            answer = _checked(field, given.get(key)) if field.in_form else None
+            is_answered = answer is not None or _is_in_file(field, said or {})
+        except ValueError as error:
+            wrong.setdefault(form_name(key), []).append(str(error))
+            continue
+        if answer is not None:
+            answers[key] = answer
+        elif field.required and complete and not is_answered:
+            what = f"{field.label} is lacking, which every run here needs" if named else "every run here needs this"
+            or_file = f"; or say {field.header} in the run's own metadata" if field.header else ""
+            wrong[form_name(key)] = [f"{what}: {HOW[field.kind](field)}{or_file}"]
+    if wrong:
+        raise InvalidFields(wrong)
+    return answers
+
+
+def answers_in_file(fields: Sequence[FormField], said: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What is wrong with the answers in a run's own metadata, a sentence each, as `checked_answers` refuses it where
+    nothing else is given; and which it lacks that every run needs, also a sentence each.
+    """
+    wrong, lacking = list[str](), list[str]()
+    for field in fields:
+        if not (field.asked and field.header):
+            continue
+        try:
+            if not _is_in_file(field, said) and field.required:
+                lacking.append(
+                    f"{field.label} is lacking, which every run here needs: say {field.header} in the run's own "
+                    f"metadata, or answer it with the run ({HOW[field.kind](field)})"
+                )
+        except ValueError as error:
+            wrong.append(str(error))
+    return tuple(wrong), tuple(lacking)
+
+
+def _checked(field: FormField, given: Any) -> Answer | None:
+    """The answer; None where there is none. Raises ValueError that says what is asked."""
+    if given is None or (isinstance(given, str) and not given.strip()):
+        return None
+    return CHECKS[field.kind](field, given)
+
+
+def _is_in_file(field: FormField, said: Mapping[str, str]) -> bool:
+    """Whether the file answers it. Raises ValueError where what it says is no answer."""
+    text = _said_of(field, said)
+    try:
+        return text is not None and _of_text(field, text) is not None
+    except ValueError as error:
+        raise ValueError(f"the run's own metadata has {text!r} as {field.header}: {error}") from None
+
+
+def _yes_or_no(_: FormField, given: Any) -> bool:
+    if given in (True, "yes"):
+        return True
+    if given in (False, "no"):
+        return False
+    raise ValueError("answer yes or no")
+
+
+def _number(_: FormField, given: Any) -> float:
+    try:
+        return read_number(str(given).strip())  # of True and False too, which are no numbers
+    except ValueError:
+        raise ValueError("give a number such as 0.5") from None
+
+
+def _choice(field: FormField, given: Any) -> str:
+    if given not in field.choices:
+        raise ValueError(f"choose one of: {field.choices_in_words}")
+    return str(given)
+
+
+def _text(_: FormField, given: Any) -> str:
+    text = str(given).strip()
+    if len(text) > LONGEST_ANSWER:
+        raise ValueError(f"use at most {LONGEST_ANSWER:,} characters")
+    return text
+
+
+CHECKS: Mapping[FieldKind, Callable[[FormField, Any], Answer]] = {
+    FieldKind.TEXT: _text,
+    FieldKind.CHOICE: _choice,
+    FieldKind.NUMBER: _number,
+    FieldKind.YES_NO: _yes_or_no,
+}
+
+
+# How to give an answer.
+HOW: Mapping[FieldKind, Callable[[FormField], str]] = {
+    FieldKind.TEXT: lambda _: "write a text",
+    FieldKind.CHOICE: lambda field: f"choose one of: {field.choices_in_words}",
+    FieldKind.NUMBER: lambda _: "give a number such as 0.5",
+    FieldKind.YES_NO: lambda _: "answer yes or no",
+}
+
+
+def answers_of(
+    fields: Sequence[FormField], answers: Mapping[str, Any], said: Mapping[str, str]
+) -> dict[FormField, Answer]:
+    """A run's answers by field, in the fields' order; retired fields too, those without an answer not.
+
+    answers  as stored with the run: what its sender answered goes before what the file says
+    said     the run's own metadata
+    """
+    found: dict[FormField, Answer] = {}
+    for field in fields:
+        answer = answers.get(field.key)
+        if answer is None:
+            answer = _from_file(field, said)
+        if answer is not None:
+            found[field] = answer
+    return found
+
+
+def said_by(facts: Mapping[str, Any], beside: Mapping[str, str]) -> dict[str, str]:
+    """A run's own metadata: what the file beside it says, else its own header.
+
+    facts   what scoring found out about the run
+    beside  what is kept of the file beside it
+    """
+    return {**facts.get("said", {}), **beside}
+
+
+def said_to(fields: Sequence[FormField], said: Mapping[str, str], circles: Collection[ShownTo]) -> dict[str, str]:
+    """What of a run's own metadata its readers see: what a field reads is shown to whom the field is shown, whenever
+    either came, and everything else to all of them.
+
+    fields   retired ones too
+    circles  whose answers they see
+    """
+    closed = [field for field in fields if field.shown_to not in circles]
+    return {key: text for key, text in said.items() if not any(field.covers(key) for field in closed)}
+
+
+def _from_file(field: FormField, said: Mapping[str, str]) -> Answer | None:
+    """What the file answers, if that is one. Of a choice it is whatever was said: its choices may be others by now."""
+    text = _said_of(field, said)
+    if text is None or field.kind is FieldKind.CHOICE:
+        return text or None
+    try:
+        return _of_text(field, text)
+    except ValueError:
+        return None
+
+
+def _said_of(field: FormField, said: Mapping[str, str]) -> str | None:
+    """What a run's own metadata has of the field, as it stands there; None where it has nothing of it."""
+    if not field.header:
+        return None
+    return said.get(field.header) or next((text for key, text in said.items() if field.reads(key)), None)
+
+
+def _of_text(field: FormField, text: str) -> Answer | None:
+    """The answer that a text of the metadata is, where true and false are yes and no too; None for an empty one.
+    Raises ValueError that says what is asked.
+    """
+    if field.kind is FieldKind.YES_NO:
+        text = {"true": "yes", "false": "no"}.get(text.lower(), text.lower())
+    return _checked(field, text)
+
+
+def in_words(answer: Answer) -> str:
+    """An answer as pages and filters write it."""
+    if isinstance(answer, bool):
+        return "yes" if answer else "no"
+    return str(as_written(answer))
+
+
+def as_written(answer: Answer) -> Answer | int:
+    """An answer as files have it: a number without a fraction has none.
+
+    >>> as_written(7.0), as_written(12.5), as_written("7.0")
+    (7, 12.5, '7.0')
+    """
+    whole = isinstance(answer, float) and answer.is_integer() and abs(answer) <= MOST_EXACT
+    return int(answer) if whole else answer

@@ -1,0 +1,49 @@
+"""Old boards as they stood, what moved between two of them, and boards by several sources of judgments."""
+
+from leaderboard.boards.api import EVALUATION, asked_board
+from leaderboard.boards.reads import board as boards
+from leaderboard.history.reads import boards as stood
+from leaderboard.history.reads import differences as moved
+from leaderboard.web.api.endpoints import get
+from leaderboard.web.context import read
+
+
+@get(f"{EVALUATION}/boards")
+def list_boards(campaign: str, evaluation: str) -> stood.StoodPage:
+    """The boards that an evaluation has had and that you may see, the newest first, and why each was made."""
+    return read(stood.stood_sets, campaign, evaluation)
+
+
+@get(f"{EVALUATION}/boards/<int:scoring_set>")
+def old_board(
+    campaign: str,
+    evaluation: str,
+    scoring_set: int,
+    *,
+    measure: str | None = None,
+    tag: str | None = None,
+    show: str | None = None,
+    sort: str | None = None,
+    answer: str | None = None,
+) -> boards.BoardPage:
+    """A board as it stood, or one by another source of judgments; takes what the board takes."""
+    asked = {"measure": measure, "tag": tag, "show": show, "sort": sort, "answer": answer}
+    return asked_board(campaign, evaluation, scoring_set, **asked)
+
+
+@get(f"{EVALUATION}/boards/<int:before>/to/<int:after>")
+def what_moved(
+    campaign: str, evaluation: str, before: int, after: int, *, measure: str | None = None
+) -> moved.MovedPage:
+    """What moved from one board to another: ranks and means, and by each measure how the orders agree, of the systems
+    that both boards rank by the same run. `apart` says in sentences which others there are, and why.
+    """
+    return read(moved.moved, campaign, evaluation, before, after, measure=measure)
+
+
+@get(f"{EVALUATION}/sources")
+def list_sources(campaign: str, evaluation: str, *, measure: str | None = None) -> moved.SourcesPage:
+    """The boards by every source of judgments side by side, and how each agrees with the official one, where single
+    queries are open.
+    """
+    return read(moved.sources, campaign, evaluation, measure=measure)

@@ -1,0 +1,117 @@
+"""Old boards as they stood, what moved between two of them, and boards by several sources of judgments."""
+
+from collections.abc import Callable
+
+from flask import Blueprint, render_template, request
+from flask.typing import ResponseReturnValue
+
+from leaderboard.boards.pages import board_page, board_table
+from leaderboard.history.reads import boards as stood
+from leaderboard.history.reads import differences as moved
+from leaderboard.history.reads.differences import MovedPage, MovedSystem, SourceRow, SourcesPage
+from leaderboard.web.api.answers import plain
+from leaderboard.web.context import page_number, read
+from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, table
+
+blueprint = Blueprint("stood", __name__, url_prefix="/campaigns/<campaign>/<evaluation>")
+
+MOVED = "/boards/<int:before>/to/<int:after>"
+MOVED_COLUMNS: dict[str, Callable[[MovedSystem], Cell]] = {
+    "system": lambda row: row.system.name,
+    "team": lambda row: row.system.team,
+    "kind": lambda row: row.system.kind.value,
+    "submission": lambda row: row.submission_id,
+    "another_run_before": lambda row: row.another_run,
+    "rank_before": lambda row: row.rank_before,
+    "rank": lambda row: row.rank,
+    "before": lambda row: row.before.mean,
+    "after": lambda row: row.after.mean,
+}
+SOURCE_COLUMNS: dict[str, Callable[[SourceRow], Cell]] = {
+    "system": lambda row: row.system.name,
+    "team": lambda row: row.system.team,
+    "kind": lambda row: row.system.kind.value,
+    "submission": lambda row: row.submission_id,
+}
+
+
+@blueprint.get("/boards")
+def index(campaign: str, evaluation: str) -> ResponseReturnValue:
+    return render_template("stood/index.html", page=read(stood.stood_sets, campaign, evaluation))
+
+
+@blueprint.get("/boards/<int:scoring_set>")
+def board(campaign: str, evaluation: str, scoring_set: int) -> ResponseReturnValue:
+    return board_page(campaign, evaluation, set_id=scoring_set, page=page_number())
+
+
+@exported(blueprint, "/boards/<int:scoring_set>")
+def board_file(campaign: str, evaluation: str, scoring_set: int) -> Table:
+    return board_table(campaign, evaluation, set_id=scoring_set)
+
+
+@blueprint.get(MOVED)
+def what_moved(campaign: str, evaluation: str, before: int, after: int) -> ResponseReturnValue:
+    page = read(moved.moved, campaign, evaluation, before, after, asked=("measure",))
+    return _systems_in_pages("stood/moved.html", page)
+
+
+def _systems_in_pages(template: str, page: MovedPage | SourcesPage) -> str:
+    text = request.args.get("text", "")
+    rows, paging = page.listed(text, page_number())
+    return render_template(template, page=page, rows=rows, paging=paging, text=text)
+
+
+@exported(blueprint, MOVED)
+def what_moved_file(campaign: str, evaluation: str, before: int, after: int) -> Table:
+    page = read(moved.moved, campaign, evaluation, before, after, asked=("measure",))
+    facts = {
+        "evaluation": evaluation_facts(page.evaluation),
+        "before": page.before.words,
+        "after": page.after.words,
+        "changes": page.changes,
+        "apart": page.apart,
+        "judgments": plain(page.judgments),
+        "measure": column_facts(page.column),
+        "orders": [
+            {
+                "measure": one.column.name, "systems": one.systems, "pairs": one.pairs, "swapped": one.swapped,
+                "parted": one.parted, "tau": one.tau, "tau_ap": one.tau_ap,
+            }
+            for one in page.orders
+        ],
+    }  # fmt: skip
+    name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}-moved"
+    return table(name, MOVED_COLUMNS, page.rows, facts)
+
+
+@blueprint.get("/sources")
+def sources(campaign: str, evaluation: str) -> ResponseReturnValue:
+    return _systems_in_pages("stood/sources.html", read(moved.sources, campaign, evaluation, asked=("measure",)))
+
+
+@exported(blueprint, "/sources")
+def sources_file(campaign: str, evaluation: str) -> Table:
+    page = read(moved.sources, campaign, evaluation, asked=("measure",))
+    columns = dict(SOURCE_COLUMNS)
+    for place, source in enumerate(page.sources):
+        columns |= _of_source(source.source, place)
+    facts = {
+        "evaluation": evaluation_facts(page.evaluation),
+        "measure": column_facts(page.column) if page.column else None,
+        "agreement": {
+            one.source.source: {
+                order.column.name: {"tau": order.tau, "tau_ap": order.tau_ap, "swapped": order.swapped}
+                for order in one.orders
+            }
+            for one in page.agreements
+        },
+    }
+    return table(f"{page.evaluation.campaign.slug}-{page.evaluation.slug}-sources", columns, page.rows, facts)
+
+
+def _of_source(source: str, place: int) -> dict[str, Callable[[SourceRow], Cell]]:
+    return {
+        f"rank by {source}": lambda row: row.ranks[place],
+        f"mean by {source}": lambda row: row.figures[place].mean,
+    }

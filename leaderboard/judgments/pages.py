@@ -1,0 +1,86 @@
+"""Published judgments: a page by query, a page of one query, and the file that trec_eval reads."""
+
+from collections.abc import Callable
+
+from flask import Blueprint, Response, render_template
+from flask.typing import ResponseReturnValue
+
+from leaderboard.judgments.reads import published as judgments
+from leaderboard.judgments.reads.published import JudgedDocument, JudgedQuery, JudgmentFile
+from leaderboard.web.context import actor, now, page_number, read, reading
+from leaderboard.web.exports import Cell, Table, evaluation_facts, exported, file_name, table
+
+blueprint = Blueprint("judgments", __name__, url_prefix="/campaigns/<campaign>/<evaluation>")
+
+COLUMNS: dict[str, Callable[[JudgedQuery], Cell]] = {
+    "query": lambda row: row.id,
+    "judged": lambda row: row.judged,
+    "relevant": lambda row: row.relevant,
+    "excluded": lambda row: row.excluded,
+}
+DOCUMENT_COLUMNS: dict[str, Callable[[JudgedDocument], Cell]] = {
+    "document": lambda row: row.document,
+    "grade": lambda row: row.grade,
+}
+
+
+@blueprint.get("/judgments")
+def index(campaign: str, evaluation: str) -> ResponseReturnValue:
+    page = read(judgments.published, campaign, evaluation, page=page_number())
+    return render_template("judgments/index.html", page=page)
+
+
+@exported(blueprint, "/judgments")
+def index_file(campaign: str, evaluation: str) -> Table:
+    page = read(judgments.published, campaign, evaluation, page=None)
+    columns = dict(COLUMNS)
+    for grade in page.grades:
+        columns[f"grade {grade}"] = _of_grade(grade)
+    facts = {
+        "evaluation": evaluation_facts(page.evaluation), "judgment_revision": page.revision, "sha256": page.sha256,
+        "file_sha256": page.file_sha256, "relevance_level": page.relevance_level,
+    }  # fmt: skip
+    name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}-judgments"
+    return table(name, columns, page.queries, facts)
+
+
+@blueprint.get("/judgments.txt")
+def qrels(campaign: str, evaluation: str) -> ResponseReturnValue:
+    return _download(campaign, evaluation, JudgmentFile.JUDGMENTS, "qrels.txt")
+
+
+@blueprint.get("/known.txt")
+def known(campaign: str, evaluation: str) -> ResponseReturnValue:
+    return _download(campaign, evaluation, JudgmentFile.KNOWN, "known.txt")
+
+
+@blueprint.get("/subtopics.txt")
+def subtopics(campaign: str, evaluation: str) -> ResponseReturnValue:
+    return _download(campaign, evaluation, JudgmentFile.SUBTOPICS, "subtopics.txt")
+
+
+def _download(campaign: str, evaluation: str, file: JudgmentFile, ending: str) -> ResponseReturnValue:
+    with reading() as session:
+        text = "".join(judgments.qrels(session, actor(), campaign, evaluation, now(), file=file))
+    answer = Response(text, content_type="text/plain; charset=utf-8")
+    name = file_name(f"{campaign}-{evaluation}-{ending}")
+    answer.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
+
+
+@blueprint.get("/judgments/<path:query>")
+def documents(campaign: str, evaluation: str, query: str) -> ResponseReturnValue:
+    page = read(judgments.documents_of, campaign, evaluation, query, page=page_number())
+    return render_template("judgments/documents.html", page=page)
+
+
+@exported(blueprint, "/judgments/<path:query>")
+def documents_file(campaign: str, evaluation: str, query: str) -> Table:
+    page = read(judgments.documents_of, campaign, evaluation, query, page=None)
+    name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}-judgments-{file_name(page.query)}"
+    facts = {"evaluation": evaluation_facts(page.evaluation), "query": page.query}
+    return table(name, DOCUMENT_COLUMNS, page.documents, facts)
+
+
+def _of_grade(grade: int) -> Callable[[JudgedQuery], Cell]:
+    return lambda row: row.grades.get(grade, 0)

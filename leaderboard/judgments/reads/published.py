@@ -1,0 +1,244 @@
+"""Judgments that the organisers have published: by query, of one query, and all of them as files of four columns."""
+
+import datetime as dt
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import VISITOR, Actor, Sight, may_see, require, subset_seen
+from leaderboard.boards.reads.paging import Paging, paged
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.find import find_evaluation, find_query, of_subset
+from leaderboard.evaluations.reads.headings import EvaluationHeading, evaluation_heading
+from leaderboard.evaluations.rules.phases import closed_from
+from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
+from leaderboard.metrics import query_order
+from leaderboard.moments import moment_in_words
+from leaderboard.worker.models import ScoringSet
+from leaderboard.worker.reads.scoring_sets import current_set
+
+PAGE = 500
+
+
+class JudgmentFile(StrEnum):
+    """What is published of the judgments as a file: what `leaderboard score` takes beside a run."""
+
+    JUDGMENTS = "judgments"
+    KNOWN = "known"  # what the user knew already, for Coverage and Novelty
+    SUBTOPICS = "subtopics"  # judgments of single aspects of queries, for measures of diversity
+
+
+# File -> its table, and the columns behind the query.
+FILES: dict[JudgmentFile, tuple[type[Any], tuple[Any, Any, Any]]] = {
+    JudgmentFile.JUDGMENTS: (Judgment, (sa.literal("0"), Judgment.document, Judgment.grade)),
+    JudgmentFile.KNOWN: (KnownDocument, (sa.literal("0"), KnownDocument.document, sa.literal(1))),
+    JudgmentFile.SUBTOPICS: (
+        SubtopicJudgment,
+        (SubtopicJudgment.subtopic, SubtopicJudgment.document, SubtopicJudgment.grade),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedQuery:
+    """grades: grade -> how many judgments have it. excluded: it counts in no figure and is not in the file."""
+
+    id: str
+    judged: int
+    relevant: int
+    grades: dict[int, int]
+    excluded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedPage:
+    """The judgments of the current set. grades: all there are, the lowest first; revision: None before the first.
+
+    sha256   of the revision, and file_sha256 of the file as the reader downloads it
+    in_file  judgments that the file holds: those of excluded queries are left out
+    files    those that there are
+    public   whether everybody sees this, or its organisers only so far; to_publish: whether everybody is to
+    """
+
+    evaluation: EvaluationHeading
+    revision: int | None
+    sha256: str
+    file_sha256: str
+    grades: tuple[int, ...]
+    relevance_level: int
+    queries: tuple[JudgedQuery, ...]
+    paging: Paging
+    judgments: int
+    in_file: int
+    files: tuple[JudgmentFile, ...]
+    excluded: int
+    public: bool
+    to_publish: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedDocument:
+    document: str
+    grade: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedDocuments:
+    """Of one query; the highest grade first, then by the document's id."""
+
+    evaluation: EvaluationHeading
+    query: str
+    text: str
+    excluded_because: str
+    relevance_level: int
+    documents: tuple[JudgedDocument, ...]
+    paging: Paging
+
+
+def published(
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime, *, page: int | None = 1
+) -> PublishedPage:
+    """By query, in the order of the queries. Raises NotFound, and NotAllowed while judgments are not published."""
+    evaluation, scoring_set = _opened(session, actor, campaign_slug, slug, now)
+    queries = session.scalars(
+        sa.select(Query).where(*of_subset(evaluation.id, subset_seen(actor, evaluation, now))).order_by(Query.position)
+    ).all()
+    counts: dict[int, dict[int, int]] = {}
+    digest = hashlib.sha256()
+    if scoring_set is not None:
+        rows = _rows_of(session, scoring_set, JudgmentFile.JUDGMENTS)
+        counts = {query_id: dict(sorted(Counter(grade for *_, grade in own).items())) for query_id, own in rows.items()}
+        for line in _lines({query.external_id: query.id for query in queries}, scoring_set, rows):
+            digest.update(line.encode())
+    left_out = set(scoring_set.settings.excluded) if scoring_set else set()
+    found = [
+        _judged(query.external_id, counts.get(query.id, {}), evaluation.relevance_level, query.external_id in left_out)
+        for query in queries
+    ]
+    shown, paging = paged(found, page, PAGE)
+    revision: JudgmentRevision | None = scoring_set.revision if scoring_set else None
+    return PublishedPage(
+        evaluation=evaluation_heading(evaluation, now),
+        revision=revision.number if revision else None,
+        sha256=revision.sha256 if revision else "",
+        file_sha256=digest.hexdigest() if scoring_set else "",
+        grades=tuple(sorted({grade for query in found for grade in query.grades})),
+        relevance_level=evaluation.relevance_level,
+        queries=shown,
+        paging=paging,
+        judgments=sum(query.judged for query in found),
+        in_file=sum(query.judged for query in found if not query.excluded),
+        files=_files(scoring_set),
+        excluded=sum(query.excluded for query in found),
+        public=may_see(VISITOR, evaluation, Sight.JUDGMENTS, now),
+        to_publish=evaluation.judgments_published,
+    )
+
+
+def documents_of(
+    session: Session,
+    actor: Actor,
+    campaign_slug: str,
+    slug: str,
+    external_id: str,
+    now: dt.datetime,
+    *,
+    page: int | None = 1,
+) -> JudgedDocuments:
+    """Raises NotFound also for a query that the reader may not know of, NotAllowed as `published` does."""
+    evaluation, scoring_set = _opened(session, actor, campaign_slug, slug, now)
+    query = find_query(session, evaluation, external_id, subset_seen(actor, evaluation, now))
+    rows = session.execute(
+        sa.select(Judgment.document, Judgment.grade).where(
+            Judgment.revision_id == (scoring_set.revision_id if scoring_set else None), Judgment.query_id == query.id
+        )
+    )
+    ordered = sorted((JudgedDocument(*row) for row in rows), key=lambda judged: (-judged.grade, judged.document))
+    shown, paging = paged(ordered, page, PAGE)
+    return JudgedDocuments(
+        evaluation=evaluation_heading(evaluation, now),
+        query=query.external_id,
+        text=query.text if may_see(actor, evaluation, Sight.TEXTS, now) else "",
+        excluded_because=query.excluded_because if query.excluded_at is not None else "",
+        relevance_level=evaluation.relevance_level,
+        documents=shown,
+        paging=paging,
+    )
+
+
+def qrels(
+    session: Session,
+    actor: Actor,
+    campaign_slug: str,
+    slug: str,
+    now: dt.datetime,
+    *,
+    file: JudgmentFile = JudgmentFile.JUDGMENTS,
+) -> Iterator[str]:
+    """Lines of TREC's four columns, for trec_eval and `leaderboard score`: query, 0, document, grade, as bytes rising.
+    In place of 0 a file of subtopics has them.
+
+    Queries that the board leaves out are left out, and hidden ones as long as the reader may not know of them. Raises
+    as `published` does.
+    """
+    evaluation, scoring_set = _opened(session, actor, campaign_slug, slug, now)
+    if scoring_set is not None:
+        seen = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
+        ids = dict(session.execute(sa.select(Query.external_id, Query.id).where(*seen)).all())
+        yield from _lines(ids, scoring_set, _rows_of(session, scoring_set, file))
+
+
+def _rows_of(session: Session, scoring_set: ScoringSet, file: JudgmentFile) -> dict[int, list[tuple[str, str, int]]]:
+    """Query's row -> the columns of each of its lines, in the order of the file."""
+    table, columns = FILES[file]
+    found: dict[int, list[tuple[str, str, int]]] = {}
+    for query_id, of, document, grade in session.execute(
+        sa.select(table.query_id, *columns).where(table.revision_id == scoring_set.revision_id)
+    ):
+        found.setdefault(query_id, []).append((of, document, grade))
+    for rows in found.values():
+        rows.sort(key=lambda row: (row[0].encode(), row[1].encode()))
+    return found
+
+
+def _lines(
+    ids: Mapping[str, int], scoring_set: ScoringSet, rows: Mapping[int, list[tuple[str, str, int]]]
+) -> Iterator[str]:
+    """ids: the queries that the reader knows of, and their rows."""
+    for query in query_order(ids.keys() - set(scoring_set.settings.excluded)):
+        for of, document, grade in rows.get(ids[query], ()):
+            yield f"{query} {of} {document} {grade}\n"
+
+
+def _files(scoring_set: ScoringSet | None) -> tuple[JudgmentFile, ...]:
+    if scoring_set is None:
+        return ()
+    is_there = {"judgments": True, "known": scoring_set.settings.known, "subtopics": scoring_set.settings.subtopics}
+    return tuple(file for file in JudgmentFile if is_there[file])
+
+
+def _opened(
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime
+) -> tuple[Evaluation, ScoringSet | None]:
+    evaluation = find_evaluation(session, actor, campaign_slug, slug)
+    require(may_see(actor, evaluation, Sight.JUDGMENTS, now), _closed(evaluation))
+    return evaluation, current_set(session, evaluation.id)
+
+
+def _closed(evaluation: Evaluation) -> str:
+    """Why the judgments can't be read."""
+    end = closed_from(evaluation)
+    if not evaluation.judgments_published or end is None:
+        return "The organisers have not published the judgments."
+    return f"The judgments are published when the evaluation has closed, {moment_in_words(end)}."
+
+
+def _judged(query: str, grades: dict[int, int], level: int, excluded: bool) -> JudgedQuery:
+    relevant = sum(count for grade, count in grades.items() if grade >= level)
+    return JudgedQuery(query, sum(grades.values()), relevant, grades, excluded)

@@ -1,0 +1,127 @@
+"""Hands plain-text mails to a mail server."""
+
+import contextlib
+import smtplib
+import ssl
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from email.errors import MessageError
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime, localtime
+from ipaddress import ip_address
+
+from leaderboard.config import MailServer
+from leaderboard.errors import BadInput, Unavailable
+
+SECONDS = 10.0  # that the server may take for each of its answers
+PERMANENT = 500  # replies from here on mean that another try ends the same
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A mail in plain text. `id` tells it from all others of this site, and stays the same when it is tried again."""
+
+    id: str
+    to: str
+    subject: str
+    text: str
+
+
+class Sending:
+    """A connection to the server."""
+
+    def __init__(self, server: MailServer, connection: smtplib.SMTP) -> None:
+        self._server = server
+        self._connection = connection
+
+    def send(self, letter: Letter) -> None:
+        """Raises BadInput where this mail can't be sent at all, Unavailable where it may be later."""
+        try:
+            message = _message(self._server, letter)
+        except (ValueError, IndexError, MessageError) as error:
+            raise BadInput(f"this is no address that a mail can be sent to: {letter.to!r}") from error
+        with _told():
+            self._connection.send_message(message)
+
+
+@contextlib.contextmanager
+def connected(server: MailServer) -> Iterator[Sending]:
+    """Raises Unavailable when the server can't be reached, or takes neither our name nor our password."""
+    context = ssl.create_default_context()
+    with _told():
+        if server.encrypted:
+            connection: smtplib.SMTP = smtplib.SMTP_SSL(server.host, server.port, timeout=SECONDS, context=context)
+        else:
+            connection = smtplib.SMTP(server.host, server.port, timeout=SECONDS)
+    try:
+        with _told():
+            connection.ehlo()
+            if not server.encrypted and connection.has_extn("starttls"):
+                connection.starttls(context=context)
+                connection.ehlo()
+            elif not server.encrypted and server.user and not _is_here(server.host):
+                raise Unavailable(f"{server.host} offers no STARTTLS, and a password is not sent in the open")
+            if server.user:
+                connection.login(server.user, server.password)
+        yield Sending(server, connection)
+    finally:
+        with contextlib.suppress(smtplib.SMTPException, OSError):
+            connection.quit()
+        connection.close()
+
+
+def _message(server: MailServer, letter: Letter) -> EmailMessage:
+    message = EmailMessage(policy=SMTP)
+    message["From"] = Address("Leaderboard", addr_spec=server.sender)
+    message["To"] = Address(addr_spec=letter.to)
+    message["Subject"] = _one_line(letter.subject)
+    message["Date"] = format_datetime(localtime())
+    message["Message-ID"] = f"<{letter.id}@{server.sender.rpartition('@')[2]}>"
+    message["Auto-Submitted"] = "auto-generated"  # no answering machine replies to it
+    message.set_content(letter.text)
+    return message
+
+
+def _one_line(text: str) -> str:
+    """Without characters that end a line or steer one: what follows in a head would be another field of it."""
+    return " ".join("".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in text).split())
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """What a mail server or the way there says, as an error of ours: BadInput where another try ends the same."""
+    try:
+        yield
+    except smtplib.SMTPRecipientsRefused as error:
+        code, said = next(iter(error.recipients.values()))
+        raise _refusal(code, said) from error
+    except (smtplib.SMTPSenderRefused, smtplib.SMTPAuthenticationError) as error:
+        # These are about this installation's settings: whoever runs it mends them, and then the mail can go.
+        raise Unavailable(f"the mail server refuses us: {_shown(error.smtp_error)}") from error
+    except smtplib.SMTPResponseException as error:
+        raise _refusal(error.smtp_code, error.smtp_error) from error
+    except smtplib.SMTPNotSupportedError as error:
+        raise BadInput(f"the mail server can't do this: {error}") from error
+    except (smtplib.SMTPException, OSError) as error:
+        raise Unavailable(f"the mail server does not answer: {error}") from error
+
+
+def _refusal(code: int, said: bytes | str) -> BadInput | Unavailable:
+    text = f"the mail server said {code} {_shown(said)}"
+    return BadInput(text) if code >= PERMANENT else Unavailable(text)
+
+
+def _shown(said: bytes | str) -> str:
+    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else said
+    return _one_line(text)[:300]
+
+
+def _is_here(host: str) -> bool:
+    """Whether it is this machine."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

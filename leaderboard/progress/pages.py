@@ -1,0 +1,61 @@
+"""A campaign over its periods, as a page and as a file."""
+
+from collections.abc import Callable
+
+from flask import Blueprint, render_template, request
+from flask.typing import ResponseReturnValue
+
+from leaderboard.progress import reads
+from leaderboard.web import charts
+from leaderboard.web.context import page_number, read
+from leaderboard.web.exports import Cell, Table, campaign_facts, column_facts, exported, table, terms_facts
+from leaderboard.web.sentences import best_over_periods
+
+blueprint = Blueprint("progress", __name__)
+
+ADDRESS = "/campaigns/<campaign>/progress"
+ASKED = ("condition", "measure")
+
+COLUMNS: dict[str, Callable[[reads.Point], Cell]] = {
+    "period": lambda point: point.period.label,
+    "evaluation": lambda point: point.period.slug,
+    "system": lambda point: point.entry.system.name,
+    "team": lambda point: point.entry.system.team,
+    "kind": lambda point: point.entry.system.kind.value,
+    "rank": lambda point: point.rank,
+    "mean": lambda point: point.figure.mean,
+    "low": lambda point: point.figure.low,
+    "high": lambda point: point.figure.high,
+    "submission": lambda point: point.entry.submission_id,
+}
+
+
+@blueprint.get(ADDRESS)
+def progress(campaign: str) -> ResponseReturnValue:
+    page = read(reads.progress, campaign, asked=ASKED)
+    text = request.args.get("text", "")
+    lines, paging = page.listed(text, page_number())
+    drawn = {"chart": charts.progress_chart(page), "teams": charts.team_chart(page)}
+    return render_template(
+        "progress/progress.html",
+        page=page,
+        finding=best_over_periods(page),
+        lines=lines,
+        paging=paging,
+        text=text,
+        **drawn,
+    )
+
+
+@exported(blueprint, ADDRESS)
+def progress_file(campaign: str) -> Table:
+    """A row a system and period."""
+    page = read(reads.progress, campaign, asked=ASKED)
+    facts = {
+        "campaign": campaign_facts(page.campaign),
+        "condition": page.condition,
+        "measure": column_facts(page.column),
+        "terms": {period.slug: terms_facts(period.terms) for period in page.periods},
+    }
+    points = [point for line in (*page.systems, *page.baselines) for point in line.points]
+    return table(f"{page.campaign.slug}-progress", COLUMNS, points, facts)

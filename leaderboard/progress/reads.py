@@ -1,0 +1,364 @@
+"""A campaign over its periods: the figures of systems and teams, and which settings changed; and the front page and a
+campaign's page, which show campaigns together with the progress of one."""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, Sight, may_see
+from leaderboard.boards.reads.columns import Column, at_level, column, pick
+from leaderboard.boards.reads.entries import Entry, Figure, SystemLabel, told_apart
+from leaderboard.boards.reads.paging import ROWS, WHOLE, Paging, found_on_page
+from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
+from leaderboard.campaigns.models import Campaign
+from leaderboard.campaigns.reads.campaigns import (
+    CampaignPage,
+    CampaignSummary,
+    campaign_page,
+    campaign_summaries,
+    evaluations_of,
+    known_to,
+    primary_candidates,
+)
+from leaderboard.errors import BadInput
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.find import find_campaign
+from leaderboard.evaluations.reads.headings import CampaignHeading, Terms, campaign_heading, campaign_measures, terms_of
+from leaderboard.evaluations.rules.scoring_settings import OF_CAMPAIGN, OF_EVALUATION
+from leaderboard.worker.reads.scoring_sets import current_sets
+
+# What must be equal for figures of two periods to be compared. Each period has a collection of its own.
+COMPARABLE = {**OF_CAMPAIGN, "metric_version": "the version of the measures", **OF_EVALUATION}
+del COMPARABLE["documents"]
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """One evaluation of a condition. `label` is its period's `name`, with its title where a period has several.
+
+    measures: name in the campaign -> name in this evaluation, which holds its relevance level.
+    """
+
+    evaluation_id: int
+    name: str
+    label: str
+    slug: str
+    title: str
+    terms: Terms
+    measures: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A line in one period. rank: of the run on the board."""
+
+    period: Period
+    entry: Entry
+    figure: Figure
+    rank: int | None
+
+    @property
+    def best(self) -> bool:
+        return self.rank == 1
+
+    def under(self, column: Column) -> Figure:
+        """Its figure under a measure of the campaign, as the period counts it."""
+        return self.entry.figure(self.period.measures[column.name])
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A system over the periods, or the best of a team's systems in each.
+
+    called: what sentences and charts call it: its name, told apart from others of the page
+    number: decides its colour, the same on every page of the campaign.
+    """
+
+    name: str
+    called: str
+    system: SystemLabel | None
+    team: str
+    team_slug: str
+    number: int
+    own: bool
+    points: tuple[Point, ...]
+
+    def at(self, period: Period) -> Point | None:
+        return next((point for point in self.points if point.period is period), None)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressPage:
+    """One condition of a campaign. held_back: periods whose results this reader can't see yet; differing: names of the
+    terms that are not the same in all periods shown."""
+
+    campaign: CampaignHeading
+    conditions: tuple[str, ...]
+    condition: str
+    columns: tuple[Column, ...]
+    column: Column
+    periods: tuple[Period, ...]
+    systems: tuple[Line, ...]
+    teams: tuple[Line, ...]
+    baselines: tuple[Line, ...]
+    held_back: tuple[str, ...]
+    differing: dict[str, str]
+
+    def listed(self, text: str, page: int | None) -> tuple[tuple[Line, ...], Paging]:
+        """The systems and baselines on one page of a long table, or those with this text in their name or their
+        team's."""
+        return found_on_page((*self.systems, *self.baselines), lambda line: (line.name, line.team), text, page)
+
+    @property
+    def first_teams(self) -> tuple[Line, ...]:
+        """The teams that a table shows: of many the first ones, and the reader's own."""
+        if len(self.teams) <= WHOLE:
+            return self.teams
+        return tuple(line for place, line in enumerate(self.teams) if place < ROWS or line.own)
+
+    @property
+    def is_series(self) -> bool:
+        """Whether the evaluations follow each other in time. Several in one period do not: a line between them would
+        show no progress."""
+        return 1 < len(self.periods) == len({period.name for period in self.periods})
+
+
+def progress(
+    session: Session,
+    actor: Actor,
+    campaign_slug: str,
+    now: dt.datetime,
+    *,
+    condition: str | None = None,
+    measure: str | None = None,
+) -> ProgressPage:
+    """Raises NotFound for no such campaign, BadInput for a measure or a condition that it does not have.
+
+    `condition`: one of the campaign's; without it, the one with the most periods. A period whose results or names are
+    held back from the reader is left out and named.
+    """
+    campaign = find_campaign(session, actor, campaign_slug)
+    evaluations = evaluations_of(session, actor, campaign.id)
+    [page] = progress_in(session, actor, campaign, evaluations, now, [condition], measure=measure)
+    return page
+
+
+def progress_in(
+    session: Session,
+    actor: Actor,
+    campaign: Campaign,
+    evaluations: Sequence[Evaluation],
+    now: dt.datetime,
+    conditions: Sequence[str | None],
+    *,
+    measure: str | None = None,
+    candidates: Sequence[Entry] | None = None,
+) -> list[ProgressPage]:
+    """What `progress` gives for each of these conditions, None for the one with the most periods, of a campaign whose
+    evaluations are what `evaluations_of` gives; in as many statements as for one.
+
+    candidates: under the primary measure, what `primary_candidates` gives of them, where the caller has it already
+    """
+    seen = [
+        evaluation
+        for evaluation in evaluations
+        if may_see(actor, evaluation, Sight.RESULTS, now) and may_see(actor, evaluation, Sight.NAMES, now)
+    ]
+    known = tuple(sorted({evaluation.condition for evaluation in evaluations}))
+    for condition in conditions:
+        if condition and condition not in known:
+            listed = ", ".join(name for name in known if name) or "none"
+            raise BadInput(f"condition={condition}: the conditions of this campaign are: {listed}")
+    columns = tuple(column(name) for name in campaign_measures(campaign))
+    by = pick(columns, measure)
+    periods = _periods(session, actor, campaign, seen, now)
+    names = {key: {period.measures[each.name] for each in (by, columns[0])} for key, period in periods.items()}
+    if candidates is None:
+        candidates = load_candidates(session, actor, seen, now, set().union(*names.values()), by=names)
+    entries = [candidate for candidate in candidates if not candidate.late and candidate.evaluation_id in periods]
+    shown = Show(campaign.run_choice.value)
+    numbers = _colour_numbers(entries, periods.values(), columns[0], shown)
+
+    def page(chosen: str) -> ProgressPage:
+        here = sorted(
+            (evaluation for evaluation in evaluations if evaluation.condition == chosen),
+            key=lambda evaluation: (evaluation.period_key, evaluation.title, evaluation.id),
+        )
+        ordered = tuple(periods[evaluation.id] for evaluation in here if evaluation.id in periods)
+        found = _points(entries, ordered, by, shown)
+        competing = [point for point in found if not point.entry.is_baseline]
+        called = told_apart(point.entry.system for point in found)
+        return ProgressPage(
+            campaign=campaign_heading(campaign),
+            conditions=known,
+            condition=chosen,
+            columns=columns,
+            column=by,
+            periods=ordered,
+            systems=_system_lines(competing, numbers, called),
+            teams=_team_lines(competing, by, numbers),
+            baselines=_system_lines([point for point in found if point.entry.is_baseline], numbers, called),
+            held_back=tuple(evaluation.period for evaluation in here if evaluation not in seen),
+            differing=_differing([period.terms for period in ordered]),
+        )
+
+    return [page(condition if condition in known else _longest(evaluations)) for condition in conditions]
+
+
+def _longest(evaluations: Sequence[Evaluation]) -> str:
+    """The condition with the most evaluations, the first by name of several."""
+    counts = Counter(sorted(evaluation.condition for evaluation in evaluations))
+    return counts.most_common(1)[0][0] if counts else ""
+
+
+def _periods(
+    session: Session, actor: Actor, campaign: Campaign, evaluations: Sequence[Evaluation], now: dt.datetime
+) -> dict[int, Period]:
+    """Evaluation id -> its period, for evaluations that have judgments."""
+    by_evaluation = current_sets(session, [evaluation.id for evaluation in evaluations])
+    judged = [
+        (evaluation, by_evaluation[evaluation.id]) for evaluation in evaluations if evaluation.id in by_evaluation
+    ]
+    held = terms_of(session, actor, judged, now)
+    several = Counter((evaluation.condition, evaluation.period) for evaluation in evaluations)
+    periods = {}
+    for evaluation, current in judged:
+        level = current.settings.relevance_level
+        alone = several[evaluation.condition, evaluation.period] == 1
+        periods[evaluation.id] = Period(
+            evaluation_id=evaluation.id,
+            name=evaluation.period,
+            label=evaluation.period if alone else f"{evaluation.period} · {evaluation.title}",
+            slug=evaluation.slug,
+            title=evaluation.title,
+            terms=held[evaluation.id],
+            measures={name: at_level(name, level) for name in campaign_measures(campaign)},
+        )
+    return periods
+
+
+def _differing(held: Sequence[Terms]) -> dict[str, str]:
+    def values(name: str) -> set[object]:
+        return {terms.metric_version if name == "metric_version" else getattr(terms.settings, name) for terms in held}
+
+    return {name: words for name, words in COMPARABLE.items() if len(values(name)) > 1}
+
+
+def _points(entries: Iterable[Entry], periods: Sequence[Period], by: Column, shown: Show) -> list[Point]:
+    """A point for each system in each period that it has a mean in."""
+    found = []
+    for period in periods:
+        here = column(period.measures[by.name])
+        chosen = choose((entry for entry in entries if entry.evaluation_id == period.evaluation_id), shown, here)
+        places = ranks(chosen, here)
+        for entry in chosen:
+            figure = entry.figure(here.name)
+            if figure.mean is not None:
+                found.append(Point(period, entry, figure, places.get(entry.submission_id)))
+    return found
+
+
+def _colour_numbers(
+    entries: Sequence[Entry], periods: Iterable[Period], primary: Column, shown: Show
+) -> dict[int, int]:
+    """System id -> its number: first the systems of the latest period, by the best of their ranks there; then those in
+    the most evaluations, of these the one with the best rank.
+
+    It depends on the whole campaign and on its primary measure only, so that a system has one colour on every page.
+    """
+    ranked = [point for point in _points(entries, list(periods), primary, shown) if point.rank is not None]
+    latest = ranked[0].period.name if ranked else ""  # periods come newest first
+    places: dict[int, list[int]] = {}
+    places_now: dict[int, list[int]] = {}
+    for point in ranked:
+        system, rank = point.entry.system.id, point.rank or 0
+        places.setdefault(system, []).append(rank)
+        if point.period.name == latest:
+            places_now.setdefault(system, []).append(rank)
+    ordered = sorted(
+        places,
+        key=lambda system: (
+            min(places_now.get(system, [len(places) + 1])),
+            -len(places[system]),
+            min(places[system]),
+            system,
+        ),
+    )
+    return {system: number for number, system in enumerate(ordered)}
+
+
+def _system_lines(points: Iterable[Point], numbers: Mapping[int, int], called: Mapping[int, str]) -> tuple[Line, ...]:
+    """One line for each system, in the order of their numbers. called: what they are called, by their ids."""
+    by_system: dict[int, list[Point]] = {}
+    for point in points:
+        by_system.setdefault(point.entry.system.id, []).append(point)
+    lines = []
+    for system, own in by_system.items():
+        label = own[-1].entry.system
+        number = numbers.get(system, len(numbers))
+        own_line = own[-1].entry.own
+        lines.append(Line(label.name, called[system], label, label.team, label.team_slug, number, own_line, tuple(own)))
+    return tuple(sorted(lines, key=lambda line: (line.number, line.name)))
+
+
+def _team_lines(points: Sequence[Point], by: Column, numbers: Mapping[int, int]) -> tuple[Line, ...]:
+    """One line for each team: its best system in each period. Teams are numbered in the order of their systems."""
+    best: dict[str, dict[int, Point]] = {}
+    lowest: dict[str, int] = {}
+    for point in points:
+        system = point.entry.system
+        lowest[system.team_slug] = min(lowest.get(system.team_slug, len(numbers)), numbers.get(system.id, len(numbers)))
+        of_team = best.setdefault(system.team_slug, {})
+        standing = of_team.get(point.period.evaluation_id)
+        if standing is None or by.is_better(point.figure.mean, standing.figure.mean):
+            of_team[point.period.evaluation_id] = point
+    lines = []
+    for number, slug in enumerate(sorted(best, key=lambda slug: (lowest[slug], slug))):
+        own = tuple(best[slug].values())
+        team = own[-1].entry.system.team
+        lines.append(Line(team, team, None, team, slug, number, own[-1].entry.own, own))
+    return tuple(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class FrontPage:
+    """campaigns: as `reads.campaigns.campaigns` lists them; longest: of those that are not archived the one with the
+    most periods, the first of several; years: its progress. Both None where there is none."""
+
+    campaigns: tuple[CampaignSummary, ...]
+    longest: CampaignSummary | None
+    years: ProgressPage | None
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignOverview:
+    """A campaign with its evaluations, and its progress under its primary measure."""
+
+    page: CampaignPage
+    years: ProgressPage
+
+
+def front(session: Session, actor: Actor, now: dt.datetime) -> FrontPage:
+    """Everything that the front page shows."""
+    known = known_to(session, actor)
+    candidates = primary_candidates(session, actor, [evaluation for own in known.values() for evaluation in own], now)
+    found = campaign_summaries(session, actor, known, candidates, now)
+    current = [summary for summary in found if not summary.campaign.archived]
+    longest = max(current, key=lambda one: len(one.periods), default=None)
+    if longest is None:
+        return FrontPage(found, None, None)
+    campaign = next(campaign for campaign in known if campaign.slug == longest.campaign.slug)
+    [years] = progress_in(session, actor, campaign, known[campaign], now, [None], candidates=candidates)
+    return FrontPage(found, longest, years)
+
+
+def campaign_overview(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignOverview:
+    """Everything that a campaign's page shows. Raises NotFound."""
+    found = find_campaign(session, actor, slug)
+    evaluations = evaluations_of(session, actor, found.id)
+    candidates = primary_candidates(session, actor, evaluations, now)
+    [years] = progress_in(session, actor, found, evaluations, now, [None], candidates=candidates)
+    return CampaignOverview(campaign_page(session, actor, found, evaluations, candidates, now), years)

@@ -1,1 +1,0 @@
-"""Every read for a page: a function takes a session and what is asked for, and returns frozen dataclasses."""

@@ -1,0 +1,297 @@
+"""Two runs of an evaluation beside each other: their means, how sure their difference is, and every query."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from leaderboard import metrics, statistics
+from leaderboard.access import Actor, Sight, may_see, require, subset_seen
+from leaderboard.boards.reads.columns import Column, column, columns_of, per_query_columns, pick
+from leaderboard.boards.reads.entries import Entry, Figure, load_entries, told_apart
+from leaderboard.boards.reads.listing import EVERYTHING, BoardQuery
+from leaderboard.boards.reads.paging import Paging, paged
+from leaderboard.boards.reads.ranking import known_order, load_standing
+from leaderboard.db import snapshot
+from leaderboard.errors import BadInput, InvalidFields, NotFound
+from leaderboard.evaluations.reads.find import find_evaluation_and_set
+from leaderboard.evaluations.reads.headings import (
+    EvaluationHeading,
+    JudgedQuery,
+    closed_details,
+    evaluation_heading,
+    queries_of_subset,
+)
+from leaderboard.evaluations.rules.scoring_settings import Judging, ScoringSettings, Subset
+from leaderboard.metrics.aggregation import Columns
+from leaderboard.metrics.segments import Floats
+from leaderboard.metrics.stored import columns_from_values
+from leaderboard.numbers import read_whole
+from leaderboard.results.reads.query_values import load_vectors, value_in
+from leaderboard.statistics import Effects, Interval, PairedTest
+from leaderboard.worker.models import ScoringSet
+
+Pair = tuple[Columns, Columns]
+
+PAGE = 500  # queries
+DRAWN = 2_000_000  # queries drawn for an interval at most: it is worked out while the page is awaited
+
+
+@dataclass(frozen=True, slots=True)
+class RunToCompare:
+    """A run that can be chosen: the one that stands for its system on the board."""
+
+    submission_id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureBeside:
+    """Both means by a measure. difference: first − second; effects: on how many queries which of them is better, None
+    for a measure that has no values on single queries."""
+
+    column: Column
+    first: Figure
+    second: Figure
+    difference: float | None
+    effects: Effects | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedQuery:
+    """Both values on a query. difference: first − second; counted: False for a query that counts into neither mean: it
+    is excluded, left out for want of judgments, or has no value by this measure."""
+
+    external_id: str
+    text: str
+    tags: tuple[str, ...]
+    position: int
+    counted: bool
+    first: float | None
+    second: float | None
+    difference: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two runs, by all measures and query by query by one of them.
+
+    names       what sentences call the two, told apart
+    column      the measure of the interval, the test and the queries
+    interval    of the difference of the means, first − second, over the queries where both have a value; None for a
+                measure that has no values on single queries, as are test and effects
+    test        the randomisation test of the same; it is of this pair alone, and corrected for no other
+    queries, shown  all of them as sorted, and those of this page
+    """
+
+    first: Entry
+    second: Entry
+    names: tuple[str, str]
+    measures: tuple[MeasureBeside, ...]
+    column: Column
+    interval: Interval | None
+    test: PairedTest | None
+    effects: Effects | None
+    sort: str
+    queries: tuple[ComparedQuery, ...]
+    shown: tuple[ComparedQuery, ...]
+    paging: Paging
+
+
+@dataclass(frozen=True, slots=True)
+class ComparePage:
+    """runs: those that can be chosen, by name; compared: None until two are. first: the one that is chosen already."""
+
+    evaluation: EvaluationHeading
+    runs: tuple[RunToCompare, ...]
+    first: int | None
+    compared: Compared | None
+
+
+def compare(
+    session: Session,
+    actor: Actor,
+    campaign_slug: str,
+    slug: str,
+    now: dt.datetime,
+    *,
+    a: str | None = None,
+    b: str | None = None,
+    view: BoardQuery = EVERYTHING,
+) -> ComparePage:
+    """Two runs of a board, by their numbers; without both, what there is to choose from.
+
+    Raises NotAllowed while single queries may not be seen, BadInput for what is no number of a run, InvalidFields
+    for one run twice, NotFound for a run that is on no board of this evaluation.
+    """
+    evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
+    require(may_see(actor, evaluation, Sight.DETAILS, now), closed_details(evaluation))
+    asked = [_number(name, text) for name, text in (("a", a), ("b", b))]
+    wanted = [number for number in asked if number is not None]
+    if len(wanted) > len(set(wanted)):
+        raise InvalidFields({"b": ["the same run twice: choose another one"]})
+    own: dict[int, Entry] = {}
+    if scoring_set is not None and wanted:
+        loaded = load_entries(session, actor, [evaluation], now, scoring_set.settings.measures, runs=wanted)
+        own = {entry.submission_id: entry for entry in loaded if not entry.off_board}
+    if lost := [number for number in wanted if number not in own]:
+        raise NotFound(f"submission {lost[0]} is on no board of {evaluation.title}")
+    compared: Compared | None = None
+    runs: tuple[RunToCompare, ...] = ()
+    if scoring_set is not None:
+        entries = [own[number] for number in wanted]
+        standing = load_standing(session, actor, evaluation, now, column(scoring_set.primary_measure))
+        runs = _runs(standing, entries)
+        if len(entries) == 2:
+            texts = may_see(actor, evaluation, Sight.TEXTS, now)
+            compared = _compared(session, scoring_set, subset_seen(actor, evaluation, now), entries, texts, view)
+    return ComparePage(evaluation_heading(evaluation, now), runs, wanted[0] if wanted else None, compared)
+
+
+def _number(name: str, text: str | None) -> int | None:
+    if not text:
+        return None
+    try:
+        return read_whole(text)
+    except ValueError:
+        raise BadInput(f"{name}={text}: give the number of a run, as its page's address has it") from None
+
+
+def _runs(standing: Sequence[Entry], chosen: Sequence[Entry]) -> tuple[RunToCompare, ...]:
+    """The runs that stand, and those that the address names, by the names of their systems."""
+    entries = {entry.submission_id: entry for entry in (*standing, *chosen)}
+    called = told_apart(entry.system for entry in entries.values())
+    stands = {entry.system_id: entry.submission_id for entry in standing if not entry.late}
+    named = [
+        RunToCompare(
+            number, called[entry.system.id] + ("" if stands.get(entry.system_id) == number else f", {entry.name}")
+        )
+        for number, entry in entries.items()
+    ]
+    return tuple(sorted(named, key=lambda run: (run.name.casefold(), run.submission_id)))
+
+
+def _compared(
+    session: Session,
+    scoring_set: ScoringSet,
+    subset: Subset,
+    entries: Sequence[Entry],
+    texts: bool,
+    view: BoardQuery,
+) -> Compared:
+    settings = scoring_set.settings
+    columns, chosen = columns_of(settings), pick(per_query_columns(scoring_set), view.measure)
+    known = queries_of_subset(session, scoring_set, Subset.ALL, texts)
+    vectors = load_vectors(
+        session, [entry.scoring_id for entry in entries], [*settings.measures, *settings.kept], subset
+    )
+    positions = {query.external_id: query.position for query in known if query.position < settings.queries}
+    order = [positions[query] for query in metrics.query_order(positions)]
+    first, second = (
+        {name: values for (scoring, name), values in vectors.items() if scoring == entry.scoring_id}
+        for entry in entries
+    )
+    pairs = {each.name: _pair(each.name, settings, first, second, order) for each in columns}
+    pair = pairs[chosen.name]
+    shown_queries = [query for query in known if not subset.leaves_out(query.split)]
+    rows = _queries(shown_queries, settings, first.get(chosen.name), second.get(chosen.name))
+    ordered = _sorted(rows, chosen, view.sort)
+    shown, paging = paged(ordered, view.page, PAGE)
+    called = told_apart(entry.system for entry in entries)
+    same = entries[0].system_id == entries[1].system_id
+    names = [entry.name if same else called[entry.system.id] for entry in entries]
+    return Compared(
+        first=entries[0],
+        second=entries[1],
+        names=(names[0], names[1]),
+        measures=tuple(_beside(each, entries, pairs[each.name]) for each in columns),
+        column=chosen,
+        interval=None if pair is None else _interval(chosen, settings, pair),
+        test=None if pair is None else _test(chosen, pair),
+        effects=_effects(chosen, pair),
+        sort=view.sort,
+        queries=ordered,
+        shown=shown,
+        paging=paging,
+    )
+
+
+def _pair(
+    name: str,
+    settings: ScoringSettings,
+    first: Mapping[str, Floats],
+    second: Mapping[str, Floats],
+    order: Sequence[int],
+) -> Pair | None:
+    """What the measure is aggregated from, of both runs, in the order in which values are added up."""
+    measure = metrics.parse(name)
+    mine, theirs = (
+        columns_from_values(measure, own, no_relevant=settings.no_relevant.value, beta=settings.beta)
+        for own in (first, second)
+    )
+    if mine is None or theirs is None:
+        return None
+    return tuple(column[order] for column in mine), tuple(column[order] for column in theirs)
+
+
+def _interval(by: Column, settings: ScoringSettings, pair: Pair) -> Interval:
+    measure = metrics.parse(by.name)
+    least = statistics.least_queries(measure, settings.metric).for_interval
+    resamples = statistics.affordable_resamples(settings.queries, DRAWN)
+    return statistics.difference_interval(*pair, measure.family.aggregation, least=least, resamples=resamples)
+
+
+def _test(by: Column, pair: Pair) -> PairedTest:
+    mine, theirs = _contributions(by, pair)
+    resamples = statistics.affordable_resamples(len(mine), DRAWN)
+    return statistics.randomisation_test(mine, theirs, resamples=resamples)
+
+
+def _effects(by: Column, pair: Pair | None) -> Effects | None:
+    if pair is None or by.direction == "none":
+        return None
+    mine, theirs = _contributions(by, pair)
+    return statistics.effect_sizes(mine, theirs, lower_is_better=by.direction == "lower")
+
+
+def _contributions(by: Column, pair: Pair) -> tuple[Floats, Floats]:
+    """What each query adds to the means of the two, over the queries where both have a value."""
+    aggregation = metrics.parse(by.name).family.aggregation
+    first, second = statistics.common(*pair)
+    return statistics.contributions(first, aggregation), statistics.contributions(second, aggregation)
+
+
+def _beside(by: Column, entries: Sequence[Entry], pair: Pair | None) -> MeasureBeside:
+    first, second = (entry.figure(by.name) for entry in entries)
+    difference = None if first.mean is None or second.mean is None else first.mean - second.mean
+    return MeasureBeside(by, first, second, difference, _effects(by, pair))
+
+
+def _queries(
+    known: Sequence[JudgedQuery], settings: ScoringSettings, first: Floats | None, second: Floats | None
+) -> tuple[ComparedQuery, ...]:
+    rows = []
+    for query in known:
+        mine, theirs = value_in(first, query.position), value_in(second, query.position)
+        judged = query.best_grade is not None or settings.judging is Judging.COMPLETE
+        rows.append(
+            snapshot(
+                ComparedQuery,
+                query,
+                tags=tuple(query.tags),
+                counted=not query.excluded and judged and not (mine is None and theirs is None),
+                first=mine,
+                second=theirs,
+                difference=None if mine is None or theirs is None else mine - theirs,
+            )
+        )
+    return tuple(rows)
+
+
+def _sorted(rows: Sequence[ComparedQuery], by: Column, sort: str) -> tuple[ComparedQuery, ...]:
+    """By position; by one of the runs or their difference, what speaks most for the first run first; "-" the other
+    way."""
+    wanted, backwards = known_order(sort, ("position", "a", "b", "difference"))
+    value = {"a": lambda row: row.first, "b": lambda row: row.second, "difference": lambda row: row.difference}
+    return tuple(by.sort(rows, value[wanted], backwards)) if wanted in value else tuple(rows)

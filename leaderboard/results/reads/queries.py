@@ -1,0 +1,243 @@
+"""The queries of an evaluation, and one query across all systems."""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, Sight, may_see, require, subset_seen
+from leaderboard.boards.reads.columns import Column, column, per_query_columns, pick
+from leaderboard.boards.reads.entries import Entry, told_apart
+from leaderboard.boards.reads.listing import EVERYTHING, BoardQuery
+from leaderboard.boards.reads.paging import ROWS, WHOLE, Paging, paged
+from leaderboard.boards.reads.ranking import Show, known_order, load_standing, show_of
+from leaderboard.db import snapshot
+from leaderboard.errors import NotFound
+from leaderboard.evaluations.reads.find import find_evaluation_and_set, find_query, of_subset
+from leaderboard.evaluations.reads.headings import EvaluationHeading, closed_details, evaluation_heading
+from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.judgments.models import Judgment, Query
+from leaderboard.results.reads.query_values import QuerySpread, load_slices, load_vectors, spread_of, value_in
+from leaderboard.worker.models import ScoringSet
+
+PAGE = 500  # queries
+
+
+@dataclass(frozen=True, slots=True)
+class QueryHeading:
+    """text, description, tags: empty until the evaluation opens. relevant: documents judged at least as relevant as the
+    evaluation asks; None where that may not be seen."""
+
+    external_id: str
+    text: str
+    description: str
+    tags: tuple[str, ...]
+    position: int
+    relevant: int | None
+    excluded: bool
+    excluded_because: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySummary:
+    """The median, best and worst value over the board's systems on one query; None where no system has one."""
+
+    query: QueryHeading
+    median: float | None
+    best: float | None
+    worst: float | None
+    best_system: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueryListPage:
+    """texts_open: whether texts and tags may be seen; details_open: whether values may; systems: how many these are
+    taken over; queries: those of this page."""
+
+    evaluation: EvaluationHeading
+    texts_open: bool
+    details_open: bool
+    closed_because: str
+    columns: tuple[Column, ...]
+    column: Column | None
+    systems: int
+    sort: str
+    tag: str
+    queries: tuple[QuerySummary, ...]
+    paging: Paging
+
+    @property
+    def as_file(self) -> str:
+        """Id, text and tags of each, as `leaderboard score --queries` reads them."""
+        rows = (
+            (row.query.external_id, " ".join(row.query.text.split()), ",".join(row.query.tags)) for row in self.queries
+        )
+        return "".join("\t".join(row) + "\n" for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """One system on one query: its values, in the columns' order."""
+
+    entry: Entry
+    values: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPage:
+    """rows: those of this page; ends: the lowest and the highest value of the column that all are sorted by."""
+
+    evaluation: EvaluationHeading
+    query: QueryHeading
+    columns: tuple[Column, ...]
+    column: Column
+    show: Show
+    sort: str
+    rows: tuple[QueryResult, ...]
+    ends: tuple[float, ...]
+    paging: Paging
+    previous: str | None
+    next: str | None
+
+
+def query_list(
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime, view: BoardQuery = EVERYTHING
+) -> QueryListPage:
+    """One page of the list, or all of it, of the queries that the reader may know of. Texts and tags open with the
+    evaluation, values with the details.
+
+    Raises NotFound for no such evaluation, BadInput for a measure or an order that it does not have.
+    """
+    evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
+    details = may_see(actor, evaluation, Sight.DETAILS, now)
+    texts = may_see(actor, evaluation, Sight.TEXTS, now)
+    subset = subset_seen(actor, evaluation, now)
+    queries = session.scalars(sa.select(Query).where(*of_subset(evaluation.id, subset)).order_by(Query.position)).all()
+    if view.tag:
+        queries = [query for query in queries if texts and view.tag in query.tags]
+    heading = evaluation_heading(evaluation, now)
+    if scoring_set is None or not details:
+        plain = [QuerySummary(query_heading(query, None, texts), None, None, None, "") for query in queries]
+        shown, paging = paged(plain, view.page, PAGE)
+        because = "" if details else closed_details(evaluation)
+        return QueryListPage(heading, texts, False, because, (), None, 0, "", view.tag, shown, paging)
+    columns = per_query_columns(scoring_set)
+    by = pick(columns, view.measure)
+    entries = load_standing(session, actor, evaluation, now, by)
+    vectors = load_vectors(session, [entry.scoring_id for entry in entries], [by.name], subset)
+    with_values = [entry for entry in entries if (entry.scoring_id, by.name) in vectors]
+    spread = spread_of([vectors[entry.scoring_id, by.name] for entry in with_values], by)
+    called = told_apart(entry.system for entry in with_values)
+    names = [called[entry.system.id] for entry in with_values]
+    relevant = relevant_documents(session, scoring_set)
+    rows = [_summary(query_heading(query, relevant.get(query.id, 0), texts), spread, names) for query in queries]
+    shown, paging = paged(_sorted(rows, by, view.sort), view.page, PAGE)
+    return QueryListPage(heading, texts, True, "", columns, by, len(entries), view.sort, view.tag, shown, paging)
+
+
+def query(
+    session: Session,
+    actor: Actor,
+    campaign_slug: str,
+    slug: str,
+    external_id: str,
+    now: dt.datetime,
+    view: BoardQuery = EVERYTHING,
+) -> QueryPage:
+    """One page of the systems on a query, where they are more than WHOLE, or all of them.
+
+    Raises NotFound for no such query, NotAllowed while single queries may not be seen.
+    """
+    evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
+    require(may_see(actor, evaluation, Sight.DETAILS, now), closed_details(evaluation))
+    subset = subset_seen(actor, evaluation, now)
+    row = find_query(session, evaluation, external_id, subset)
+    if scoring_set is None:
+        raise NotFound(f"nothing is known of query {external_id} yet")
+    columns = per_query_columns(scoring_set)
+    show = show_of(view.show, evaluation.campaign.run_choice)
+    by = pick(columns, view.sort.removeprefix("-"))
+    entries = load_standing(session, actor, evaluation, now, column(scoring_set.primary_measure), show)
+    entries.sort(key=lambda entry: (entry.system.name.casefold(), entry.submission_id))
+    scorings = [entry.scoring_id for entry in entries]
+    sorted_by = load_slices(session, scorings, [by.name], subset, row.position)
+    ends = [value for value in sorted_by.values() if value is not None]
+    entries = by.sort(entries, lambda entry: sorted_by.get((entry.scoring_id, by.name)), view.sort.startswith("-"))
+    shown, paging = paged(entries, view.page if len(entries) > WHOLE else None, ROWS)
+    names = [each.name for each in columns]
+    others = [name for name in names if name != by.name]
+    values = sorted_by | load_slices(session, [entry.scoring_id for entry in shown], others, subset, row.position)
+    relevant = relevant_documents(session, scoring_set, row.id).get(row.id, 0)
+    previous, following = neighbours(session, row, subset)
+    return QueryPage(
+        evaluation=evaluation_heading(evaluation, now),
+        query=query_heading(row, relevant, may_see(actor, evaluation, Sight.TEXTS, now)),
+        columns=columns,
+        column=by,
+        show=show,
+        sort=view.sort,
+        rows=tuple(
+            QueryResult(entry, tuple(values.get((entry.scoring_id, name)) for name in names)) for entry in shown
+        ),
+        ends=(min(ends), max(ends)) if ends else (),
+        paging=paging,
+        previous=previous,
+        next=following,
+    )
+
+
+def _summary(heading: QueryHeading, spread: QuerySpread, names: Sequence[str]) -> QuerySummary:
+    """names: of the systems that the spread is over."""
+    at = heading.position
+    median, best, worst = (value_in(values, at) for values in (spread.median, spread.best, spread.worst))
+    return QuerySummary(heading, median, best, worst, "" if best is None else names[spread.first[at]])
+
+
+def _sorted(rows: list[QuerySummary], by: Column, sort: str) -> tuple[QuerySummary, ...]:
+    """By position; or by median, best or relevant, with "-" the other way; undefined last either way."""
+    wanted, backwards = known_order(sort, ("position", "median", "best", "relevant"))
+    if wanted in {"median", "best"}:
+        rows = by.sort(rows, lambda row: getattr(row, wanted), backwards)
+    elif wanted == "relevant":
+        rows.sort(key=lambda row: row.query.relevant or 0, reverse=not backwards)
+    return tuple(rows)
+
+
+def relevant_documents(session: Session, scoring_set: ScoringSet, query_id: int | None = None) -> dict[int, int]:
+    """Query id -> documents judged relevant at the set's level; queries without any are absent."""
+    statement = (
+        sa.select(Judgment.query_id, sa.func.count())
+        .where(
+            Judgment.revision_id == scoring_set.revision_id,
+            Judgment.grade >= scoring_set.settings.relevance_level,
+        )
+        .group_by(Judgment.query_id)
+    )
+    if query_id is not None:
+        statement = statement.where(Judgment.query_id == query_id)
+    return dict(session.execute(statement).all())
+
+
+def neighbours(session: Session, found: Query, subset: Subset) -> tuple[str | None, str | None]:
+    """The external ids of the queries of the subset before and after, in the evaluation's order."""
+    of_evaluation = sa.select(Query.external_id).where(*of_subset(found.evaluation_id, subset))
+    before = of_evaluation.where(Query.position < found.position).order_by(Query.position.desc()).limit(1)
+    after = of_evaluation.where(Query.position > found.position).order_by(Query.position).limit(1)
+    previous, following = session.execute(sa.select(before.scalar_subquery(), after.scalar_subquery())).one()
+    return previous, following
+
+
+def query_heading(found: Query, relevant: int | None, texts: bool) -> QueryHeading:
+    """What a page shows of a query. relevant: how many documents are relevant; None where that is not to be seen.
+    texts: whether its text, description and tags may be seen."""
+    return snapshot(
+        QueryHeading,
+        found,
+        text=found.text if texts else "",
+        description=found.description if texts else "",
+        tags=tuple(found.tags) if texts else (),
+        relevant=relevant,
+        excluded=found.excluded_at is not None,
+    )

@@ -1,0 +1,371 @@
+"""What one run scored: its means, its rank, its values query by query beside the median of all systems; and its score
+receipt: everything that its figures follow from, and the command that computes them again."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard import metrics
+from leaderboard.access import Actor, Sight, may_see
+from leaderboard.boards.reads.columns import Column, per_query_columns, pick
+from leaderboard.boards.reads.entries import NO_FIGURE, Disclosure, Entry, Figure, SystemLabel
+from leaderboard.boards.reads.paging import Paging, paged
+from leaderboard.boards.reads.ranking import known_order, load_standing, ranks
+from leaderboard.db import snapshot
+from leaderboard.evaluations.reads.headings import (
+    EvaluationHeading,
+    Terms,
+    closed_details,
+    evaluation_heading,
+    judged_queries,
+    queries_of_subset,
+    terms,
+)
+from leaderboard.evaluations.rules.scoring_settings import Judging, NoRelevant, Subset
+from leaderboard.metrics.families.detection import AQWV
+from leaderboard.metrics.families.sweep import MQWV
+from leaderboard.results.reads.query_values import load_vectors, spread_of, value_in
+from leaderboard.results.rules import JUDGMENTS, KNOWN, QUERIES, SUBTOPICS, score_command, takes_highest_grade
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.reads.status import ScoredSubmission, find_scored, label_of
+from leaderboard.worker.models import Score, Scoring, ScoringSet
+
+PAGE = 500  # queries
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class QueryValues:
+    """A run on one query: its values in the columns' order, and the median over all systems of the page's measure.
+
+    `counted` is False for a query that is excluded, or left out for want of judgments.
+    """
+
+    external_id: str
+    text: str
+    tags: tuple[str, ...]
+    position: int
+    missing: bool
+    counted: bool
+    values: tuple[float | None, ...]
+    median: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdCost:
+    """What the choice of threshold cost a run: MQWV − AQWV, at one relevance level.
+
+    name     of the difference: "MQWV − AQWV"
+    figure   rounded for its reader as all figures are; None where no single θ gives the run's decisions: these may be
+             better than any θ, and the difference negative
+    """
+
+    name: str
+    figure: Figure | None
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionResults:
+    """The means of a scored run, and its values query by query where those may be seen.
+
+    columns, figures  every measure with its mean; value_columns: those that have values on single queries
+    queries, shown   all of them as sorted, and those of this page
+    threshold_costs  for each MQWV whose AQWV is shown too
+    rank     on the board by the primary measure; None when another run stands for its system, or it is not ranked
+    ranked   how many runs are ranked
+    compared_with  how many systems the medians are over, this one included; 0 where other runs may not be seen
+    standing  the run that stands for its system on the board, this one or another; None where its place is empty
+    empty_because  then, what became of the run that stood
+    missing   external ids of the queries that this reader may know of and that the run has no list for
+    nothing_relevant  those of them that are judged, and without a relevant document; None where this reader may not
+                      know which
+    not_judged        those of them that nobody judged, where these are left out; None likewise
+    """
+
+    id: int
+    evaluation: EvaluationHeading
+    system: SystemLabel
+    terms: Terms
+    columns: tuple[Column, ...]
+    value_columns: tuple[Column, ...]
+    figures: tuple[Figure, ...]
+    threshold_costs: tuple[ThresholdCost, ...]
+    rank: int | None
+    ranked: int
+    details_open: bool
+    details_closed_because: str
+    column: Column
+    sort: str
+    queries: tuple[QueryValues, ...]
+    shown: tuple[QueryValues, ...]
+    paging: Paging
+    missing: tuple[str, ...]
+    nothing_relevant: tuple[str, ...] | None
+    not_judged: tuple[str, ...] | None
+    standing: Entry | None
+    empty_because: str
+    compared_with: int
+
+
+def results(
+    session: Session,
+    actor: Actor,
+    submission_id: int,
+    now: dt.datetime,
+    *,
+    measure: str | None = None,
+    sort: str | None = None,
+    page: int = 1,
+) -> SubmissionResults:
+    """Raises NotFound when the run is not scored, or this reader may not know of it; NotAllowed where its results
+    are not open.
+    """
+    scored = find_scored(session, actor, submission_id, now)
+    run, scoring, scoring_set = scored.run, scored.scoring, scored.scoring_set
+    evaluation = run.evaluation
+    held = terms(session, actor, evaluation, scoring_set, now, run.team_id)
+    value_columns = per_query_columns(scoring_set)
+    column = pick(value_columns, measure)
+    scores = _scores(session, scored)
+    disclosure, own = Disclosure(actor, evaluation, scoring_set, now), actor.is_in(run.team_id)
+    figures = _figures(scored, scores, disclosure, own)
+    on_board = load_standing(session, actor, evaluation, now, held.primary)
+    standing = next((entry for entry in on_board if (entry.system_id, entry.late) == (run.system_id, run.late)), None)
+    public = may_see(actor, evaluation, Sight.RESULTS, now)
+    places = ranks(on_board, held.primary) if public else {}
+    others = [entry.scoring_id for entry in on_board if public]
+    rows = _values(session, actor, scored, scores, column, others, now) if scored.details else ()
+    queries = _sorted(rows, value_columns, column, sort or "")
+    shown, paging = paged(queries, page, PAGE)
+    missing = tuple(scoring_set.settings.counted(scoring.missing, scored.subset))
+    not_judged = set(scoring.unjudged)
+    judged = [query for query in missing if query not in not_judged]
+    return SubmissionResults(
+        id=run.id,
+        evaluation=evaluation_heading(evaluation, now),
+        system=label_of(session, actor, run, now),
+        terms=held,
+        columns=held.columns,
+        value_columns=value_columns,
+        figures=tuple(figures.get(each.name, NO_FIGURE) for each in held.columns),
+        threshold_costs=_threshold_costs(scoring, scores, held, disclosure, own),
+        rank=places.get(run.id),
+        ranked=len(places),
+        details_open=scored.details,
+        details_closed_because="" if scored.details else closed_details(evaluation),
+        column=column,
+        sort=sort or "",
+        queries=queries,
+        shown=shown,
+        paging=paging,
+        missing=missing,
+        nothing_relevant=_nothing_relevant(session, scoring_set, judged) if scored.details else None,
+        not_judged=tuple(query for query in missing if query in not_judged) if scored.details else None,
+        standing=standing,
+        empty_because="" if standing else _why_empty(session, run),
+        compared_with=len(on_board) if public else 0,
+    )
+
+
+def _figures(
+    scored: ScoredSubmission, scores: Mapping[str, Score], disclosure: Disclosure, own: bool
+) -> dict[str, Figure]:
+    """Measure -> the run's figure; none of a run that was taken off the board and has lost its place."""
+    run = scored.run
+    if not run.holds_place and (run.withdrawn_at is not None or run.ruling is not None):
+        return {}
+    return {
+        name: disclosure.figure(name, own, score.mean, score.low, score.high, score.count)
+        for name, score in scores.items()
+    }
+
+
+def _why_empty(session: Session, run: Submission) -> str:
+    """What became of the run that stood for a run's system, of those that hold their place though they are gone."""
+    own = Submission.evaluation_id == run.evaluation_id, Submission.system_id == run.system_id
+    gone = session.scalars(
+        sa.select(Submission.ruling).where(*own, Submission.late == run.late, Submission.holds_place)
+    )
+    why = {"was withdrawn after closing" if ruling is None else "was taken off by the organisers" for ruling in gone}
+    return " or ".join(sorted(why, reverse=True))
+
+
+def _scores(session: Session, scored: ScoredSubmission) -> dict[str, Score]:
+    """Measure -> the run's score, with its values on each query where those are seen."""
+    statement = sa.select(Score).where(Score.scoring_id == scored.scoring.id, Score.subset == scored.subset)
+    if scored.details:
+        statement = statement.options(sa.orm.undefer(Score.values))
+    return {score.measure: score for score in session.scalars(statement)}
+
+
+def _threshold_costs(
+    scoring: Scoring, scores: Mapping[str, Score], held: Terms, disclosure: Disclosure, own: bool
+) -> tuple[ThresholdCost, ...]:
+    shown = {metrics.parse(column.name): column.name for column in held.columns}
+    costs = []
+    for measure, maximum in shown.items():
+        actual = shown.get(AQWV(rel=measure.arguments["rel"])) if measure.family is MQWV else None
+        if actual is None:
+            continue
+        best, chosen, name = scores[maximum], scores[actual], f"{maximum} − {actual}"
+        if not scoring.facts["one_threshold"]:
+            costs.append(ThresholdCost(name, None))
+        elif best.mean is not None and chosen.mean is not None:
+            difference = best.mean - chosen.mean
+            lost = difference if difference > ROUNDING else 0.0  # below 0 by rounding only
+            figure = disclosure.figure(maximum, own, lost, best.lost_low, best.lost_high, best.count)
+            costs.append(ThresholdCost(name, figure))
+    return tuple(costs)
+
+
+def _nothing_relevant(session: Session, scoring_set: ScoringSet, queries: Sequence[str]) -> tuple[str, ...]:
+    """Those of the queries, by external id, for which no document is judged relevant."""
+    grades = {query.external_id: query.best_grade for query in judged_queries(session, [scoring_set])[scoring_set.id]}
+    level = scoring_set.settings.relevance_level
+    return tuple(query for query in queries if (best := grades[query]) is None or best < level)
+
+
+def _values(
+    session: Session,
+    actor: Actor,
+    scored: ScoredSubmission,
+    scores: Mapping[str, Score],
+    column: Column,
+    others: Sequence[int],
+    now: dt.datetime,
+) -> tuple[QueryValues, ...]:
+    """others: the scorings that the medians by `column` are over"""
+    scoring, scoring_set = scored.scoring, scored.scoring_set
+    vectors = load_vectors(session, others, [column.name], scored.subset)
+    medians = spread_of(list(vectors.values()), column).median
+    texts = may_see(actor, scored.run.evaluation, Sight.TEXTS, now)
+    columns = per_query_columns(scoring_set)
+    own = [scores[each.name].values if each.name in scores else None for each in columns]
+    missing, unjudged = set(scoring.missing), set(scoring.unjudged)
+    return tuple(
+        snapshot(
+            QueryValues,
+            query,
+            tags=tuple(query.tags),
+            missing=query.external_id in missing,
+            counted=not query.excluded and query.external_id not in unjudged,
+            values=tuple(value_in(values, query.position) for values in own),
+            median=value_in(medians, query.position),
+        )
+        for query in queries_of_subset(session, scoring_set, scored.subset, texts)
+    )
+
+
+def _sorted(
+    rows: Sequence[QueryValues], columns: Sequence[Column], column: Column, sort: str
+) -> tuple[QueryValues, ...]:
+    """By position; by a column, best first; or by the `difference` to the median; "-" the other way."""
+    wanted, backwards = known_order(sort, ("position", *(each.name for each in columns), "difference"))
+    by = next((one for one in columns if one.name == wanted), None)
+    place = columns.index(by or column)
+    if by is not None:
+        return tuple(by.sort(rows, lambda row: row.values[place], backwards))
+    if wanted == "difference":
+        return tuple(column.sort(rows, lambda row: _difference(row, place), backwards))
+    return tuple(rows)
+
+
+def _difference(row: QueryValues, place: int) -> float | None:
+    value = row.values[place]
+    return None if value is None or row.median is None else value - row.median
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a scored run's figures follow from, as far as the reader may know it.
+
+    sha256, md5            of the file as received; empty for readers to whom the run's team is not named: a team that
+                           gives its hashes elsewhere would be known by them
+    filename               as it was sent; empty for readers outside the team
+    revision               the number of the judgments' revision
+    judgments_sha256       its hash, and settings_sha256 that of the scoring set's settings: both depend on judgments
+                           and hidden queries, and are None for readers to whom these are closed
+    judgments_published    whether the reader may fetch the judgments, whose page has the hash of the file too
+    queries                whether the reader's figures are over all queries or over the shown ones
+    command                for a shell; "" where the reader could not run it or would not get the figures that they see,
+                           and `no_command` says why then
+    needs                  the files that the command names beside the run
+    """
+
+    submission: int
+    sha256: str
+    md5: str
+    filename: str
+    scored_at: dt.datetime | None
+    metric_version: str
+    revision: int
+    judgments_sha256: str | None
+    judgments_published: bool
+    settings_sha256: str | None
+    queries: Subset
+    beta: float | None
+    no_relevant: NoRelevant
+    compat: int
+    relevance_level: int
+    judging: Judging
+    documents: int | None
+    threshold: float | None
+    command: str
+    no_command: str
+    needs: tuple[str, ...]
+
+
+def receipt(session: Session, actor: Actor, submission_id: int, now: dt.datetime) -> Receipt:
+    """Raises NotFound for no such run, for one that is not scored, and for one that the reader may not know of;
+    NotAllowed where its results are not open.
+    """
+    scored = find_scored(session, actor, submission_id, now)
+    run, scoring, scoring_set, subset = scored.run, scored.scoring, scored.scoring_set, scored.subset
+    evaluation = run.evaluation
+    settings = terms(session, actor, evaluation, scoring_set, now, run.team_id).settings
+    inside = actor.answers_for(run.team_id, evaluation.campaign_id)
+    from_judgments = any(map(takes_highest_grade, settings.scored))
+    command = no_command = ""
+    if not scored.details:
+        no_command = (
+            "The command that computes these figures again stands here once single queries are open: until then the "
+            "figures are rounded and the judgments closed."
+        )
+    elif from_judgments and subset is Subset.SHOWN:
+        no_command = "A measure takes the highest grade of all judgments, those of hidden queries too."
+    else:
+        known = queries_of_subset(session, scoring_set, subset, texts=False)
+        in_set = [query.external_id for query in known if query.position < settings.queries]
+        counted = set(settings.counted(in_set, subset))
+        excluded = [query.external_id for query in known if query.external_id not in counted]
+        highest = settings.highest_grade if from_judgments else None
+        command = score_command(settings, run.filename if inside else "RUN", run.threshold, excluded, highest)
+    needed = {
+        JUDGMENTS: True,
+        QUERIES: settings.judging is Judging.COMPLETE,
+        KNOWN: settings.known,
+        SUBTOPICS: settings.subtopics,
+    }
+    whole = scored.details and subset is Subset.ALL
+    return snapshot(
+        Receipt,
+        settings,
+        submission=run.id,
+        sha256=run.sha256 if scored.named else "",
+        md5=run.md5 if scored.named else "",
+        filename=run.filename if inside else "",
+        scored_at=scoring.finished_at,
+        metric_version=scoring_set.metric_version,
+        revision=scoring_set.revision.number,
+        judgments_sha256=scoring_set.revision.sha256 if whole else None,
+        judgments_published=may_see(actor, evaluation, Sight.JUDGMENTS, now),
+        settings_sha256=scoring_set.settings_hash if whole else None,
+        queries=subset,
+        threshold=run.threshold,
+        command=command,
+        no_command=no_command,
+        needs=tuple(file for file, is_needed in needed.items() if is_needed) if command else (),
+    )

@@ -1,1 +1,0 @@
-"""Every write: a function takes a session, the actor and plain values; the caller owns the transaction."""

@@ -1,0 +1,417 @@
+"""Submitting a run, following it, and what its team may still do with it."""
+
+import re
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgspec
+from flask import request
+from msgspec import UNSET, UnsetType
+from sqlalchemy.orm import Session
+from werkzeug.datastructures import MultiDict
+
+from leaderboard.accounts.rules import Scope
+from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, TooLarge
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.form_fields import form_fields
+from leaderboard.evaluations.rules.form_fields import checked_answers
+from leaderboard.evaluations.writes.form_fields import agreements_of
+from leaderboard.formats import HEADER_BYTES, Metadata, run_metadata, side_metadata
+from leaderboard.numbers import read_number
+from leaderboard.store import Received
+from leaderboard.submissions.api.runs import require_seen
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.pages.checks import check_received
+from leaderboard.submissions.pages.submit import Place, count_rejected, header_of
+from leaderboard.submissions.reads import status as reads
+from leaderboard.submissions.reads.checks import expected_of
+from leaderboard.submissions.reads.effects import Act
+from leaderboard.submissions.reads.form import submitting
+from leaderboard.submissions.reads.status import SubmissionStatus
+from leaderboard.submissions.rules.checks import require_sound
+from leaderboard.submissions.rules.selection import Designation
+from leaderboard.submissions.writes import submissions
+from leaderboard.teams.models import System, Team
+from leaderboard.teams.reads.find import find_own_team, find_system
+from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.web import uploads
+from leaderboard.web.api.endpoints import answered, get, post
+from leaderboard.web.context import actor, clock, now, read, reading, writing
+from leaderboard.web.request_limits import require_text
+
+KEY = re.compile(r"[\x21-\x7e]{1,200}")
+ANSWER, AGREEMENT = "answer-", "agreement-"
+YES = ("yes", "true", "1")
+MAKE_ONE = "to make one, name it as new_system (--new-system) in place of system: it is made with its run"
+
+
+class Run(msgspec.Struct):
+    """A run as it is sent: the fields first, then the file.
+
+    Beside these, answers to the evaluation's own fields are called `answer-…`, and agreements are accepted with
+    `agreement-…` = the number of the version that you read. beside: a YAML file with metadata of the run. yes: yes, to
+    a run that is meant so though it is most likely a slip.
+    """
+
+    team: str
+    run: bytes
+    system: str = ""
+    new_system: str = ""
+    designation: Designation = Designation.CONTRASTIVE
+    stand: str = "no"
+    threshold: str = ""
+    label: str = ""
+    notes: str = ""
+    version: str = ""
+    yes: str = "no"
+    beside: bytes = b""
+
+    further: ClassVar[Mapping[str, Any]] = {  # patterns of names that an evaluation makes, for the document
+        f"^{ANSWER}[a-z]": {"type": "string"},
+        f"^{AGREEMENT}[a-z]": {"type": "string", "pattern": "^[0-9]+$"},
+    }
+
+
+KNOWN = frozenset(Run.__struct_fields__) - {"run", "beside"}
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """because: why, which whoever sees the run reads; seen: as its effect was told: nothing is done where it would
+    change something else by now.
+    """
+
+    because: str = ""
+    seen: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """seen: as its effect was told: nothing is done where it would change something else by now."""
+
+    seen: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A run's label, and its notes for the team and the organisers; what is left out stays."""
+
+    label: str | UnsetType = UNSET
+    notes: str | UnsetType = UNSET
+
+
+@post("/campaigns/<campaign>/evaluations/<evaluation>/submissions", Scope.SUBMIT, form=Run, status=HTTPStatus.CREATED)
+def submit_run(campaign: str, evaluation: str) -> SubmissionStatus:
+    """Submits a run. Name the team, and one of its systems (system) or one to make (new_system); the file, `run`, comes
+    last. With a header `Idempotency-Key` a second try answers with the first one's submission and takes no second run;
+    another file, team, system, θ or other answers under the same key are refused (409).
+    A file that would be rejected is refused with its problems (`fields.run`), and a run that is most likely a slip with
+    warnings (`fields.yes`), unless `yes` is yes: nothing of it is kept.
+    """
+    page = read(submitting, campaign, evaluation)
+    key = _key()
+    earlier = _sent(key, page.evaluation.id)
+    if earlier is not None:
+        _require_same(earlier.id)
+        return answered(earlier)
+    place = _Place(page.evaluation.id)
+    try:
+        posted, upload = _received(page.evaluation.id, place, key)
+        run = _taken(page.evaluation.id, posted, upload, place, key)
+    except (Conflict, InvalidFields):
+        if (earlier := _sent(key, page.evaluation.id)) is not None:  # two tries came at the same moment
+            return answered(earlier)
+        raise
+    return read(reads.status, run)
+
+
+@get("/sendings/<key>", Scope.READ)
+def sending(key: str) -> SubmissionStatus:
+    """The submission that you sent under an idempotency key; 404 where none was taken."""
+    found = _sent(key, None)
+    if found is None:
+        raise NotFound
+    return found
+
+
+@post("/submissions/<int:submission>/withdraw", Scope.SUBMIT)
+def withdraw_run(submission: int, body: Withdrawal) -> SubmissionStatus:
+    """Takes a run off every board. It stays on record."""
+    read(reads.status, submission)  # what may not be seen can't be withdrawn either
+    with writing() as session:
+        require_seen(submission, Act.WITHDRAW, body.seen)
+        run = session.get_one(Submission, submission)
+        submissions.withdraw(session, actor(), run, because=body.because, now=clock())
+    return read(reads.status, submission)
+
+
+@post("/submissions/<int:submission>/stand", Scope.SUBMIT)
+def let_run_stand(submission: int, body: Choice) -> SubmissionStatus:
+    """Lets a contrastive run stand for its system on the board, in place of another one."""
+    read(reads.status, submission)
+    with writing() as session:
+        require_seen(submission, Act.STAND, body.seen)
+        submissions.let_stand(session, actor(), session.get_one(Submission, submission), now=clock())
+    return read(reads.status, submission)
+
+
+@post("/submissions/<int:submission>/primary", Scope.SUBMIT)
+def make_run_primary(submission: int, body: Choice) -> SubmissionStatus:
+    """Makes a scored run its team's primary one in the evaluation."""
+    read(reads.status, submission)
+    with writing() as session:
+        require_seen(submission, Act.PRIMARY, body.seen)
+        submissions.make_primary(session, actor(), session.get_one(Submission, submission), now=clock())
+    return read(reads.status, submission)
+
+
+@post("/submissions/<int:submission>/describe", Scope.SUBMIT)
+def describe_run(submission: int, body: Words) -> SubmissionStatus:
+    """Gives a run another label, other notes, or both; the trail keeps what they were."""
+    read(reads.status, submission)
+    label = None if body.label is UNSET else body.label
+    notes = None if body.notes is UNSET else body.notes
+    with writing() as session:
+        submissions.describe(session, actor(), session.get_one(Submission, submission), label=label, notes=notes)
+    return read(reads.status, submission)
+
+
+class _Place(Place):
+    """The place of a file that a program sends: its form names team and system by their parts of an address."""
+
+    def hold(self, fields: MultiDict[str, str]) -> None:
+        super().hold(fields)
+        with reading() as session:  # only now: whose team it is not must not learn of its systems
+            _system(session, self.team(session, fields), fields)
+
+    def team(self, session: Session, fields: MultiDict[str, str]) -> Team:
+        return _team(session, fields, self._evaluation_id)
+
+
+def _team(session: Session, fields: MultiDict[str, str], evaluation_id: int) -> Team:
+    unknown = [name for name in fields if name not in KNOWN and not name.startswith((ANSWER, AGREEMENT))]
+    if unknown:
+        known = ", ".join((*sorted(KNOWN), f"{ANSWER}…", f"{AGREEMENT}…"))
+        raise InvalidFields({name: [f"is not known here; known are: {known}"] for name in unknown})
+    twice = {name: ["is given twice"] for name, values in fields.lists() if len(values) > 1}
+    if twice:
+        raise InvalidFields(twice)
+    if not fields.get("team"):
+        raise InvalidFields({"team": ["name the team, before the file"]})
+    campaign = session.get_one(Evaluation, evaluation_id).campaign_id
+    try:
+        team = find_own_team(session, actor(), fields["team"], campaign)
+    except NotFound as error:
+        raise InvalidFields({"team": [error.message]}) from None
+    if bool(fields.get("system")) == bool(fields.get("new_system")):
+        raise InvalidFields({"system": ["give either system, or new_system to make one, before the file"]})
+    return team
+
+
+def _system(session: Session, team: Team, fields: MultiDict[str, str]) -> System | NewSystem:
+    if new := fields.get("new_system"):
+        return NewSystem(new)
+    try:
+        return find_system(session, team.slug, fields["system"])
+    except NotFound as error:
+        raise InvalidFields({"system": [error.message, MAKE_ONE]}) from None
+
+
+def _received(evaluation_id: int, place: Place, key: str | None) -> tuple[uploads.Posted, Received]:
+    """This request's form and its file, which is in the store. Raises for what is not taken in, and keeps no file."""
+    with ExitStack() as without_file:
+        without_file.callback(place.give_up)
+        sound = partial(_require_sound, evaluation_id, place, key)
+        posted = uploads.receive("run", place.hold, {"beside": HEADER_BYTES}, require_text, sound)
+        if posted.upload is not None:
+            without_file.pop_all()  # what counts the file ends its place
+    if posted.refusal is not None:
+        raise posted.refusal
+    if posted.refused is not None:
+        raise TooLarge(posted.refused, "run")
+    if posted.upload is None:
+        raise InvalidFields({"run": ["send the run's file, as the last part of the form"]})
+    return posted, posted.upload
+
+
+def _require_sound(
+    evaluation_id: int, place: Place, key: str | None, posted: uploads.Posted, upload: Received, path: Path
+) -> None:
+    """Raises InvalidFields with all that is wrong with the form and the file, and Doubtful where only a yes is lacking.
+
+    So nothing of either is kept, and mistakes in the form cost nothing. But an answer that tells of queries which the
+    sender may not know of costs what the worker's verdict would: the file counts among the person's rejected ones.
+    """
+    fields, wrong = posted.fields, Gathered()
+    with suppress(_Tried), wrong, writing() as session:
+        header = run_metadata(path, upload.filename)
+        _submit(session, evaluation_id, posted, upload, place, key, header, only_try=True)
+        raise _Tried
+    threshold = None
+    if "threshold" not in wrong.fields:
+        threshold = threshold_of(fields)
+    with reading() as session:
+        expected = expected_of(session, actor(), session.get_one(Evaluation, evaluation_id), now(), to_submit=True)
+        team = _team(session, fields, evaluation_id).id
+    if "threshold" in wrong.fields:  # it is told to be wrong, so not to be lacking as well
+        expected = replace(expected, returned_by=())
+    found = check_received(expected, evaluation_id, upload, path, threshold, [team])
+    with ExitStack() as unless_sound:
+        if found.tells_of_hidden:
+            unless_sound.callback(count_rejected, evaluation_id, posted.received_at, place)
+        try:
+            require_sound(found, yes=fields.get("yes") in YES)
+        except InvalidFields as error:
+            if not wrong.fields:
+                raise
+            wrong.fields |= error.fields
+        wrong.raise_any()
+        unless_sound.pop_all()
+
+
+class _Tried(Exception):
+    """A run could be submitted: what was written is rolled back, since its file is still to be looked at."""
+
+
+def _require_same(earlier: int) -> None:
+    """Raises Conflict where this request's form is not the one that made the submission, as far as nobody may change it
+    later: its file, team, system, θ and answers.
+    """
+
+    def compare(posted: uploads.Posted, upload: Received, _: Path) -> None:
+        with reading() as session:
+            run = session.get_one(Submission, earlier)
+            fields = posted.fields
+            team = _team(session, fields, run.evaluation_id)
+            system = _system(session, team, fields)
+            asked = form_fields(run.evaluation)
+            answers = checked_answers(asked, _answers(fields), complete=False)
+            given = (upload.sha256, team.id, threshold_of(fields), answers)
+            is_same = given == (run.sha256, run.team_id, run.threshold, run.answers)
+            if not is_same or (isinstance(system, System) and system.id != run.system_id):
+                raise Conflict(
+                    f"This key was used for submission {earlier}, which has another file, team, system, θ or other "
+                    "answers. Take another key for another run."
+                )
+        raise _Tried
+
+    with suppress(_Tried):
+        uploads.receive("run", lambda _: None, {"beside": HEADER_BYTES}, require_text, compare)
+
+
+def _answers(fields: MultiDict[str, str]) -> dict[str, str]:
+    return {name.removeprefix(ANSWER): fields[name] for name in fields if name.startswith(ANSWER)}
+
+
+def _taken(evaluation_id: int, posted: uploads.Posted, upload: Received, place: Place, key: str | None) -> int:
+    """The id of the submission that is made of them, unless something has changed since they were looked at."""
+    try:
+        header = header_of(upload)
+        with writing() as session:
+            return _submit(session, evaluation_id, posted, upload, place, key, header).id
+    except Exception:
+        place.give_up()
+        raise
+
+
+def _submit(
+    session: Session,
+    evaluation_id: int,
+    posted: uploads.Posted,
+    upload: Received,
+    place: Place,
+    key: str | None,
+    header: Mapping[str, str],
+    *,
+    only_try: bool = False,
+) -> Submission:
+    fields, wrong = posted.fields, Gathered()
+    beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
+    if beside.problem:
+        wrong.fields["beside"] = [beside.problem]
+    team = _team(session, fields, evaluation_id)
+    evaluation = session.get_one(Evaluation, evaluation_id)
+    agreements = {
+        name.removeprefix(AGREEMENT): version
+        for name, version in fields.items()
+        if name.startswith(AGREEMENT) and version.strip()
+    }
+    designation, threshold, accepted = Designation.CONTRASTIVE, None, list[int]()
+    with wrong:
+        designation = _designation(fields)
+    with wrong:
+        threshold = threshold_of(fields)
+    with wrong:
+        accepted = agreements_of(session, evaluation, agreements)
+    try:
+        run = submissions.submit(
+            session,
+            actor(),
+            evaluation,
+            team,
+            system=_system(session, team, fields),
+            upload=upload,
+            designation=designation,
+            stand=fields.get("stand") in YES,
+            threshold=threshold,
+            label=fields.get("label", ""),
+            notes=fields.get("notes", ""),
+            version=fields.get("version", ""),
+            answers=_answers(fields),
+            accepted=accepted,
+            said=beside.entries,
+            header=header,
+            begun_at=now(),
+            received_at=posted.received_at,
+            place=place.id,
+            key=key,
+            only_try=only_try,
+        )
+    except InvalidFields as error:
+        raise InvalidFields({**error.fields, **wrong.fields}) from None
+    wrong.raise_any()
+    return run
+
+
+def _designation(fields: MultiDict[str, str]) -> Designation:
+    try:
+        return Designation(fields.get("designation") or Designation.CONTRASTIVE)
+    except ValueError:
+        raise InvalidFields({"designation": [f"give one of: {', '.join(Designation)}"]}) from None
+
+
+def threshold_of(fields: MultiDict[str, str]) -> float | None:
+    """θ as a form says it; None for none. Raises InvalidFields (threshold)."""
+    text = fields.get("threshold", "").strip()
+    try:
+        return read_number(text) if text else None
+    except ValueError:
+        raise InvalidFields({"threshold": ["give a number such as 0.5, or leave it out"]}) from None
+
+
+def _key() -> str | None:
+    """The idempotency key of this request. Raises InvalidFields for one that can't be kept."""
+    key = request.headers.get("Idempotency-Key")
+    if key is not None and not KEY.fullmatch(key):
+        raise InvalidFields({"Idempotency-Key": ["give up to 200 characters of ASCII, without blanks"]})
+    return key
+
+
+def _sent(key: str | None, evaluation_id: int | None) -> SubmissionStatus | None:
+    """What the token's account sent under this key. Raises Conflict where that was to another evaluation."""
+    user_id = actor().user_id
+    if key is None or user_id is None:
+        return None
+    with reading() as session:
+        found = reads.sent_under(session, user_id, key)
+    if found is None:
+        return None
+    status = read(reads.status, found)
+    if evaluation_id is not None and status.evaluation.id != evaluation_id:
+        raise Conflict(f"This key was used for submission {found}, to another evaluation. Take another key.")
+    return status

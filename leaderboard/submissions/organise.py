@@ -1,0 +1,234 @@
+"""The submissions of a campaign or an evaluation for its organisers: a list, and what they do with each of them."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
+from wtforms import HiddenField, RadioField, TextAreaField
+
+from leaderboard.access import Actor
+from leaderboard.campaigns.reads.organised import organised_evaluation
+from leaderboard.errors import Conflict, InvalidFields, NotFound
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.numbers import counted
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.pages.run_files import run_download
+from leaderboard.submissions.reads.effects import Act, effect
+from leaderboard.submissions.reads.organised import Filters, SubmissionRow, may_replace, submission_row, submissions
+from leaderboard.submissions.reads.status import status
+from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules.states import SHOWN_STATES, Ruling
+from leaderboard.submissions.writes import submissions as services
+from leaderboard.web.context import actor, now, page_number, read, writing
+from leaderboard.web.exports import Cell, Table, exported, table
+from leaderboard.web.forms import Form, Given, form_page
+from leaderboard.web.organise import organised
+from leaderboard.worker.writes.queue import unfinished
+from leaderboard.worker.writes.scoring_sets import make_set
+
+blueprint = Blueprint("organise_submissions", __name__, url_prefix="/organise")
+
+ALL = "/<campaign>/submissions"
+OF_EVALUATION = "/<campaign>/<evaluation>/submissions"
+ONE = f"{OF_EVALUATION}/<int:submission>"
+
+COLUMNS: dict[str, Callable[[SubmissionRow], Cell]] = {
+    "submission": lambda row: row.id,
+    "evaluation": lambda row: row.evaluation,
+    "team": lambda row: row.team,
+    "system": lambda row: row.system,
+    "kind": lambda row: row.kind.value,
+    "label": lambda row: row.title,
+    "designation": lambda row: row.designation.value,
+    "primary": lambda row: row.is_primary,
+    "state": lambda row: row.state,
+    "late": lambda row: row.late,
+    "submitter": lambda row: row.submitter,
+    "received_at": lambda row: row.received_at,
+    "received_assumed": lambda row: row.received_assumed,
+    "finished_at": lambda row: row.finished_at,
+    "seconds": lambda row: row.seconds,
+    "bytes": lambda row: row.size,
+    "problems": lambda row: row.problems,
+    "ruled_because": lambda row: row.ruled_because,
+    "sha256": lambda row: row.sha256,
+}
+
+
+class TakeOffForm(Form):
+    ruling = RadioField("What to do", [Given("choose one")])
+    place = RadioField("Where it stands for its system", [Given("choose one")], default=Act.EMPTY.value)
+    because = TextAreaField(
+        "Reason", [Given("say why: the team reads it")], description="Its team reads it.", render_kw={"rows": 2}
+    )
+    seen = HiddenField()
+
+    @classmethod
+    def on(cls) -> "TakeOffForm":
+        """The form with what there is to choose."""
+        form = cls()
+        form.ruling.choices = [
+            (Ruling.HIDDEN.value, "Hide it: it is on no board until you put it back"),
+            (Ruling.DISQUALIFIED.value, "Disqualify it: the same, and its team reads that it does not count"),
+        ]
+        form.place.choices = [
+            (Act.EMPTY.value, "Its place stays empty"),
+            (Act.FILL.value, "Another run of the system takes it"),
+        ]
+        return form
+
+
+@blueprint.get(ALL)
+@organised
+def of_campaign(campaign: str) -> ResponseReturnValue:
+    return _list_page(campaign, None)
+
+
+@exported(blueprint, ALL)
+def of_campaign_file(campaign: str) -> Table:
+    return _list_table(campaign, None)
+
+
+@blueprint.get(OF_EVALUATION)
+@organised
+def of_evaluation(campaign: str, evaluation: str) -> ResponseReturnValue:
+    return _list_page(campaign, evaluation)
+
+
+@exported(blueprint, OF_EVALUATION)
+def of_evaluation_file(campaign: str, evaluation: str) -> Table:
+    return _list_table(campaign, evaluation)
+
+
+@blueprint.post(f"{OF_EVALUATION}/rescore")
+@organised
+def rescore(campaign: str, evaluation: str) -> ResponseReturnValue:
+    return _score_again(make_set, campaign, evaluation)
+
+
+@blueprint.post(f"{OF_EVALUATION}/retry-failed")
+@organised
+def retry_failed(campaign: str, evaluation: str) -> ResponseReturnValue:
+    return _score_again(services.retry_failed, campaign, evaluation)
+
+
+@blueprint.get(ONE)
+@organised
+def show(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue:
+    return _show(campaign, evaluation, submission, TakeOffForm.on())
+
+
+@blueprint.post(f"{ONE}/take-off")
+@organised
+def take_off(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue:
+    form = TakeOffForm.on()
+    if not form.validate():
+        return _show(campaign, evaluation, submission, form)
+    ruling, act = Ruling(form.ruling.data), Act(form.place.data)
+    if form.text("seen") != _seen(submission):
+        changed = Conflict("What this would change is no longer what you were shown; look again before you say yes.")
+        return _show(campaign, evaluation, submission, form, changed)
+    try:
+        with writing() as session:
+            run = _of(session, campaign, evaluation, submission)
+            keeps = act is Act.EMPTY
+            services.take_off(session, actor(), run, ruling, form.text("because"), holds_place=keeps)
+    except (InvalidFields, Conflict) as error:
+        return _show(campaign, evaluation, submission, form, error)
+    flash(f"The run is {ruling.value}: it is on no board, and its team reads why.")
+    return redirect(url_for(".show", campaign=campaign, evaluation=evaluation, submission=submission))
+
+
+@blueprint.post(f"{ONE}/restore")
+@organised
+def restore(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue:
+    return _do(services.restore, campaign, evaluation, submission, "The run is back where it was.")
+
+
+@blueprint.post(f"{ONE}/retry")
+@organised
+def retry(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue:
+    return _do(services.retry, campaign, evaluation, submission, "The run is in the queue again.")
+
+
+@blueprint.get(f"{ONE}/file")
+@organised
+def fetch(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue:
+    """The bytes as received, only ever as a download: nothing that a team sends is shown by a browser from here."""
+    row = read(submission_row, campaign, evaluation, submission)
+    return run_download(row.id, row.sha256, row.filename)
+
+
+def _filters() -> Filters:
+    given = request.args
+    return Filters(**{name: given.get(name, "") for name in ("state", "team", "kind", "late", "text")})
+
+
+def _list_page(campaign: str, evaluation: str | None) -> ResponseReturnValue:
+    page = read(submissions, campaign, evaluation, filters=_filters(), page=page_number())
+    kinds = [kind.value for kind in SystemKind]
+    return render_template("organise/submissions/list.html", page=page, states=SHOWN_STATES, kinds=kinds)
+
+
+def _list_table(campaign: str, evaluation: str | None) -> Table:
+    found = read(submissions, campaign, evaluation, filters=_filters(), page=None)
+    name = f"{campaign}-{evaluation}-submissions" if evaluation else f"{campaign}-submissions"
+    answers = {f"answer {key}": partial(_answer, key) for key in found.fields}
+    return table(name, {**COLUMNS, **answers}, found.rows, {"campaign": campaign, "evaluation": evaluation})
+
+
+def _answer(key: str, row: SubmissionRow) -> Cell:
+    return row.answers.get(key)
+
+
+def _show(campaign: str, evaluation: str, submission: int, form: TakeOffForm, error: Any = None) -> ResponseReturnValue:
+    row = read(submission_row, campaign, evaluation, submission)
+    run = read(status, submission)
+    effects = {act: read(effect, submission, act=act) for act in (Act.EMPTY, Act.FILL)}
+    form.seen.data = _seen(submission)
+    others = read(may_replace, campaign, evaluation, submission)
+    return form_page("organise/submissions/show.html", form, error, row=row, run=run, effects=effects, others=others)
+
+
+def _seen(submission: int) -> str:
+    """What organisers were shown that taking the run off would change."""
+    return "".join(read(effect, submission, act=act).seen for act in (Act.EMPTY, Act.FILL))
+
+
+def _score_again(
+    what: Callable[[Session, Actor, Evaluation], object], campaign: str, evaluation: str
+) -> ResponseReturnValue:
+    try:
+        with writing() as session:
+            found = organised_evaluation(session, actor(), campaign, evaluation)
+            what(session, actor(), found)
+            waiting = unfinished(session, found.id)
+    except InvalidFields as refused:
+        flash(refused.message, "warning")
+    else:
+        wait = counted(waiting, "run waits", "runs wait")
+        flash(f"{wait} to be scored." if waiting else "No run has to be scored again: nothing has changed since.")
+    return redirect(url_for(".of_evaluation", campaign=campaign, evaluation=evaluation))
+
+
+def _do(
+    what: Callable[[Session, Actor, Submission], None], campaign: str, evaluation: str, submission: int, done: str
+) -> ResponseReturnValue:
+    try:
+        with writing() as session:
+            what(session, actor(), _of(session, campaign, evaluation, submission))
+    except (Conflict, NotFound) as refused:
+        read(submission_row, campaign, evaluation, submission)  # where there is no such run, this says so
+        flash(refused.message, "warning")
+    else:
+        flash(done)
+    return redirect(url_for(".show", campaign=campaign, evaluation=evaluation, submission=submission))
+
+
+def _of(session: Session, campaign: str, evaluation: str, submission: int) -> Submission:
+    """The submission, where it is one to this evaluation. Raises NotFound."""
+    row = submission_row(session, actor(), campaign, evaluation, submission, now())
+    return session.get_one(Submission, row.id)

@@ -1,0 +1,301 @@
+"""The submissions of a campaign or of one evaluation, as their organisers list, filter and look at them."""
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVarTuple
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor
+from leaderboard.accounts.models import User
+from leaderboard.boards.reads.paging import Paging, paging_of
+from leaderboard.campaigns.models import Campaign
+from leaderboard.campaigns.reads.organised import organised_campaign, organised_evaluation
+from leaderboard.db import snapshot
+from leaderboard.errors import BadInput, NotFound
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.form_fields import form_fields
+from leaderboard.evaluations.rules.form_fields import Answer, as_written
+from leaderboard.submissions.models import Participation, Submission
+from leaderboard.submissions.reads.answers import answers_of_run
+from leaderboard.submissions.reads.scored_runs import with_current_scoring
+from leaderboard.submissions.reads.selection import contenders, stand_refusal
+from leaderboard.submissions.rules.selection import Designation, SystemKind, title_of_run
+from leaderboard.submissions.rules.states import SHOWN_STATES, UNFINISHED, WITHDRAWN, Ruling, State, shown_state
+from leaderboard.teams.models import System, Team
+from leaderboard.worker.models import Scoring
+
+Columns = TypeVarTuple("Columns")
+
+ROWS = 50  # on a page
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which submissions are asked for; what is empty asks for all.
+
+    state  as pages show it, see `rules.states.shown_state`
+    team   its slug
+    late   "yes" or "no"
+    text   stands in the label, the file's name, the system's name or the beginning of the SHA-256; or is the number
+    """
+
+    state: str = ""
+    team: str = ""
+    kind: str = ""
+    late: str = ""
+    text: str = ""
+
+    @property
+    def given(self) -> bool:
+        """Whether any is."""
+        return any((self.state, self.team, self.kind, self.late, self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionRow:
+    """seconds: how long scoring it took; ruled_because: why organisers took it off the boards.
+
+    received_assumed: whether the import that brought it in assumed when it was received
+    answers: to the fields of its evaluation's form, by their keys, whoever else sees them
+    """
+
+    id: int
+    title: str
+    campaign: str
+    evaluation: str
+    evaluation_title: str
+    team: str
+    team_slug: str
+    system: str
+    system_slug: str
+    kind: SystemKind
+    designation: Designation
+    is_primary: bool
+    state: str
+    late: bool
+    submitter: str
+    received_at: dt.datetime
+    received_assumed: bool
+    finished_at: dt.datetime | None
+    seconds: float | None
+    size: int
+    problems: int
+    ruled_because: str
+    filename: str
+    sha256: str
+    answers: Mapping[str, Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionList:
+    """rows: of one page, the newest first.
+
+    counts           how many in each state, whatever state is asked for
+    waiting_since    since when the oldest is queued that waits or is being scored
+    seconds, longest  how long scoring one took, on average and at most; None before the first
+    teams            those that submitted, as (slug, name)
+    fields           the keys of the fields that their evaluations ask, or asked
+    """
+
+    filters: Filters
+    rows: tuple[SubmissionRow, ...]
+    paging: Paging
+    counts: dict[str, int]
+    waiting_since: dt.datetime | None
+    seconds: float | None
+    longest: float | None
+    teams: tuple[tuple[str, str], ...]
+    fields: tuple[str, ...]
+
+
+def submissions(
+    session: Session,
+    actor: Actor,
+    campaign_slug: str,
+    slug: str | None,
+    now: dt.datetime,  # noqa: ARG001  # every read of a page takes it
+    *,
+    filters: Filters,
+    page: int | None,
+) -> SubmissionList:
+    """Those of one evaluation, or of all of the campaign. Raises NotFound, and BadInput for a filter that is none."""
+    within = _within(session, actor, campaign_slug, slug)
+    asked = [*within, *_conditions(filters)]
+    of_state = _state(filters.state)
+    count = session.scalar(_joined(sa.select(sa.func.count(Submission.id))).where(*asked, *of_state)) or 0
+    paging = paging_of(count, page, ROWS)
+    statement = _rows().where(*asked, *of_state).order_by(Submission.received_at.desc(), Submission.id.desc())
+    if page is not None:
+        statement = statement.limit(ROWS).offset(paging.before(ROWS))
+    rows = tuple(_row(row) for row in session.execute(statement))
+    waits = sa.case((sa.and_(Scoring.state.in_(UNFINISHED), *_state("")), Scoring.queued_at))
+    took = sa.case((Scoring.state == State.SCORED, Scoring.seconds))
+    oldest, mean, longest = session.execute(
+        _joined(sa.select(sa.func.min(waits), sa.func.avg(took), sa.func.max(took))).where(*asked)
+    ).one()
+    teams = session.execute(
+        sa.select(Team.slug, Team.name)
+        .where(Team.id.in_(_joined(sa.select(Submission.team_id)).where(*within)))
+        .order_by(Team.name)
+    )
+    return SubmissionList(
+        filters=filters,
+        rows=rows,
+        paging=paging,
+        counts=_counts(session, asked),
+        waiting_since=oldest,
+        seconds=float(mean) if mean is not None else None,
+        longest=longest,
+        teams=tuple((slug, name) for slug, name in teams),
+        fields=tuple(
+            dict.fromkeys(
+                field.key for evaluation in _evaluations(session, within) for field in form_fields(evaluation)
+            )
+        ),
+    )
+
+
+def submission_row(
+    session: Session, actor: Actor, campaign_slug: str, slug: str, submission_id: int, _: dt.datetime
+) -> SubmissionRow:
+    """One submission to the evaluation. Raises NotFound, for a submission to any other evaluation too."""
+    evaluation = organised_evaluation(session, actor, campaign_slug, slug)
+    own = Submission.id == submission_id, Submission.evaluation_id == evaluation.id
+    found = session.execute(_rows().where(*own)).one_or_none()
+    if found is None:
+        raise NotFound(f"there is no submission {submission_id} in {evaluation.title}")
+    return _row(found)
+
+
+def may_replace(
+    session: Session, actor: Actor, campaign_slug: str, slug: str, submission_id: int, now: dt.datetime
+) -> tuple[SubmissionRow, ...]:
+    """The other scored runs of a system that `actor` may let stand in place of one that is on no board and holds its
+    place, the newest first; none where it holds none. Raises NotFound."""
+    evaluation = organised_evaluation(session, actor, campaign_slug, slug)
+    run = session.get(Submission, submission_id)
+    if run is None or run.evaluation_id != evaluation.id or not run.holds_place:
+        return ()
+    others = session.scalars(
+        sa.select(Submission).where(
+            Submission.id.in_([contender.submission_id for contender in contenders(session, run)])
+        )
+    )
+    free = [other.id for other in others if stand_refusal(session, actor, other, now) is None]
+    rows = session.execute(_rows().where(Submission.id.in_(free)).order_by(Submission.id.desc()))
+    return tuple(_row(row) for row in rows)
+
+
+def _rows() -> sa.Select[Submission, Scoring, System, Team, Evaluation, str, str | None, bool]:
+    """Statement: what `_row` makes a row of."""
+    of_team = sa.and_(
+        Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
+    )
+    is_primary = sa.func.coalesce(Participation.primary_submission_id == Submission.id, sa.false())
+    return (
+        _joined(sa.select(Submission, Scoring, System, Team, Evaluation, Campaign.slug, User.name, is_primary))
+        .outerjoin(User, User.id == Submission.submitter_id)
+        .outerjoin(Participation, of_team)
+    )
+
+
+def _within(session: Session, actor: Actor, campaign_slug: str, slug: str | None) -> list[sa.ColumnElement[bool]]:
+    if slug is None:
+        return [Evaluation.campaign_id == organised_campaign(session, actor, campaign_slug).id]
+    return [Evaluation.id == organised_evaluation(session, actor, campaign_slug, slug).id]
+
+
+def _evaluations(session: Session, within: list[sa.ColumnElement[bool]]) -> Iterable[Evaluation]:
+    return session.scalars(sa.select(Evaluation).where(*within).order_by(Evaluation.period_key, Evaluation.id))
+
+
+def _joined(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
+    """Submissions with what the filters look at, and the scoring that boards show."""
+    return with_current_scoring(
+        statement.select_from(Submission)
+        .join(System, System.id == Submission.system_id)
+        .join(Team, Team.id == Submission.team_id)
+        .join(Evaluation, Evaluation.id == Submission.evaluation_id)
+        .join(Campaign, Campaign.id == Evaluation.campaign_id)
+    )
+
+
+def _conditions(filters: Filters) -> list[sa.ColumnElement[bool]]:
+    conditions: list[sa.ColumnElement[bool]] = []
+    if filters.team:
+        conditions.append(Team.slug == filters.team)
+    if filters.kind:
+        _one_of("kind", filters.kind, [kind.value for kind in SystemKind])
+        conditions.append(System.kind == filters.kind)
+    if filters.late:
+        _one_of("late", filters.late, ["yes", "no"])
+        conditions.append(Submission.late.is_(filters.late == "yes"))
+    if text := filters.text.strip():
+        columns = (Submission.label, Submission.filename, System.name)
+        stands = [column.icontains(text, autoescape=True) for column in columns]
+        stands.append(Submission.sha256.istartswith(text, autoescape=True))
+        if text.isascii() and text.isdecimal() and len(text) < 10:
+            stands.append(Submission.id == int(text))
+        conditions.append(sa.or_(*stands))
+    return conditions
+
+
+def _state(state: str) -> list[sa.ColumnElement[bool]]:
+    """Conditions for being in a state; "": on the boards, once it is scored."""
+    on_boards = [Submission.withdrawn_at.is_(None), Submission.ruling.is_(None)]
+    if not state:
+        return []
+    _one_of("state", state, SHOWN_STATES)
+    if state == WITHDRAWN:
+        return [Submission.withdrawn_at.is_not(None)]
+    if state in set(Ruling):
+        return [Submission.withdrawn_at.is_(None), Submission.ruling == state]
+    if state == State.QUEUED:
+        return [*on_boards, sa.or_(Scoring.state == State.QUEUED, Scoring.id.is_(None))]
+    return [*on_boards, Scoring.state == state]
+
+
+def _one_of(name: str, value: str, choices: Any) -> None:
+    if value not in choices:
+        raise BadInput(f"{name}={value}: this page filters by one of {', '.join(choices)}")
+
+
+def _counts(session: Session, asked: list[sa.ColumnElement[bool]]) -> dict[str, int]:
+    withdrawn = Submission.withdrawn_at.is_not(None)
+    rows = session.execute(
+        _joined(sa.select(Scoring.state, withdrawn, Submission.ruling, sa.func.count()))
+        .where(*asked)
+        .group_by(Scoring.state, withdrawn, Submission.ruling)
+    )
+    counts = dict.fromkeys(SHOWN_STATES, 0)
+    for state, is_withdrawn, ruling, number in rows:
+        counts[WITHDRAWN if is_withdrawn else shown_state(state, None, ruling)] += number
+    return counts
+
+
+def _row(row: Any) -> SubmissionRow:
+    """Of a row of `_rows`."""
+    run, scoring, system, team, evaluation, campaign, submitter, is_primary = row
+    return snapshot(
+        SubmissionRow,
+        run,
+        title=title_of_run(run.label, run.filename, run.id),
+        campaign=campaign,
+        evaluation=evaluation.slug,
+        evaluation_title=evaluation.title,
+        team=team.name,
+        team_slug=team.slug,
+        system=system.name,
+        system_slug=system.slug,
+        kind=system.kind,
+        is_primary=is_primary,
+        state=shown_state(scoring.state if scoring else None, run.withdrawn_at, run.ruling),
+        submitter=submitter or "",
+        finished_at=scoring.finished_at if scoring else None,
+        seconds=scoring.seconds if scoring else None,
+        problems=run.problem_count,
+        answers={field.key: as_written(answer) for field, answer in answers_of_run(run, scoring).items()},
+    )

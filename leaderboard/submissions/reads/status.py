@@ -1,0 +1,322 @@
+"""One submission: what was received, and the state of its scoring."""
+
+import datetime as dt
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, Sight, may_change_standing, may_see, require, require_known, subset_seen
+from leaderboard.boards.models import Board
+from leaderboard.boards.reads.entries import SystemLabel, label_without_name, system_label
+from leaderboard.db import read_so_far, snapshot
+from leaderboard.errors import NotFound
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.headings import (
+    EvaluationHeading,
+    closed_details,
+    evaluation_heading,
+    measures_of_returned,
+)
+from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.submissions.models import Participation, Submission
+from leaderboard.submissions.reads.answers import (
+    AcceptedAgreement,
+    ShownAnswer,
+    accepted_agreements,
+    circles,
+    shown_answers,
+    shown_metadata,
+)
+from leaderboard.submissions.reads.scored_runs import with_current_scoring
+from leaderboard.submissions.reads.selection import contenders, stands_by_order
+from leaderboard.submissions.rules.selection import Designation, RunChoice, title_of_run
+from leaderboard.submissions.rules.states import UNFINISHED, Ruling, State, shown_state
+from leaderboard.worker.models import Score, Scoring, ScoringSet
+from leaderboard.worker.reads.scoring_sets import current_set, note_current_set
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionStatus:
+    """A submission as its page shows it, whatever became of it.
+
+    state      queued, scoring, scored, rejected, failed or withdrawn
+    awaits     what this page still waits for: "scores", then "intervals" of those, "" when nothing more comes by itself
+    waiting    True when there are no judgments yet to score it by
+    ahead      how many queued scorings a worker takes before it
+    may_act    whether the reader may withdraw it: its team and the organisers
+    receipt, md5  SHA-256 and MD5 of the bytes as received; empty for readers outside the team
+    received_assumed  whether nothing said when it was received, and the import took another date for it
+    run_at     when it was made, where that is known; imported_at, importer: when and by whom it was brought in
+    threshold_unused  whether it has a θ, and no measure here counts what was returned
+    problems   (line or None, message), the first ones; `problem_count` is all of them; the team's and organisers' only
+    failure    in words, of the last attempt
+    crowded    queries for which it and the judgments name more documents than the collection has; for organisers only
+    holds_place, would_hold_place  whether no other run takes its place: it was withdrawn after closing, or would now be
+    answers    to the organisers' fields, as far as this reader may see them
+    agreements  what its submitter accepted in this evaluation; for its team and organisers only
+    said       what the run says of itself, by key, for whoever may know whose it is, but for what fields read that are
+               shown to fewer; said_problem: of its header
+    may_let_stand  whether the reader may let it stand for its system, in place of the run that does now
+    may_make_primary  whether the reader may make it its team's primary run
+    ruling, ruled_at, ruled_because  what organisers decided about it; for its team and organisers only
+    """
+
+    id: int
+    evaluation: EvaluationHeading
+    system: SystemLabel
+    state: str
+    own: bool
+    may_act: bool
+    may_let_stand: bool
+    may_make_primary: bool
+    ruling: Ruling | None
+    ruled_at: dt.datetime | None
+    ruled_because: str
+    results_open: bool
+    details_open: bool
+    details_closed_because: str
+    title: str
+    designation: Designation
+    is_primary: bool
+    threshold: float | None
+    threshold_unused: bool
+    notes: str
+    filename: str
+    receipt: str
+    md5: str
+    version: str
+    size: int
+    text_size: int
+    submitter: str
+    begun_at: dt.datetime
+    received_at: dt.datetime
+    received_assumed: bool
+    run_at: dt.datetime | None
+    imported_at: dt.datetime | None
+    importer: str
+    late: bool
+    awaits: str
+    waiting: bool
+    ahead: int
+    attempt: int
+    finished_at: dt.datetime | None
+    seconds: float | None
+    problems: tuple[tuple[int | None, str], ...]
+    problem_count: int
+    failure: str
+    crowded: int
+    withdrawn_at: dt.datetime | None
+    withdrawn_because: str
+    holds_place: bool
+    would_hold_place: bool
+    answers: tuple[ShownAnswer, ...]
+    agreements: tuple[AcceptedAgreement, ...]
+    said: tuple[tuple[str, str], ...]
+    said_problem: str
+
+
+# What stands in a status for readers who are neither of the run's team nor organisers.
+OUTSIDE: dict[str, Any] = {
+    "ruling": None, "ruled_at": None, "ruled_because": "", "notes": "", "filename": "", "receipt": "", "md5": "",
+    "submitter": "", "importer": "", "problems": (), "problem_count": 0, "failure": "", "said_problem": "",
+}  # fmt: skip
+
+
+def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime) -> SubmissionStatus:
+    """Raises NotFound for no such submission, and for one of another team that is on no board yet."""
+    run, scoring, participation = _find(session, actor, submission_id, now)
+    evaluation, inside = run.evaluation, _is_inside(actor, run)
+    is_primary = participation is not None and participation.primary_submission_id == run.id
+    may_change = may_change_standing(actor, evaluation, now)
+    state = shown_state(scoring.state if scoring else None, run.withdrawn_at, run.ruling)
+    results_open = may_see(actor, evaluation, Sight.RESULTS, now, run.team_id)
+    details_open = may_see(actor, evaluation, Sight.DETAILS, now, run.team_id)
+    named = inside or may_see(actor, evaluation, Sight.NAMES, now, run.team_id)
+    seen = circles(inside=inside, named=named)
+    facts = scoring.facts if scoring else {}
+    shown = snapshot(
+        SubmissionStatus,
+        run,
+        evaluation=evaluation_heading(evaluation, now),
+        system=label_of(session, actor, run, now),
+        state=state,
+        own=actor.is_in(run.team_id),
+        may_act=inside,
+        may_let_stand=inside and may_change and _could_stand(session, run),
+        may_make_primary=inside and may_change and state == State.SCORED and not (run.late or is_primary),
+        results_open=results_open,
+        details_open=details_open,
+        details_closed_because="" if details_open else closed_details(evaluation),
+        title=title_of_run(run.label if named else "", run.filename if inside else "", run.id),
+        is_primary=is_primary,
+        threshold_unused=run.threshold is not None and not measures_of_returned(evaluation.campaign),
+        receipt=run.sha256,
+        version=run.version if named else "",
+        submitter=run.submitter.name if run.submitter else "",
+        importer=run.importer.name if run.importer else "",
+        awaits=_awaits(session, scoring, state, results_open, subset_seen(actor, evaluation, now)),
+        waiting=scoring is None,
+        ahead=_ahead(session, scoring),
+        attempt=scoring.attempt if scoring else 0,
+        finished_at=scoring.finished_at if scoring else None,
+        seconds=scoring.seconds if scoring else None,
+        problems=tuple((line, message) for line, message in run.problems),
+        failure=scoring.failure if scoring else "",
+        crowded=facts.get("crowded", 0) if actor.may_organise(evaluation.campaign_id) else 0,
+        would_hold_place=not may_change,
+        answers=shown_answers(run, scoring, seen),
+        agreements=accepted_agreements(session, run) if inside else (),
+        said=shown_metadata(run, scoring, seen),
+        said_problem=facts.get("said_problem", ""),
+    )
+    return shown if inside else replace(shown, **OUTSIDE)
+
+
+def sent_under(session: Session, user_id: int, key: str) -> int | None:
+    """The submission that an account sent under an idempotency key; None where it sent none."""
+    own = Submission.submitter_id == user_id, Submission.sending_key == key
+    return session.scalar(sa.select(Submission.id).where(*own))
+
+
+def find_submission(
+    session: Session, actor: Actor, submission_id: int, now: dt.datetime
+) -> tuple[Submission, Scoring | None]:
+    """The submission with what belongs to it, and its scoring in the current set (None before the first judgments).
+
+    Raises NotFound for readers outside its team unless it is on a board that they may see.
+    """
+    return _find(session, actor, submission_id, now)[:2]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSubmission:
+    """A run that was scored in its evaluation's current set, and what its reader may see of it.
+
+    subset   the queries that the reader's figures are over
+    details  whether single queries are seen; named: whether it is known whose run it is
+    """
+
+    run: Submission
+    scoring: Scoring
+    scoring_set: ScoringSet
+    subset: Subset
+    details: bool
+    named: bool
+
+
+def find_scored(session: Session, actor: Actor, submission_id: int, now: dt.datetime) -> ScoredSubmission:
+    """Raises NotFound as `find_submission` does, and for a run that is not scored; NotAllowed where its results are not
+    open."""
+    run, scoring = find_submission(session, actor, submission_id, now)
+    scoring_set = current_set(session, run.evaluation_id)
+    if scoring is None or scoring_set is None or scoring.state != State.SCORED:
+        raise NotFound(f"submission {submission_id} is not scored")
+    results, details, named = (
+        may_see(actor, run.evaluation, sight, now, run.team_id) for sight in (Sight.RESULTS, Sight.DETAILS, Sight.NAMES)
+    )
+    require(results, "The results of this run are not open yet.")
+    return ScoredSubmission(run, scoring, scoring_set, subset_seen(actor, run.evaluation, now), details, named)
+
+
+def _find(
+    session: Session, actor: Actor, submission_id: int, now: dt.datetime
+) -> tuple[Submission, Scoring | None, Participation | None]:
+    """What `find_submission` gives, and its team's part in the evaluation."""
+    known: dict[int, tuple[Submission, Scoring | None, Participation | None]] = read_so_far(session, "submissions")
+    found = known.get(submission_id) or _read(session, submission_id)
+    if found is None:
+        raise NotFound(f"there is no submission {submission_id}")
+    known[submission_id] = found
+    run, scoring, _ = found
+    require_known(actor, run.evaluation)
+    shown = run.withdrawn_at is None and run.ruling is None
+    on_board = shown and scoring is not None and scoring.state == State.SCORED
+    if _is_inside(actor, run) or (on_board and may_see(actor, run.evaluation, Sight.RESULTS, now, run.team_id)):
+        return found
+    raise NotFound(f"submission {submission_id} is not on any board")
+
+
+def _read(session: Session, submission_id: int) -> tuple[Submission, Scoring | None, Participation | None] | None:
+    """The rows of `_find`, and the evaluation's current set beside them; None where there is no such submission."""
+    of_team = sa.and_(
+        Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
+    )
+    row = session.execute(
+        with_current_scoring(sa.select(Submission, Scoring, Participation, ScoringSet))
+        .outerjoin(ScoringSet.revision)
+        .outerjoin(Participation, of_team)
+        .where(Submission.id == submission_id)
+        .options(
+            sa.orm.contains_eager(ScoringSet.revision),
+            sa.orm.joinedload(Submission.evaluation).joinedload(Evaluation.campaign),
+            sa.orm.joinedload(Submission.system),
+            sa.orm.joinedload(Submission.team),
+            sa.orm.joinedload(Submission.submitter),
+            sa.orm.joinedload(Submission.importer),
+        )
+    ).one_or_none()
+    if row is None:
+        return None
+    run, scoring, participation, current = row
+    note_current_set(session, run.evaluation_id, current)
+    return run, scoring, participation
+
+
+def label_of(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> SystemLabel:
+    """The run's system as this reader may know it: in an anonymous period under the name it has on the board."""
+    if not (_is_inside(actor, run) or may_see(actor, run.evaluation, Sight.NAMES, now, run.team_id)):
+        return label_without_name(session, actor, run.evaluation, run.system, run.team, now)
+    return system_label(run.system, run.team)
+
+
+def _is_inside(actor: Actor, run: Submission) -> bool:
+    return actor.answers_for(run.team_id, run.evaluation.campaign_id)
+
+
+def _could_stand(session: Session, run: Submission) -> bool:
+    """Whether a scored run would stand for its system if its team chose it, while another run does now."""
+    if run.evaluation.campaign.run_choice is not RunChoice.PRIMARY:
+        return False
+    runs = contenders(session, run)
+    if run.id not in {contender.submission_id for contender in runs if not contender.off_board}:
+        return False
+    standing = stands_by_order(runs)
+    return standing.submission_id != run.id and (standing.off_board or not standing.is_primary)
+
+
+def _awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool, subset: Subset) -> str:
+    if state in UNFINISHED:
+        return "scores"
+    if scoring is None or scoring.finished_at is None or state != State.SCORED or not results_open:
+        return ""
+    # A figure without an interval (too few queries, equal values) has none after the worker has looked at it, either.
+    looked_at = sa.exists().where(
+        Board.scoring_set_id == scoring.scoring_set_id,
+        Board.measure == Score.measure,
+        Board.subset == Score.subset,
+        Board.refreshed_at >= scoring.finished_at,
+    )
+    lacking = sa.exists().where(
+        Score.scoring_id == scoring.id,
+        Score.subset == subset,
+        Score.measure.in_(session.get_one(ScoringSet, scoring.scoring_set_id).settings.measures),
+        Score.mean.is_not(None),
+        Score.low.is_(None),
+        ~looked_at,
+    )
+    return "intervals" if session.scalar(sa.select(lacking)) else ""
+
+
+def _ahead(session: Session, scoring: Scoring | None) -> int:
+    """Scorings that a worker takes before this one: of a lower priority, or of the same and an earlier turn."""
+    if scoring is None or scoring.state != State.QUEUED:
+        return 0
+    before = sa.or_(
+        Scoring.priority < scoring.priority,
+        sa.and_(Scoring.priority == scoring.priority, Scoring.turn < scoring.turn),
+        sa.and_(Scoring.priority == scoring.priority, Scoring.turn == scoring.turn, Scoring.id < scoring.id),
+    )
+    waiting = sa.select(sa.func.count()).where(Scoring.state == State.QUEUED, before)
+    return session.scalar(waiting) or 0

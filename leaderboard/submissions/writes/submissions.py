@@ -1,0 +1,525 @@
+"""Submissions: a run goes in (with its quota, its queue entry and its audit event, or not at all), and what follows.
+
+Its team withdraws it, describes it and chooses which run stands; organisers take it off the boards and put it back into
+the queue.
+"""
+
+import datetime as dt
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, may_change_standing, require, require_known, require_organiser, submission_refusal
+from leaderboard.audit.writes import present, record
+from leaderboard.campaigns.models import Campaign, CampaignTeam
+from leaderboard.declared.texts import text_problem
+from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.form_fields import form_fields
+from leaderboard.evaluations.rules.form_fields import checked_answers
+from leaderboard.evaluations.rules.phases import is_late
+from leaderboard.evaluations.writes.form_fields import accept_agreements
+from leaderboard.locking import add_or_refuse, locked
+from leaderboard.store import Received
+from leaderboard.submissions.models import Participation, Submission
+from leaderboard.submissions.reads.scored_runs import IS_WANTED, on_boards
+from leaderboard.submissions.reads.selection import (
+    ONLY_ORGANISERS,
+    contenders,
+    holders_against,
+    primary_refusal,
+    stand_refusal,
+    stands_by_order,
+    system_refusal,
+    take_off_refusal,
+    withdrawal_refusal,
+)
+from leaderboard.submissions.rules.selection import Designation, primary_run
+from leaderboard.submissions.rules.states import Ruling, State
+from leaderboard.submissions.writes import quotas
+from leaderboard.teams.models import System, Team
+from leaderboard.teams.reads.find import merged_system, merged_team
+from leaderboard.teams.writes.pseudonyms import ensure_pseudonym
+from leaderboard.teams.writes.systems import NewSystem, change_system, create_system, unused_system
+from leaderboard.texts import LONGEST_REASON, checked_text
+from leaderboard.worker.models import Scoring, ScoringSet
+from leaderboard.worker.writes.fair_queue import next_turns
+from leaderboard.worker.writes.scoring_sets import enqueue, live_sets
+
+LONGEST_LABEL = 80  # characters
+# In the same words of a team that never was: who is not in a team is not told that it is there.
+NOT_YOURS = "You may submit for no such team: only members and organisers submit for one."
+LONGEST_NOTES = 4000
+THE_PAST = "Organisers bring runs of the past in with `leaderboard import-campaign`."
+RULED = {Ruling.HIDDEN: "hide", Ruling.DISQUALIFIED: "disqualify"}  # as the trail says it
+
+
+def admit(session: Session, actor: Actor, evaluation: Evaluation, team: Team, begun_at: dt.datetime) -> None:
+    """Whether a run of the team's may be sent at all in a request begun then: asked before its file is taken in.
+
+    Raises NotAllowed, Conflict outside the dates, or QuotaSpent. `submit` looks again when the file has come.
+    """
+    _require_right(actor, evaluation, team)
+    _require_dates(actor, evaluation, begun_at, begun_at)
+    quotas.check(session, evaluation, team.id, actor.user_id, begun_at)
+
+
+def hold_place(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    team: Team,
+    *,
+    begun_at: dt.datetime,
+    now: dt.datetime,
+    expires_at: dt.datetime,
+) -> int:
+    """Admits as `admit` does, and holds a place in the quotas for the file while it comes: its id, see `quotas.hold`.
+
+    So files that come at the same moment are no more than there is room for.
+
+    begun_at    the start of the request
+    expires_at  when the file must have come
+    """
+    _require_right(actor, evaluation, team)
+    _require_dates(actor, evaluation, begun_at, begun_at)
+    if actor.user_id is None:
+        raise NotAllowed("Log in to send a file.")
+    team = merged_team(session, locked(session, Team, team.id))
+    return quotas.hold(session, evaluation, team.id, actor.user_id, now, expires_at)
+
+
+def submit(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    team: Team,
+    *,
+    system: System | NewSystem,
+    upload: Received,
+    designation: Designation = Designation.CONTRASTIVE,
+    stand: bool = False,
+    threshold: float | None = None,
+    label: str = "",
+    notes: str = "",
+    version: str = "",
+    answers: Mapping[str, Any] | None = None,
+    accepted: Collection[int] = (),
+    said: Mapping[str, str] | None = None,
+    header: Mapping[str, str] | None = None,
+    begun_at: dt.datetime | None = None,
+    received_at: dt.datetime | None = None,
+    decided_at: dt.datetime | None = None,
+    place: int | None = None,
+    key: str | None = None,
+    only_try: bool = False,
+) -> Submission:
+    """Takes a run whose file is in the store already, and queues it.
+
+    stand        let the run stand for its system once it is scored, though it is not the primary run; see `let_stand`
+    threshold    θ: documents with a score at least this count as returned, unless the run holds decisions
+    version      of the system, the evaluation's period when not given
+    answers      to the evaluation's form fields, by key; the command line, which is no person, may leave any out
+    accepted     the ids of agreements that the sender accepts with this run
+    said         what a YAML file beside the run says, see `formats.metadata`
+    header       what the run's own comment lines say: it answers required fields as `said` does; scoring keeps it
+    begun_at     the start of the request, `received_at` when not given
+    received_at  its last byte, now when not given; dates count from both (`rules.phases`), quotas from this one
+    decided_at   when the sender said yes, where the run waited for that: dates count from it in place of `received_at`
+    place        what `hold_place` gave, which ends here
+    key          what the sender calls this sending: no second run of theirs is taken under it
+    only_try     raise what would be raised, and add no run; the caller rolls back what was written on the way
+
+    Raises Conflict outside the dates and for a key that was taken, QuotaSpent, and InvalidFields (system_name, stand,
+    threshold, label, version, the names of `form_name` and `agreement_name` …).
+    """
+    _require_right(actor, evaluation, team)
+    received_at = received_at or present()
+    begun_at = begun_at or received_at
+    unused_at = received_at if decided_at is not None else None  # from when on it waited
+    decided_at = decided_at or received_at
+    wrong = Gathered()
+    words: dict[str, str] = {}
+    with wrong:
+        words = checked_words(threshold, label, notes, version)
+    # Shared: who merges the team with another waits for this run, or this run goes to the other team with its system.
+    asked, team = team.id, merged_team(session, locked(session, Team, team.id, shared=True))
+    if actor.is_in(asked):  # and so in the team that it became part of since the request began
+        actor = replace(actor, teams=actor.teams | {team.id})
+    if isinstance(system, System):
+        system = merged_system(session, session.get_one(System, system.id, populate_existing=True))
+    # Shared: a scoring set that is being made waits for this run, or this run sees the set.
+    evaluation = locked(session, Evaluation, evaluation.id, shared=True)
+    _require_right(_let_in_by_now(session, actor, evaluation, team), evaluation, team)
+    _require_dates(actor, evaluation, begun_at, decided_at)
+    answered: dict[str, Any] = {}
+    with wrong:
+        of_file = {**(header or {}), **(said or {})}
+        complete = actor.user_id is not None
+        answered = checked_answers(form_fields(evaluation), answers or {}, of_file, complete=complete)
+    with wrong:
+        accept_agreements(session, actor, evaluation, accepted)
+    try:
+        system = _own_system(session, actor, team, system)
+    except InvalidFields as error:
+        raise InvalidFields({**wrong.fields, **error.fields}) from None
+    wrong.raise_any()
+    late = is_late(evaluation, begun_at, decided_at)
+    if stand and late and not actor.may_organise(evaluation.campaign_id):
+        raise InvalidFields({"stand": [f"the run is late: {ONLY_ORGANISERS}"]})
+    refused = system_refusal(session, evaluation, system, late) if stand else None
+    if refused is not None and designation is not Designation.PRIMARY:
+        raise InvalidFields({"stand": [refused]})
+    quotas.take(session, evaluation, team.id, actor.user_id, received_at, place, unused_at)
+    submission = Submission(
+        evaluation_id=evaluation.id,
+        team_id=team.id,
+        system_id=system.id,
+        submitter_id=actor.user_id,
+        designation=designation,
+        threshold=threshold,
+        answers=answered,
+        said=dict(said or {}),
+        filename=upload.filename,
+        sha256=upload.sha256,
+        md5=upload.md5,
+        sending_key=key,
+        text_sha256=upload.text_sha256,
+        size=upload.size,
+        text_size=upload.text_size,
+        begun_at=begun_at,
+        received_at=received_at,
+        late=late,
+        chosen_at=received_at if stand else None,
+        **words | {"version": words["version"] or evaluation.period},
+    )
+    if only_try:
+        return submission
+    add_or_refuse(session, submission, Conflict("This run was sent already, under the same key."))
+    ensure_pseudonym(session, evaluation.id, system.id)
+    for scoring_set in live_sets(session, evaluation.id):
+        enqueue(session, submission, scoring_set)
+    record(session, actor, "submit", submission, sha256=upload.sha256, designation=designation.value)
+    return submission
+
+
+def let_stand(session: Session, actor: Actor, submission: Submission, *, now: dt.datetime | None = None) -> None:
+    """Lets a run stand for its system on the boards, in the place of another of the system's contrastive runs.
+
+    It takes effect once the run is scored. After closing only organisers do so; they may also fill the place of a run
+    that its team withdrew then. Raises Conflict where there is nothing to choose: the evaluation has closed, the
+    system's primary run stands, or the campaign shows each system's best or latest run.
+
+    now  when the whole request had come: the present moment when not given
+    """
+    evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    require_known(actor, evaluation)
+    require(
+        actor.answers_for(submission.team_id, evaluation.campaign_id),
+        "Only members of the team and organisers choose the run that stands.",
+    )
+    submission = locked_run(session, submission.id)
+    _refuse(stand_refusal(session, actor, submission, now or present()))
+    stood = [one for one in contenders(session, submission) if not one.off_board]
+    before = stands_by_order(stood).submission_id if stood else None
+    _give_places_up(session, actor, submission)
+    submission.chosen_at = present()
+    record(session, actor, "let stand", submission, before=before)
+
+
+def withdraw(
+    session: Session, actor: Actor, submission: Submission, because: str = "", *, now: dt.datetime | None = None
+) -> None:
+    """Takes a run off every board. It stays on record and keeps what it cost of the quota.
+
+    Until closing another run of its system may take its place. When its team withdraws it later, the place stays empty;
+    when an organiser does, the place is filled as before.
+
+    now  when the whole request had come: the present moment when not given
+    """
+    because = checked_text(because, LONGEST_REASON, "because")
+    evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    require_known(actor, evaluation)
+    require(
+        actor.answers_for(submission.team_id, evaluation.campaign_id),
+        "Only members of the team and organisers withdraw a run.",
+    )
+    submission = locked_run(session, submission.id)
+    _refuse(withdrawal_refusal(submission))
+    submission.withdrawn_at = now or present()
+    submission.withdrawn_by_id = actor.user_id
+    submission.withdrawn_because = because
+    if submission.ruling is None:  # else what its organisers decided about its place stays
+        submission.holds_place = not may_change_standing(actor, evaluation, submission.withdrawn_at)
+    settle_primary(session, actor, submission.team_id, submission.evaluation_id)
+    record(session, actor, "withdraw", submission, because=submission.withdrawn_because)
+
+
+def make_primary(session: Session, actor: Actor, submission: Submission, *, now: dt.datetime | None = None) -> None:
+    """Makes a scored run its team's primary one in the evaluation; others submitted as primary become contrastive.
+
+    A run that stood for another system as the primary one goes on standing for it. After closing only organisers do
+    this. Raises Conflict for a late run, one that is on no board, and one that is the primary run already.
+
+    now  when the whole request had come: the present moment when not given
+    """
+    evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    require(
+        actor.answers_for(submission.team_id, evaluation.campaign_id),
+        "Only members of the team and organisers choose its primary run.",
+    )
+    submission = locked_run(session, submission.id)
+    _refuse(primary_refusal(session, actor, submission, now or present()))
+    before = session.get_one(Participation, (submission.team_id, submission.evaluation_id)).primary_submission_id
+    _give_places_up(session, actor, submission, primary=True)
+    others = session.scalars(
+        sa.select(Submission).where(
+            Submission.team_id == submission.team_id,
+            Submission.evaluation_id == submission.evaluation_id,
+            Submission.designation == Designation.PRIMARY,
+            Submission.id != submission.id,
+            on_boards(),
+        )
+    ).all()
+    for other in others:
+        other.designation = Designation.CONTRASTIVE
+        record(session, actor, "make contrastive", other, instead=submission.id)
+    submission.designation = Designation.PRIMARY
+    record(session, actor, "make primary", submission, before=before)
+    settle_primary(session, actor, submission.team_id, submission.evaluation_id)
+
+
+def describe(
+    session: Session, actor: Actor, submission: Submission, *, label: str | None = None, notes: str | None = None
+) -> None:
+    """Takes over another label or other notes of a run, or both; None leaves them. The trail keeps what they were.
+
+    Raises InvalidFields (label, notes).
+    """
+    evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    require(
+        actor.answers_for(submission.team_id, evaluation.campaign_id),
+        "Only members of the team and organisers describe a run.",
+    )
+    words = checked_words(None, label or "", notes or "", "")
+    submission = locked_run(session, submission.id)
+    is_lost = label is not None and not words["label"]
+    label = submission.label if label is None else words["label"]
+    notes = submission.notes if notes is None else words["notes"]
+    if is_lost and submission.scored_at is not None:
+        raise InvalidFields({"label": ["give the run a short name: boards and pages show it"]})
+    before = {"label": submission.label, "notes": submission.notes}
+    submission.label, submission.notes = label, notes
+    after = {"label": label, "notes": notes}
+    changed: dict[str, Any] = {field: [before[field], after[field]] for field in after if before[field] != after[field]}
+    if changed:
+        record(session, actor, "describe", submission, **changed)
+
+
+def take_off(
+    session: Session, actor: Actor, submission: Submission, ruling: Ruling, because: str, *, holds_place: bool = True
+) -> None:
+    """Takes a run off every board, hidden or disqualified, until `restore`: organisers only. Its team reads the reason.
+
+    holds_place  whether its place stays empty where it stands for its system; else another run of the system stands
+
+    Raises InvalidFields (because), and Conflict for a run that is off the boards already.
+    """
+    evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    require_organiser(actor, evaluation.campaign_id)
+    because = checked_text(because, LONGEST_REASON, "because")
+    if not because:
+        raise InvalidFields({"because": ["say why: the team reads it"]})
+    submission = locked_run(session, submission.id)
+    _refuse(take_off_refusal(submission))
+    submission.ruling = ruling
+    submission.ruled_at = present()
+    submission.ruled_by_id = actor.user_id
+    submission.ruled_because = because
+    # A run without a score has had no place.
+    submission.holds_place = holds_place and submission.scored_at is not None
+    settle_primary(session, actor, submission.team_id, submission.evaluation_id)
+    record(session, actor, RULED[ruling], submission, because=because, holds_place=submission.holds_place)
+
+
+def restore(session: Session, actor: Actor, submission: Submission) -> None:
+    """Puts a run back that organisers took off the boards. Raises Conflict where none did."""
+    evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    require_organiser(actor, evaluation.campaign_id)
+    submission = locked_run(session, submission.id)
+    if submission.ruling is None:
+        raise Conflict("This run was neither hidden nor disqualified.")
+    if submission.withdrawn_at is None:
+        submission.holds_place = False
+    submission.ruling = submission.ruled_at = submission.ruled_by_id = None
+    submission.ruled_because = ""
+    settle_primary(session, actor, submission.team_id, submission.evaluation_id)
+    record(session, actor, "restore", submission)
+
+
+def locked_run(session: Session, submission_id: int) -> Submission:
+    """The run as it stands now, locked until the transaction ends, and before it what its team did in the evaluation.
+
+    In this order everywhere: whoever changes a run may change the team's primary one with it, and that may be any run.
+    """
+    of_run = sa.select(Submission.team_id, Submission.evaluation_id).where(Submission.id == submission_id)
+    while True:
+        team_id, evaluation_id = session.execute(of_run).one()
+        session.get(
+            Participation, (team_id, evaluation_id), with_for_update={"key_share": True}, populate_existing=True
+        )
+        submission = locked(session, Submission, submission_id)
+        if submission.team_id == team_id:  # else its team was merged into another while this waited
+            return submission
+
+
+def settle_primary(session: Session, actor: Actor, team_id: int, evaluation_id: int) -> None:
+    """Notes which of a team's runs in the evaluation is its primary one by `rules.standings.primary_run`.
+
+    The run that was it so far goes on standing for its system, where the new one is of another: else a contrastive run
+    that was scored first would take its place, and nobody would have chosen that.
+    """
+    # Locked first: whoever else is recording a score of this team waits, and then sees this one.
+    participation = locked(session, Participation, (team_id, evaluation_id))
+    session.flush()
+    runs = session.scalars(
+        sa.select(Submission).where(
+            Submission.team_id == team_id,
+            Submission.evaluation_id == evaluation_id,
+            Submission.designation == Designation.PRIMARY,
+        )
+    )
+    before, participation.primary_submission_id = participation.primary_submission_id, primary_run(runs)
+    if before is None or participation.primary_submission_id in {None, before}:
+        return
+    old = session.get_one(Submission, before, populate_existing=True)
+    new = session.get_one(Submission, participation.primary_submission_id)
+    if old.imported_at is not None and new.imported_at is not None:
+        return  # of the past: which of them stood is said with them
+    if new.system_id != old.system_id and old.withdrawn_at is None and old.ruling is None:
+        old.chosen_at = present()
+        record(session, actor, "keep standing", old, primary=new.id)
+
+
+def retry(session: Session, actor: Actor, submission: Submission) -> None:
+    """Puts a run whose scoring failed, or whose file was rejected, back into the queue.
+
+    It has as many attempts as a new one then. Raises Conflict where there is no such scoring.
+    """
+    evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    require_organiser(actor, evaluation.campaign_id)
+    parked = session.scalars(
+        sa.select(Scoring)
+        .join(ScoringSet)
+        .where(
+            Scoring.submission_id == submission.id,
+            Scoring.state.in_((State.FAILED, State.REJECTED)),
+            IS_WANTED,
+        )
+        .with_for_update(of=Scoring)
+    ).all()
+    if not parked:
+        raise Conflict("No scoring of this run has failed, and its file was not rejected.")
+    for scoring in parked:
+        # Its old turn was long ago: whoever comes now would begin there and pass those who have waited since.
+        scoring.turn = next_turns(session, [submission.team_id], scoring.priority)[submission.team_id]
+        scoring.state = State.QUEUED
+        scoring.errors = scoring.lost_leases = 0
+        scoring.failure = ""
+        scoring.damaged = False
+        scoring.not_before = scoring.finished_at = None
+    record(session, actor, "retry", submission, about=parked)
+
+
+def retry_failed(session: Session, actor: Actor, evaluation: Evaluation) -> None:
+    """Puts every run of an evaluation whose scoring failed back into the queue."""
+    failed = (
+        sa.select(Scoring.submission_id)
+        .join(ScoringSet)
+        .where(
+            ScoringSet.evaluation_id == evaluation.id,
+            IS_WANTED,
+            Scoring.state == State.FAILED,
+        )
+    )
+    for submission in session.scalars(sa.select(Submission).where(Submission.id.in_(failed)).order_by(Submission.id)):
+        retry(session, actor, submission)
+
+
+def _require_right(actor: Actor, evaluation: Evaluation, team: Team) -> None:
+    require_known(actor, evaluation)
+    require(actor.answers_for(team.id, evaluation.campaign_id), NOT_YOURS)
+
+
+def _let_in_by_now(session: Session, actor: Actor, evaluation: Evaluation, team: Team) -> Actor:
+    """The actor with what they know of a campaign that was made private since the request began: it may have let the
+    team in. Under the lock of the evaluation, for which that change waits.
+    """
+    campaign = session.get_one(Campaign, evaluation.campaign_id, populate_existing=True)
+    if session.get(CampaignTeam, (campaign.id, team.id)) is None:
+        return actor
+    return replace(actor, let_into=actor.let_into | {campaign.id})
+
+
+def _require_dates(actor: Actor, evaluation: Evaluation, begun_at: dt.datetime, received_at: dt.datetime) -> None:
+    refused = submission_refusal(evaluation, begun_at, received_at)
+    if refused is not None:
+        raise Conflict(f"{refused} {THE_PAST}" if actor.may_organise(evaluation.campaign_id) else refused)
+
+
+def checked_words(threshold: float | None, label: str, notes: str, version: str) -> dict[str, str]:
+    """What is said of a run in words, as it is kept. Raises InvalidFields with everything that is wrong."""
+    fields: dict[str, list[str]] = {}
+    if threshold is not None and not math.isfinite(threshold):
+        fields["threshold"] = ["give a finite number, or leave it out"]
+    for name, text, longest in (
+        ("label", label, LONGEST_LABEL),
+        ("notes", notes, LONGEST_NOTES),
+        ("version", version, LONGEST_LABEL),
+    ):
+        if problem := text_problem(text, longest):
+            fields[name] = [problem]
+    if fields:
+        raise InvalidFields(fields)
+    return {"label": " ".join(label.split()), "notes": notes.strip(), "version": " ".join(version.split())}
+
+
+def _refuse(reason: str | None) -> None:
+    if reason is not None:
+        raise Conflict(reason)
+
+
+def _give_places_up(session: Session, actor: Actor, submission: Submission, *, primary: bool = False) -> None:
+    """Ends it that runs off the boards hold their places against this run: of its system, or as primary one."""
+    holders = holders_against(session, submission, primary=primary)
+    for holder in holders:
+        holder.holds_place = False
+        record(session, actor, "give place up", holder, to=submission.id)
+    if holders:
+        settle_primary(session, actor, submission.team_id, submission.evaluation_id)
+
+
+def _own_system(session: Session, actor: Actor, team: Team, system: System | NewSystem) -> System:
+    if isinstance(system, NewSystem):
+        return _new_system(session, actor, team, system)
+    if system.team_id != team.id:
+        raise InvalidFields({"system": [f"{system.name!r} is not a system of {team.name}"]})
+    return system
+
+
+def _new_system(session: Session, actor: Actor, team: Team, new: NewSystem) -> System:
+    """Made now, or by an earlier attempt whose file was rejected: the corrected form goes in as it is."""
+    try:
+        left_behind = unused_system(session, team, new.name, new.kind)
+        if left_behind is not None:
+            change_system(session, actor, left_behind, new)
+            return left_behind
+        return create_system(session, actor, team, new)
+    except InvalidFields as error:
+        # On the form of a run, "name" would be anything's.
+        fields = {"system_name" if field == "name" else field: messages for field, messages in error.fields.items()}
+        raise InvalidFields(fields) from None

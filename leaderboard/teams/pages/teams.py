@@ -1,0 +1,253 @@
+"""Teams: making one, its page, inviting by a link, joining, leaving."""
+
+from typing import Any
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
+from wtforms import BooleanField, StringField, TextAreaField
+
+from leaderboard.access import require
+from leaderboard.accounts import reads as accounts
+from leaderboard.accounts.models import User
+from leaderboard.errors import BadInput, Conflict, InvalidFields, LeaderboardError, NotFound, TooManyAttempts
+from leaderboard.teams.models import Invitation, Team
+from leaderboard.teams.pages.team_names import naming
+from leaderboard.teams.reads import team as pages
+from leaderboard.teams.reads.find import find_known_team
+from leaderboard.teams.rules import Role
+from leaderboard.teams.writes import join_requests, teams
+from leaderboard.web.context import actor, now, page_number, read, reading, writing
+from leaderboard.web.forms import Form, Given, form_page
+from leaderboard.web.sessions import signed_in
+
+blueprint = Blueprint("teams", __name__)
+
+
+class TeamForm(Form):
+    name = StringField(
+        "Name of the team",
+        [Given("give the team a name")],
+        description="Boards show it beside every run, over all years. Only organisers can change it later.",
+    )
+    description = TextAreaField(
+        "About the team (optional)", description="Who you are, where you work.", render_kw={"rows": 3}
+    )
+
+
+class SettingsForm(Form):
+    description = TextAreaField("About the team", description="Who you are, where you work.", render_kw={"rows": 3})
+    is_listed = BooleanField(
+        "Others find this team and may ask to join",
+        description="Its name, this text and its number of members are shown to everybody with an account.",
+    )
+
+
+class AskForm(Form):
+    text = TextAreaField(  # type: ignore[assignment]  # the service's name for it; `Form.text` is asked nothing here
+        "What the owners should know (optional)", render_kw={"rows": 3}
+    )
+
+
+@blueprint.route("/account/teams/new", methods=["GET", "POST"])
+@signed_in
+def new() -> ResponseReturnValue:
+    form = TeamForm()
+    if not form.is_submitted():
+        return form_page("teams/new.html", form)
+    try:
+        with naming(form.text("name")) as session, form.checked_with():
+            team = teams.create_team(session, actor(), form.text("name"), description=form.text("description"))
+    except (BadInput, TooManyAttempts) as error:
+        return form_page("teams/new.html", form, error)
+    flash(f"{team.name} is there. Invite the others, or submit a run.")
+    return redirect(url_for("teams.show", team=team.slug))
+
+
+@blueprint.get("/teams")
+@signed_in
+def find() -> ResponseReturnValue:
+    words = request.args.get("words", "")
+    with reading() as session:
+        found, paging = pages.find_teams(session, actor(), words=words, page=page_number())
+    return render_template("teams/find.html", found=found, paging=paging, words=words)
+
+
+@blueprint.route("/account/teams/<team>", methods=["GET", "POST"])
+@signed_in
+def change(team: str) -> ResponseReturnValue:
+    with reading() as session:
+        settings = pages.team_settings(session, actor(), team)
+    form = SettingsForm(data={"description": settings.description, "is_listed": settings.is_listed})
+    if not form.validate_on_submit():
+        return form_page("teams/change.html", form, settings=settings)
+    try:
+        with writing() as session:
+            found = _known(session, team)
+            teams.change_team(session, actor(), found, form.text("description"), is_listed=bool(form.is_listed.data))
+    except BadInput as error:
+        return form_page("teams/change.html", form, error, settings=settings)
+    flash(f"{found.name} is changed.")
+    return redirect(url_for("teams.show", team=team))
+
+
+@blueprint.post("/teams/<team>/requests")
+@signed_in
+def ask(team: str) -> ResponseReturnValue:
+    form = AskForm()
+    if not form.validate():
+        return _page(team, form)
+    try:
+        with writing() as session:
+            found = _known(session, team)
+            join_requests.ask_to_join(session, actor(), found, form["text"].data or "")
+    except (Conflict, InvalidFields) as error:
+        return _page(team, form, error)
+    flash(f"The owners of {found.name} are asked.")
+    return redirect(url_for("teams.show", team=team))
+
+
+@blueprint.post("/teams/<team>/requests/back")
+@signed_in
+def take_back(team: str) -> ResponseReturnValue:
+    with writing() as session:
+        join_requests.take_back(session, actor(), _known(session, team))
+    flash("Your request is taken back.")
+    return redirect(url_for("teams.find"))  # the team may be there no more for who asked
+
+
+@blueprint.post("/teams/<team>/requests/<int:asked>/<any(accept, refuse):answer>")
+@signed_in
+def answer(team: str, asked: int, answer: str) -> ResponseReturnValue:
+    with writing() as session:
+        found = _known(session, team)
+        answered = join_requests.answer_request(session, actor(), found, asked, accept=answer == "accept")
+        name = answered.user.name
+    flash(f"{name} is in {found.name} now." if answered.accepted else f"The request of {name} is refused.")
+    return redirect(url_for("teams.show", team=team))
+
+
+@blueprint.get("/teams/<team>")
+def show(team: str) -> ResponseReturnValue:
+    return _page(team, AskForm(formdata=None))
+
+
+def _page(team: str, form: AskForm, error: LeaderboardError | None = None) -> ResponseReturnValue:
+    told: dict[str, Any] = {"invitations": (), "requests": (), "asked": None}
+    with reading() as session:
+        page = pages.team_page(session, actor(), team, now())
+        if actor().user_id is not None:  # a visitor owns no team and asks to join none
+            told = {
+                "invitations": accounts.open_invitations(session, actor(), team, now()),
+                "requests": pages.open_requests(session, actor(), team),
+                "asked": pages.has_asked(session, actor(), _known(session, team)),
+            }
+    if page.slug != team:  # it was renamed, or became a part of another one
+        return redirect(url_for("teams.show", team=page.slug))
+    return form_page("teams/show.html", form, error, page=page, **told)
+
+
+@blueprint.post("/teams/<team>/invitations")
+@signed_in
+def invite(team: str) -> ResponseReturnValue:
+    with writing() as session:
+        token = teams.invite(session, actor(), _known(session, team))
+    flash(url_for("teams.invitation", token=token, _external=True), "invitation")
+    return redirect(url_for("teams.show", team=team))
+
+
+@blueprint.post("/teams/<team>/invitations/<int:invitation>/revoke")
+@signed_in
+def revoke(team: str, invitation: int) -> ResponseReturnValue:
+    with writing() as session:
+        found = session.get(Invitation, invitation)
+        if found is None or found.team_id != _known(session, team).id:
+            raise NotFound
+        teams.revoke_invitation(session, actor(), found)
+    flash("The invitation no longer works.")
+    return redirect(url_for("teams.show", team=team))
+
+
+@blueprint.route("/teams/<team>/leave", methods=["GET", "POST"])
+@signed_in
+def leave(team: str) -> ResponseReturnValue:
+    if request.method == "GET":
+        page = read(pages.team_page, team)
+        if not page.is_member:
+            raise NotFound
+        return render_template("teams/leave.html", page=page)
+    with writing() as session:
+        found = _known(session, team)
+        if _must_ask(session, is_empty=teams.leave_team(session, actor(), found)):
+            return redirect(url_for("teams.leave", team=team))
+    flash(f"You have left {found.name}. Its runs and systems stay.")
+    return redirect(url_for("account.show"))
+
+
+@blueprint.route("/teams/<team>/members/<int:member>/remove", methods=["GET", "POST"])
+@signed_in
+def remove(team: str, member: int) -> ResponseReturnValue:
+    if request.method == "GET":
+        page = read(pages.team_page, team)
+        require(page.is_owner, f"Only an owner of {page.name} may do this.")
+        found = next((one for one in page.members if one.user_id == member), None)
+        if found is None:
+            raise NotFound
+        return render_template("teams/remove.html", page=page, member=found)
+    with writing() as session:
+        user = session.get(User, member)
+        if user is None:
+            raise NotFound
+        if _must_ask(session, is_empty=teams.remove_member(session, actor(), _known(session, team), user)):
+            return redirect(url_for("teams.remove", team=team, member=member))
+    flash(f"{user.name} is no longer in the team.")
+    if member == actor().user_id:
+        return redirect(url_for("account.show"))
+    return redirect(url_for("teams.show", team=team))
+
+
+@blueprint.post("/teams/<team>/members/<int:member>/role")
+@signed_in
+def change_role(team: str, member: int) -> ResponseReturnValue:
+    role = request.form.get("role", "")
+    with writing() as session:
+        user = session.get(User, member)
+        if user is None:
+            raise NotFound
+        teams.change_role(session, actor(), _known(session, team), user, role)
+    flash(f"{user.name} is {'an' if role == Role.OWNER else 'a'} {role} now.")
+    return redirect(url_for("teams.show", team=team))
+
+
+@blueprint.get("/join/<token>")
+def invitation(token: str) -> ResponseReturnValue:
+    with reading() as session:
+        joined = teams.joined_by(session, actor(), token)
+        team = joined or teams.find_invitation(session, token, now()).team
+    if joined is not None:
+        flash(f"You are in {joined.name}.")
+        return redirect(url_for("teams.show", team=joined.slug))
+    return render_template("teams/join.html", team=team, token=token)
+
+
+@blueprint.post("/join/<token>")
+@signed_in
+def join(token: str) -> ResponseReturnValue:
+    with writing() as session:
+        team = teams.accept_invitation(session, actor(), token, now())
+    flash(f"You are in {team.name} now.")
+    return redirect(url_for("teams.show", team=team.slug))
+
+
+def _must_ask(session: Session, *, is_empty: bool) -> bool:
+    """Whether the team was emptied by somebody who was not told that it would be: then that is undone."""
+    if not is_empty or request.form.get("agreed") == pages.EMPTIED:
+        return False
+    session.rollback()
+    flash("Nothing is changed yet: by now nobody else is in the team.", "warning")
+    return True
+
+
+def _known(session: Session, team: str) -> Team:
+    """The team of an address, if there is one for whoever asks."""
+    return find_known_team(session, actor(), team, now())

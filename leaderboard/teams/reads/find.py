@@ -1,0 +1,206 @@
+"""Teams and systems by the names of their addresses, former and merged ones too, and who is alone in charge."""
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import NoReturn
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import CONSOLE, Actor, knows_team
+from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
+from leaderboard.errors import NotFound
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.not_found import missing
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.reads.scored_runs import on_boards
+from leaderboard.submissions.rules.states import State
+from leaderboard.teams.models import FormerAddress, Membership, System, Team, TeamName
+from leaderboard.teams.rules import Role
+from leaderboard.worker.models import Scoring, ScoringSet
+from leaderboard.worker.reads.scoring_sets import IS_CURRENT
+
+
+def takes_requests() -> sa.ColumnElement[bool]:
+    """Condition on Team: it lets itself be found, and has an owner who would answer a request to join."""
+    owned = sa.exists().where(Membership.team_id == Team.id, Membership.role == Role.OWNER)
+    return sa.and_(Team.is_listed.is_(True), owned)
+
+
+def find_team(session: Session, slug: str, actor: Actor = CONSOLE) -> Team:
+    """The team of this address, a former one of it, or one of a team that was merged into it. Raises NotFound.
+
+    actor  whom the message of that may tell of other teams: of their own ones only
+    """
+    team = known_team(session, slug)
+    if team is None:
+        _no_team(session, slug, actor)
+    return merged_team(session, team)
+
+
+def find_known_team(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Team:
+    """As `find_team`. Raises NotFound, in the same words, also where `actor` may not know of the team."""
+    team = find_team(session, slug, actor)
+    if not is_known_team(session, actor, team, now):
+        _no_team(session, slug, actor)
+    return team
+
+
+def is_known_team(session: Session, actor: Actor, team: Team, now: dt.datetime) -> bool:
+    """Whether `actor` may know of the team, or of the one that it was merged into."""
+    team = merged_team(session, team)
+    return knows_team(session, actor, team, _shown_in(session, team), now)
+
+
+def find_team_let_in(session: Session, actor: Actor, campaign: Campaign, slug: str) -> Team:
+    """As `find_team`. Raises NotFound, in the same words, for every team that was not let into the campaign."""
+    team = find_team(session, slug, actor)
+    if session.get(CampaignTeam, (campaign.id, team.id)) is None:
+        _no_team(session, slug, actor)
+    return team
+
+
+def find_own_team(session: Session, actor: Actor, slug: str, campaign_id: int | None = None) -> Team:
+    """As `find_team`. Raises NotFound, in the same words, for every team that `actor` is not in; whoever is in none at
+    all is told that instead.
+
+    campaign_id  of a campaign in which `actor` answers for the team otherwise: organisers do
+    """
+    found = known_team(session, slug)
+    team = None if found is None else merged_team(session, found)
+    organises = campaign_id is not None and actor.may_organise(campaign_id)
+    if team is None or not (actor.is_in(team.id) or organises):
+        if actor.user_id is not None and not (actor.teams or organises or actor.all_powerful):
+            raise NotFound("you are in no team yet: make one, even if you work alone, or join one, under Account")
+        _no_team(session, slug, actor, "team of yours")
+    return team
+
+
+def _no_team(session: Session, slug: str, actor: Actor, what: str = "team") -> NoReturn:
+    own = sa.true() if actor.all_powerful else Team.id.in_(actor.teams)
+    there = "there are" if actor.all_powerful or what != "team" else "yours are"  # there may well be others
+    missing(session, what, slug, Team.slug, Team.merged_into_id.is_(None), own, there=there)
+
+
+def _shown_in(session: Session, team: Team) -> Sequence[Evaluation]:
+    """The evaluations whose boards have a run of the team."""
+    shown = (
+        sa.select(Submission.evaluation_id)
+        .join(Scoring, Scoring.submission_id == Submission.id)
+        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
+        .where(Submission.team_id == team.id, on_boards(), IS_CURRENT, Scoring.state == State.SCORED)
+    )
+    return session.scalars(
+        sa.select(Evaluation)
+        .join(Evaluation.campaign)
+        .options(sa.orm.contains_eager(Evaluation.campaign))
+        .where(Evaluation.id.in_(shown))
+    ).all()
+
+
+def find_system(session: Session, team_slug: str, slug: str) -> System:
+    """The system of this address, with its team; former addresses find it, as `find_team` does. Raises NotFound."""
+    system = known_system(session, team_slug, slug)
+    if system is not None:
+        return system
+    found = find_team(session, team_slug)
+    return missing(session, "system", slug, System.slug, System.team_id == found.id, within=f" of {found.name}")
+
+
+def known_system(session: Session, team_slug: str, slug: str) -> System | None:
+    """The system that has, or had, this address, or the one that it became one with."""
+    of_team = sa.select(System).join(System.team).options(sa.orm.contains_eager(System.team))
+    system = session.scalar(of_team.where(Team.slug == team_slug, System.slug == slug))
+    if system is not None:  # as a rule: one statement finds it
+        return merged_system(session, system)
+    team = known_team(session, team_slug)
+    while team is not None:
+        system = session.scalar(of_team.where(System.team_id == team.id, System.slug == slug))
+        if system is None:
+            before = FormerAddress.team_slug == team.slug, FormerAddress.system_slug == slug
+            system = session.scalar(sa.select(System).join(FormerAddress.system).where(*before))
+        if system is not None:
+            return merged_system(session, system)
+        team = session.get(Team, team.merged_into_id) if team.merged_into_id is not None else None
+    return None
+
+
+def namesakes(session: Session, source: Team, target: Team) -> dict[int, System]:
+    """A system of one team -> the other team's of the same name, where it has one."""
+    own = sa.orm.aliased(System)
+    pairs = (
+        sa.select(own.id, System)
+        .join(System, System.name_key == own.name_key)
+        .where(own.team_id == source.id, own.merged_into_id.is_(None), System.team_id == target.id)
+    )
+    return {row[0]: row[1] for row in session.execute(pairs)}
+
+
+def merged_team(session: Session, team: Team) -> Team:
+    """The team itself, or the one that it was merged into."""
+    while team.merged_into_id is not None:
+        team = session.get_one(Team, team.merged_into_id)
+    return team
+
+
+def merged_system(session: Session, system: System) -> System:
+    """The system itself, or the one that it became one with."""
+    while system.merged_into_id is not None:
+        system = session.get_one(System, system.merged_into_id)
+    return system
+
+
+def known_team(session: Session, slug: str) -> Team | None:
+    """The team that has, or had, this address, whatever it was merged into since."""
+    team = session.scalar(sa.select(Team).where(Team.slug == slug))
+    if team is None:
+        before = FormerAddress.team_slug == slug, FormerAddress.system_slug == ""
+        team = session.scalar(sa.select(Team).join(FormerAddress.team).where(*before))
+    return team
+
+
+def team_called(session: Session, name_key: str) -> Team | None:
+    """The team that has a name of this key, or ever had it, whatever it was merged into since."""
+    return session.scalar(sa.select(Team).join(TeamName).where(TeamName.name_key == name_key))
+
+
+def teams_with_runs(session: Session, campaign_id: int, evaluation_id: int | None = None) -> Sequence[Team]:
+    """The teams that anything in the campaign was submitted for, or in one evaluation of it, by name."""
+    entered = sa.select(Submission.team_id).join(Evaluation).where(Evaluation.campaign_id == campaign_id)
+    if evaluation_id is not None:
+        entered = entered.where(Evaluation.id == evaluation_id)
+    return session.scalars(sa.select(Team).where(Team.id.in_(entered)).order_by(Team.name, Team.id)).all()
+
+
+def only_owner_of(session: Session, user_id: int) -> list[str]:
+    """The names of the teams of several members that have no owner but this account."""
+    own, other, anybody = (sa.orm.aliased(Membership) for _ in range(3))
+    return list(
+        session.scalars(
+            sa.select(Team.name)
+            .join(own, own.team_id == Team.id)
+            .where(
+                own.user_id == user_id,
+                own.role == Role.OWNER,
+                sa.exists().where(anybody.team_id == Team.id, anybody.user_id != user_id),
+                ~sa.exists().where(other.team_id == Team.id, other.user_id != user_id, other.role == Role.OWNER),
+            )
+            .order_by(Team.name)
+        )
+    )
+
+
+def only_organiser_of(session: Session, user_id: int) -> list[str]:
+    """The titles of the campaigns that nobody but this account organises."""
+    own, other = sa.orm.aliased(CampaignOrganiser), sa.orm.aliased(CampaignOrganiser)
+    return list(
+        session.scalars(
+            sa.select(Campaign.title)
+            .join(own, own.campaign_id == Campaign.id)
+            .where(
+                own.user_id == user_id,
+                ~sa.exists().where(other.campaign_id == Campaign.id, other.user_id != user_id),
+            )
+            .order_by(Campaign.title)
+        )
+    )

@@ -1,0 +1,178 @@
+"""The teams that took part in a campaign, and what making two of them one would do."""
+
+import datetime as dt
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, may_rename, merging_refusal
+from leaderboard.audit.rules import digest
+from leaderboard.campaigns.reads.organised import organised_campaign
+from leaderboard.db import snapshot
+from leaderboard.errors import NotFound
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.submissions.models import Participation, Submission
+from leaderboard.submissions.rules.selection import SystemKind, primary_run
+from leaderboard.teams.models import Membership, System, Team
+from leaderboard.teams.reads.find import merged_team, namesakes
+
+
+@dataclass(frozen=True, slots=True)
+class OrganisedTeam:
+    """runs, systems: in the campaign; may_rename: whether the reader may rename it or merge it with another."""
+
+    id: int
+    name: str
+    slug: str
+    description: str
+    members: int
+    systems: int
+    runs: int
+    may_rename: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """A system of the team that goes, whose name the other team has too. same_kind: whether the two may become one."""
+
+    id: int
+    name: str
+    runs: int
+    other_runs: int
+    same_kind: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SharedEvaluation:
+    """One that both teams took part in: what each used of the quota, and whose primary run would be the primary one."""
+
+    title: str
+    used: tuple[int, int]
+    primary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Merging:
+    """What making `source` a part of `target` would do.
+
+    refusal  why the reader may not do it, in words; "" where they may
+    seen     of all of this: the form brings it along
+    """
+
+    source: OrganisedTeam
+    target: OrganisedTeam
+    twins: tuple[Twin, ...]
+    shared: tuple[SharedEvaluation, ...]
+    refusal: str
+
+    @property
+    def seen(self) -> str:
+        shared = [[evaluation.title, evaluation.used, evaluation.primary] for evaluation in self.shared]
+        twins = [[twin.id, twin.runs, twin.other_runs] for twin in self.twins]
+        return digest([self.source.id, self.target.id, self.source.runs, self.target.runs, twins, shared])[:16]
+
+
+def organised_teams(session: Session, actor: Actor, campaign_slug: str, _: dt.datetime) -> tuple[OrganisedTeam, ...]:
+    """Those that have runs in the campaign, by name. Raises NotFound."""
+    campaign = organised_campaign(session, actor, campaign_slug)
+    return _teams(session, actor, Evaluation.campaign_id == campaign.id)
+
+
+def organised_team(session: Session, actor: Actor, campaign_slug: str, team_id: int, _: dt.datetime) -> OrganisedTeam:
+    """One that has runs in the campaign. Raises NotFound."""
+    campaign = organised_campaign(session, actor, campaign_slug)
+    found = _teams(session, actor, Evaluation.campaign_id == campaign.id, Team.id == team_id)
+    if not found:
+        raise NotFound(f"there is no team {team_id} in {campaign.title}")
+    return found[0]
+
+
+def part_of(session: Session, actor: Actor, campaign_slug: str, team_id: int, now: dt.datetime) -> int | None:
+    """The id of the team of the campaign that this one was made a part of; None where it was not. Raises NotFound."""
+    campaign = organised_campaign(session, actor, campaign_slug)
+    team = session.get(Team, team_id)
+    if team is None or team.merged_into_id is None:
+        return None
+    return organised_team(session, actor, campaign.slug, merged_team(session, team).id, now).id
+
+
+def merging(
+    session: Session, actor: Actor, campaign_slug: str, source_id: int, target_id: int, now: dt.datetime
+) -> Merging:
+    """What making one team of the campaign a part of another would do. Raises NotFound."""
+    source = organised_team(session, actor, campaign_slug, source_id, now)
+    target = organised_team(session, actor, campaign_slug, target_id, now)
+    if source.id == target.id:
+        raise NotFound("a team is not merged with itself")
+    both = session.get_one(Team, source.id), session.get_one(Team, target.id)
+    refusal = merging_refusal(session, actor, *both)
+    if refusal:  # and nothing of what they did in campaigns that the reader may know nothing of
+        return Merging(source, target, (), (), refusal)
+    same = namesakes(session, *both)
+    runs = sa.select(Submission.system_id, sa.func.count()).where(Submission.team_id.in_((source.id, target.id)))
+    counts = {row[0]: row[1] for row in session.execute(runs.group_by(Submission.system_id))}
+    own = session.scalars(sa.select(System).where(System.id.in_(same)).order_by(System.name))
+    twins = [
+        Twin(
+            id=system.id,
+            name=system.name,
+            runs=counts.get(system.id, 0),
+            other_runs=counts.get(same[system.id].id, 0),
+            same_kind=(system.kind is SystemKind.BASELINE) is (same[system.id].kind is SystemKind.BASELINE),
+        )
+        for system in own
+    ]
+    return Merging(
+        source,
+        target,
+        tuple(twins),
+        tuple(_shared(session, source.id, target.id)),
+        "",
+    )
+
+
+def _shared(session: Session, source_id: int, target_id: int) -> list[SharedEvaluation]:
+    other = sa.orm.aliased(Participation)
+    rows = session.execute(
+        sa.select(Evaluation, Participation.used, other.used)
+        .join(Participation, Participation.evaluation_id == Evaluation.id)
+        .join(other, other.evaluation_id == Evaluation.id)
+        .where(Participation.team_id == source_id, other.team_id == target_id)
+        .order_by(Evaluation.period_key.desc(), Evaluation.id)
+    ).all()
+    found = []
+    for evaluation, used, other_used in rows:
+        runs = session.scalars(
+            sa.select(Submission).where(
+                Submission.evaluation_id == evaluation.id, Submission.team_id.in_((source_id, target_id))
+            )
+        ).all()
+        primary = primary_run(runs)
+        name = next((run.name for run in runs if run.id == primary), "")
+        found.append(SharedEvaluation(evaluation.title, (used, other_used), name))
+    return found
+
+
+def _teams(session: Session, actor: Actor, *which: sa.ColumnElement[bool]) -> tuple[OrganisedTeam, ...]:
+    members = sa.select(sa.func.count()).where(Membership.team_id == Team.id).scalar_subquery()
+    systems = sa.func.count(Submission.system_id.distinct())
+    rows = session.execute(
+        sa.select(Team, members, systems, sa.func.count(Submission.id))
+        .join(Submission, Submission.team_id == Team.id)
+        .join(Evaluation, Evaluation.id == Submission.evaluation_id)
+        .where(*which)
+        .group_by(Team.id)
+        .order_by(Team.name, Team.id)
+    )
+    return tuple(
+        snapshot(
+            OrganisedTeam,
+            team,
+            members=member_count,
+            systems=system_count,
+            runs=runs,
+            may_rename=may_rename(session, actor, team.id),
+        )
+        for team, member_count, system_count, runs in rows
+    )

@@ -1,0 +1,304 @@
+"""Teams: made by anybody who is signed in, joined by a link that expires and works once."""
+
+import datetime as dt
+import secrets
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, maker_may_invite, may_rename, require
+from leaderboard.accounts.models import User
+from leaderboard.accounts.rules import token_hash
+from leaderboard.audit.writes import assign, present, record
+from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed, NotFound
+from leaderboard.locking import add_or_refuse, insert_unless_there, locked, or_refuse
+from leaderboard.moments import moment_in_words
+from leaderboard.names import NAME_TAKEN, checked_name, checked_slug, free_slug, name_key, slug_of
+from leaderboard.teams.models import FormerAddress, Invitation, Membership, Team, TeamName
+from leaderboard.teams.reads.find import is_known_team, merged_team, team_called
+from leaderboard.teams.rules import Role
+from leaderboard.teams.writes.join_requests import end_requests, end_requests_of
+from leaderboard.texts import checked_text
+
+LONGEST_DESCRIPTION = 2000  # characters
+LONGEST_INVITATION = 90  # days
+JUST_TAKEN = "somebody just took this name"
+
+
+def create_team(
+    session: Session, actor: Actor, name: str, slug: str | None = None, description: str = "", *, own: bool = True
+) -> Team:
+    """A team with the actor as its owner (none when made on the command line: add members there).
+
+    own  False for a team of the past that is brought in with its runs, which organisers do: nobody owns it then
+    """
+    require(actor.user_id is not None or actor.all_powerful, "Sign in to make a team.")
+    require(own or actor.all_powerful or bool(actor.organises), "Only organisers bring in teams of others.")
+    wrong = Gathered()
+    shown = key = ""
+    with wrong:
+        shown, key = checked_name(name)
+        _require_free(session, actor, key, "choose a name that is not so close to it")
+    with wrong:
+        description = checked_text(description, LONGEST_DESCRIPTION, "description")
+    with wrong:
+        slug = _checked_free_slug(session, slug) if slug else None
+    wrong.raise_any()
+    team = Team(
+        slug=slug or _free_slug(session, shown),
+        name=shown,
+        names=[TeamName(name_key=key)],
+        description=description,
+        created_at=present(),
+    )
+    add_or_refuse(session, team, InvalidFields({"name": [JUST_TAKEN]}))
+    if own and actor.user_id is not None:
+        session.add(Membership(team_id=team.id, user_id=actor.user_id, role=Role.OWNER, joined_at=present()))
+    record(session, actor, "create", team, name=team.name)
+    return team
+
+
+def change_team(session: Session, actor: Actor, team: Team, description: str, *, is_listed: bool | None = None) -> None:
+    """What the team says about itself, and whether others find it and may ask to join; None leaves that as it is.
+
+    Its name is for organisers to change (`rename_team`): boards show it.
+    """
+    _require_owner(session, actor, team)
+    description = checked_text(description, LONGEST_DESCRIPTION, "description")
+    is_listed = team.is_listed if is_listed is None else is_listed
+    if assign(team, description=description, is_listed=is_listed):
+        record(session, actor, "change", team)
+
+
+def rename_team(session: Session, actor: Actor, team: Team, name: str, slug: str | None = None) -> None:
+    """Gives a team another name; what it was called stays its own, and its old address leads to the new one.
+
+    Admins do so, and whoever organises every campaign that the team took part in: boards of all years show the name.
+
+    slug  its part of an address, made from the name when not given
+    """
+    _require_name_right(session, actor, team)
+    team = locked(session, Team, team.id)
+    if team.merged_into_id is not None:
+        raise Conflict(f"{team.name} was merged into another team.")
+    wrong = Gathered()
+    shown = key = ""
+    is_new = True
+    with wrong:
+        shown, key = checked_name(name)
+        is_new = _require_free(session, actor, key, "merge the two if they are one", of_team=team.id)
+    with wrong:
+        slug = _checked_free_slug(session, slug, team) if slug else None
+    wrong.raise_any()
+    before = {"name": team.name, "slug": team.slug}
+    if slug is None and shown != team.name:
+        slug = _free_slug(session, shown, team.id)
+    slug = slug or team.slug
+    if before == {"name": shown, "slug": slug}:
+        return
+    if slug != team.slug:
+        session.execute(
+            sa.delete(FormerAddress).where(FormerAddress.team_slug == slug, FormerAddress.system_slug == "")
+        )
+        insert_unless_there(session, FormerAddress, team_slug=team.slug, system_slug="", team_id=team.id)
+    with or_refuse(session, InvalidFields({"name": [JUST_TAKEN]})):
+        # In this order, as for a new team: two that ask for one name wait for each other in no circle.
+        team.name, team.slug = shown, slug
+        session.flush()
+        if is_new:
+            session.add(TeamName(name_key=key, team_id=team.id))
+    record(session, actor, "rename", team, name=[before["name"], shown], slug=[before["slug"], slug])
+
+
+def _checked_free_slug(session: Session, slug: str, team: Team | None = None) -> str:
+    """What somebody wants as a team's part of an address. Raises InvalidFields when another team has or had it."""
+    slug = checked_slug(slug)
+    if (team is None or slug != team.slug) and _is_taken(session, slug, team.id if team is not None else None):
+        raise InvalidFields({"slug": [f"{slug!r} is taken"]})
+    return slug
+
+
+def _require_name_right(session: Session, actor: Actor, team: Team) -> None:
+    require(
+        may_rename(session, actor, team.id),
+        f"{team.name} is renamed by admins and by whoever organises every campaign that it took part in.",
+    )
+
+
+def add_member(session: Session, actor: Actor, team: Team, user: User, role: Role = Role.MEMBER) -> Membership:
+    """Puts somebody into a team, or gives a member another role, without asking: admins only."""
+    require(actor.all_powerful, "Only an admin adds people to a team; invite them instead.")
+    membership = session.get(Membership, (team.id, user.id))
+    if membership is not None and membership.role is role:
+        return membership
+    if membership is None:
+        membership = Membership(team_id=team.id, user_id=user.id, role=role, joined_at=present())
+        session.add(membership)
+    membership.role = role
+    record(session, actor, "add member", team, user=user.id, role=role.value)
+    end_requests_of(session, actor, team, [user.id])
+    return membership
+
+
+def change_role(session: Session, actor: Actor, team: Team, user: User, role: str) -> None:
+    """Makes a member an owner, or an owner a member. Raises Conflict when no owner would be left."""
+    _require_owner(session, actor, team)
+    if role not in set(Role):
+        raise InvalidFields({"role": [f"expected {' or '.join(Role)}"]})
+    locked(session, Team, team.id)
+    membership = session.get(Membership, (team.id, user.id), populate_existing=True)
+    if membership is None:
+        raise NotFound(f"This account is not in {team.name}.")
+    owners = sa.select(Membership.user_id).where(Membership.team_id == team.id, Membership.role == Role.OWNER)
+    if role != Role.OWNER and list(session.scalars(owners)) == [user.id]:
+        raise Conflict(f"{team.name} would be left without an owner: make another member its owner first.")
+    if assign(membership, role=Role(role)):
+        record(session, actor, "change role", team, user=user.id, role=role)
+
+
+def invite(session: Session, actor: Actor, team: Team, days: int = 7) -> str:
+    """The token of a link that lets one person into the team within `days` days. It is shown once, never kept."""
+    _require_owner(session, actor, team)
+    if not 1 <= days <= LONGEST_INVITATION:
+        raise InvalidFields({"days": [f"give a number of days from 1 to {LONGEST_INVITATION}"]})
+    token = secrets.token_urlsafe(24)
+    now = present()
+    invitation = Invitation(
+        team_id=team.id,
+        token_hash=token_hash(token),
+        created_by_id=actor.user_id,
+        created_at=now,
+        expires_at=now + dt.timedelta(days=days),
+    )
+    session.add(invitation)
+    session.flush()
+    record(session, actor, "invite", team, invitation=invitation.id, days=days)
+    return token
+
+
+def find_invitation(session: Session, token: str, now: dt.datetime | None = None) -> Invitation:
+    """The invitation behind a link that still works. Raises NotFound or Conflict that says why it does not."""
+    invitation = session.scalar(sa.select(Invitation).where(Invitation.token_hash == token_hash(token)))
+    if invitation is None:
+        raise NotFound("There is no such invitation; ask the team for a new link.")
+    if invitation.used_at is not None:
+        raise Conflict("This invitation was used already; ask the team for a new link.")
+    if invitation.revoked_at is not None:
+        raise Conflict("This invitation was taken back; ask the team for a new link.")
+    if invitation.expires_at <= (now or present()):
+        expired = moment_in_words(invitation.expires_at)
+        raise Conflict(f"This invitation expired on {expired}; ask the team for a new link.")
+    if not session.scalar(sa.select(maker_may_invite()).where(Invitation.id == invitation.id)):
+        raise Conflict("Whoever made this invitation may no longer invite; ask the team for a new link.")
+    return invitation
+
+
+def joined_by(session: Session, actor: Actor, token: str) -> Team | None:
+    """The team that the actor is in and this link, used or not, invites to."""
+    team = session.scalar(sa.select(Team).join(Invitation).where(Invitation.token_hash == token_hash(token)))
+    return team if team is not None and actor.is_in(team.id) else None
+
+
+def accept_invitation(session: Session, actor: Actor, token: str, now: dt.datetime | None = None) -> Team:
+    """Joins the team that a link invites to, and uses the link up."""
+    if actor.user_id is None:
+        raise NotAllowed("Sign in or register first; then open the link again.")
+    now = now or present()
+    found = find_invitation(session, token, now)
+    # Looked at again under locks: two people may follow one link at the same moment, or its maker be taken out.
+    locked(session, Team, found.team_id, shared=True)
+    invitation = locked(session, Invitation, found.id)
+    find_invitation(session, token, now)
+    team = session.get_one(Team, invitation.team_id)
+    if session.get(Membership, (team.id, actor.user_id)) is not None:
+        raise Conflict(f"You are in {team.name} already; the link still works for somebody else.")
+    session.add(Membership(team_id=team.id, user_id=actor.user_id, role=Role.MEMBER, joined_at=now))
+    invitation.used_at = now
+    invitation.used_by_id = actor.user_id
+    record(session, actor, "join", team, invitation=invitation.id)
+    end_requests_of(session, actor, team, [actor.user_id])
+    return team
+
+
+def revoke_invitation(session: Session, actor: Actor, invitation: Invitation) -> None:
+    """Takes a link back that nobody has used."""
+    _require_owner(session, actor, session.get_one(Team, invitation.team_id))
+    invitation = locked(session, Invitation, invitation.id)
+    if invitation.used_at is not None:
+        raise Conflict("This invitation was used already; take the person out of the team instead.")
+    if invitation.revoked_at is None:
+        invitation.revoked_at = present()
+        record(session, actor, "revoke", invitation)
+
+
+def leave_team(session: Session, actor: Actor, team: Team) -> bool:
+    """Takes the actor out of the team; its runs and systems stay. The last owner hands over first.
+
+    Whether it was the last member: nobody is in the team then, and the requests that wait there end.
+    """
+    if actor.user_id is None:
+        raise NotAllowed("Sign in first.")
+    is_empty = _take_out(session, team, actor.user_id)
+    record(session, actor, "leave", team)
+    end_requests(session, actor, team)
+    return is_empty
+
+
+def remove_member(session: Session, actor: Actor, team: Team, user: User) -> bool:
+    """Takes somebody out of the team. Whether it was the last member, as for `leave_team`."""
+    _require_owner(session, actor, team)
+    is_empty = _take_out(session, team, user.id)
+    record(session, actor, "remove member", team, user=user.id)
+    end_requests(session, actor, team)
+    return is_empty
+
+
+def _take_out(session: Session, team: Team, user_id: int) -> bool:
+    """Whether nobody is left."""
+    locked(session, Team, team.id)  # two owners who leave at the same moment would leave the team without one
+    members = list(session.scalars(sa.select(Membership).where(Membership.team_id == team.id)))
+    leaving = next((member for member in members if member.user_id == user_id), None)
+    if leaving is None:
+        raise NotFound(f"This account is not in {team.name}.")
+    owners = [member for member in members if member.role is Role.OWNER]
+    if owners == [leaving] and len(members) > 1:
+        raise Conflict(f"{team.name} would be left without an owner: make another member its owner first.")
+    session.delete(leaving)
+    return len(members) == 1
+
+
+def _require_owner(session: Session, actor: Actor, team: Team) -> None:
+    membership = session.get(Membership, (team.id, actor.user_id)) if actor.user_id is not None else None
+    owner = membership is not None and membership.role is Role.OWNER
+    require(owner or actor.all_powerful, f"Only an owner of {team.name} may do this.")
+
+
+def _require_free(session: Session, actor: Actor, key: str, hint: str, of_team: int | None = None) -> bool:
+    """Whether no team ever had the name; False where the team itself has it or had it.
+
+    Raises InvalidFields (name) where another team has it, or ever had it. Which team that is, and the hint, are told to
+    those who may know of it.
+    """
+    bearer = team_called(session, key)
+    if bearer is None:
+        return True
+    other = merged_team(session, bearer)
+    if other.id == of_team:
+        return False
+    if not is_known_team(session, actor, other, present()):
+        raise InvalidFields({"name": [NAME_TAKEN]})
+    if bearer is other and name_key(other.name) == key:
+        raise InvalidFields({"name": [f"there is a team {other.name!r}: {hint}"]})
+    raise InvalidFields({"name": [f"the team {other.name!r} was called so, and a name stays its team's: {hint}"]})
+
+
+def _is_taken(session: Session, slug: str, of_team: int | None = None) -> bool:
+    """Whether another team has this part of an address, or had it."""
+    has = sa.select(Team.id).where(Team.slug == slug)
+    had = sa.select(FormerAddress.team_id).where(FormerAddress.team_slug == slug, FormerAddress.system_slug == "")
+    return any(team != of_team for team in session.scalars(has.union_all(had)))
+
+
+def _free_slug(session: Session, name: str, of_team: int | None = None) -> str:
+    """A slug that no other team has or had, made from the name."""
+    return free_slug(slug_of(name) or "team", lambda slug: _is_taken(session, slug, of_team))

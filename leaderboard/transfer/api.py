@@ -1,0 +1,108 @@
+"""Past years brought in from an archive, previewed first, and a whole campaign taken out as one."""
+
+from dataclasses import dataclass
+
+import msgspec
+from flask import Response
+
+from leaderboard.accounts.rules import Scope
+from leaderboard.errors import InvalidFields, file_of
+from leaderboard.store import Received
+from leaderboard.transfer import archives
+from leaderboard.transfer.importing import Report
+from leaderboard.web import uploads
+from leaderboard.web.api.endpoints import get, post
+from leaderboard.web.api.organising import CAMPAIGN
+from leaderboard.web.request_limits import require_text
+
+
+class ArchiveForm(msgspec.Struct):
+    """A .zip, .tar or .tar.gz with a manifest and the files that it names, as an export is one."""
+
+    archive: bytes
+
+
+class PreviewForm(msgspec.Struct):
+    """An archive, and beside it the text of a manifest where it has none, or where another is meant than its own."""
+
+    archive: bytes
+    manifest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Confirms an archive: what its preview says under `kept`."""
+
+    kept: str
+
+
+@post("/organise/import/draft", Scope.ORGANISE, form=ArchiveForm)
+def draft_import() -> archives.ManifestDraft:
+    """Drafts the manifest of an archive that has none, of a whole campaign: complete it and send both."""
+    return _draft("")
+
+
+@post("/organise/import/preview", Scope.ORGANISE, form=PreviewForm)
+def preview_import() -> archives.ArchivePlan:
+    """What an archive of a whole campaign would make, or every problem with it; nothing is made."""
+    return _plan("")
+
+
+@post("/organise/import", Scope.ORGANISE)
+def import_campaign(body: Kept) -> Report:
+    """Brings in an archive that was previewed. Workers score its runs."""
+    return _bring_in(body, "")
+
+
+@post(f"{CAMPAIGN}/import/draft", Scope.ORGANISE, form=ArchiveForm)
+def draft_import_into(campaign: str) -> archives.ManifestDraft:
+    """Drafts the manifest of an archive that has none, for a campaign: complete it and send both."""
+    return _draft(campaign)
+
+
+@post(f"{CAMPAIGN}/import/preview", Scope.ORGANISE, form=PreviewForm)
+def preview_import_into(campaign: str) -> archives.ArchivePlan:
+    """What an archive would bring into a campaign, or every problem with it; nothing is made."""
+    return _plan(campaign)
+
+
+@post(f"{CAMPAIGN}/import", Scope.ORGANISE)
+def import_into(campaign: str, body: Kept) -> Report:
+    """Brings an archive that was previewed into the campaign."""
+    return _bring_in(body, campaign)
+
+
+@get(f"{CAMPAIGN}/export.tar.gz", Scope.ORGANISE, file="application/gzip")
+def export_campaign(campaign: str) -> Response:
+    """A whole campaign as an archive: judgments, hidden queries, runs and teams' notes are in it."""
+    archives.require_right(campaign)
+    return archives.campaign_export(campaign)
+
+
+def _draft(campaign: str) -> archives.ManifestDraft:
+    with file_of("archive"):
+        return archives.draft(_received(campaign)[0], campaign)
+
+
+def _plan(campaign: str) -> archives.ArchivePlan:
+    with file_of("archive"):
+        upload, manifest = _received(campaign, "manifest")
+        return archives.plan(upload, campaign, manifest)
+
+
+def _received(campaign: str, *known: str) -> tuple[Received, str]:
+    """The archive that was sent, and the text of a manifest where that is known here. Raises InvalidFields."""
+    archives.require_right(campaign)
+    posted = uploads.receive("archive", lambda _: None, check=require_text)
+    if unknown := posted.fields.keys() - set(known):
+        words = f"is not known here; known are: {', '.join(('archive', *known))}"
+        raise InvalidFields({name: [words] for name in unknown})
+    if posted.upload is None:
+        raise InvalidFields({"archive": [posted.refused or "send the archive, as the form's file"]})
+    return posted.upload, posted.fields.get("manifest", "")
+
+
+def _bring_in(body: Kept, campaign: str) -> Report:
+    archives.require_right(campaign)
+    with file_of("archive"):
+        return archives.bring_in(body.kept, campaign, "kept")

@@ -1,0 +1,191 @@
+"""Archives of past years that somebody sends: what one would make, and bringing it in once somebody confirms.
+
+For the site's pages and for its API. An archive is kept in the store between the two and named by a proof. One without
+a manifest gets a draft of one; a manifest that is sent beside its archive is kept in the store like it.
+"""
+
+import io
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import chain
+
+from flask import Response
+
+from leaderboard.access import actor_of
+from leaderboard.campaigns.reads.organised import organised_campaign
+from leaderboard.errors import BadInput, InvalidFields, NotFound
+from leaderboard.formats import Limits
+from leaderboard.formats.sanitise import shown
+from leaderboard.store import Received
+from leaderboard.transfer.drafting import draft_of
+from leaderboard.transfer.exporting import exporting, packed
+from leaderboard.transfer.importing import Report
+from leaderboard.transfer.importing import bring_in as replayed
+from leaderboard.transfer.manifest import NAME, read_manifest
+from leaderboard.transfer.tree import Tree, open_tree
+from leaderboard.web import uploads
+from leaderboard.web.context import actor, config, database, reading, store
+from leaderboard.web.exports import file_name
+from leaderboard.web.organised_files import GONE, limits
+
+MOST_RUNS = 500  # of one archive: somebody waits. The command takes any number
+MOST_UNPACKED = 1 << 30  # bytes of an archive's files, unpacked
+MOST_DRAFTED = 1 << 28  # of one without a manifest: to draft one its files are read
+MOST_TEXT = 900_000  # bytes of a manifest in a form: its fields may have 1 MiB
+BY_COMMAND = "use leaderboard import-campaign"
+
+
+class NoManifest(BadInput):
+    """An archive without a manifest, and none beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivePlan:
+    """What an archive would make; nothing of it is made yet.
+
+    report  what would be made and what is there already, and files that nothing in the manifest names
+    kept    names the archive, and the manifest beside it, to confirm within twelve hours
+    """
+
+    filename: str
+    report: Report
+    kept: str
+
+    @property
+    def brings_something(self) -> bool:
+        return bool(self.report.made or self.report.imported)
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestDraft:
+    """A manifest for an archive without one, to be completed.
+
+    text               TOML
+    evaluations, runs  how many are in it
+    notes              what to look at before it is used
+    kept               names the archive
+    """
+
+    filename: str
+    text: str
+    evaluations: int
+    runs: int
+    notes: tuple[str, ...]
+    kept: str
+
+
+def require_right(campaign: str) -> str:
+    """That whoever asks may bring something into the campaign, whose title it gives, or a whole one where it is "".
+
+    Raises NotFound.
+    """
+    if campaign:
+        with reading() as session:
+            return organised_campaign(session, actor(), campaign).title
+    if not (actor().all_powerful or actor().may_found):
+        raise NotFound
+    return ""
+
+
+def draft(upload: Received, campaign: str) -> ManifestDraft:
+    """Drafts a manifest for an archive, of one campaign or, "", of a new one. Raises BadInput where it can't be."""
+    title = require_right(campaign)
+    with _tree(upload) as tree:
+        if sum(file.stat().st_size for file in tree.files.values()) > MOST_DRAFTED:
+            raise BadInput(f"{upload.filename} is too large to draft a manifest here; {BY_COMMAND}")
+        drafted = draft_of(tree, slug=campaign, title=title, limits=limits(), most_runs=MOST_RUNS)
+    if not drafted.evaluations:
+        raise BadInput(f"there is no {NAME} in {upload.filename}, and no judgments by which one could be drafted")
+    _require_short(drafted.text.encode(), upload)
+    counts = drafted.evaluations, drafted.runs
+    return ManifestDraft(upload.filename, drafted.text, *counts, drafted.notes, uploads.keep(upload))
+
+
+def manifest_of_kept(kept: str, field: str) -> str:
+    """The manifest by which a kept archive was looked at. Raises InvalidFields for `field` where that is gone."""
+    upload, beside = _kept(kept, field)
+    with _tree(upload) as tree:
+        return _require_short(_manifest(tree, upload, beside), upload).decode("utf-8-sig")
+
+
+def plan_of_kept(kept: str, manifest: str, campaign: str, field: str) -> ArchivePlan:
+    """As `plan` of the archive that a draft names. Raises InvalidFields for `field` where it is gone."""
+    return plan(_kept(kept, field)[0], campaign, manifest)
+
+
+def plan(upload: Received, campaign: str, manifest_text: str = "") -> ArchivePlan:
+    """What an archive would make, of one campaign or, "", of any, by its manifest or the one beside it.
+
+    Raises FileRejected with every problem, and NoManifest.
+    """
+    beside = store().receive(io.BytesIO(manifest_text.encode()), NAME) if manifest_text.strip() else None
+    report = _bring_in(upload, beside, campaign, keep=False)
+    return ArchivePlan(upload.filename, report, " ".join(uploads.keep(file) for file in (upload, beside) if file))
+
+
+def bring_in(kept: str, campaign: str, field: str) -> Report:
+    """Brings in the archive that a plan names, whole or not at all; workers score its runs.
+
+    Raises FileRejected with every problem, and InvalidFields for `field` where the archive is gone.
+    """
+    return _bring_in(*_kept(kept, field), campaign, keep=True)
+
+
+def campaign_export(slug: str) -> Response:
+    """The .tar.gz of a campaign that the reader organises, made while it is sent. Raises NotFound, or NoStore."""
+    with ExitStack() as opened:
+        pieces = packed(opened.enter_context(exporting(database(), actor(), slug)), store())
+        first = next(pieces)
+        until_sent = opened.pop_all()
+    answer = Response(chain([first], pieces), content_type="application/gzip")
+    answer.call_on_close(until_sent.close)
+    answer.headers["Content-Disposition"] = f'attachment; filename="{file_name(slug)}.tar.gz"'
+    answer.headers["Cache-Control"] = "private, no-store"
+    return answer
+
+
+def _bring_in(upload: Received, beside: Received | None, campaign: str, *, keep: bool) -> Report:
+    user = actor().user_id
+    with _tree(upload) as tree:
+        manifest = read_manifest(_manifest(tree, upload, beside))
+        if campaign and manifest.campaign.slug != campaign:
+            raise BadInput(f"campaign, slug: {shown(manifest.campaign.slug)} is another campaign: this is {campaign}")
+        if len(manifest.runs(tree)[0]) > MOST_RUNS:
+            raise BadInput(f"{tree.name} has more than {MOST_RUNS:,} runs; {BY_COMMAND}")
+        parts = manifest, tree, NAME
+        return replayed(
+            database(), store(), lambda session: actor_of(session, user), *parts, limits=limits(), keep=keep
+        )
+
+
+def _kept(proofs: str, field: str) -> tuple[Received, Received | None]:
+    """The archive of a plan, and the manifest beside it. Raises InvalidFields for `field` where it is gone."""
+    files = [uploads.kept(proof) for proof in proofs.split(" ")[:2]]
+    if files[0] is None or None in files:
+        raise InvalidFields({field: [GONE]})
+    return files[0], files[1] if len(files) > 1 else None
+
+
+@contextmanager
+def _tree(upload: Received) -> Iterator[Tree]:
+    """The archive's files. Raises BadInput."""
+    unpacked = Limits(expanded_bytes=min(config().text_bytes, MOST_UNPACKED))
+    with store().run_file(upload.sha256) as path, open_tree(path, unpacked, upload.filename) as tree:
+        yield tree
+
+
+def _manifest(tree: Tree, upload: Received, beside: Received | None) -> bytes:
+    """The one beside the archive, else its own."""
+    if beside is not None:
+        with store().run_file(beside.sha256) as path:
+            return path.read_bytes()
+    if NAME not in tree.files:
+        raise NoManifest(f"there is no file {NAME} in {upload.filename}")
+    return tree.file(NAME).read_bytes()
+
+
+def _require_short(manifest: bytes, upload: Received) -> bytes:
+    if len(manifest) > MOST_TEXT:
+        raise BadInput(f"the manifest of {upload.filename} is too long for a form; {BY_COMMAND}")
+    return manifest

@@ -1,0 +1,73 @@
+"""Answers compressed for whoever takes that, and not sent again to whoever has them."""
+
+import gzip
+import hashlib
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from http import HTTPStatus
+
+import brotli
+from flask import Response, request
+from werkzeug.http import parse_accept_header, parse_etags
+
+WORTH_PACKING = 1000  # bytes
+# By the name that HTTP has for it, how it compresses at which level; of those that a reader likes as well the first.
+CODINGS: Mapping[str, Callable[[bytes, int], bytes]] = {
+    "br": lambda body, level: brotli.compress(body, quality=level),
+    "gzip": lambda body, level: gzip.compress(body, level, mtime=0),
+}
+# Of what is sent a few times: brotli's is smaller than gzip's, and takes as long. Of what is sent for years.
+LEVELS, HARD = {"br": 4, "gzip": 6}, {"br": 9, "gzip": 9}
+
+
+def pack(body: bytes, coding: str, *, hard: bool = False) -> bytes:
+    """The body in one of CODINGS. hard: smaller, for ten times the computing."""
+    return CODINGS[coding](body, (HARD if hard else LEVELS)[coding])
+
+
+@lru_cache(maxsize=128)  # there are few programs that read pages, and each sends the same
+def coding_for(accepted: str) -> str | None:
+    """Which of CODINGS a request with this Accept-Encoding is answered in; None for as it is.
+
+    Who takes nothing of ours and refuses plain bytes too (`identity;q=0`) gets these all the same, as RFC 9110 allows:
+    an error would help nobody.
+
+    >>> coding_for("gzip, deflate, br"), coding_for("GZIP;q=0.5, *;q=0"), coding_for("*"), coding_for("identity")
+    ('br', 'gzip', 'br', None)
+    """
+    liked = parse_accept_header(accepted)
+    best = max(CODINGS, key=lambda name: liked[name])
+    return best if liked[best] > 0 and liked[best] >= liked["identity"] else None
+
+
+def content_tag(body: bytes) -> str:
+    """What an ETag says of a body. Such a tag is weak, because the same body is sent compressed and plain."""
+    return hashlib.sha256(body).hexdigest()[:32]
+
+
+def is_known(tags: str | None, tag: str) -> bool:
+    """Whether a request's If-None-Match says that its reader has the body of this tag."""
+    return tags is not None and parse_etags(tags).contains_weak(tag)
+
+
+def offer(response: Response) -> Response:
+    """Gives an answer to a GET its ETag, and has it go compressed, or only as 304 where its reader has it.
+
+    For answers whose reader no cookie names: of what a browser sends by itself, another site could try what is in a
+    compressed answer by its length.
+    """
+    if request.method not in {"GET", "HEAD"} or response.status_code != HTTPStatus.OK or response.is_streamed:
+        return response
+    body = response.get_data()
+    tag = content_tag(body)
+    response.set_etag(tag, weak=True)
+    response.vary.update(("Accept-Encoding", "Authorization"))
+    coding = coding_for(request.headers.get("Accept-Encoding", ""))
+    if is_known(request.headers.get("If-None-Match"), tag):
+        response.status_code = HTTPStatus.NOT_MODIFIED
+        response.set_data(b"")
+        del response.content_type
+    elif coding is not None and len(body) >= WORTH_PACKING:
+        response.set_data(pack(body, coding))
+        response.content_encoding = coding
+    return response

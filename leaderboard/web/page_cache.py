@@ -1,0 +1,295 @@
+"""Pages that are kept as they were rendered, so that an unchanged one costs one statement.
+
+A page is a function of what was committed, of who looks, and of the clock. It is kept in this process for one address,
+one reader (whoever has no session, or one session's cookie) and one generation (`generations/reads.py`), until the
+clock next changes something. `VIEWS` names the views whose pages are kept: what anything else changes must not be
+there.
+
+`Front` stands before Flask, whose own work for a request costs several times as much as the statement.
+"""
+
+import datetime as dt
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from flask import Flask, Response, g, request, session
+from werkzeug.http import parse_cookie
+
+from leaderboard.accounts.rules import token_hash
+from leaderboard.accounts.writes.sessions import SEEN_EVERY
+from leaderboard.db import Database, answering
+from leaderboard.errors import NoDatabase
+from leaderboard.generations.reads import next_moment, visit
+from leaderboard.web.compression import WORTH_PACKING, coding_for, content_tag, is_known, pack
+from leaderboard.web.context import now, reading
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+
+TABLES = (  # pages that are files too, under the same name with `_file`
+    "boards.board",
+    "campaigns.campaign",
+    "comparing.runs",
+    "judgments.documents",
+    "judgments.index",
+    "progress.progress",
+    "queries.query",
+    "queries.query_list",
+    "ranked_lists.ranked_list",
+    "stood.board",
+    "stood.sources",
+    "stood.what_moved",
+    "submissions.show",
+    "systems.system",
+)
+OTHERS = (
+    "api_guide.guide",
+    "campaigns.front",
+    "judgments.qrels",
+    "measures.index",
+    "measures.show",
+    "queries.query_rows",
+    "stood.index",
+    "submissions.score_receipt",
+    "teams.show",
+)
+VIEWS = frozenset((*TABLES, *(f"{view}_file" for view in TABLES), *OTHERS))
+CSRF = "csrf_token"  # where Flask-WTF notes that a page holds a form's token, in `g`
+TO_KEEP = "leaderboard.page to keep"  # in a request's environment: the page, from Flask to the front
+ASKED = (
+    "leaderboard.what was asked"  # and the other way, of a page that is not right any more: what `visit` took and gave
+)
+SOON = dt.timedelta(minutes=1)
+
+Key = tuple[str | None, ...]  # what a page is asked for with: its address in parts, and the session's cookie
+
+
+@dataclass(frozen=True)
+class Page:
+    """An answer as it was rendered.
+
+    made_for   the campaign that its address named, by id, and the generation
+    campaign   the slug in its address; None where it names none
+    reader     the hash of the token of its reader's session; None for a visitor
+    organises  what it shows its reader of `OpenSession.organises`
+    until      when the clock changes it; None: never
+    personal   it holds a token of its reader's, which compressing it with what others choose could give away
+    headers    but for those that depend on the request
+    """
+
+    made_for: tuple[int | None, int]
+    campaign: str | None
+    reader: str | None
+    organises: bool
+    since: dt.datetime
+    until: dt.datetime | None
+    personal: bool
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    _packed: dict[str, bytes] = field(default_factory=dict)  # by coding: each is made once, when it is asked for
+
+    @cached_property
+    def tag(self) -> str:
+        return content_tag(self.body)
+
+    def packed(self, coding: str) -> bytes | None:
+        """Compressed; None where that is not worth it or not safe."""
+        if self.personal or len(self.body) < WORTH_PACKING:
+            return None
+        if coding not in self._packed:
+            self._packed[coding] = pack(self.body, coding)
+        return self._packed[coding]
+
+    @property
+    def size(self) -> int:
+        """Bytes in memory, about."""
+        return len(self.body) * 4 // 3 + 1000
+
+
+class Shelf:
+    """The pages that this process keeps, up to so many bytes; those that nobody asked for longest go first."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        self._pages: OrderedDict[Key, Page] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def take(self, key: Key) -> Page | None:
+        with self._lock:
+            page = self._pages.get(key)
+            if page is not None:
+                self._pages.move_to_end(key)
+            return page
+
+    def put(self, key: Key, page: Page) -> None:
+        """Keeps it, with its key: addresses and cookies are as long as who asks makes them."""
+        if _size(key, page) > self.most_bytes // 4:  # one page must not push all others out
+            return
+        with self._lock:
+            before = self._pages.pop(key, None)
+            self._bytes += _size(key, page) - (_size(key, before) if before else 0)
+            self._pages[key] = page
+            while self._bytes > self.most_bytes:
+                self._bytes -= _size(*self._pages.popitem(last=False))
+
+
+def _size(key: Key, page: Page) -> int:
+    return page.size + sum(len(part) for part in key if part)
+
+
+class Front:
+    """Answers with a page that is kept and still right; has Flask answer everything else, and keeps what it may."""
+
+    def __init__(self, app: Flask, behind: "WSGIApplication") -> None:
+        self.shelf = Shelf(app.extensions["config"].kept_bytes)
+        self._behind = behind
+        self._database: Database = app.extensions["database"]
+        self._app = app
+        self._cookie = app.config["SESSION_COOKIE_NAME"]
+
+    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        if environ["REQUEST_METHOD"] not in {"GET", "HEAD"} or not self.shelf.most_bytes:
+            return self._behind(environ, start_response)
+        key = (
+            environ["wsgi.url_scheme"],
+            environ.get("HTTP_HOST"),
+            environ.get("PATH_INFO"),
+            environ.get("QUERY_STRING"),
+            parse_cookie(environ).get(self._cookie) if "HTTP_COOKIE" in environ else None,
+        )
+        page = self.shelf.take(key)
+        if page is None or not self._is_right(page, environ):
+            return self._ask(key, environ, start_response)
+        return _send(page, environ, start_response)
+
+    def _is_right(self, page: Page, environ: "WSGIEnvironment") -> bool:
+        """Whether nothing has changed that the page depends on, by one statement and the clock."""
+        moment = self._app.extensions["clock"]()
+        if moment < page.since or (page.until is not None and page.until <= moment):
+            return False
+        try:
+            with answering(), self._database.glance.connect() as connection:
+                found = visit(connection, page.campaign, page.reader, moment)
+        except NoDatabase:
+            return False  # Flask finds the same, and says so
+        environ[ASKED] = page.campaign, page.reader, found  # before anything of a new page is read
+        if page.reader is not None:
+            reader = found.reader
+            if reader is None or reader.organises != page.organises or reader.last_seen_at <= moment - SEEN_EVERY:
+                return False  # the session is over, or its visit is to be noted
+        return (found.campaign_id, found.generation) == page.made_for
+
+    def _ask(self, key: Key, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        begun: list[Any] = []
+
+        def begin(*what: Any) -> Callable[[bytes], object]:
+            begun[:] = what
+            return _unused
+
+        whole = {**environ, "REQUEST_METHOD": "GET"}  # who asks for the head is told what a page has, its tag too
+        answer = self._behind(whole, begin)
+        page: Page | None = whole.get(TO_KEEP)
+        if page is None and environ["REQUEST_METHOD"] != "HEAD":
+            start_response(*begun)
+            return answer
+        body = b"" if page is None else b"".join(answer)
+        close = getattr(answer, "close", None)
+        if close is not None:
+            close()
+        if page is None:
+            start_response(*begun)
+            return ()
+        headers = tuple((name, value) for name, value in begun[1] if name.lower() not in {"content-length", "vary"})
+        page = replace(page, headers=headers, body=body)
+        self.shelf.put(key, page)
+        return _send(page, environ, start_response)
+
+
+def _unused(_: bytes) -> None:
+    raise RuntimeError("Flask returns its answers, and writes none")
+
+
+def _send(page: Page, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+    """The page as the answer to this request: compressed where its reader takes that, or only that it is unchanged."""
+    headers = [*page.headers, ("ETag", f'W/"{page.tag}"'), ("Vary", "Accept-Encoding, Cookie")]
+    if is_known(environ.get("HTTP_IF_NONE_MATCH"), page.tag):
+        start_response("304 NOT MODIFIED", [pair for pair in headers if pair[0] != "Content-Type"])
+        return ()
+    body = page.body
+    coding = coding_for(environ.get("HTTP_ACCEPT_ENCODING", ""))
+    if coding is not None and (packed := page.packed(coding)) is not None:
+        body = packed
+        headers.append(("Content-Encoding", coding))
+    headers.append(("Content-Length", str(len(body))))
+    start_response("200 OK", headers)
+    return () if environ["REQUEST_METHOD"] == "HEAD" else (body,)
+
+
+def init_app(app: Flask) -> None:
+    """Puts the front before the application; to be called after all that looks at a request before its view."""
+    front = Front(app, app.wsgi_app)
+    app.extensions["kept pages"] = front.shelf
+    app.wsgi_app = front  # type: ignore[method-assign]  # Flask's own advice
+    app.before_request(_note_generation)
+    app.after_request(_keep)
+    app.jinja_env.globals["not_this_one"] = not_this_one
+
+
+def not_this_one() -> None:
+    """Has the page of this request not be kept: it shows what changes without raising a generation."""
+    g.not_kept = True
+
+
+def changes_soon() -> None:
+    """Has the page of this request be kept for a minute at most: it counts time from the request on."""
+    g.changes_at = now() + SOON
+
+
+def _campaign() -> str | None:
+    named: str | None = (request.view_args or {}).get("campaign")
+    return named
+
+
+def _note_generation() -> None:
+    """Before anything of the page is read: what is committed meanwhile makes it too old, and never too new."""
+    if request.method == "GET" and request.endpoint in VIEWS:
+        token = session.get("_user_id")
+        g.token_hash = None if token is None else token_hash(token)
+        campaign, reader, found = request.environ.get(ASKED, (None, None, None))
+        if found is not None and (campaign, reader) == (_campaign(), g.token_hash):
+            g.visit = found
+            return
+        with reading() as database_session:
+            g.visit = visit(database_session, _campaign(), g.token_hash, now())
+
+
+def _keep(response: Response) -> Response:
+    """Leaves to the front what a view has answered, where that depends on nothing else."""
+    is_page = response.status_code == HTTPStatus.OK and not response.is_streamed
+    if "visit" not in g or not is_page or session.modified or "not_kept" in g:
+        return response
+    reader = g.visit.reader
+    if (reader is None) != (g.token_hash is None):
+        return response  # a session that is over
+    personal = CSRF in g
+    if personal and reader is None:
+        return response  # a form of this visitor's own
+    with reading() as database_session:
+        due = next_moment(database_session, _campaign(), now())
+    request.environ[TO_KEEP] = Page(
+        (g.visit.campaign_id, g.visit.generation),
+        _campaign(),
+        g.token_hash,
+        organises=reader is not None and reader.organises,
+        since=now(),
+        until=min((one for one in (due, g.get("changes_at")) if one is not None), default=None),
+        personal=personal,
+    )
+    return response

@@ -1,0 +1,155 @@
+"""What a scoring set goes by: the settings of an evaluation by a revision of judgments, as they are or once were."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard import metrics
+from leaderboard.campaigns.models import Campaign
+from leaderboard.errors import InvalidFields
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.scoring_settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Split
+from leaderboard.formats import Judgments
+from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
+from leaderboard.metrics.measure import NEEDED
+from leaderboard.metrics.stored import measures_beside
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What settings depend on of judgments, in a revision or in files that are to be one.
+
+    known, subtopics  whether they come with known documents, and with judgments of subtopics
+    with_at_least     (a number of documents, a grade) -> a query with as many judged from this grade on, whatever their
+                      grade for None; None where there is no such query
+    """
+
+    source: str
+    highest_grade: int
+    known: bool
+    subtopics: bool
+    with_at_least: Callable[[int, int | None], str | None]
+
+    @classmethod
+    def of_files(cls, source: str, judgments: Judgments, *, known: bool, subtopics: bool) -> "Judged":
+        """Of judgments that are in no revision yet."""
+
+        def with_at_least(documents: int, grade: int | None) -> str | None:
+            counted = judgments.query if grade is None else judgments.query[judgments.grade >= grade]
+            found = np.flatnonzero(np.bincount(counted, minlength=len(judgments.queries)) >= documents)
+            return judgments.queries[int(found[0])] if found.size else None
+
+        return cls(source, highest_grade_of(judgments), known, subtopics, with_at_least)
+
+
+def highest_grade_of(judgments: Judgments) -> int:
+    """The highest grade that is given, 0 where none is above."""
+    return max(0, int(judgments.grade.max(initial=0)))
+
+
+def terms_of(session: Session, evaluation: Evaluation, relevance_level: int | None = None) -> dict[str, Any]:
+    """What of a set's settings organisers decide, as the evaluation is now, by the names of `ScoringSettings`; not what
+    the campaign's first result fixes for good. relevance_level: another one, which the names of measures hold.
+    """
+    campaign = session.get_one(Campaign, evaluation.campaign_id)
+    queries = list(session.scalars(sa.select(Query).where(Query.evaluation_id == evaluation.id)))
+    level = evaluation.relevance_level if relevance_level is None else relevance_level
+    shown = (campaign.primary_measure, *campaign.measures)
+    measures = dict.fromkeys(str(metrics.parse(name).at_relevance(level)) for name in shown)
+    return {
+        **{name: getattr(evaluation, name) for name in OF_EVALUATION},
+        "relevance_level": level,
+        "compat": campaign.compat,
+        "queries": len(queries),
+        "excluded": tuple(sorted(query.external_id for query in queries if query.excluded_at is not None)),
+        "hidden": tuple(sorted(query.external_id for query in queries if query.split is Split.HIDDEN)),
+        "measures": tuple(measures),
+    }
+
+
+def settings_by(
+    session: Session,
+    evaluation: Evaluation,
+    revision: JudgmentRevision,
+    otherwise: Mapping[str, Any] = MappingProxyType({}),
+) -> ScoringSettings:
+    """The settings of the evaluation as it is now, by this revision. otherwise: of `terms_of`, what was otherwise.
+
+    Raises InvalidFields when a shown measure needs what the evaluation does not have.
+    """
+
+    def with_at_least(documents: int, grade: int | None) -> str | None:
+        return session.scalar(
+            sa.select(Query.external_id)
+            .join(Judgment, Judgment.query_id == Query.id)
+            .where(Judgment.revision_id == revision.id, *([] if grade is None else [Judgment.grade >= grade]))
+            .group_by(Query.id, Query.external_id)
+            .having(sa.func.count() >= documents)
+            .limit(1)
+        )
+
+    known, subtopics = (_has(session, table, revision) for table in (KnownDocument, SubtopicJudgment))
+    judged = Judged(revision.source, revision.highest_grade, known, subtopics, with_at_least)
+    return settings_if(session, evaluation, judged, otherwise)
+
+
+def settings_if(
+    session: Session,
+    evaluation: Evaluation,
+    judged: Judged,
+    otherwise: Mapping[str, Any] = MappingProxyType({}),
+) -> ScoringSettings:
+    """The same, and raised alike, by judgments that may be in no revision yet."""
+    campaign = session.get_one(Campaign, evaluation.campaign_id)
+    terms = terms_of(session, evaluation, otherwise.get("relevance_level")) | dict(otherwise)
+    measures = [metrics.parse(name) for name in terms.pop("measures")]
+    if judged.source != evaluation.official_source and "measures" not in otherwise:
+        # What a second source does not judge keeps no setting of the campaign from changing.
+        has = {"known": judged.known, "subtopics": judged.subtopics}
+        needs = {need for need, there in has.items() if not there}
+        measures = [measure for measure in measures if not needs & set(measure.needs)] or measures
+    beside = [other for measure in measures for other in measures_beside(measure, campaign.no_relevant.value)]
+    settings = ScoringSettings(
+        **{name: getattr(campaign, name) for name in OF_CAMPAIGN if name not in terms},
+        **terms,
+        highest_grade=judged.highest_grade,
+        known=judged.known,
+        subtopics=judged.subtopics,
+        measures=tuple(map(str, measures)),
+        kept=tuple(str(measure) for measure in beside if measure not in measures),
+    )
+    _require_needs(judged, settings, measures)
+    return settings
+
+
+def _has(session: Session, table: type[KnownDocument | SubtopicJudgment], revision: JudgmentRevision) -> bool:
+    """Whether the revision has rows of this table."""
+    return bool(session.scalar(sa.select(sa.exists().where(table.revision_id == revision.id))))
+
+
+def _require_needs(judged: Judged, settings: ScoringSettings, measures: Sequence[metrics.Measure]) -> None:
+    fields: dict[str, list[str]] = {}
+    for measure in measures:
+        for need in settings.lacks(measure):
+            fields.setdefault(need, []).append(f"{measure} needs {NEEDED[need]}")
+        if problem := measure.problem(settings.metric):
+            fields.setdefault("measures", []).append(problem)
+    if settings.documents is not None:
+        lowest = min(measure.arguments.get("rel", settings.relevance_level) for measure in measures)
+        crowded = judged.with_at_least(settings.documents, lowest)
+        if crowded is not None:
+            fields.setdefault("documents", []).append(
+                f"query {crowded} has as many relevant documents as the collection has documents, so P_fa is undefined"
+            )
+        overfull = judged.with_at_least(settings.documents + 1, None)
+        if overfull is not None:
+            fields.setdefault("documents", []).append(
+                f"query {overfull} has more judged documents than the collection has documents"
+            )
+    if fields:
+        raise InvalidFields(fields)

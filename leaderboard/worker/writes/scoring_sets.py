@@ -1,0 +1,350 @@
+"""Scoring sets: every setting that changes a figure, frozen, and which set an evaluation's boards read.
+
+A set is made whenever one of its settings changes, one for each source of judgments. Results that stand stay on the
+boards until the new set has a result for every run; then one update switches. That of the official source becomes the
+current one, which the evaluation's boards read; those of others stand beside it.
+"""
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard import metrics
+from leaderboard.access import Actor, require_organiser
+from leaderboard.audit.events import stored_events
+from leaderboard.audit.models import Event
+from leaderboard.audit.writes import is_replay, present, record
+from leaderboard.boards.models import Board
+from leaderboard.campaigns.models import Campaign
+from leaderboard.errors import Conflict
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.scoring_settings import ScoringSettings
+from leaderboard.judgments.models import JudgmentRevision
+from leaderboard.locking import locked
+from leaderboard.mail.rules import MailKind
+from leaderboard.mail.writes.outbox import members_taking_part, put_wanted
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.reads.scored_runs import lost_in
+from leaderboard.submissions.rules.states import STANDING, UNFINISHED, SetState, State
+from leaderboard.worker.models import Scoring, ScoringSet
+from leaderboard.worker.reads.scoring_sets import standing_set
+from leaderboard.worker.reads.set_settings import settings_by
+from leaderboard.worker.writes.fair_queue import next_turns
+
+SUBMITTED, RESCORING, BESIDE, STOOD = 0, 10, 20, 30  # priorities: what people wait for goes first
+
+
+def live_sets(session: Session, evaluation_id: int) -> list[ScoringSet]:
+    """The sets that a new run enters: those that stand, of each source of judgments, and any that is building."""
+    return list(
+        session.scalars(
+            sa.select(ScoringSet)
+            .where(ScoringSet.evaluation_id == evaluation_id, ScoringSet.state != SetState.SUPERSEDED)
+            .order_by(ScoringSet.id)
+        )
+    )
+
+
+def make_set(session: Session, actor: Actor, evaluation: Evaluation) -> ScoringSet | None:
+    """The set for the evaluation as it is now, with a scoring of every run in it; None before its first judgments.
+
+    It becomes the current one at once when there is no result yet to go on showing. The like is made for every other
+    source of judgments, which is None where the official one has judged nothing yet. Raises InvalidFields when a shown
+    measure needs what the evaluation does not have.
+    """
+    session.flush()
+    # Runs that are being submitted hold this row shared, so that none of them misses the new set.
+    evaluation = locked(session, Evaluation, evaluation.id)
+    revisions = {revision.source: revision for revision in _newest_revisions(session, evaluation)}
+    official = revisions.pop(evaluation.official_source, None)
+    made = None if official is None else _make(session, actor, evaluation, official)
+    for _, revision in sorted(revisions.items()):
+        _make(session, actor, evaluation, revision)
+    return made
+
+
+def _newest_revisions(session: Session, evaluation: Evaluation) -> Sequence[JudgmentRevision]:
+    """The newest revision of each source that is not set aside."""
+    newest = (
+        sa.select(sa.func.max(JudgmentRevision.number))
+        .where(
+            JudgmentRevision.evaluation_id == evaluation.id,
+            JudgmentRevision.finished_at.is_not(None),
+            JudgmentRevision.source.not_in(evaluation.set_aside),
+        )
+        .group_by(JudgmentRevision.source)
+    )
+    own = JudgmentRevision.evaluation_id == evaluation.id
+    return session.scalars(sa.select(JudgmentRevision).where(own, JudgmentRevision.number.in_(newest))).all()
+
+
+def _make(session: Session, actor: Actor, evaluation: Evaluation, revision: JudgmentRevision) -> ScoringSet:
+    settings = settings_by(session, evaluation, revision)
+    made = find_by_settings(session, revision, settings) or add_set(session, evaluation, revision, settings)
+    for other in live_sets(session, evaluation.id):
+        if other.state is SetState.BUILDING and other.source == made.source and other is not made:
+            supersede(session, other)
+    _rank_as_its_campaign(session, actor, made)
+    if made.state in STANDING and of_its_event(session, made):
+        return made
+    record_making(session, actor, made, revision)
+    if made.state in STANDING:
+        return made
+    made.state = SetState.BUILDING
+    session.flush()
+    _enqueue_all(session, made, RESCORING if made.source == evaluation.official_source else BESIDE)
+    standing = standing_set(session, evaluation.id, made.source)
+    if standing is None or not _has_results(session, standing):
+        switch(session, actor, made)
+    return made
+
+
+def _rank_as_its_campaign(session: Session, actor: Actor, one: ScoringSet) -> None:
+    """Lets the boards of a set rank by its campaign's primary measure, where it has figures by that already. Those that
+    have ceased to be shown go on ranking by their own."""
+    campaign = session.get_one(Campaign, session.get_one(Evaluation, one.evaluation_id).campaign_id)
+    settings, before = one.settings, one.primary_measure
+    primary = str(metrics.parse(campaign.primary_measure).at_relevance(settings.relevance_level))
+    if one.shown_until is not None or primary == before or primary not in settings.measures:
+        return
+    one.primary_measure = primary
+    # On large boards pairs are compared under the primary measure only: what is kept by these two is worked out anew.
+    boards = Board.scoring_set_id == one.id, Board.measure.in_((before, primary))
+    session.execute(sa.update(Board).where(*boards).values(version=0))
+    record(session, actor, "rank by", one, evaluation=one.evaluation_id, measure=primary, before=before)
+
+
+def record_making(session: Session, actor: Actor, made: ScoringSet, revision: JudgmentRevision) -> None:
+    """A worker scores by the set only where these facts are the set's (`of_its_event`)."""
+    of_set = made.evaluation_id, made.settings_hash
+    record(session, actor, "make set", made, evaluation=of_set[0], revision=revision.number, settings=of_set[1])
+
+
+def of_its_event(session: Session, made: ScoringSet) -> bool:
+    """Whether a set is what the last event of its making says: of that evaluation and revision, with those settings.
+
+    A set that somebody made or changed past this program is not.
+    """
+    revision = session.get_one(JudgmentRevision, made.revision_id)
+    facts = {"evaluation": made.evaluation_id, "revision": revision.number, "settings": made.settings.hash}
+    return next(_facts_of(session, "make set", "scoring_set", made.id), None) == facts
+
+
+def imported(session: Session, revision: JudgmentRevision) -> bool:
+    """Whether an event tells of the import of this revision, with as many judgments and this hash of them. What its
+    source is called may be another by now."""
+    facts = {"revision": revision.number, "judgments": revision.judgments, "sha256": revision.sha256}
+    events = _facts_of(session, "import judgments", "evaluation", revision.evaluation_id)
+    return any({name: told.get(name) for name in facts} == facts for told in events)
+
+
+def _facts_of(session: Session, action: str, subject: str, subject_id: int) -> Iterator[dict[str, Any]]:
+    """What the events of an action say, the last one first: those that can be read and give their own hash."""
+    of_it = (Event.subject == subject, Event.subject_id == subject_id, Event.action == action)
+    with closing(stored_events(session, *of_it, newest_first=True)) as events:
+        for stored in events:
+            if stored.event is not None and stored.computed == stored.hash:
+                yield stored.event.facts
+
+
+def enqueue(session: Session, submission: Submission, scoring_set: ScoringSet) -> Scoring:
+    """Queues one run in one set, in its team's turn."""
+    evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    priority = SUBMITTED if scoring_set.source == evaluation.official_source else BESIDE
+    turn = next_turns(session, [submission.team_id], priority)[submission.team_id]
+    entry = _entry(submission, scoring_set, priority, turn)
+    session.add(entry)
+    return entry
+
+
+def _entry(submission: Submission, scoring_set: ScoringSet, priority: int, turn: int) -> Scoring:
+    return Scoring(
+        submission_id=submission.id,
+        scoring_set_id=scoring_set.id,
+        priority=priority,
+        turn=turn,
+        queued_at=dt.datetime.now(dt.UTC),  # in a replay of the past, too: it waits from now on
+    )
+
+
+def switch(session: Session, actor: Actor, scoring_set: ScoringSet) -> None:
+    """Makes a set the one that stands for its source: the boards show that of the official source from here on."""
+    evaluation = session.get_one(Evaluation, scoring_set.evaluation_id)
+    standing = standing_set(session, scoring_set.evaluation_id, scoring_set.source)
+    now = present()
+    if standing is not None:
+        supersede(session, standing, now)
+        session.flush()  # there is never more than one
+    official = scoring_set.source == evaluation.official_source
+    scoring_set.state = SetState.CURRENT if official else SetState.BESIDE
+    if official:
+        _show_from(scoring_set, now)
+    elif scoring_set.shown_until is None:  # else since when boards showed it stays on record
+        scoring_set.switched_at = now
+    if official:
+        _rank_as_its_campaign(session, actor, scoring_set)
+    record(session, actor, "switch", scoring_set, evaluation=scoring_set.evaluation_id)
+    is_new = standing is not None and standing.revision_id != scoring_set.revision_id
+    if official and is_new and not is_replay():
+        revision = session.get_one(JudgmentRevision, scoring_set.revision_id)
+        members = members_taking_part(session, scoring_set.evaluation_id)
+        put_wanted(session, MailKind.REJUDGED, members, evaluation=scoring_set.evaluation_id, revision=revision.number)
+
+
+def _show_from(scoring_set: ScoringSet, now: dt.datetime) -> None:
+    """Boards show it from now on; when they did so before stays on record."""
+    if scoring_set.switched_at is not None and scoring_set.shown_until is not None:
+        before = [scoring_set.switched_at.isoformat(), scoring_set.shown_until.isoformat()]
+        scoring_set.shown_before = [*scoring_set.shown_before, before]
+    scoring_set.switched_at, scoring_set.shown_until = now, None
+
+
+def make_official(session: Session, actor: Actor, evaluation: Evaluation, source: str) -> None:
+    """Lets the boards go by another source of judgments from here on; the old one stays beside it.
+
+    Raises Conflict where it is the official one, has judged nothing, or its runs are still being scored, and
+    InvalidFields where a shown measure needs what its judgments lack.
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    evaluation = locked(session, Evaluation, evaluation.id)
+    if source == evaluation.official_source:
+        raise Conflict(f"{source} is the official source of judgments already.")
+    live = [one for one in live_sets(session, evaluation.id) if one.source == source]
+    if source in evaluation.set_aside:
+        raise Conflict(f"{source} is set aside, so no run is scored by it: import judgments by it to take it up again.")
+    if not live:
+        sources = {revision.source for revision in _newest_revisions(session, evaluation)}
+        there = ", ".join(sorted(sources)) or "none"
+        raise Conflict(f"There are no judgments by {source}; there are some by: {there}.")
+    if any(one.state is SetState.BUILDING for one in live) or _is_unfinished(session, live):
+        raise Conflict(f"Runs are still being scored by the judgments of {source}; try again when all are.")
+    before, evaluation.official_source = evaluation.official_source, source
+    former, own = standing_set(session, evaluation.id, before), standing_set(session, evaluation.id, source)
+    now = present()
+    if former is not None:
+        former.state = SetState.BESIDE
+        former.shown_until = now
+        session.flush()  # there is never more than one current set
+    if own is not None:
+        own.state = SetState.CURRENT
+        _show_from(own, now)
+        record(session, actor, "switch", own, evaluation=evaluation.id)
+    record(session, actor, "make official", evaluation, source=source, before=before)
+    make_set(session, actor, evaluation)  # a shown measure that these judgments lack something for is refused now
+
+
+def _is_unfinished(session: Session, sets: Iterable[ScoringSet]) -> bool:
+    waiting = Scoring.scoring_set_id.in_([one.id for one in sets]), Scoring.state.in_(UNFINISHED)
+    return bool(session.scalar(sa.select(sa.exists().where(*waiting))))
+
+
+def ready_sets(session: Session) -> list[ScoringSet]:
+    """Building sets that may become current: no run waits in them any more, and no board would lose one by our fault.
+
+    A run that has figures in the current set and failed in the new one holds the switch up, until it is scored there
+    (`leaderboard rescore --failed`) or withdrawn. Two kinds of failed runs don't: one that no board shows now, and one
+    whose stored file is damaged, because no new attempt can score that, unless more runs of the set are damaged than
+    scored. See `lookup.lost_in`.
+    """
+    waiting = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state.in_(UNFINISHED))
+    return list(
+        session.scalars(
+            sa.select(ScoringSet)
+            .where(ScoringSet.state == SetState.BUILDING, ~waiting, ~lost_in().exists())
+            .order_by(ScoringSet.id)
+            .with_for_update(skip_locked=True)
+        )
+    )
+
+
+def of_older_version(session: Session) -> list[int]:
+    """Ids of evaluations where all sets of a source are of another metric version: this one's figures could differ."""
+    newer = sa.orm.aliased(ScoringSet)
+    of_this_version = sa.exists().where(
+        newer.evaluation_id == ScoringSet.evaluation_id,
+        newer.source == ScoringSet.source,
+        newer.state != SetState.SUPERSEDED,
+        newer.metric_version == metrics.MEASURES_VERSION,
+    )
+    return list(
+        session.scalars(
+            sa.select(ScoringSet.evaluation_id)
+            .where(ScoringSet.state.in_(STANDING), ~of_this_version)
+            .distinct()
+            .order_by(ScoringSet.evaluation_id)
+        )
+    )
+
+
+def find_by_settings(session: Session, revision: JudgmentRevision, settings: ScoringSettings) -> ScoringSet | None:
+    """The set of these judgments and settings by this version of the measures; None where there is none."""
+    return session.scalar(
+        sa.select(ScoringSet).where(
+            ScoringSet.evaluation_id == revision.evaluation_id,
+            ScoringSet.revision_id == revision.id,
+            ScoringSet.metric_version == metrics.MEASURES_VERSION,
+            ScoringSet.settings_hash == settings.hash,
+        )
+    )
+
+
+def add_set(
+    session: Session, evaluation: Evaluation, revision: JudgmentRevision, settings: ScoringSettings
+) -> ScoringSet:
+    """A new one of these judgments and settings, which is building and has no scorings."""
+    made = ScoringSet(
+        evaluation_id=evaluation.id,
+        revision_id=revision.id,
+        source=revision.source,
+        metric_version=metrics.MEASURES_VERSION,
+        frozen=settings,
+        settings_hash=settings.hash,
+        primary_measure=settings.measures[0],
+        state=SetState.BUILDING,
+        created_at=present(),
+    )
+    session.add(made)
+    session.flush()
+    return made
+
+
+def _enqueue_all(session: Session, scoring_set: ScoringSet, priority: int) -> None:
+    """A scoring for every run that has none in the set yet."""
+    entered = sa.select(Scoring.submission_id).where(Scoring.scoring_set_id == scoring_set.id)
+    missing = session.scalars(
+        sa.select(Submission)
+        .where(Submission.evaluation_id == scoring_set.evaluation_id, Submission.id.not_in(entered))
+        .order_by(Submission.id)
+    )
+    runs = missing.all()
+    turns = next_turns(session, {run.team_id for run in runs}, priority)
+    for run in runs:
+        session.add(_entry(run, scoring_set, priority, turns[run.team_id]))
+        turns[run.team_id] += 1
+    session.flush()
+
+
+def _has_results(session: Session, scoring_set: ScoringSet) -> bool:
+    scored = sa.exists().where(Scoring.scoring_set_id == scoring_set.id, Scoring.state == State.SCORED)
+    return bool(session.scalar(sa.select(scored)))
+
+
+def supersede(session: Session, scoring_set: ScoringSet, now: dt.datetime | None = None) -> None:
+    """Sets a set aside. What still waits in it is never claimed, so it leaves the queue.
+
+    In a replay of the past it stays, to be scored last: boards showed it once, if only for a moment.
+    """
+    now = now or present()
+    if scoring_set.state is SetState.CURRENT:
+        scoring_set.shown_until = now
+    scoring_set.state = SetState.SUPERSEDED
+    session.flush()
+    waiting = Scoring.scoring_set_id == scoring_set.id, Scoring.state == State.QUEUED, ~Scoring.of_the_past
+    change: sa.Delete | sa.Update = sa.delete(Scoring)
+    if is_replay() and scoring_set.switched_at is not None and scoring_set.switched_at < now:
+        change = sa.update(Scoring).values(of_the_past=True, priority=STOOD)
+    session.execute(change.where(*waiting), execution_options={"synchronize_session": False})

@@ -1,0 +1,509 @@
+"""The board: who is on it, in which order, under which rank, over which queries."""
+
+import datetime as dt
+import hashlib
+from collections.abc import Sequence
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE, VISITOR, Actor
+from leaderboard.boards.models import Board
+from leaderboard.boards.reads.board import BoardPage, board
+from leaderboard.boards.reads.listing import BoardQuery
+from leaderboard.boards.reads.ranking import Show
+from leaderboard.boards.writes import packed_figures
+from leaderboard.campaigns.models import Campaign
+from leaderboard.db import Database
+from leaderboard.errors import BadInput, NotAllowed
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules.scoring_settings import NoRelevant, Split, Subset
+from leaderboard.evaluations.writes.evaluations import create_evaluation
+from leaderboard.judgments.writes.queries import set_split
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.selection import Designation, RunChoice, SystemKind
+from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.writes import submissions
+from tests.support.field import DAY, NAN, NOW, Field
+
+
+def read(
+    field: Field, actor: Actor = VISITOR, now: dt.datetime = NOW, *, evaluation: str = "", **asked: str
+) -> BoardPage:
+    with field.database.read() as session:
+        return board(session, actor, "news", evaluation or next(iter(field.evaluations)), now, BoardQuery(**asked))
+
+
+def standing(page: BoardPage) -> list[tuple[int | None, str]]:
+    return [(row.rank, row.entry.system.name) for row in page.rows]
+
+
+def test_the_best_mean_leads_and_equal_means_share_a_rank(field: Field) -> None:
+    field.run("Cedar", {"AP": [0.5, 0.5, 0.5, 0.5]})
+    field.run("Alder", {"AP": [0.75, 0.75, 0.25, 0.25]})
+    field.run("Birch", {"AP": [1.0, 0.5, 0.5, 0.5]})
+    field.run("Dogwood", {"AP": [0.25, 0.25, 0.25, 0.25]})
+    assert standing(read(field)) == [(1, "Birch"), (2, "Alder"), (2, "Cedar"), (4, "Dogwood")]
+
+
+def test_those_who_share_a_rank_are_sorted_by_name_and_not_by_the_last_bit_of_the_mean(field: Field) -> None:
+    field.run("Birch", means={"AP": 0.1 + 0.2, "P@5": 0.2}, values={"AP": [0.3] * 4, "P@5": [0.2] * 4})
+    field.run("Alder", means={"AP": 0.3, "P@5": 0.2}, values={"AP": [0.3] * 4, "P@5": [0.2] * 4})
+    field.run("Cedar", means={"AP": 0.1, "P@5": 0.9}, values={"AP": [0.1] * 4, "P@5": [0.9] * 4})
+    assert standing(read(field)) == [(1, "Alder"), (1, "Birch"), (3, "Cedar")]
+    assert standing(read(field, sort="-AP")) == [(3, "Cedar"), (1, "Alder"), (1, "Birch")]
+
+
+def test_an_undefined_mean_stands_last_without_a_rank(field: Field) -> None:
+    field.run("Alder", {"AP": [NAN] * 4})
+    field.run("Birch", {"AP": [-0.5] * 4})
+    assert standing(read(field)) == [(1, "Birch"), (None, "Alder")]
+    assert standing(read(field, sort="-AP")) == [(1, "Birch"), (None, "Alder")]
+
+
+def test_the_board_counts_the_queries_that_each_mean_is_over(field: Field) -> None:
+    field.run("Alder", {"AP": [0.5, NAN, 1.0, NAN], "P@5": [0.1, 0.1, 0.1, 0.1]})
+    assert read(field).queries_in_means == {"AP": (2, 2), "P@5": (4, 4)}
+    field.run("Birch", {"AP": [0.5, 0.5, 1.0, NAN], "P@5": [0.1, 0.1, 0.1, 0.1]})
+    assert read(field).queries_in_means == {"AP": (2, 3), "P@5": (4, 4)}
+
+
+def test_where_lower_is_better_the_lowest_leads(database: Database) -> None:
+    field = Field(database, measures=("Pmiss", "AP"))
+    field.campaign()
+    field.evaluation()
+    field.run("Alder", {"Pmiss": [0.5] * 4, "AP": [0.9] * 4})
+    field.run("Birch", {"Pmiss": [0.25] * 4, "AP": [0.1] * 4})
+    assert standing(read(field)) == [(1, "Birch"), (2, "Alder")]
+    assert standing(read(field, measure="AP")) == [(1, "Alder"), (2, "Birch")]
+
+
+def test_a_count_ranks_nobody(database: Database) -> None:
+    field = Field(database, measures=("AP", "NumRet"))
+    field.campaign()
+    field.evaluation()
+    field.run("Alder", {"AP": [0.5] * 4, "NumRet": [10.0] * 4}, means={"NumRet": 40.0})
+    assert standing(read(field, measure="NumRet")) == [(None, "Alder")]
+
+
+def test_the_primary_run_stands_for_its_system_and_the_first_one_scored_for_the_others(field: Field) -> None:
+    first = field.run("Alder", {"AP": [0.5] * 4}, team="Woods", designation=Designation.PRIMARY)
+    field.run("Alder", {"AP": [0.9] * 4}, team="Woods", designation=Designation.CONTRASTIVE)
+    other = field.run("Birch", {"AP": [0.4] * 4}, team="Woods")
+    field.run("Birch", {"AP": [0.8] * 4}, team="Woods")  # asked nobody to take its place
+    assert [row.entry.submission_id for row in read(field).rows] == [first, other]
+
+
+def test_a_contrastive_run_takes_the_place_of_another_when_its_team_says_so(field: Field) -> None:
+    first = field.run("Alder", {"AP": [0.5] * 4})
+    chosen = field.run("Alder", {"AP": [0.3] * 4}, stand=True)
+    assert [row.entry.submission_id for row in read(field).rows] == [chosen]
+    field.withdraw(chosen)
+    assert [row.entry.submission_id for row in read(field).rows] == [first]
+
+
+def test_a_reader_may_ask_for_the_best_run_of_each_system_or_for_all(field: Field) -> None:
+    field.run("Alder", {"AP": [0.9] * 4, "P@5": [0.1] * 4})
+    field.run("Alder", {"AP": [0.5] * 4, "P@5": [0.2] * 4})
+    page = read(field, show="best")
+    assert (page.show, [row.ranked_by.mean for row in page.rows]) == (Show.BEST, [0.9])
+    by_precision = read(field, show="best", measure="P@5")
+    assert [row.ranked_by.mean for row in by_precision.rows] == [0.2]
+    assert standing(read(field, show="all")) == [(1, "Alder"), (2, "Alder")]
+
+
+def test_the_campaign_says_which_run_stands_where_the_reader_does_not(database: Database) -> None:
+    field = Field(database)
+    field.campaign(run_choice=RunChoice.BEST)
+    field.evaluation()
+    field.run("Alder", {"AP": [0.9] * 4})
+    field.run("Alder", {"AP": [0.5] * 4})
+    assert [row.ranked_by.mean for row in read(field).rows] == [0.9]
+
+
+def test_a_late_run_is_shown_below_without_a_rank(field: Field) -> None:
+    field.run("Alder", {"AP": [0.9] * 4}, received_at=NOW - DAY / 2)
+    field.run("Alder", {"AP": [0.4] * 4})
+    field.run("Birch", {"AP": [0.5] * 4})
+    page = read(field)
+    assert standing(page) == [(1, "Birch"), (2, "Alder"), (None, "Alder")]
+    assert [row.entry.late for row in page.rows] == [False, False, True]
+
+
+def test_baselines_stand_apart_without_a_rank_and_count_what_is_ahead_of_them(field: Field) -> None:
+    field.run("Term matching", {"AP": [0.5] * 4}, kind=SystemKind.BASELINE)
+    field.run("Alder", {"AP": [0.6] * 4})
+    field.run("Birch", {"AP": [0.5] * 4})
+    page = read(field)
+    assert [(row.rank, row.entry.system.name) for row in page.baselines] == [(None, "Term matching")]
+    assert standing(page) == [(1, "Alder"), (2, "Birch")]
+    assert page.whole.beaten == 1
+
+
+@pytest.mark.parametrize("state", [State.QUEUED, State.SCORING, State.REJECTED, State.FAILED])
+def test_only_scored_runs_are_on_the_board(field: Field, state: State) -> None:
+    field.run("Alder", {"AP": [0.6] * 4}, state=state)
+    page = read(field)
+    assert page.rows == ()
+    assert page.waiting == (state in (State.QUEUED, State.SCORING))
+
+
+def test_a_withdrawn_run_is_on_no_board_and_the_one_before_stands_again(field: Field) -> None:
+    field.run("Alder", {"AP": [0.4] * 4})
+    field.withdraw(field.run("Alder", {"AP": [0.6] * 4}))
+    assert [row.ranked_by.mean for row in read(field).rows] == [0.4]
+    assert len(read(field, show="all").rows) == 1
+
+
+def test_every_shown_measure_is_a_column_and_any_may_rank(field: Field) -> None:
+    field.run("Alder", {"AP": [0.5] * 4, "P@5": [0.2, 0.4, 0.2, 0.4]})
+    field.run("Birch", {"AP": [0.4] * 4, "P@5": [0.6] * 4})
+    page = read(field, measure="P@5")
+    assert [column.name for column in page.columns] == ["AP", "P@5"]
+    assert standing(page) == [(1, "Birch"), (2, "Alder")]
+    assert [figure.mean for figure in page.rows[1].figures] == [0.5, pytest.approx(0.3)]
+
+
+def test_a_measure_may_be_asked_for_by_its_trec_eval_name(field: Field) -> None:
+    field.run("Alder", {"P@5": [0.2] * 4})
+    assert read(field, measure="P_5").ranked_by.name == "P@5"
+
+
+@pytest.mark.parametrize("name", ["RR", "nonsense"])
+def test_a_measure_that_is_not_shown_is_refused_with_those_that_are(field: Field, name: str) -> None:
+    with pytest.raises(BadInput, match="this page shows AP, P@5"):
+        read(field, measure=name)
+
+
+def test_rows_sort_by_name_team_date_or_another_measure_and_keep_their_ranks(field: Field) -> None:
+    field.run("birch", {"AP": [0.5] * 4, "P@5": [0.1] * 4}, team="Zelkova")
+    field.run("Alder", {"AP": [0.4] * 4, "P@5": [0.2] * 4}, team="Yew")
+    by_name, by_team = read(field, sort="system"), read(field, sort="-team")
+    assert standing(by_name) == [(2, "Alder"), (1, "birch")]
+    assert standing(by_team) == [(1, "birch"), (2, "Alder")]
+    assert standing(read(field, sort="-date")) == [(2, "Alder"), (1, "birch")]
+    assert standing(read(field, sort="P@5")) == [(2, "Alder"), (1, "birch")]
+    assert standing(read(field, sort="-AP")) == [(2, "Alder"), (1, "birch")]
+
+
+def test_a_tag_leaves_only_its_queries_in_the_means(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=(["law"], ["law", "long"], ["long"], []))
+    field.run("Alder", {"AP": [1.0, 0.5, 0.0, 0.0]})
+    field.run("Birch", {"AP": [0.0, 0.5, NAN, 1.0]})
+    page = read(field, tag="long")
+    assert [(tag.name, tag.queries) for tag in page.tags] == [("law", 2), ("long", 2)]
+    assert standing(page) == [(1, "Birch"), (2, "Alder")]
+    assert [(row.ranked_by.mean, row.ranked_by.count) for row in page.rows] == [(0.5, 1), (0.25, 2)]
+
+
+def test_an_unknown_tag_is_refused_with_those_there_are(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=(["law"], [], [], []))
+    with pytest.raises(BadInput, match="there are: law"):
+        read(field, tag="lore")
+
+
+def test_over_a_tag_aqwv_follows_its_policy_from_its_parts(database: Database) -> None:
+    """pfa_only, β 20: 1 − mean(P_miss over queries with relevant documents) − 20 · mean(P_fa over all)."""
+    field = Field(database, measures=("AQWV", "MQWV"))  # its parts are kept though not shown
+    field.campaign(beta=20.0, no_relevant=NoRelevant.PFA_ONLY)
+    field.evaluation(tags=(["a"], ["a"], ["a"], ["b"]))
+    values = {
+        "AQWV": [0.3, NAN, 0.8, 0.0],
+        "Pmiss": [0.5, NAN, 0.1, 1.0],
+        "Pfa": [0.01, 0.02, 0.005, 0.0],
+        "MQWV": [NAN] * 4,
+    }
+    field.run("Alder", values, means={"MQWV": 0.9})
+    page = read(field, tag="a")
+    aqwv, mqwv = page.rows[0].figures
+    assert aqwv.mean == pytest.approx(1 - 0.6 / 2 - 20 * 0.035 / 3, abs=1e-12)
+    assert mqwv.mean is None
+    assert page.not_over_tag == ("MQWV",)
+
+
+def test_the_terms_say_what_the_figures_rest_on(database: Database) -> None:
+    field = Field(database, measures=("AQWV", "AP"))
+    field.campaign(cost=0.0333, value=1.0, prior=1 / 600, compat=9)
+    # Nobody judged q4.
+    field.evaluation(documents=601, qrels="q1 0 d1 1\nq2 0 d1 1\nq3 0 d1 1\n")
+    terms = read(field).terms
+    assert terms is not None
+    assert terms.settings.beta == pytest.approx(19.9467, abs=1e-12)
+    assert (terms.cost, terms.value, terms.prior, terms.settings.no_relevant) == (
+        0.0333,
+        1.0,
+        1 / 600,
+        NoRelevant.EXCLUDE,
+    )
+    assert (terms.settings.documents, terms.settings.compat, terms.revision) == (601, 9, 1)
+    assert (terms.queries, terms.counted, terms.unjudged, terms.excluded) == (4, 3, 1, 0)
+
+
+def test_before_the_first_judgments_the_board_says_how_many_runs_wait(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    with database.write() as session:
+        campaign = session.scalars(sa.select(Campaign)).one()
+        made = create_evaluation(session, CONSOLE, campaign, "2026", "The year 2026", "2026")
+        field.evaluations["2026"] = made.id
+    page = read(field)
+    assert (page.terms, page.rows, page.waiting) == (None, (), 0)
+    assert [column.name for column in page.columns] == ["AP", "P@5"]
+
+
+def test_results_that_are_not_open_show_a_team_its_own_runs_only_and_unranked(field: Field) -> None:
+    field.run("Alder", {"AP": [0.6] * 4}, team="Woods")
+    field.run("Birch", {"AP": [0.5] * 4}, team="Meadow")
+    field.change(results=Opening.CLOSED)
+    before = NOW - 2 * DAY
+    assert read(field, VISITOR, before).rows == ()
+    assert standing(read(field, field.member("Meadow"), before)) == [(None, "Birch")]
+    assert standing(read(field, CONSOLE, before)) == [(1, "Alder"), (2, "Birch")]
+    field.change(own_results=False)
+    assert read(field, field.member("Meadow"), before).rows == ()
+    assert standing(read(field)) == [(1, "Alder"), (2, "Birch")]
+
+
+def test_in_an_anonymous_period_others_have_no_names_and_baselines_do(field: Field) -> None:
+    field.run("Alder", {"AP": [0.6] * 4}, team="Woods", label="alder-1")
+    field.run("Birch", {"AP": [0.5] * 4}, team="Meadow")
+    field.run("Term matching", {"AP": [0.1] * 4}, kind=SystemKind.BASELINE)
+    field.change(anonymous_until=NOW + DAY)
+    page = read(field, field.member("Meadow"))
+    alder, birch = page.rows
+    assert alder.entry.system.name.startswith("Anonymous ")
+    assert (alder.entry.system.team, alder.entry.system.slug, alder.entry.label) == ("", "", "")
+    assert birch.entry.system.name == "Birch"
+    assert page.baselines[0].entry.system.name == "Term matching"
+    assert read(field, now=NOW + 2 * DAY).rows[0].entry.system.name == "Alder"
+
+
+def test_a_made_up_name_is_one_system_s_in_one_evaluation_and_follows_from_no_file(field: Field) -> None:
+    field.evaluation("2027", opens_at=NOW - 20 * DAY)
+    first = field.run("Alder", {"AP": [0.9] * 4}, team="Woods")
+    field.run("Alder", {"AP": [0.8] * 4}, team="Woods")
+    field.run("Birch", {"AP": [0.5] * 4})
+    field.run("Alder", {"AP": [0.7] * 4}, team="Woods", evaluation="2027")
+    with field.database.write() as session:  # a copy of a file that is known, sent to be told which row it is
+        files = session.execute(sa.select(Submission.sha256, Submission.md5)).first()
+        assert files is not None
+        session.execute(sa.update(Submission).values(sha256=files.sha256, md5=files.md5))
+    for year in field.evaluations:
+        field.change(year, anonymous_until=NOW + DAY)
+
+    def names(evaluation: str) -> list[str]:
+        return [row.entry.system.name for row in read(field, evaluation=evaluation, show="all").rows]
+
+    best, again, other = names("2026")
+    assert best == again
+    (next_year,) = names("2027")
+    assert len({best, other, next_year}) == 3
+    drawn = {name.removeprefix("Anonymous ") for name in (best, other, next_year)}
+    for known in (files.sha256, files.md5):
+        assert not drawn & {known[:6], hashlib.sha256(known.encode()).hexdigest()[:6]}
+    with field.database.write() as session:
+        submissions.withdraw(session, CONSOLE, session.get_one(Submission, first))
+    assert names("2026") == [best, other]
+
+
+def test_hidden_queries_count_for_organisers_and_for_all_once_it_has_closed(field: Field) -> None:
+    with field.database.write() as session:
+        evaluation = session.get_one(Evaluation, field.evaluations["2026"])
+        set_split(session, CONSOLE, evaluation, ["q4"], Split.HIDDEN)
+    field.run("Alder", {"AP": [0.5, 0.5, 0.5, NAN]}, hidden={"AP": [0.5, 0.5, 0.5, 0.9]})
+    before = NOW - 2 * DAY
+    hidden = read(field, VISITOR, before)
+    assert hidden.rows[0].ranked_by.mean == 0.5
+    assert (hidden.terms.queries, hidden.terms.counted) == (3, 3)
+    assert read(field, CONSOLE, before).rows[0].ranked_by.mean == pytest.approx(0.6)
+    assert read(field).rows[0].ranked_by.mean == pytest.approx(0.6)
+
+
+def test_rank_sets_and_who_may_be_the_best_come_from_what_the_worker_computed(field: Field) -> None:
+    first = field.run("Alder", {"AP": [0.6] * 4})
+    second = field.run("Birch", {"AP": [0.5] * 4})
+    third = field.run("Cedar", {"AP": [0.1] * 4})
+    keep_statistics(field, {first: [1, 2], second: [1, 2], third: [3, 3]})
+    for page in (read(field), read(field, tag="")):
+        assert [row.rank_set for row in page.rows] == [(1, 2), (1, 2), (3, 3)]
+        assert [row.may_be_best for row in page.rows] == [True, True, False]
+    # With another run on the board they speak of other ranks than are shown.
+    field.run("Dogwood", {"AP": [0.2] * 4})
+    page = read(field)
+    assert [(row.rank_set, row.may_be_best) for row in page.rows] == [(None, None)] * 4
+
+
+def test_a_board_of_many_runs_takes_as_many_statements_as_one_of_few(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=(["law"], ["law"], [], []))
+    counts = []
+    for number in range(12):
+        field.run(f"System {number:02}", {"AP": [0.1] * 4, "P@5": [0.2] * 4})
+        if number in (0, 11):
+            counts.append([_statements(field, asked) for asked in ({}, {"tag": "law"}, {"show": "all"})])
+    assert counts[0] == counts[1]
+    assert max(counts[0]) <= 10
+
+
+def _statements(field: Field, asked: dict[str, str]) -> int:
+    seen: list[str] = []
+
+    def note(*arguments: object) -> None:
+        seen.append(str(arguments[2]))
+
+    sa.event.listen(field.database.engine, "before_cursor_execute", note)
+    try:
+        read(field, **asked)
+    finally:
+        sa.event.remove(field.database.engine, "before_cursor_execute", note)
+    return len(seen)
+
+
+def test_while_details_are_closed_no_tag_slices_the_board(database: Database) -> None:
+    # One query alone carries "rare", and all but one carry "common": either would give one query's values away.
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=(["rare"], ["common"], ["common"], ["common"]), closes_at=NOW + DAY, results=Opening.ALWAYS)
+    field.run("Alder", {"AP": [0.75, 0.5, 0.5, 0.5]})
+    assert read(field).tags == ()
+    for tag in ("rare", "common", "no such tag"):
+        with pytest.raises(NotAllowed, match="they open when the evaluation closes"):
+            read(field, tag=tag)
+    assert [tag.name for tag in read(field, CONSOLE).tags] == ["rare", "common"]
+    field.change(closes_at=NOW - DAY)
+    assert [tag.name for tag in read(field).tags] == ["rare", "common"]
+
+
+def test_an_order_or_choice_that_the_board_does_not_know_is_refused_with_those_there_are(field: Field) -> None:
+    field.run("Alder", {"AP": [0.5] * 4})
+    with pytest.raises(BadInput, match="primary, best, latest, all"):
+        read(field, show="nonsense")
+    with pytest.raises(BadInput, match="system, team, kind, date, AP, P@5"):
+        read(field, sort="-nonsense")
+
+
+CLOSED_DETAILS = {"details": Opening.NEVER}
+
+
+def test_while_details_are_closed_means_are_rounded_and_ranks_made_from_rounded_means(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * 50, **CLOSED_DETAILS)
+    for system, mean in (("Alder", 0.4123), ("Birch", 0.4149), ("Cedar", 0.4251)):
+        field.run(system, {"AP": [mean] * 50, "P@5": [0.2] * 50}, intervals={"AP": (0.3871, 0.4401)})
+    page = read(field)
+    seen = [
+        (row.rank, row.entry.system.name, row.ranked_by.mean, row.ranked_by.low, row.ranked_by.high)
+        for row in page.rows
+    ]
+    assert seen == [(1, "Cedar", 0.43, 0.38, 0.45), (2, "Alder", 0.41, 0.38, 0.45), (2, "Birch", 0.41, 0.38, 0.45)]
+    full = [(row.rank, row.entry.system.name, row.ranked_by.mean) for row in read(field, CONSOLE).rows]
+    assert full == [
+        (1, "Cedar", pytest.approx(0.4251)),
+        (2, "Birch", pytest.approx(0.4149)),
+        (3, "Alder", pytest.approx(0.4123)),
+    ]
+
+
+def test_the_best_run_of_a_system_is_chosen_among_rounded_means_while_details_are_closed(database: Database) -> None:
+    # Of runs that read alike the latest stands, so a run that stands does not say that it is better in the third digit.
+    field = Field(database)
+    field.campaign(run_choice=RunChoice.BEST)
+    field.evaluation(tags=[()] * 50, **CLOSED_DETAILS)
+    better, later = (field.run("Alder", {"AP": [mean] * 50}) for mean in (0.4149, 0.4123))
+    assert [row.entry.submission_id for row in read(field).rows] == [later]
+    assert [row.entry.submission_id for row in read(field, CONSOLE).rows] == [better]
+
+
+def test_how_many_queries_are_judged_is_told_only_to_those_who_see_single_queries(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * 6, qrels="q1 0 d 1\nq2 0 d 0\n", **CLOSED_DETAILS)
+    field.run("Alder", {"AP": [0.5, 0.5, NAN, NAN, NAN, NAN]}, intervals={"AP": (0.5, 0.5)})
+    page, organisers = read(field), read(field, CONSOLE)
+    assert page.terms is not None
+    assert organisers.terms is not None
+    assert (page.terms.queries, page.terms.counted, page.terms.unjudged) == (6, 6, None)
+    assert (page.terms.nothing_relevant, page.rows[0].ranked_by.count) == (0, 6)
+    assert (organisers.terms.counted, organisers.terms.unjudged, organisers.rows[0].ranked_by.count) == (2, 4, 2)
+
+
+@pytest.mark.parametrize(("queries", "counted", "shown"), [(4, 4, False), (6, 4, False), (5, 5, True)])
+def test_an_interval_needs_five_queries(database: Database, queries: int, counted: int, shown: bool) -> None:
+    # Resamples of three queries have the lowest and the highest single value as their ends.
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * queries)
+    field.run("Alder", {"AP": [0.5] * counted + [NAN] * (queries - counted)}, intervals={"AP": (0.1, 0.9)})
+    for details in (Opening.ALWAYS, Opening.NEVER):
+        field.change(details=details)
+        assert (read(field).rows[0].ranked_by.low is not None) is shown
+
+
+def test_a_measure_that_prints_judgments_has_no_figure_while_details_are_closed(database: Database) -> None:
+    field = Field(database, measures=("AP", "NumRel", "NumQ"))
+    field.campaign()
+    field.evaluation(**CLOSED_DETAILS)
+    field.run("Alder", {"AP": [0.5] * 4, "NumRel": [1.0, 2.0, 3.0, 4.0], "NumQ": [1.0] * 4})
+    assert [figure.mean for figure in read(field).rows[0].figures] == [0.5, None, None]
+    assert [figure.mean for figure in read(field, CONSOLE).rows[0].figures] == [0.5, 2.5, 1.0]
+
+
+def keep_statistics(field: Field, ranks: dict[int, list[int]], above_baselines: Sequence[int] = ()) -> None:
+    """As the worker would have kept them: run -> the ends of its rank set."""
+    figures = {
+        "ranked": [field.scoring(run) for run in ranks],
+        "ranks": {str(field.scoring(run)): ends for run, ends in ranks.items()},
+        "above_baselines": [field.scoring(run) for run in above_baselines],
+        "confidence": 0.95, "resamples": 10_000, "rank_resamples": 10_000, "rank_queries": 50, "needed_queries": None,
+        "queries": None, "seed": 1,
+    }  # fmt: skip
+    with field.database.write() as session:
+        set_id = field.current_set().id
+        kept = {"figures": figures, "refreshed_at": NOW, **packed_figures({})}
+        session.add(Board(scoring_set_id=set_id, measure="AP", subset=Subset.ALL, **kept))
+
+
+def test_rank_sets_tell_none_from_another_that_reads_alike(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * 50, details=Opening.NEVER)
+    runs = [
+        field.run(name, {"AP": [mean] * 50}, intervals={"AP": (0.2, 0.5)})
+        for name, mean in (("Alder", 0.4149), ("Birch", 0.4123), ("Cedar", 0.3))
+    ]
+    keep_statistics(field, {runs[0]: [1, 1], runs[1]: [2, 3], runs[2]: [2, 3]}, runs[:1])
+    seen = [(row.entry.system.name, row.rank, row.rank_set, row.may_be_best) for row in read(field).rows]
+    assert seen == [("Alder", 1, (1, 2), True), ("Birch", 1, (1, 3), True), ("Cedar", 3, (2, 3), False)]
+    full = [(row.entry.system.name, row.rank, row.rank_set, row.may_be_best) for row in read(field, CONSOLE).rows]
+    assert full == [("Alder", 1, (1, 1), True), ("Birch", 2, (2, 3), False), ("Cedar", 3, (2, 3), False)]
+
+
+def test_where_the_best_run_stands_no_set_says_which_of_those_that_read_alike_is_better(database: Database) -> None:
+    field = Field(database)
+    field.campaign(run_choice=RunChoice.BEST)
+    field.evaluation(tags=[()] * 50, details=Opening.NEVER)
+    field.run("Alder", {"AP": [0.4123] * 50}, intervals={"AP": (0.4, 0.5)})
+    best = field.run("Alder", {"AP": [0.4149] * 50}, intervals={"AP": (0.4, 0.5)})
+    keep_statistics(field, {best: [1, 1]})
+    assert [(row.rank_set, row.may_be_best) for row in read(field).rows] == [(None, None)]
+    assert [(row.rank_set, row.may_be_best) for row in read(field, CONSOLE).rows] == [((1, 1), True)]
+
+
+def test_rank_sets_over_fewer_than_five_queries_are_not_shown_while_details_are_closed(
+    database: Database,
+) -> None:
+    # Drawn from three queries they would say who is ahead on single ones.
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * 50, details=Opening.NEVER)
+    values = {"Alder": [0.5] * 3 + [NAN] * 47, "Birch": [0.4] * 3 + [NAN] * 47}
+    runs = [field.run(name, {"AP": own}, intervals={"AP": (0.1, 0.9)}) for name, own in values.items()]
+    keep_statistics(field, {runs[0]: [1, 2], runs[1]: [1, 2]})
+    assert [(row.ranked_by.low, row.rank_set, row.may_be_best) for row in read(field).rows] == [(None, None, None)] * 2

@@ -1,0 +1,272 @@
+"""The simulated campaign: a field at work, drawn the same on every machine, and scored by the real worker."""
+
+import dataclasses
+import datetime as dt
+import gzip
+import hashlib
+import io
+import itertools
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+
+from leaderboard import demo as seeding
+from leaderboard.access import CONSOLE, VISITOR
+from leaderboard.boards import writes as boards
+from leaderboard.boards.reads.board import BoardPage, BoardRow, board
+from leaderboard.campaigns.models import Campaign
+from leaderboard.config import Config, folder
+from leaderboard.db import Database
+from leaderboard.demo.loading import load_campaign
+from leaderboard.demo.plans import CampaignPlan, EvaluationPlan, RunPlan
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.formats import read_run
+from leaderboard.statistics import board_statistics
+from leaderboard.store import RunStore
+from leaderboard.submissions.models import Participation, Submission
+from leaderboard.submissions.writes.submissions import submit
+from leaderboard.teams.models import Team
+from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.worker.models import Score, Scoring
+from tests.demo.conftest import Installation
+from tests.support.scoring import drain_here
+
+LOADED = dt.datetime(2026, 11, 20, 14, 5, tzinfo=dt.UTC)
+HARBOUR = seeding.Harbour(folder("seeds") / "harbour", 2026, LOADED)
+DAMAGED = "heron-draft"
+CONDITIONS = ("text", "speech")
+YEARS = (1, 2, 3, 4)
+EVALUATIONS = [f"{year}-{condition}" for year in (2023, 2024, 2025, 2026) for condition in CONDITIONS]
+
+
+@pytest.fixture(scope="module")
+def plan() -> CampaignPlan:
+    return HARBOUR.plan()
+
+
+def _board(installation: Installation, year: int, condition: str) -> BoardPage:
+    """That of the campaign's first, second … fourth year; the fourth is the demonstration's own."""
+    evaluation = f"{installation.latest - YEARS[-1] + year}-{condition}"
+    with installation.database.read() as session:
+        return board(session, VISITOR, "harbour", evaluation, installation.loaded)
+
+
+def _row(page: BoardPage, system: str) -> BoardRow:
+    [row] = [row for row in (*page.rows, *page.baselines) if row.entry.system.name == system]
+    return row
+
+
+def _mean(row: BoardRow, measure: str = "AQWV") -> float:
+    mean = row.entry.figure(measure).mean
+    assert mean is not None
+    return mean
+
+
+def test_four_years_two_conditions_fifty_queries_a_year(plan: CampaignPlan) -> None:
+    assert [evaluation.slug for evaluation in plan.evaluations] == EVALUATIONS
+    assert {len(evaluation.queries) for evaluation in plan.evaluations} == {50}
+    texts = Counter(query.text for evaluation in plan.evaluations for query in evaluation.queries)
+    assert len(texts) == 200
+    assert set(texts.values()) == {2}  # both conditions of its year, and no other year
+
+
+def test_every_query_has_a_domain_and_a_type(plan: CampaignPlan) -> None:
+    tags = [query.tags for evaluation in plan.evaluations for query in evaluation.queries]
+    assert {kind for _, kind in tags} == {"lexical", "conceptual", "phrase"}
+    assert len({domain for domain, _ in tags}) == 8
+
+
+def test_a_dozen_systems_of_six_teams_and_a_baseline_several_in_every_year(plan: CampaignPlan) -> None:
+    systems = {system.slug: team.slug for team in plan.teams for system in team.systems}
+    baselines = {slug for slug, team in systems.items() if team == "harbour-baselines"}
+    assert (len(systems) - len(baselines), len(set(systems.values())) - 1) == (12, 6)
+    entered = [{run.system for run in evaluation.runs} for evaluation in plan.evaluations]
+    assert len(set.intersection(*entered)) >= 4
+    assert all(len(of_year) >= 7 and baselines <= of_year for of_year in entered)
+
+
+def test_a_team_has_one_primary_run_in_each_evaluation(plan: CampaignPlan) -> None:
+    for evaluation in plan.evaluations:
+        primary = Counter(run.team for run in evaluation.runs if run.designation == "primary")
+        assert set(primary.values()) == {1}
+        assert set(primary) == {run.team for run in evaluation.runs}
+
+
+@pytest.fixture(scope="module")
+def drawn(installation: Installation) -> list[tuple[EvaluationPlan, RunPlan, bytes]]:
+    """Every run of the demonstration's own years, drawn once more in this process."""
+    plan = installation.plans()[-1]
+    return [(evaluation, run, run.content()) for evaluation in plan.evaluations for run in evaluation.runs]
+
+
+def test_the_field_is_drawn_the_same_again(
+    plan: CampaignPlan, installation: Installation, drawn: list[tuple[EvaluationPlan, RunPlan, bytes]]
+) -> None:
+    again = HARBOUR.plan()
+    for one, other in zip(plan.evaluations, again.evaluations, strict=True):
+        assert one.judgments.document.to_list() == other.judgments.document.to_list()
+        for run, same in zip(one.runs, other.runs, strict=True):
+            assert dataclasses.replace(run, content=same.content) == same
+    with installation.database.read() as session:
+        rows = session.execute(
+            sa.select(Evaluation.slug, Submission.label, Submission.sha256)
+            .join(Submission.evaluation)
+            .where(Evaluation.campaign.has(slug=seeding.Harbour.SLUG))
+        )
+        submitted = {(evaluation, label): sha256 for evaluation, label, sha256 in rows}
+    assert submitted == {
+        (evaluation.slug, run.label): hashlib.sha256(content).hexdigest() for evaluation, run, content in drawn
+    }
+
+
+def test_every_run_but_the_damaged_one_is_read_without_a_problem(
+    drawn: list[tuple[EvaluationPlan, RunPlan, bytes]],
+) -> None:
+    names = {evaluation.slug: [query.id for query in evaluation.queries] for evaluation, _, _ in drawn}
+    for evaluation, run, content in drawn:
+        if run.label != DAMAGED:
+            read = read_run(io.BytesIO(content), queries=names[evaluation.slug], name=run.filename)
+            # A threshold is stated where the run holds no decisions, and only there.
+            assert (read.decision is None) == (run.threshold is not None)
+
+
+def test_a_damaged_run_shows_its_team_every_problem_with_its_line(installation: Installation) -> None:
+    with installation.database.read() as session:
+        submission = session.scalars(sa.select(Submission).where(Submission.label == DAMAGED)).one()
+        participation = session.get_one(Participation, (submission.team_id, submission.evaluation_id))
+    assert [line for line, _ in submission.problems] == [17, 40, 61, 86]
+    assert submission.problem_count == 4
+    assert participation.used == 2  # Heron's and Egret's: what is rejected costs nothing
+
+
+def _relevant(evaluation: EvaluationPlan) -> Counter[str]:
+    judged = evaluation.judgments
+    pairs = zip(judged.query.tolist(), judged.grade.tolist(), strict=True)
+    return Counter(judged.queries[query] for query, grade in pairs if grade > 0)
+
+
+def test_one_document_in_600_is_relevant_as_the_prior_says(plan: CampaignPlan) -> None:
+    shares = []
+    for evaluation in plan.evaluations:
+        relevant = _relevant(evaluation)
+        assert len(relevant) == 48  # two queries that no document answers
+        shares += [count / evaluation.settings["documents"] for count in relevant.values()]
+    assert sum(shares) / len(shares) == pytest.approx(1 / 600, rel=0.05)
+
+
+def test_beta_is_derived_and_the_campaign_says_that_it_is_simulated(installation: Installation) -> None:
+    with installation.database.read() as session:
+        campaign = session.scalars(sa.select(Campaign).where(Campaign.slug == "harbour")).one()
+    assert campaign.beta == pytest.approx(19.9467, abs=5e-5)  # from C = .0333, V = 1, P = 1/600
+    assert campaign.simulated
+    assert campaign.locked_at is not None
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_the_field_progresses_over_the_years_and_the_baseline_stays(installation: Installation, condition: str) -> None:
+    pages = [_board(installation, year, condition) for year in YEARS]
+    best = [_mean(page.ranked[0]) for page in pages]
+    assert best == sorted(best)
+    assert best[-1] - best[0] > 0.2
+    baseline = [_mean(_row(page, "Term matching")) for page in pages]
+    assert max(baseline) - min(baseline) < 0.2
+    assert all(mean < page.ranked[0].entry.figure("AQWV").mean for mean, page in zip(baseline, pages, strict=True))
+
+
+def test_the_order_changes_between_years_and_between_conditions(installation: Installation) -> None:
+    leaders = {
+        (year, condition): _board(installation, year, condition).ranked[0].entry.system.name
+        for year in YEARS
+        for condition in CONDITIONS
+    }
+    assert len(set(leaders.values())) >= 2
+    assert leaders[4, "text"] != leaders[4, "speech"]
+
+
+def test_a_threshold_set_badly_has_a_negative_value_though_its_ranking_is_fair(installation: Installation) -> None:
+    row = _row(_board(installation, 2, "speech"), "Cinder")
+    assert _mean(row) < 0 < 0.2 < _mean(row, "MQWV")
+
+
+def test_a_run_lacks_a_query(installation: Installation) -> None:
+    assert _row(_board(installation, 2, "speech"), "Shuttle").entry.missing == 1
+
+
+def test_two_systems_share_a_rank(installation: Installation) -> None:
+    page = _board(installation, 2, "text")
+    quartz, flint = _row(page, "Quartz"), _row(page, "Flint")
+    assert _mean(quartz) == _mean(flint)
+    assert quartz.rank == flint.rank
+    assert quartz.rank is not None
+    assert quartz.rank + 1 not in {row.rank for row in page.rows}
+
+
+def test_aqwv_is_never_above_mqwv_nor_mqwv_above_oqwv(installation: Installation) -> None:
+    # Every simulated run returns what lies above one threshold, so the order of the three holds for each.
+    for year, condition in itertools.product(YEARS, CONDITIONS):
+        page = _board(installation, year, condition)
+        for row in (*page.rows, *page.baselines):
+            assert _mean(row) <= _mean(row, "MQWV") + 1e-12
+            assert _mean(row, "MQWV") <= _mean(row, "OQWV") + 1e-12
+
+
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # what the run is worth, as above
+def test_the_sample_run_is_taken_scored_and_ranked(
+    database: Database, database_url: str, store: RunStore, tmp_path: Path
+) -> None:
+    sample = HARBOUR.sample()
+    upload = store.receive(io.BytesIO(sample.text), sample.name)
+    with database.write() as session:
+        load_campaign(session, HARBOUR.plan())
+        evaluation = session.scalars(sa.select(Evaluation).where(Evaluation.slug == sample.evaluation)).one()
+        team = session.scalars(sa.select(Team).where(Team.slug == "team-alder")).one()
+        submit(session, CONSOLE, evaluation, team, system=NewSystem("Visitor"), upload=upload, received_at=LOADED)
+    drain_here(database, store, Config(database_url=database_url, store_url=str(tmp_path / "store")))
+    with database.read() as session:
+        [row] = board(session, VISITOR, "harbour", sample.evaluation, LOADED).rows
+    assert row.rank == 1
+    assert 0.4 < _mean(row) < 0.8
+
+
+def test_nothing_of_it_is_large() -> None:
+    files = [path for path in Path(folder("seeds")).rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 100_000
+
+
+def test_the_sample_is_plain_text_for_an_editor() -> None:
+    sample = HARBOUR.sample()
+    assert not sample.text.startswith(gzip.compress(b"")[:2])
+    assert sample.text.decode("ascii").count("\n") == 50 * 120
+
+
+def test_a_run_as_bad_as_can_be_changes_nothing_that_the_boards_say_of_the_others(installation: Installation) -> None:
+    with installation.database.read() as session:
+        measures = session.execute(sa.select(Scoring.scoring_set_id, Score.measure).join(Score).distinct())
+        some = sorted(map(tuple, measures))[::2]
+        works = [work for set_id, measure in some for work in boards._read(session, boards.Due(set_id, measure))]
+    compared = 0
+    for work in works:
+        ranked = {str(run): work.columns[run] for run in work.lineup.ranked if run in work.columns}
+        aggregation, direction = work.measure.family.aggregation, work.measure.direction
+        if direction == "none" or not aggregation.has_interval or len(ranked) < 3:
+            continue
+        worst = work.limits[0] if direction == "higher" else work.limits[1]
+        columns = next(iter(ranked.values()))
+        terms = (worst,) if len(columns) == 1 else (1.0, -worst)  # of AQWV: P_miss and β · P_fa
+        odd = tuple(np.where(np.isnan(own), np.nan, term) for own, term in zip(columns, terms, strict=True))
+        disaster = {"disaster": odd}
+        alone, beside = (
+            board_statistics(systems, aggregation, direction=direction, limits=work.limits, resamples=999)
+            for systems in (ranked, ranked | disaster)
+        )
+        if beside.ranks.better[:-1, -1].all():
+            compared += 1
+            assert beside.ranks.critical == pytest.approx(alone.ranks.critical)
+            assert beside.may_be_best == alone.may_be_best
+            assert {name: beside.systems[name].rank_set for name in ranked} == {
+                name: each.rank_set for name, each in alone.systems.items()
+            }
+    assert compared >= 20

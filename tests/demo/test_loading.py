@@ -1,0 +1,97 @@
+"""Loading the seeds: through the services, and as often as one likes."""
+
+import datetime as dt
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard import demo as seeding
+from leaderboard.accounts.models import User
+from leaderboard.accounts.writes.accounts import authenticate
+from leaderboard.audit.verify import verify
+from leaderboard.campaigns.models import Campaign
+from leaderboard.config import folder
+from leaderboard.db import Base, Database
+from leaderboard.demo.accounts import read_accounts
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.states import State
+from leaderboard.worker.models import Scoring
+from tests.demo.conftest import Installation
+
+
+def _rows(database: Database) -> dict[str, int]:
+    with database.read() as session:
+        return {
+            table.name: session.scalar(sa.select(sa.func.count()).select_from(table)) or 0
+            for table in Base.metadata.sorted_tables
+        }
+
+
+def test_every_run_is_scored_but_the_damaged_one(installation: Installation) -> None:
+    with installation.database.read() as session:
+        states = dict(session.execute(sa.select(Scoring.state, sa.func.count()).group_by(Scoring.state)).all())
+    assert states == {State.SCORED: installation.runs - 1, State.REJECTED: 1}
+
+
+def test_verification_finds_what_was_loaded_and_scored_in_order(installation: Installation) -> None:
+    with installation.database.read() as session:
+        report = verify(session)
+    assert report.differences == []
+    assert report.runs == installation.runs - 1
+
+
+@pytest.mark.parametrize("later", [dt.timedelta(), dt.timedelta(days=400)])
+def test_loading_again_changes_nothing(installation: Installation, later: dt.timedelta) -> None:
+    before = _rows(installation.database)
+    again = seeding.load(installation.database, installation.store, installation.loaded + later)
+    assert again.submitted == 0
+    assert again.sample.text == installation.sample
+    assert _rows(installation.database) == before
+
+
+def test_loading_that_was_cut_off_is_finished_by_the_next(installation: Installation) -> None:
+    planned = {
+        (plan.slug, one.slug, run.label)
+        for plan in installation.plans()
+        for one in plan.evaluations
+        for run in one.runs
+    }
+    there = sa.select(Campaign.slug, Evaluation.slug, Submission.label)
+    with installation.database.read() as session:
+        found = session.execute(there.select_from(Submission).join(Evaluation).join(Campaign)).all()
+    assert 0 < installation.before < installation.runs
+    assert (len(found), set(map(tuple, found))) == (installation.runs, planned)
+
+
+def test_each_account_of_the_demonstration_can_sign_in(installation: Installation) -> None:
+    accounts = read_accounts(folder("seeds") / "accounts.toml")
+    assert len(accounts) == 3
+    for account in accounts:
+        user: User = authenticate(installation.database, account.name, account.password, "127.0.0.1")
+        assert (user.name, user.is_admin) == (account.name, account.is_admin)
+
+
+def test_the_demonstrations_organiser_may_make_campaigns(installation: Installation) -> None:
+    with installation.database.read() as session:
+        assert session.scalars(sa.select(User.name).where(User.may_found)).all() == ["organiser"]
+
+
+def test_only_the_newest_year_takes_runs(installation: Installation) -> None:
+    with installation.database.read() as session:
+        closing = {one.slug: one.closes_at for one in session.scalars(sa.select(Evaluation))}
+    taking_runs = {slug for slug, closes_at in closing.items() if closes_at is None or closes_at > installation.loaded}
+    assert taking_runs == {f"{installation.latest}-text", f"{installation.latest}-speech"}
+
+
+def test_the_worked_examples_are_closed_with_their_runs_in_time_and_their_queries_open(
+    installation: Installation,
+) -> None:
+    examples = sa.select(Evaluation).join(Campaign).where(Campaign.slug.startswith("worked-examples"))
+    with installation.database.read() as session:
+        for one in session.scalars(examples):
+            assert (one.period, one.details) == ("2025", Opening.CLOSED)
+            runs = session.scalars(sa.select(Submission).where(Submission.evaluation_id == one.id)).all()
+            assert runs
+            assert not any(run.late for run in runs)

@@ -1,0 +1,126 @@
+"""What the submission form knows: teams, their systems, what is left of their quotas, whether it is open."""
+
+import datetime as dt
+import re
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE
+from leaderboard.audit.writes import present
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.errors import NotFound
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.writes import evaluations
+from leaderboard.moments import moment_in_words
+from leaderboard.submissions.reads.form import Submitting, submitting
+from leaderboard.submissions.rules.selection import Designation, RunChoice, SystemKind
+from leaderboard.teams.models import System, Team
+from leaderboard.teams.writes import systems
+from tests.support.world import World, run_text
+
+DAY = dt.timedelta(days=1)
+
+
+def form(world: World, now: dt.datetime | None = None) -> Submitting:
+    with world.database.read() as session:
+        return submitting(session, world.ada, "small", "2026", now or present())
+
+
+def _label(form: Submitting) -> str:
+    """The label of the run that stands for the team's first system."""
+    return (form.teams[0].systems[0].standing or "").partition(" (run ")[0]
+
+
+def test_there_is_none_without_an_evaluation(world: World) -> None:
+    with world.database.read() as session, pytest.raises(NotFound):
+        submitting(session, world.ada, "small", "1999", present())
+
+
+def test_it_offers_the_systems_of_one_s_teams_and_no_baseline(world: World) -> None:
+    with world.database.write() as session:
+        team = session.get_one(Team, world.team)
+        systems.create_system(session, CONSOLE, team, systems.NewSystem("Zebra"))
+        systems.create_system(session, CONSOLE, team, systems.NewSystem("Aardvark"))
+        systems.create_system(session, CONSOLE, team, systems.NewSystem("Reference", SystemKind.BASELINE))
+    [team_part] = form(world).teams
+    assert [system.name for system in team_part.systems] == ["Aardvark", "Zebra"]
+    with world.database.read() as session:
+        assert submitting(session, world.eve, "small", "2026", present()).teams == ()
+
+
+def test_the_quota_counts_what_was_submitted_today(world: World) -> None:
+    world.change_evaluation(daily_quota=3, total_quota=9)
+    world.submit()
+    [team] = form(world).teams
+    assert (team.quota.left_today, team.quota.left_in_all) == (2, 8)
+    [team] = form(world, present() + DAY).teams
+    assert (team.quota.left_today, team.quota.left_in_all) == (3, 8)
+
+
+def test_rejected_files_are_counted_in_the_evaluation_they_were_sent_to(world: World) -> None:
+    with world.organising() as (session, campaign, _):
+        other = evaluations.create_evaluation(session, CONSOLE, campaign, "2027", "Next", "2027", documents=1000)
+        other_id = other.id
+    world.submit("nonsense\n")
+    world.drain()
+    with world.database.read() as session:
+        assert session.get_one(Evaluation, other_id).slug == "2027"
+        [team] = submitting(session, world.ada, "small", "2027", present()).teams
+    assert (team.quota.rejected_today, team.quota.rejections_left) == (0, 20)
+    [team] = form(world).teams
+    assert (team.quota.rejected_today, team.quota.rejections_left) == (1, 19)
+
+
+def test_it_says_which_run_is_the_primary_one(world: World) -> None:
+    assert form(world).teams[0].primary == ""
+    world.submit(label="best try", designation=Designation.PRIMARY)
+    world.drain()
+    assert re.fullmatch(r"best try \(run 1, \d+ \w+ \d+\)", form(world).teams[0].primary)
+
+
+def test_it_says_which_run_stands_for_each_system_now(world: World) -> None:
+    world.submit()
+    (system,) = world.all(sa.select(System))
+    [own] = form(world).teams[0].systems
+    assert (own.standing, own.primary_stands) == ("", False)
+    world.drain()
+    assert _label(form(world)) == "a-run"
+    world.submit(run_text(2), system=system, label="a variant")
+    world.submit(run_text(3), system=system, label="the chosen one", stand=True)
+    world.drain()
+    [own] = form(world).teams[0].systems
+    assert (_label(form(world)), own.primary_stands) == ("the chosen one", False)
+    world.submit(run_text(4), system=system, label="best try", designation=Designation.PRIMARY)
+    world.drain()
+    [own] = form(world).teams[0].systems
+    assert (_label(form(world)), own.primary_stands) == ("best try", True)
+
+
+def test_runs_of_one_label_are_told_apart_by_number_and_day(world: World) -> None:
+    world.submit()
+    (system,) = world.all(sa.select(System))
+    noon = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
+    world.submit(run_text(2), system=system, label="a-run", stand=True, received_at=noon)
+    world.drain()
+    assert form(world).teams[0].systems[0].standing == "a-run (run 2, 21 Nov 2026)"
+
+
+def test_where_the_best_run_stands_there_is_none_to_name(world: World) -> None:
+    world.submit()
+    with world.organising() as (session, campaign, _):
+        campaigns.change_campaign(session, CONSOLE, campaign, run_choice=RunChoice.BEST)
+    assert form(world).teams[0].systems[0].standing is None
+
+
+def test_outside_the_dates_it_is_closed_unless_late_runs_are_taken(world: World) -> None:
+    now = present()
+    assert form(world).closed is None
+    world.change_evaluation(opens_at=now + DAY, closes_at=now + 2 * DAY)
+    assert form(world).closed == f"The year 2026 takes runs from {moment_in_words(now + DAY)} on."
+    assert form(world, now + 1.5 * DAY).closed is None
+    assert form(world, now + 3 * DAY).closed == (
+        f"The year 2026 closed on {moment_in_words(now + 2 * DAY)}; it takes no late runs."
+    )
+    world.change_evaluation(late_allowed=True)
+    assert form(world, now + 3 * DAY).closed is None

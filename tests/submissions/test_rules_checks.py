@@ -1,0 +1,236 @@
+"""What is said of a run before it is submitted."""
+
+import gzip
+import io
+import tarfile
+
+import pytest
+
+from leaderboard.errors import Doubtful, InvalidFields
+from leaderboard.evaluations.rules.form_fields import FieldKind, FormField
+from leaderboard.formats import FileRules, RunRules
+from leaderboard.submissions.rules.checks import (
+    CHECKED_BYTES,
+    CHECKED_FILES,
+    Checked,
+    Expected,
+    Kind,
+    check_run,
+    check_text,
+    look_at,
+    require_sound,
+)
+
+RUN = b"q1 Q0 d1 1 3 tag\nq1 Q0 d2 2 2 tag\nq2 Q0 d1 1 3 tag\n"
+RULES = RunRules(FileRules(least_documents=2, every_query=True, document_pattern="d[0-9]"), ("q1", "q2", "q3"))
+
+
+def found(text: bytes, expected: Expected, **given: object) -> Checked:
+    return check_text(text, expected, name="run", **given)[0]  # type: ignore[arg-type]  # what the test gives
+
+
+def kinds(checked: Checked) -> list[Kind]:
+    return [warned.kind for warned in checked.warnings]
+
+
+def test_the_shape_of_a_run_is_told() -> None:
+    checked = found(RUN, Expected("Text", ("q1", "q2", "q3")))
+    assert checked.tags == ("tag",)
+    several, _ = check_text(RUN + b"q3 Q0 d1 1 3 other\n", Expected(), name="several")
+    assert several.remarks == ("Its lines have different run tags, such as tag, other: is it one run?",)
+    assert (checked.lines, checked.queries, checked.tag, checked.depth) == (3, 2, "tag", (1, 1, 2))
+    assert (checked.known, checked.lacking, checked.unknown) == (3, (1, ("q3",)), (0, ()))
+    assert checked.warnings == ()
+
+
+def test_what_was_returned_is_asked_about_only_where_a_measure_counts_it() -> None:
+    expected = Expected("Text", returned_by=("AQWV",))
+    assert kinds(found(RUN, expected)) == [Kind.RETURNED]
+    assert kinds(found(RUN, expected, threshold=2.5)) == []
+    assert kinds(found(b"q1 d1 Y 1\n", expected)) == []
+    assert kinds(found(b"no run at all\n", expected)) == []
+
+
+def test_excluded_queries_are_known_and_not_missed() -> None:
+    checked = found(RUN, Expected("Text", ("q1",), ("q2",)))
+    assert (checked.lacking, checked.unknown) == ((0, ()), (0, ()))
+
+
+def test_a_file_is_not_said_to_be_sound_of_which_only_the_beginning_was_looked_at() -> None:
+    expected = Expected("Text", ("q1", "q2"), allowed=frozenset({"q1", "q2"}))
+    assert found(RUN, expected).is_sound
+    begun = found(RUN, expected, whole=False)
+    assert begun.is_sound is None
+    said = "\n".join(begun.in_words)
+    assert "only its beginning was looked at" in said
+    assert "lists for 2 of 2 queries" in said
+    assert "speaks against" not in said
+    assert found(b"q1 Q0 d1\n", expected, whole=False).is_sound is False
+
+
+def test_a_moment_at_which_no_run_is_taken_is_told_beside_what_is_said_of_the_file() -> None:
+    closed = Expected("Text", refused_now="Text closed on 1 Jan 2026, 12:00 UTC; it takes no late runs.")
+    sound = found(RUN, closed)
+    assert sound.is_sound
+    assert sound.in_words[-2:] == (
+        "nothing in the file speaks against submitting it",
+        "It would not be taken now: Text closed on 1 Jan 2026, 12:00 UTC; it takes no late runs.",
+    )
+    wrong = found(b"q1 Q0 d1\n", closed)
+    assert (wrong.is_sound, wrong.verdict, wrong.in_words[-1]) == (False, "", sound.in_words[-1])
+    late = found(RUN, Expected("Text", late_now=True))
+    assert late.in_words[-2:] == (
+        "nothing in the file speaks against submitting it",
+        "It would count as late: the evaluation has closed. Late runs are shown without a rank.",
+    )
+
+
+def test_what_a_run_answers_to_fields_of_the_form_is_held_against_them() -> None:
+    params = FormField(key="params", label="Parameters", kind=FieldKind.NUMBER, header="params")
+    gpus = FormField(key="gpus", label="Processors", kind=FieldKind.NUMBER, header="gpus", required=True)
+    old = FormField(key="old", label="Old", kind=FieldKind.NUMBER, header="old", required=True, asked=False)
+    typed = FormField(key="typed", label="Typed", required=True)
+    expected = Expected("Text", fields=(params, gpus, old, typed))
+    wrong = found(b"# params: 5\n# params: 6\n# gpus: 8\n" + RUN, expected)
+    assert wrong.wrong_answers == ("the run's own metadata has '5, 6' as params: give a number such as 0.5",)
+    assert wrong.is_sound is False
+    assert f"It would not be taken as it is: {wrong.wrong_answers[0]}." in wrong.in_words
+    lacking = found(b"# params: 5\n" + RUN, expected)  # which the form may still be given
+    assert (lacking.wrong_answers, lacking.is_sound) == ((), True)
+    [remark] = lacking.remarks
+    assert remark == (
+        "Processors is lacking, which every run here needs: say gpus in the run's own metadata, or answer it with the "
+        "run (give a number such as 0.5)."
+    )
+    assert found(b"# params: 5\n# gpus: 8\n" + RUN, expected).remarks == ()
+
+
+def test_a_run_whose_queries_are_mostly_strange_is_of_something_else() -> None:
+    assert kinds(found(RUN, Expected("Text", ("q7", "q8")))) == [Kind.COLLECTION]
+    assert kinds(found(RUN, Expected("Text", ("q1", "q8")))) == []
+    of_both = ("q7", "q8")
+    for run, words in (
+        (RUN, "Is it for this evaluation? 2 of its 2 queries are unknown here: q1, q2."),
+        (RUN + b"q7 Q0 d1 1 3 t\n", "Is it for this evaluation? 2 of its 3 queries are unknown here: q1, q2."),
+        (b"q1 Q0 d1 1 3 t\n", "Is it for this evaluation? 1 of its 1 queries are unknown here: q1."),
+    ):
+        assert [one.text for one in found(run, Expected("Text", of_both)).warnings] == [words]
+
+
+def test_how_many_queries_have_a_list_is_said_where_some_are_known() -> None:
+    assert "lists for 1 of 1 query" in found(RUN, Expected("Text", ("q1",))).in_words
+    assert "lists for 2 of 2 queries" in found(RUN, Expected("Text", ("q1", "q2"))).in_words
+    assert not any("lists for" in line for line in found(RUN, Expected("Text", ())).in_words)
+
+
+def test_the_beginning_of_a_file_is_not_said_to_lack_what_may_follow() -> None:
+    expected = Expected("Text", ("q1", "q2", "q3"), rules=RULES)
+    assert found(RUN, expected).problem_count == 2
+    assert found(RUN, expected, whole=False).problem_count == 0
+    strange = RUN.replace(b"d2", b"x2")
+    assert [problem.line for problem in found(strange, expected, whole=False).problems] == [2]
+    assert kinds(found(strange, expected)) == []  # its problems say it
+
+
+def test_queries_are_named_in_the_order_of_their_numbers_and_no_longer_than_can_be_read() -> None:
+    asked = tuple(str(number) for number in (1, 11, 2, 3, 4, 20))
+    checked = found(b"1 Q0 d1 1 3 t\n", Expected("Text", asked, rules=RunRules(FileRules(every_query=True), asked)))
+    assert "No list for 5 queries, scored as empty lists: 2, 3, 4, 11, 20." in checked.remarks
+    assert "every query must have one: 2, 3, 4, 11, 20" in str(checked.problems[0])
+    long = found(b"%b Q0 d1 1 3 t\n" % (b"q" * 250), Expected("Text", asked))
+    assert all(len(line) < 250 for line in long.in_words)
+    assert long.unknown == (1, ("q" * 250,))  # a program is told all of it
+
+
+def looked_at(content: bytes, **given: bool) -> Checked:
+    return check_run(look_at(io.BytesIO(content), "run", CHECKED_BYTES, 2**32), Expected("Text"), **given)[0]
+
+
+def archive(files: int, lines: int) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as out:
+        for number in range(files):
+            content = b"".join(b"document-%d\tY\t%d\n" % (line, line) for line in range(lines))
+            entry = tarfile.TarInfo(f"q{number}.tsv")
+            entry.size = len(content)
+            out.addfile(entry, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def test_of_an_archive_as_much_is_read_as_is_whole_within_the_bounds() -> None:
+    assert (looked_at(archive(3, 2)).whole, looked_at(archive(3, 2)).lines) == (True, 6)
+    many = archive(CHECKED_FILES + 1, 1)
+    assert (looked_at(many).whole, looked_at(many).queries, looked_at(many).problem_count) == (False, CHECKED_FILES, 0)
+    assert looked_at(many, everything=True).queries == CHECKED_FILES + 1
+    long = looked_at(archive(3, 300_000))  # the third one is cut off
+    assert (long.whole, long.queries, long.problem_count) == (False, 2, 0)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"x", "expected 6 columns, found 1"),
+        (b"", "is empty"),
+        (b"%PDF-1.7\n", "is a PDF document"),
+        (b"x" * (CHECKED_BYTES + 9), "longer than 1,048,576 bytes"),
+        (gzip.compress(bytes(2 * CHECKED_BYTES)), "expands to more than 200 times its size"),
+        (gzip.compress(bytes(CHECKED_BYTES // 2)), "is an archive without files"),
+    ],
+    ids=["one byte", "nothing", "PDF", "one long line", "a gzip bomb", "a small one"],
+)
+def test_a_file_that_is_no_run_would_be_rejected(content: bytes, says: str) -> None:
+    found = looked_at(content)
+    assert says in str(found.problems[0])
+    with pytest.raises(InvalidFields, match=says):
+        require_sound(found, yes=True)
+
+
+def test_a_query_that_is_not_asked_is_a_problem_for_who_knows_all_queries_only() -> None:
+    some = found(RUN, Expected("Text", ("q1",)))
+    assert (some.problem_count, some.is_sound) == (0, None)
+    assert found(RUN, Expected(queries=("q1",))).is_sound is False  # offline all queries are given
+    assert "speaks against" not in " ".join(some.in_words)
+    all_of_them = found(RUN, Expected("Text", ("q1",), allowed=frozenset({"q1"})))
+    assert [str(problem) for problem in all_of_them.problems] == ["line 3: query q2 is not in this evaluation"]
+    assert found(RUN, Expected("Text", ("q1",), ("q2",), allowed=frozenset({"q1", "q2"}))).is_sound
+
+
+def test_a_hidden_query_is_no_problem_and_one_that_there_is_not_is_one_wherever_a_run_is_submitted() -> None:
+    to_submit = Expected("Text", ("q1", "q3"), allowed=frozenset({"q1", "q2", "q3"}), verdict_only=True)
+    hidden = found(RUN, to_submit)
+    assert (hidden.problem_count, hidden.unknown, hidden.is_sound) == (0, (1, ("q2",)), True)
+    assert hidden.tells_of_hidden
+    assert "organisers" not in " ".join(hidden.in_words)
+    invented = found(RUN.replace(b"q2", b"x2"), to_submit)
+    assert [str(problem) for problem in invented.problems] == ["line 3: query x2 is not in this evaluation"]
+    assert found(RUN[:34], to_submit).tells_of_hidden is False
+    checked = [found(RUN.replace(b"q2", name), Expected("Text", ("q1", "q3"))) for name in (b"q2", b"x2")]
+    said = [" ".join(one.in_words).replace("x2", "q2") for one in checked]
+    assert said[0] == said[1]
+    assert "1 query is not among those listed here: q2. The run is rejected for these, unless" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "said"),
+    [
+        (12.5, ["With θ = 12.5 the run returns 0 of the 3 documents read, whose scores lie between 2 and 3."]),
+        (2.0, ["With θ = 2 the run returns 3 of the 3 documents read, whose scores lie between 2 and 3."]),
+        (2.5, []),
+    ],
+)
+def test_a_threshold_that_parts_nothing_is_warned_of(threshold: float, said: list[str]) -> None:
+    for expected in (Expected("Text", returned_by=("AQWV",)), Expected()):
+        assert [one.text for one in found(RUN, expected, threshold=threshold).warnings] == said
+    assert found(RUN, Expected("Text"), threshold=threshold).warnings == ()  # nothing counts what is returned there
+    decided = b"q1 d1 Y 3\nq1 d2 N 2\n"
+    assert found(decided, Expected("Text", returned_by=("AQWV",)), threshold=threshold).warnings == ()
+
+
+def test_a_warning_asks_for_a_yes_and_a_problem_takes_none() -> None:
+    doubtful = found(RUN, Expected("Text", returned_by=("AQWV",)))
+    with pytest.raises(Doubtful) as caught:
+        require_sound(doubtful, yes=False)
+    assert caught.value.warnings == tuple(warned.text for warned in doubtful.warnings)
+    require_sound(doubtful, yes=True)
+    with pytest.raises(InvalidFields, match="document x1 has not the form"):
+        require_sound(found(b"q1 Q0 x1 1 3 t\nq1 Q0 x2 1 2 t\n", Expected("Text", rules=RULES)), yes=True)

@@ -1,0 +1,274 @@
+"""Submitting runs, withdrawing them, and choosing the one that stands for its system."""
+
+import datetime as dt
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE
+from leaderboard.audit.models import Event
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.errors import Conflict, InvalidFields, NotAllowed, QuotaSpent
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.submissions.models import Participation, Submission
+from leaderboard.submissions.reads.scored_runs import scored_runs
+from leaderboard.submissions.rules.selection import Designation, RunChoice, standing_run
+from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.writes import submissions
+from leaderboard.teams.models import System
+from leaderboard.teams.writes import teams
+from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.worker.models import Scoring
+from tests.support.refused import refused
+from tests.support.world import RUN, World, run_text
+
+NOON = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
+
+WRONG_FILE = "q1 Q0 d1 1 2.0\n"
+
+
+def _participation(world: World) -> Participation:
+    (row,) = world.all(sa.select(Participation))
+    return row
+
+
+def _standing(world: World) -> int:
+    """The run on the board of the one system that there is."""
+    with world.database.read() as session:
+        (runs,) = scored_runs(session).values()
+        return standing_run(runs, RunChoice.PRIMARY, lambda _: None, "none").submission_id
+
+
+def test_a_run_goes_in_with_its_queue_entry_its_quota_and_its_event(world: World) -> None:
+    submission_id = world.submit(label=" first  try ", notes="plain", threshold=1.5, designation=Designation.PRIMARY)
+    (submission,) = world.all(sa.select(Submission))
+    assert (submission.id, submission.label, submission.threshold) == (submission_id, "first try", 1.5)
+    assert (submission.submitter_id, submission.late, submission.size) == (world.ada.user_id, False, len(RUN))
+    assert world.scoring(submission_id).state is State.QUEUED
+    assert _participation(world).used == 1
+    (event,) = world.all(sa.select(Event).where(Event.subject == "submission"))
+    assert (event.action, event.actor_id, event.subject_id) == ("submit", world.ada.user_id, submission_id)
+
+
+def test_what_is_wrong_leaves_nothing_behind(world: World) -> None:
+    for values, fields in (
+        ({"threshold": float("nan"), "label": "x" * 81, "notes": "x" * 4001}, {"threshold", "label", "notes"}),
+        ({"system": NewSystem("", code_url="x")}, {"system_name", "code_url"}),
+    ):
+        with refused(world.database, InvalidFields, "evaluation") as caught:
+            world.submit(**values)
+        assert set(caught.value.fields) == fields
+    for table in (Submission, Scoring, System, Participation):
+        assert world.all(sa.select(table)) == []
+
+
+def test_a_team_submits_runs_of_its_own_systems_only(world: World) -> None:
+    with world.database.write() as session:
+        other = teams.create_team(session, world.eve, "Others")
+        evaluation = session.get_one(Evaluation, world.evaluation)
+        upload = world.receive(run_text(1))
+        with pytest.raises(NotAllowed):
+            submissions.submit(session, world.ada, evaluation, other, system=NewSystem("S"), upload=upload)
+    world.submit()
+    (system,) = world.all(sa.select(System))
+    world.submit(system=system)
+    with world.database.write() as session:
+        session.execute(sa.update(System).values(team_id=other.id))
+    (foreign,) = world.all(sa.select(System))
+    with refused(world.database, InvalidFields, "evaluation", match="not a system of"):
+        world.submit(system=foreign)
+
+
+def test_naming_a_system_whose_files_were_all_rejected_takes_that_system(world: World) -> None:
+    world.submit(WRONG_FILE, system=NewSystem("S1"))
+    with refused(world.database, InvalidFields, "evaluation", match="has a system 'S1'"):
+        world.submit(system=NewSystem("S1"))  # the first file may still turn out good
+    world.drain()
+    world.submit(system=NewSystem("s1", description="corrected"))
+    (system,) = world.all(sa.select(System))
+    assert (system.name, system.description) == ("S1", "corrected")
+    world.drain()
+    with refused(world.database, InvalidFields, "evaluation", match="has a system 'S1'"):
+        world.submit(system=NewSystem("S1"))
+
+
+def test_deadlines_count_from_the_start_of_the_request(world: World) -> None:
+    opens, closes = NOON, NOON + dt.timedelta(hours=1)
+    second = dt.timedelta(seconds=1)
+    world.change_evaluation(opens_at=opens, closes_at=closes)
+    with refused(world.database, Conflict, "evaluation", match="takes runs from 20 Nov 2026, 12:00 UTC on"):
+        world.submit(received_at=opens - second)
+    world.submit(received_at=opens)
+    world.submit(received_at=closes - second)
+    with refused(world.database, Conflict, "evaluation", match="closed on 20 Nov 2026, 13:00 UTC"):
+        world.submit(received_at=closes)
+    world.change_evaluation(late_allowed=True)
+    late = world.submit(received_at=closes)
+    assert [run.id for run in world.all(sa.select(Submission).where(Submission.late.is_(True)))] == [late]
+
+
+def test_a_withdrawn_run_stays_on_record_and_keeps_its_quota(world: World) -> None:
+    world.change_evaluation(daily_quota=1)
+    run = world.submit(designation=Designation.PRIMARY)
+    world.drain()
+    assert _participation(world).primary_submission_id == run
+    with refused(world.database, NotAllowed, "submission"), world.database.write() as session:
+        submissions.withdraw(session, world.eve, session.get_one(Submission, run))
+    with world.database.write() as session:
+        submission = session.get_one(Submission, run)
+        submissions.withdraw(session, world.ada, submission, " the wrong file ")
+    with refused(world.database, Conflict, "evaluation", match="already"), world.database.write() as session:
+        submissions.withdraw(session, world.ada, session.get_one(Submission, run))
+    (submission,) = world.all(sa.select(Submission))
+    assert submission.withdrawn_because == "the wrong file"
+    assert submission.withdrawn_by_id == world.ada.user_id
+    assert _participation(world).primary_submission_id is None
+    assert _participation(world).used == 1
+    with refused(world.database, QuotaSpent, "evaluation"):
+        world.submit()
+
+
+def test_a_run_that_is_withdrawn_while_it_waits_never_becomes_primary(world: World) -> None:
+    run = world.submit(designation=Designation.PRIMARY)
+    with world.database.write() as session:
+        submissions.withdraw(session, CONSOLE, session.get_one(Submission, run))
+    world.drain()
+    assert world.scoring(run).state is State.SCORED
+    assert _participation(world).primary_submission_id is None
+
+
+def test_the_newest_scored_primary_run_stands_and_its_withdrawal_brings_back_the_one_before(world: World) -> None:
+    first = world.submit(designation=Designation.PRIMARY)
+    world.submit(designation=Designation.CONTRASTIVE)
+    second = world.submit(designation=Designation.PRIMARY)
+    wrong = world.submit(WRONG_FILE, designation=Designation.PRIMARY)
+    assert _participation(world).primary_submission_id is None
+    world.drain()
+    assert world.scoring(wrong).state is State.REJECTED
+    assert _participation(world).primary_submission_id == second
+    with world.database.write() as session:
+        submissions.withdraw(session, world.ada, session.get_one(Submission, second))
+    assert _participation(world).primary_submission_id == first
+
+
+def test_an_older_primary_run_that_is_scored_later_does_not_come_forward(world: World) -> None:
+    first = world.submit(designation=Designation.PRIMARY)
+    second = world.submit(designation=Designation.PRIMARY)
+    with world.database.write() as session:
+        session.execute(sa.update(Scoring).where(Scoring.submission_id == second).values(priority=-5))
+    world.drain()
+    with world.database.read() as session:
+        order = session.scalars(sa.select(Event.subject_id).where(Event.action == "score").order_by(Event.id)).all()
+    assert order == [second, first]
+    assert _participation(world).primary_submission_id == second
+
+
+def test_a_team_lets_another_run_stand_for_its_system(world: World) -> None:
+    first = world.submit(label="first")
+    (system,) = world.all(sa.select(System))
+    second = world.submit(system=system, stand=True)
+    third = world.submit(system=system)
+    world.drain()
+    assert _standing(world) == second
+    with refused(world.database, NotAllowed, "submission"), world.database.write() as session:
+        submissions.let_stand(session, world.eve, session.get_one(Submission, third))
+    with world.database.write() as session:
+        submissions.let_stand(session, world.ada, session.get_one(Submission, third))
+    assert _standing(world) == third
+    with world.database.write() as session:
+        submissions.withdraw(session, world.ada, session.get_one(Submission, third))
+    assert _standing(world) == second
+    with refused(world.database, Conflict, "evaluation", match="withdrawn"), world.database.write() as session:
+        submissions.let_stand(session, world.ada, session.get_one(Submission, third))
+    with world.database.write() as session:
+        submissions.let_stand(session, CONSOLE, session.get_one(Submission, first))
+    assert _standing(world) == first
+    told = world.all(sa.select(Event).where(Event.action == "let stand").order_by(Event.id))
+    assert [(one.subject_id, one.facts["before"]) for one in told] == [(third, second), (first, second)]
+
+
+def test_a_run_that_was_chosen_stands_from_its_scoring_on(world: World) -> None:
+    first = world.submit()
+    (system,) = world.all(sa.select(System))
+    world.drain()
+    second = world.submit(run_text(2), system=system, stand=True)
+    assert _standing(world) == first
+    world.drain()
+    assert _standing(world) == second
+
+
+def test_a_run_that_is_scored_anew_keeps_the_moment_of_its_first_score(world: World) -> None:
+    first = world.submit()
+    (system,) = world.all(sa.select(System))
+    world.drain()
+    world.submit(run_text(2), system=system)
+    world.drain()
+    before = world.all(sa.select(Submission.scored_at).order_by(Submission.id))
+    world.judge("q1 0 d1 1\nq2 0 d3 0\nq3 0 d4 0\n")
+    world.drain()
+    assert world.all(sa.select(Submission.scored_at).order_by(Submission.id)) == before
+    assert _standing(world) == first
+
+
+def test_no_contrastive_run_is_chosen_over_the_primary_one(world: World) -> None:
+    world.submit(label="best try", designation=Designation.PRIMARY)
+    (system,) = world.all(sa.select(System))
+    world.drain()
+    with refused(
+        world.database,
+        InvalidFields,
+        "evaluation",
+        match=r"stand: System number 0's primary run, best try \(run 1, \d+ \w+ \d+\), stands for it",
+    ):
+        world.submit(system=system, stand=True)
+    other = world.submit(system=system)
+    with (
+        refused(world.database, Conflict, "evaluation", match="make this one primary to replace it"),
+        world.database.write() as session,
+    ):
+        submissions.let_stand(session, world.ada, session.get_one(Submission, other))
+    replacing = world.submit(system=system, stand=True, designation=Designation.PRIMARY)
+    world.drain()
+    assert _standing(world) == replacing
+
+
+@pytest.mark.parametrize("choice", [RunChoice.BEST, RunChoice.LATEST])
+def test_where_the_best_or_the_latest_run_stands_there_is_nothing_to_choose(world: World, choice: RunChoice) -> None:
+    run = world.submit()
+    with world.organising() as (session, campaign, _):
+        campaigns.change_campaign(session, CONSOLE, campaign, run_choice=choice)
+    with refused(
+        world.database, InvalidFields, "evaluation", match=f"the {choice.value} run of each system stands for it"
+    ):
+        world.submit(stand=True)
+    with (
+        refused(world.database, Conflict, "evaluation", match="of each system stands for it"),
+        world.database.write() as session,
+    ):
+        submissions.let_stand(session, world.ada, session.get_one(Submission, run))
+
+
+def test_an_organiser_chooses_among_late_runs_though_another_run_is_primary(world: World) -> None:
+    noon = NOON + dt.timedelta(days=1)
+    world.change_evaluation(closes_at=noon, late_allowed=True)
+    world.submit(designation=Designation.PRIMARY, received_at=NOON)
+    (system,) = world.all(sa.select(System))
+    world.drain()
+    late = [world.submit(run_text(number), system=system, received_at=noon) for number in range(2)]
+    with world.database.write() as session:
+        submissions.let_stand(session, CONSOLE, session.get_one(Submission, late[1]))
+    (chosen,) = world.all(sa.select(Submission).where(Submission.chosen_at.is_not(None)))
+    assert (chosen.id, chosen.late) == (late[1], True)
+
+
+def test_a_late_run_never_becomes_primary(world: World) -> None:
+    world.change_evaluation(closes_at=NOON, late_allowed=True)
+    world.submit(designation=Designation.PRIMARY, received_at=NOON)
+    world.drain()
+    assert _participation(world).primary_submission_id is None
+
+
+def test_a_run_without_a_submitter_comes_from_the_command_line(world: World) -> None:
+    world.submit(actor=CONSOLE)
+    (submission,) = world.all(sa.select(Submission))
+    assert submission.submitter_id is None

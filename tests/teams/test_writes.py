@@ -1,0 +1,299 @@
+"""Teams, their members and invitations."""
+
+import datetime as dt
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE, VISITOR, Actor, actor_of
+from leaderboard.accounts.models import User
+from leaderboard.accounts.reads import open_invitations
+from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts.writes import delete as closing
+from leaderboard.audit.models import Event
+from leaderboard.audit.writes import present
+from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
+from leaderboard.mail.models import Mail
+from leaderboard.mail.rules import MailKind
+from leaderboard.mail.writes.letters import written
+from leaderboard.names import NAME_TAKEN
+from leaderboard.teams.models import Invitation, JoinRequest, Membership, Team
+from leaderboard.teams.rules import Role
+from leaderboard.teams.writes import join_requests, teams
+from leaderboard.teams.writes import merge as merging
+from tests.support.refused import refused
+from tests.support.world import World, new_account
+
+
+def _team(session: sa.orm.Session, world: World) -> Team:
+    return session.get_one(Team, world.team)
+
+
+def _invite(world: World, days: int = 7) -> str:
+    with world.database.write() as session:
+        return teams.invite(session, world.ada, _team(session, world), days)
+
+
+def _members(world: World) -> dict[int, Role]:
+    return {member.user_id: member.role for member in world.all(sa.select(Membership))}
+
+
+def test_who_makes_a_team_owns_it(world: World) -> None:
+    assert _members(world) == {world.ada.user_id: Role.OWNER}
+
+
+@pytest.mark.parametrize("name", ["NORTHERN LIGHTS", "northern\u200b  lights", "N0rthern lights"])
+def test_a_team_whose_name_is_too_close_is_refused(world: World, name: str) -> None:
+    with refused(world.database, InvalidFields, "team") as caught, world.database.write() as session:
+        teams.create_team(session, world.ada, name)
+    assert "Northern lights" in caught.value.fields["name"][0]
+
+
+@pytest.mark.parametrize("name", ["Northern lights", "NORTHERN LIGHTS", "northern\u200b  lights", "N0rthern lights"])
+def test_a_name_that_a_team_ever_had_stays_its_own(world: World, name: str) -> None:
+    with world.database.write() as session:
+        teams.rename_team(session, CONSOLE, _team(session, world), "Nordlys")
+        teams.rename_team(session, CONSOLE, _team(session, world), "Aurora")
+        other = teams.create_team(session, world.eve, "Rivals").id
+    for taken in (name, "Nordlys"):
+        with refused(world.database, InvalidFields, "team") as caught, world.database.write() as session:
+            teams.create_team(session, world.eve, taken)
+        assert caught.value.fields == {"name": [NAME_TAKEN]}  # Eve may not know of it
+        with refused(world.database, InvalidFields, "team") as caught, world.database.write() as session:
+            teams.rename_team(session, CONSOLE, session.get_one(Team, other), taken)
+        assert caught.value.fields["name"][0].startswith("the team 'Aurora' was called so, and a name stays its team's")
+    with world.database.write() as session:
+        teams.rename_team(session, CONSOLE, _team(session, world), name)
+    assert {team.name for team in world.all(sa.select(Team))} == {name.replace("\u200b  ", " "), "Rivals"}
+
+
+def test_of_two_who_ask_for_one_name_at_the_same_moment_one_is_refused(world: World) -> None:
+    with world.database.write() as session:
+        other = teams.create_team(session, world.eve, "Rivals").id
+    start = threading.Barrier(3)
+
+    def ask(who: str) -> str:
+        start.wait()
+        try:
+            with world.database.write() as session:
+                if who == "new":
+                    teams.create_team(session, world.eve, "Aurora")
+                else:
+                    team = session.get_one(Team, world.team if who == "first" else other)
+                    teams.rename_team(session, CONSOLE, team, "Aurora")
+        except InvalidFields as refusal:
+            return " ".join(refusal.fields["name"])
+        return "Aurora"
+
+    with ThreadPoolExecutor(3) as pool:
+        said = sorted(pool.map(ask, ("new", "first", "other")))
+    assert said.count("Aurora") == 1
+    assert [team.name for team in world.all(sa.select(Team))].count("Aurora") == 1
+
+
+def test_teams_of_alike_slugs_get_their_own(world: World) -> None:
+    with world.database.write() as session:
+        made = [teams.create_team(session, world.eve, name).slug for name in ("Northern, lights", "日本", "中国")]
+    assert made == ["northern-lights-2", "team", "team-2"]
+
+
+def test_a_visitor_makes_no_team(world: World) -> None:
+    with refused(world.database, NotAllowed, "team"), world.database.write() as session:
+        teams.create_team(session, VISITOR, "Nobody's")
+
+
+def test_an_invitation_lets_one_person_in_once(world: World) -> None:
+    token = _invite(world)
+    with world.database.write() as session:
+        assert teams.accept_invitation(session, world.eve, token).id == world.team
+    assert _members(world)[world.eve.user_id or 0] is Role.MEMBER
+    with refused(world.database, Conflict, "team", match="used already"), world.database.write() as session:
+        teams.accept_invitation(session, world.eve, token)
+
+
+def test_only_the_hash_of_a_token_is_kept(world: World) -> None:
+    token = _invite(world)
+    (invitation,) = world.all(sa.select(Invitation))
+    assert token not in (invitation.token_hash, str(vars(invitation)))
+
+
+@pytest.mark.parametrize("end", ["taken out", "no longer owner", "account closed", "left"])
+def test_an_invitation_ends_with_its_makers_rights(world: World, end: str) -> None:
+    with world.database.write() as session:
+        team = session.get_one(Team, world.team)
+        grace = people.create_user(session, CONSOLE, new_account("Grace"))
+        teams.add_member(session, CONSOLE, team, grace, Role.OWNER)
+        token = teams.invite(session, actor_of(session, grace.id), team)
+        other = teams.invite(session, world.ada, team)
+        session.flush()
+        assert teams.find_invitation(session, token).created_by_id == grace.id
+        assert len(open_invitations(session, world.ada, team.slug, present())) == 2
+    with world.database.write() as session:
+        team, grace = session.get_one(Team, world.team), session.get_one(User, grace.id)
+        match end:
+            case "taken out":
+                teams.remove_member(session, world.ada, team, grace)
+            case "no longer owner":
+                teams.add_member(session, CONSOLE, team, grace, Role.MEMBER)
+            case "account closed":
+                closing.close_account(session, CONSOLE, grace)
+            case "left":
+                teams.leave_team(session, actor_of(session, grace.id), team)
+    with (
+        refused(world.database, Conflict, "team", match="may no longer invite"),
+        world.database.write() as session,
+    ):
+        teams.accept_invitation(session, world.eve, token)
+    assert world.eve.user_id not in _members(world)
+    with world.database.write() as session:
+        assert teams.accept_invitation(session, world.eve, other).id == world.team
+    with world.database.read() as session:
+        assert open_invitations(session, world.ada, "northern-lights", present()) == ()
+
+
+def test_an_invitation_of_an_admin_ends_with_that_right_and_one_of_the_command_line_stays(world: World) -> None:
+    with world.database.write() as session:
+        team = session.get_one(Team, world.team)
+        root = people.create_user(session, CONSOLE, new_account("Root"), is_admin=True)
+        ends = teams.invite(session, actor_of(session, root.id), team)
+        stays = teams.invite(session, CONSOLE, team)
+        people.set_admin(session, CONSOLE, root, is_admin=False)
+    with (
+        refused(world.database, Conflict, "team", match="may no longer invite"),
+        world.database.write() as session,
+    ):
+        teams.accept_invitation(session, world.eve, ends)
+    with world.database.write() as session:
+        assert teams.accept_invitation(session, world.eve, stays).id == world.team
+
+
+def test_an_expired_invitation_says_when(world: World) -> None:
+    token = _invite(world, days=2)
+    later = present() + dt.timedelta(days=2, seconds=1)
+    with (
+        refused(world.database, Conflict, "team", match=r"expired on \d+ \w+ \d{4}, \d\d:\d\d UTC"),
+        world.database.write() as session,
+    ):
+        teams.accept_invitation(session, world.eve, token, later)
+    assert world.eve.user_id not in _members(world)
+
+
+def test_a_revoked_or_made_up_invitation_opens_nothing(world: World) -> None:
+    token = _invite(world)
+    with world.database.write() as session:
+        teams.revoke_invitation(session, world.ada, session.scalars(sa.select(Invitation)).one())
+    with refused(world.database, Conflict, "team", match="taken back"), world.database.write() as session:
+        teams.accept_invitation(session, world.eve, token)
+    with refused(world.database, NotFound, "team"), world.database.write() as session:
+        teams.accept_invitation(session, world.eve, "made-up")
+
+
+def test_a_member_does_not_use_up_a_link(world: World) -> None:
+    token = _invite(world)
+    with (
+        refused(world.database, Conflict, "team", match="in Northern lights already"),
+        world.database.write() as session,
+    ):
+        teams.accept_invitation(session, world.ada, token)
+    with world.database.write() as session:
+        teams.accept_invitation(session, world.eve, token)
+
+
+def test_a_link_asks_a_visitor_to_sign_in(world: World) -> None:
+    token = _invite(world)
+    with refused(world.database, NotAllowed, "team", match="Sign in"), world.database.write() as session:
+        teams.accept_invitation(session, VISITOR, token)
+
+
+def test_only_owners_invite_and_remove(world: World) -> None:
+    with world.database.write() as session:
+        ada = session.get_one(User, world.ada.user_id)
+        for forbidden in (
+            lambda: teams.invite(session, world.eve, _team(session, world)),
+            lambda: teams.remove_member(session, world.eve, _team(session, world), ada),
+            lambda: teams.change_team(session, world.eve, _team(session, world), "ours now"),
+            lambda: teams.add_member(session, world.ada, _team(session, world), ada, Role.OWNER),
+        ):
+            with pytest.raises(NotAllowed):
+                forbidden()
+
+
+def test_the_last_owner_hands_over_before_leaving(world: World) -> None:
+    token = _invite(world)
+    with world.database.write() as session:
+        teams.accept_invitation(session, world.eve, token)
+    with refused(world.database, Conflict, "team", match="without an owner"), world.database.write() as session:
+        teams.leave_team(session, world.ada, _team(session, world))
+    with world.database.write() as session:
+        teams.add_member(session, CONSOLE, _team(session, world), session.get_one(User, world.eve.user_id), Role.OWNER)
+        teams.leave_team(session, world.ada, _team(session, world))
+    assert _members(world) == {world.eve.user_id: Role.OWNER}
+    with world.database.read() as session:
+        assert not actor_of(session, world.ada.user_id).is_in(world.team)
+
+
+def _by_invitation(session: sa.orm.Session, asking: Actor, team: Team) -> None:
+    teams.accept_invitation(session, asking, teams.invite(session, CONSOLE, team))
+
+
+def _by_an_admin(session: sa.orm.Session, asking: Actor, team: Team) -> None:
+    teams.add_member(session, CONSOLE, team, session.get_one(User, asking.user_id))
+
+
+def _by_merging(session: sa.orm.Session, asking: Actor, team: Team) -> None:
+    merging.merge_teams(session, CONSOLE, teams.create_team(session, asking, "Southern lights"), team)
+    teams.change_role(session, CONSOLE, team, session.get_one(User, asking.user_id), Role.MEMBER)
+
+
+@pytest.mark.parametrize("joins", [_by_invitation, _by_an_admin, _by_merging])
+def test_a_request_ends_when_who_asked_comes_in_another_way(
+    world: World, joins: Callable[[sa.orm.Session, Actor, Team], None]
+) -> None:
+    with world.database.write() as session:
+        team = _team(session, world)
+        teams.change_team(session, CONSOLE, team, "", is_listed=True)
+        asking = actor_of(session, people.create_user(session, CONSOLE, new_account("Grace")).id)
+        asked = join_requests.ask_to_join(session, asking, team, "please").id
+        joins(session, asking, team)
+        teams.leave_team(session, asking, team)
+        assert session.scalars(sa.select(JoinRequest)).all() == []
+        with pytest.raises(NotFound):
+            join_requests.answer_request(session, CONSOLE, team, asked, accept=True)
+        assert session.get(Membership, (team.id, asking.user_id)) is None
+    assert "end request" in world.all(sa.select(Event.action))
+
+
+def _is_removed(session: sa.orm.Session, actor: Actor, team: Team) -> None:
+    teams.remove_member(session, CONSOLE, team, session.get_one(User, actor.user_id))
+
+
+def _closes_the_account(session: sa.orm.Session, actor: Actor, team: Team) -> None:
+    closing.close_account(session, actor, session.get_one(User, actor.user_id))
+
+
+@pytest.mark.parametrize("goes", [teams.leave_team, _is_removed, _closes_the_account])
+def test_a_request_ends_with_the_last_member_and_can_be_made_again(
+    world: World, goes: Callable[[sa.orm.Session, Actor, Team], None]
+) -> None:
+    with world.database.write() as session:
+        team = _team(session, world)
+        grace = people.create_user(session, CONSOLE, new_account("Grace", "grace@example.org"))
+        teams.change_team(session, CONSOLE, team, "", is_listed=True)
+        asking = actor_of(session, grace.id)
+        teams.add_member(session, CONSOLE, team, session.get_one(User, world.eve.user_id))
+        join_requests.ask_to_join(session, asking, team, "please")
+        teams.remove_member(session, CONSOLE, team, session.get_one(User, world.eve.user_id))
+        assert session.scalars(sa.select(JoinRequest.accepted)).all() == [None]  # somebody is in the team
+        goes(session, world.ada, team)
+        session.flush()
+        assert session.scalars(sa.select(JoinRequest)).all() == []
+        (mail,) = session.scalars(sa.select(Mail).where(Mail.kind == MailKind.ANSWER))
+        letter = written(session, mail, "https://board.example", present())
+        assert letter is not None
+        assert (letter.to, letter.subject) == ("grace@example.org", "Nobody is in Northern lights any more")
+        teams.add_member(session, CONSOLE, team, session.get_one(User, world.eve.user_id), Role.OWNER)
+        join_requests.ask_to_join(session, asking, team, "again")
+    assert "end request" in world.all(sa.select(Event.action))

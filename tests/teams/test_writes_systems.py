@@ -1,0 +1,78 @@
+"""Systems: their names, and who may make and change them."""
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.errors import Conflict, InvalidFields, NotAllowed
+from leaderboard.evaluations.writes import delete as removing
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.teams.models import System, Team
+from leaderboard.teams.writes import systems
+from leaderboard.teams.writes.systems import NewSystem
+from tests.support.refused import refused
+from tests.support.verification import named, verified
+from tests.support.world import World
+
+
+def _team(session: sa.orm.Session, world: World) -> Team:
+    return session.get_one(Team, world.team)
+
+
+def test_a_team_has_one_system_of_a_name(world: World) -> None:
+    with world.database.write() as session:
+        first = systems.create_system(session, world.ada, _team(session, world), NewSystem("Dense One"))
+        second = systems.create_system(session, world.ada, _team(session, world), NewSystem("Dense-One"))
+        assert (first.slug, second.slug) == ("dense-one", "dense-one-2")
+    with refused(world.database, InvalidFields, "system") as caught, world.database.write() as session:
+        systems.create_system(
+            session,
+            world.ada,
+            _team(session, world),
+            NewSystem("DENSE  one", code_url="javascript:alert(1)", paper_url="ftp://x"),
+        )
+    assert set(caught.value.fields) == {"name", "code_url", "paper_url"}
+
+
+def test_a_participant_makes_no_baseline_and_nothing_for_other_teams(world: World) -> None:
+    with world.database.write() as session:
+        with pytest.raises(NotAllowed, match="baselines"):
+            systems.create_system(session, world.ada, _team(session, world), NewSystem("BM25", SystemKind.BASELINE))
+        with pytest.raises(NotAllowed, match="members"):
+            systems.create_system(session, world.eve, _team(session, world), NewSystem("BM25"))
+
+
+def test_a_team_changes_what_it_says_about_its_system_and_nobody_else_does(world: World) -> None:
+    with world.database.write() as session:
+        system = systems.create_system(session, world.ada, _team(session, world), NewSystem("Dense One"))
+    said = NewSystem("Dense One", description=" retrained ", code_url="https://x.org/c")
+    with world.database.write() as session:
+        systems.change_system(session, world.ada, session.get_one(System, system.id), said)
+    (changed,) = world.all(sa.select(System))
+    assert (changed.name, changed.description, changed.code_url) == ("Dense One", "retrained", "https://x.org/c")
+    with refused(world.database, NotAllowed, "system"), world.database.write() as session:
+        systems.change_system(
+            session, world.eve, session.get_one(System, system.id), NewSystem("", description="worse")
+        )
+    with refused(world.database, InvalidFields, "system"), world.database.write() as session:
+        systems.change_system(
+            session, world.ada, session.get_one(System, system.id), NewSystem("", description="x" * 4001)
+        )
+
+
+def test_a_system_goes_as_long_as_no_run_was_sent_for_it_and_its_name_is_free_again(world: World) -> None:
+    run = world.submit()
+    with world.database.write() as session:
+        mistaken = systems.create_system(session, world.ada, _team(session, world), NewSystem("Dense One"))
+    with refused(world.database, NotAllowed, "system"), world.database.write() as session:
+        removing.remove_system(session, world.eve, session.get_one(System, mistaken.id))
+    with refused(world.database, Conflict, "system", match="has submissions"), world.database.write() as session:
+        used = session.get_one(Submission, run).system_id
+        removing.remove_system(session, world.ada, session.get_one(System, used))
+    with world.database.write() as session:
+        removing.remove_system(session, world.ada, session.get_one(System, mistaken.id))
+    assert [one.id for one in world.all(sa.select(System))] == [used]
+    with world.database.write() as session:
+        again = systems.create_system(session, world.ada, _team(session, world), NewSystem("Dense One"))
+        assert again.slug == "dense-one"
+    assert named(verified(world)) == []

@@ -1,0 +1,349 @@
+"""Claims, leases and attempts, and what is recorded of a run that was scored."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.models import Campaign
+from leaderboard.db import Database, clock
+from leaderboard.errors import Problem
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.submissions.models import Participation, Submission
+from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.writes import submissions
+from leaderboard.teams.models import Team
+from leaderboard.teams.writes import teams
+from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.worker.models import Score, Scoring
+from leaderboard.worker.writes import queue
+from leaderboard.worker.writes.queue import Claim, MeasureScore, Recorded, RunScores
+from tests.support.world import RUN, World
+
+FIGURES = RunScores((MeasureScore("AP", Subset.ALL, 0.5, 3, np.zeros(3)),), ("q3",), (), 0.1)
+CLAIMS = 12
+
+
+def _claim(world: World, worker: str = "one", lease_seconds: float = 60) -> Claim | None:
+    with world.database.write() as session:
+        return queue.claim(session, worker, lease_seconds)
+
+
+def _claimed(world: World, worker: str = "one", lease_seconds: float = 60) -> Claim:
+    claim = _claim(world, worker, lease_seconds)
+    assert claim is not None
+    return claim
+
+
+def _sweep(world: World) -> int:
+    with world.database.write() as session:
+        return queue.sweep(session)
+
+
+def _record(world: World, claim: Claim) -> Recorded:
+    with world.database.write() as session:
+        return queue.record_scores(session, claim, FIGURES)
+
+
+def _fail(world: World, claim: Claim) -> None:
+    with world.database.write() as session:
+        assert queue.fail(session, claim, "an error while scoring: TypeError")
+
+
+def _forget_the_wait(world: World) -> None:
+    with world.database.write() as session:
+        session.execute(sa.update(Scoring).values(not_before=None))
+
+
+def test_an_empty_queue_gives_nothing(world: World) -> None:
+    assert _claim(world) is None
+
+
+def test_the_first_by_priority_and_age_is_claimed(world: World) -> None:
+    first, second, third = (world.submit() for _ in range(3))
+    with world.database.write() as session:
+        session.execute(sa.update(Scoring).where(Scoring.submission_id == third).values(priority=-1))
+    assert [_claimed(world).submission_id for _ in range(3)] == [third, first, second]
+    assert _claim(world) is None
+
+
+def _queue_for(world: World, team: int, number: int) -> list[int]:
+    """So many runs of a team's, in the queue; their ids."""
+    upload = world.receive(RUN)
+    found = []
+    with world.database.write() as session:
+        for place in range(number):
+            run = submissions.submit(
+                session, CONSOLE, session.get_one(Evaluation, world.evaluation), session.get_one(Team, team),
+                system=NewSystem(f"System {place} of team {team}, {number} runs"), upload=upload,
+            )  # fmt: skip
+            found.append(run.id)
+    return found
+
+
+def test_a_team_with_many_queued_runs_holds_up_no_other_team_s(world: World) -> None:
+    world.change_evaluation(daily_quota=None)
+    with world.database.write() as session:
+        one, two = (teams.create_team(session, CONSOLE, name).id for name in ("Some others", "Some more"))
+    many = _queue_for(world, world.team, 15)
+    assert [_claimed(world).submission_id for _ in range(5)] == many[:5]
+    few, more = _queue_for(world, one, 3), _queue_for(world, two, 2)
+    order = [_claimed(world).submission_id for _ in range(10)]
+    assert order[:2] == [few[0], more[0]]  # whoever comes new waits for what is being scored only
+    assert order[2:] == [many[5], few[1], more[1], many[6], few[2], many[7], many[8], many[9]]
+    late = _queue_for(world, two, 1)
+    assert _claimed(world).submission_id == late[0]
+    left = 0
+    while _claim(world) is not None:
+        left += 1
+    assert left == 5
+
+
+def test_teams_take_turns_when_an_evaluation_is_scored_anew(world: World) -> None:
+    world.change_evaluation(daily_quota=None)
+    with world.database.write() as session:
+        other = teams.create_team(session, CONSOLE, "Some others").id
+    many, few = _queue_for(world, world.team, 4), _queue_for(world, other, 2)
+    while (claim := _claim(world)) is not None:
+        _record(world, claim)
+    world.judge("q1 0 d9 1\n")
+    again = [_claimed(world).submission_id for _ in range(6)]
+    assert again == [many[0], few[0], many[1], few[1], many[2], many[3]]
+
+
+def test_a_run_that_is_tried_again_lets_no_newcomer_pass_those_that_have_waited_since(world: World) -> None:
+    world.change_evaluation(daily_quota=None)
+    with world.database.write() as session:
+        other, third = (teams.create_team(session, CONSOLE, name).id for name in ("Some others", "Some more"))
+    (parked,) = _queue_for(world, world.team, 1)
+    for _ in range(queue.MOST_ERRORS):
+        _forget_the_wait(world)
+        _fail(world, _claimed(world))
+    waiting = _queue_for(world, other, 6)
+    for _ in range(3):
+        _record(world, _claimed(world))
+    with world.database.write() as session:
+        submissions.retry(session, CONSOLE, session.get_one(Submission, parked))
+    few = _queue_for(world, third, 2)
+    order = [_claimed(world).submission_id for _ in range(5)]
+    assert order == [parked, waiting[3], few[0], waiting[4], few[1]]
+
+
+def test_workers_that_claim_at_the_same_moment_never_get_the_same_job(world: World, database_url: str) -> None:
+    jobs = {world.submit() for _ in range(CLAIMS // 2)}
+    start = threading.Barrier(CLAIMS)
+
+    def claim(number: int) -> Claim | None:
+        database = Database.connect(database_url)
+        try:
+            start.wait()
+            with database.write() as session:
+                return queue.claim(session, f"worker {number}", 60)
+        finally:
+            database.close()
+
+    with ThreadPoolExecutor(CLAIMS) as pool:
+        claims = [claim for claim in pool.map(claim, range(CLAIMS)) if claim is not None]
+    # A worker may come away empty while another's claim is not committed, but none is claimed twice.
+    assert len({claim.submission_id for claim in claims}) == len(claims)
+    while (more := _claim(world)) is not None:
+        claims.append(more)
+    assert {claim.submission_id for claim in claims} == jobs
+
+
+def test_a_lease_that_is_renewed_holds(world: World) -> None:
+    world.submit()
+    claim = _claimed(world, lease_seconds=-1)
+    with world.database.write() as session:
+        assert queue.renew(session, claim, 60)
+    assert _sweep(world) == 0
+    assert _record(world, claim) is Recorded.DONE
+
+
+def test_an_expired_lease_gives_the_job_to_another_and_only_that_one_records(world: World) -> None:
+    run = world.submit()
+    first = _claimed(world, "one", lease_seconds=-1)
+    assert _sweep(world) == 1
+    assert world.scoring(run).state is State.QUEUED
+    second = _claimed(world, "two")
+    assert second.attempt == 2
+    with world.database.write() as session:
+        assert not queue.renew(session, first, 60)
+        assert not queue.fail(session, first, "too late")
+        queue.release(session, first)
+        assert queue.reject(session, first, [Problem(1, "too late")], 1) is Recorded.LOST
+    assert _record(world, first) is Recorded.LOST
+    assert world.scoring(run).state is State.SCORING
+    assert _record(world, second) is Recorded.DONE
+    assert _record(world, second) is Recorded.LOST
+    scoring = world.scoring(run)
+    assert (scoring.state, scoring.lost_leases, len(scoring.scores)) == (State.SCORED, 1, 1)
+    assert scoring.submission.problem_count == 0
+
+
+def test_the_same_worker_does_not_record_for_an_earlier_claim_of_its_own(world: World) -> None:
+    world.submit()
+    first = _claimed(world, lease_seconds=-1)
+    _sweep(world)
+    second = _claimed(world)
+    assert _record(world, first) is Recorded.LOST
+    assert _record(world, second) is Recorded.DONE
+
+
+def test_a_job_that_is_handed_back_costs_no_attempt(world: World) -> None:
+    run = world.submit()
+    with world.database.write() as session:
+        claim = queue.claim(session, "one", 60)
+        assert claim is not None
+        queue.release(session, claim)
+    scoring = world.scoring(run)
+    assert (scoring.state, scoring.errors, scoring.lost_leases, scoring.worker) == (State.QUEUED, 0, 0, None)
+
+
+def test_three_errors_park_a_run_with_the_reason_and_give_its_quota_back(world: World) -> None:
+    run = world.submit()
+    for _ in range(queue.MOST_ERRORS - 1):
+        _fail(world, _claimed(world))
+        scoring = world.scoring(run)
+        assert (scoring.state, scoring.failure) == (State.QUEUED, "an error while scoring: TypeError")
+        assert _claim(world) is None  # it waits before the next attempt
+        _forget_the_wait(world)
+    _fail(world, _claimed(world))
+    scoring = world.scoring(run)
+    assert (scoring.state, scoring.failure) == (State.FAILED, "an error while scoring: TypeError")
+    assert _claim(world) is None
+    (participation,) = world.all(sa.select(Participation))
+    assert (participation.used, participation.used_today, participation.rejected_today) == (0, 0, 0)
+
+
+def test_ten_lost_leases_park_a_run(world: World) -> None:
+    run = world.submit()
+    for number in range(queue.MOST_LOST_LEASES):
+        assert world.scoring(run).lost_leases == number
+        _claimed(world, f"worker {number}", lease_seconds=-1)
+        assert _sweep(world) == 1
+    scoring = world.scoring(run)
+    assert scoring.state is State.FAILED
+    assert "10 workers vanished" in scoring.failure
+    assert "worker 9" in scoring.failure
+
+
+def test_a_parked_run_can_be_tried_again_and_costs_nothing_even_then(world: World) -> None:
+    run = world.submit()
+    for _ in range(queue.MOST_ERRORS):
+        _forget_the_wait(world)
+        _fail(world, _claimed(world))
+    with world.database.write() as session:
+        submissions.retry(session, CONSOLE, session.get_one(Submission, run))
+    assert _record(world, _claimed(world)) is Recorded.DONE
+    scoring = world.scoring(run)
+    assert (scoring.state, scoring.failure) == (State.SCORED, "")
+    assert world.all(sa.select(Participation))[0].used == 0
+
+
+def test_the_failed_runs_of_an_evaluation_are_tried_again_in_the_sets_that_count(world: World) -> None:
+    run = world.submit()
+
+    def park() -> None:
+        for _ in range(queue.MOST_ERRORS):
+            _forget_the_wait(world)
+            _fail(world, _claimed(world))
+
+    park()
+    world.judge("q1 0 d9 1\n")  # without results there is nothing to keep: the first set is superseded at once
+    park()
+    with world.database.write() as session:
+        submissions.retry_failed(session, CONSOLE, session.get_one(Evaluation, world.evaluation))
+    states = world.all(sa.select(Scoring.state).where(Scoring.submission_id == run).order_by(Scoring.id))
+    assert states == [State.FAILED, State.QUEUED]
+    with world.database.read() as session:
+        assert queue.unfinished(session) == queue.unfinished(session, world.evaluation) == 1
+
+
+def test_a_prior_that_changed_meanwhile_sends_the_job_back(world: World) -> None:
+    run = world.submit()
+    claim = _claimed(world)
+    # Around the services, which would make a new set.
+    with world.database.write() as session:
+        session.execute(sa.update(Campaign).values(beta=40))
+    assert _record(world, claim) is Recorded.SENT_BACK
+    assert world.scoring(run).state is State.QUEUED
+    assert world.all(sa.select(Score)) == []
+    assert world.all(sa.select(Campaign))[0].locked_at is None
+    with world.database.write() as session:
+        session.execute(sa.update(Campaign).values(beta=20))
+    _forget_the_wait(world)
+    assert _record(world, _claimed(world)) is Recorded.DONE
+
+
+def test_a_job_of_a_set_that_was_set_aside_goes_instead_of_waiting_for_ever(world: World) -> None:
+    world.submit()
+    claim = _claimed(world)
+    with world.organising() as (session, campaign, _):
+        campaigns.change_campaign(session, CONSOLE, campaign, beta=40)
+    assert _record(world, claim) is Recorded.SENT_BACK
+    (left,) = world.all(sa.select(Scoring))
+    assert left.scoring_set_id != claim.scoring_set_id
+    assert _claimed(world).scoring_set_id == left.scoring_set_id
+
+
+def test_the_lock_is_set_once_by_the_first_result(world: World) -> None:
+    world.submit()
+    world.submit()
+    assert _record(world, _claimed(world)) is Recorded.DONE
+    (campaign,) = world.all(sa.select(Campaign))
+    locked_at = campaign.locked_at
+    assert _record(world, _claimed(world)) is Recorded.DONE
+    (campaign,) = world.all(sa.select(Campaign))
+    assert campaign.locked_at == locked_at is not None
+
+
+def test_two_results_at_the_same_moment_are_both_recorded(world: World, database_url: str) -> None:
+    for _ in range(8):
+        world.submit()
+    claims = [_claimed(world) for _ in range(8)]
+    start = threading.Barrier(8)
+
+    def record(claim: Claim) -> Recorded:
+        database = Database.connect(database_url)
+        try:
+            start.wait()
+            with database.write() as session:
+                return queue.record_scores(session, claim, FIGURES)
+        finally:
+            database.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(record, claims)) == {Recorded.DONE}
+    assert len(world.all(sa.select(Score))) == 8
+
+
+def test_leases_run_by_the_clock_of_the_database(world: World) -> None:
+    world.submit()
+    _claimed(world, lease_seconds=100)
+    with world.database.read() as session:
+        left = sa.select(Scoring.id).where(Scoring.lease_until > clock(95), Scoring.lease_until <= clock(100))
+        assert session.scalar(left) is not None
+
+
+@pytest.mark.parametrize(
+    ("given", "text", "label"),
+    [
+        ("", RUN, "a-run"),
+        ("our first", RUN, "our first"),
+        ("", "q1\td1\tY\t0.9\n", "run.txt"),
+    ],
+    ids=["run tag", "the submitter's own", "file's name"],
+)
+def test_a_run_without_a_label_gets_its_tag_or_the_name_of_its_file(
+    world: World, given: str, text: str, label: str
+) -> None:
+    run = world.submit(text, label=given)
+    world.drain()
+    with world.database.read() as session:
+        assert session.get_one(Submission, run).label == label
