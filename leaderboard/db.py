@@ -1,6 +1,7 @@
 """The ground of all tables: base class, column types, the database's clock, and sessions on both engines."""
 
 import datetime as dt
+import importlib
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -198,6 +199,12 @@ def is_of_another_build(error: sa.exc.SQLAlchemyError) -> bool:
     return getattr(error.orig, "sqlstate", None) in NO_SUCH or any(words in said for words in NO_SUCH_IN_WORDS)
 
 
+def load_tables() -> None:
+    """Imports the models of every subject, so that foreign keys and relationships find their tables."""
+    for path in sorted(Path(__file__).parent.glob("*/models.py")):
+        importlib.import_module(f"leaderboard.{path.parent.name}.models")
+
+
 class Database:
     """One engine, and connections beside it. `read()` and `write()` are the only ways to a session.
 
@@ -215,6 +222,7 @@ class Database:
         self.engine = engine
         self.glance = glance or engine
         self._beside = beside
+        load_tables()
         self._writing = engine.execution_options(writing=True)
 
     @classmethod

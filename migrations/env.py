@@ -1,10 +1,9 @@
 """How alembic reaches the database: by the engine that leaderboard.migrate hands over."""
 
-import leaderboard.models  # noqa: F401  # fills the metadata
 import sqlalchemy as sa
 from alembic import context
 
-from leaderboard.db import Base
+from leaderboard.db import Base, load_tables
 
 
 def _run(engine: sa.Engine) -> None:
@@ -20,4 +19,5 @@ def _run(engine: sa.Engine) -> None:
             context.run_migrations()
 
 
+load_tables()
 _run(context.config.attributes["engine"])

@@ -1,0 +1,1 @@
+"""Accounts: who logs in, by what, and how often somebody may try."""

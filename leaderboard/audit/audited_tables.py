@@ -14,10 +14,16 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import models
+from leaderboard.accounts.models import User
 from leaderboard.audit.rules import canonical, digest, short
+from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
 from leaderboard.db import Base, Json
+from leaderboard.evaluations.models import Agreement, Evaluation
+from leaderboard.judgments.models import JudgmentRevision, Query
+from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules.states import UNFINISHED
+from leaderboard.teams.models import Membership, System, Team, TeamName
+from leaderboard.worker.models import Scoring, ScoringSet
 
 ALL_ROWS = ""  # beside the rows of a thing of many: the digest of all of them
 LONGEST_VALUE = 80  # characters of its canonical form; of a longer value the trail has the digest
@@ -94,30 +100,28 @@ OF_ACCOUNT = {
 # Of a scoring that waits nothing is audited, and of one with figures the digest is over all that it holds.
 OF_SCORING = ("submission_id", "scoring_set_id", "state", "failure", "damaged", "digest")
 TABLES = (
-    AuditedTable(
-        "campaign", models.Campaign, ("id",), left_out={"locked_at": "set with the first result; triggers keep it"}
-    ),
-    AuditedTable("organisers", models.CampaignOrganiser, ("campaign_id",), row="user_id"),
-    AuditedTable("teams let in", models.CampaignTeam, ("campaign_id",), row="team_id"),
-    AuditedTable("evaluation", models.Evaluation, ("id",)),
-    AuditedTable("agreements", models.Agreement, ("evaluation_id",), row="id"),
-    AuditedTable("queries", models.Query, ("evaluation_id",), row="external_id"),
-    AuditedTable("revisions", models.JudgmentRevision, ("evaluation_id",), row="number"),
+    AuditedTable("campaign", Campaign, ("id",), left_out={"locked_at": "set with the first result; triggers keep it"}),
+    AuditedTable("organisers", CampaignOrganiser, ("campaign_id",), row="user_id"),
+    AuditedTable("teams let in", CampaignTeam, ("campaign_id",), row="team_id"),
+    AuditedTable("evaluation", Evaluation, ("id",)),
+    AuditedTable("agreements", Agreement, ("evaluation_id",), row="id"),
+    AuditedTable("queries", Query, ("evaluation_id",), row="external_id"),
+    AuditedTable("revisions", JudgmentRevision, ("evaluation_id",), row="number"),
     AuditedTable(
         "scoring sets",
-        models.ScoringSet,
+        ScoringSet,
         ("evaluation_id",),
         row="id",
         left_out={"refreshing_until": "a worker's lease"},
     ),
-    AuditedTable("team", models.Team, ("id",)),
-    AuditedTable("team names", models.TeamName, ("team_id",), row="name_key"),
-    AuditedTable("members", models.Membership, ("team_id",), row="user_id"),
-    AuditedTable("system", models.System, ("id",)),
-    AuditedTable("submission", models.Submission, ("id",), left_out={"charged": COUNTS["used"]}),
-    AuditedTable("scoring", models.Scoring, ("id",), only=OF_SCORING, where=models.Scoring.state.not_in(UNFINISHED)),
-    AuditedTable("participation", models.Participation, ("team_id", "evaluation_id"), left_out=COUNTS),
-    AuditedTable("account", models.User, ("id",), left_out=OF_ACCOUNT, hashed=frozenset({"name", "name_key"})),
+    AuditedTable("team", Team, ("id",)),
+    AuditedTable("team names", TeamName, ("team_id",), row="name_key"),
+    AuditedTable("members", Membership, ("team_id",), row="user_id"),
+    AuditedTable("system", System, ("id",)),
+    AuditedTable("submission", Submission, ("id",), left_out={"charged": COUNTS["used"]}),
+    AuditedTable("scoring", Scoring, ("id",), only=OF_SCORING, where=Scoring.state.not_in(UNFINISHED)),
+    AuditedTable("participation", Participation, ("team_id", "evaluation_id"), left_out=COUNTS),
+    AuditedTable("account", User, ("id",), left_out=OF_ACCOUNT, hashed=frozenset({"name", "name_key"})),
 )
 AUDITED = {table.name: table for table in TABLES}
 

@@ -65,8 +65,8 @@ def record(
     Facts are what a reader of the trail would ask for; never a password, a token or a judgment. The event is written
     when the transaction is committed: it hangs on the one before it, so events are added one at a time, and a
     transaction that took its turn earlier would keep all others waiting. It carries what the rows that it is about hold
-    by then (`audit/audited_tables.py`), and what of it was otherwise before the transaction: what somebody had changed past
-    this program is not taken over unseen.
+    by then (`audit/audited_tables.py`), and what of it was otherwise before the transaction: what somebody had changed
+    past this program is not taken over unseen.
     """
     session.flush()
     _shown(session).add(campaign_of(session, subject, action))

@@ -1,0 +1,1 @@
+"""Boards: which systems are listed, in which order, with which figures."""

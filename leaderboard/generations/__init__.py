@@ -1,0 +1,1 @@
+"""Generations: numbers that rise with every change that a page can show."""

@@ -1,0 +1,1 @@
+"""Boards as they stood, and what moved between two of them."""

@@ -1,0 +1,1 @@
+"""Queries, revisions of judgments and their sources."""

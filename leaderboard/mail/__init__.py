@@ -1,0 +1,1 @@
+"""Mails: put down in a transaction, sent later."""

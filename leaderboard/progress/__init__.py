@@ -1,0 +1,1 @@
+"""Systems and teams over the periods of a campaign."""

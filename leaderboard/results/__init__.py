@@ -1,0 +1,1 @@
+"""One run, one query, one ranked list, two runs beside each other."""

@@ -1,0 +1,1 @@
+"""Submissions: receiving, checking, quotas, states, and which run is selected."""

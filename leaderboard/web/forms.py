@@ -137,11 +137,7 @@ def saved(
     try:
         with writing() as session:
             said, address = change(session)
-            if refused_fields():
-                raise InvalidFields({})
     except LeaderboardError as error:
-        if refused_fields():  # not asked for a confirmation either
-            return page(InvalidFields({**(error.fields if type(error) is InvalidFields else {}), **refused_fields()}))
         return page(error)
     flash(said)
     return redirect(address)

@@ -15,7 +15,7 @@ from leaderboard.db import Database
 
 Says = Callable[..., str]
 PASSWORD = "correct horse battery"
-SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # words of what tests/services does on both
+SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # words of what the tests of writes does on both
 
 
 def test_a_database_without_tables_is_left_as_it_is_and_the_next_step_said(

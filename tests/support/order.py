@@ -9,7 +9,7 @@ __all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
 
 # Tests that share what is made once: an installed wheel and the demonstration that it sets up; a site with its worker.
 TOGETHER = (
-    ("tests/seeding/", "tests/installed/"),
+    ("tests/demo/", "tests/installed/"),
     ("tests/browser/test_story.py", "tests/browser/test_two_years.py"),
 )
 # What takes longest, longest first: a long file that is begun last keeps one process busy while the others are idle.
@@ -17,7 +17,7 @@ LONG = (
     "tests/experiment/",
     "tests/web/test_access_matrix.py",
     "tests/worker/",
-    "tests/seeding/",
+    "tests/demo/",
     "tests/installed/",
     "tests/test_trials.py",
     "tests/real/",
@@ -27,7 +27,8 @@ LONG = (
     "tests/test_client.py",
     "tests/formats/",
     "tests/metrics/",
-    "tests/services/",
+    "tests/submissions/",
+    "tests/boards/",
     "tests/cli/",
     "tests/test_support.py",
 )

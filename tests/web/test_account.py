@@ -10,7 +10,7 @@ from leaderboard.audit.writes import present
 from tests.web.conftest import PASSWORD, Reader, World, errors
 
 PATHS = ["/account/", "/account/password", "/account/teams/new"]
-SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # words: the rest is tried in tests/services
+SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # words: the rest is tried in the tests of writes
 
 
 @SQLITE

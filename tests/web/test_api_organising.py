@@ -36,7 +36,7 @@ BOTH = pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
 
 @pytest.fixture
 def engine_name() -> str:
-    """One is enough where nothing else is said: what the services do with it is tried on both in tests/services."""
+    """One is enough where nothing else is said: what the services do with it is tried on both elsewhere."""
     return "sqlite"
 
 

@@ -8,7 +8,7 @@ from tests.web.test_stood import HERE, browser, judged_anew
 
 __all__ = ["browser", "judged_anew"]  # fixtures
 
-pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # the reads are tried on both in tests/reads
+pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # the reads are tried on both in the tests of reads
 API = "/api/v1/campaigns/news/evaluations/2026"
 
 

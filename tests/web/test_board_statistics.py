@@ -18,7 +18,7 @@ from leaderboard.worker.models import Score
 from tests.support.field import NOW, Field, about
 from tests.support.pages import seen
 
-pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # tried on both: tests/services, tests/reads
+pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # tried on both: tests of writes and reads
 
 HALF = [1.0, 0.0] * 10
 BOARD = "/campaigns/news/2026"

@@ -21,35 +21,37 @@ from tests.web.play import Play
 
 # Module or function -> why no kept page shows what it writes.
 NOWHERE = {
-    "addresses": "an address is shown to its account alone, on a page that is not kept",
-    "attempts": "how often somebody tried is shown nowhere",
+    "mail_address": "an address is shown to its account alone, on a page that is not kept",
+    "rate_limits": "how often somebody tried is shown nowhere",
     "identities": "identities are shown to their account alone; an account that is new is in no team yet",
-    "mail": "mails are sent, and listed for the operator",
+    "deadlines": "mails are sent, and listed for the operator",
+    "letters": "mails are sent, and listed for the operator",
+    "outbox": "mails are sent, and listed for the operator",
+    "sending": "mails are sent, and listed for the operator",
     "quotas": "what is left of a quota stands on the submission form, which is not kept",
-    "resets": "passwords are shown nowhere",
-    "people.authenticate": "a log-in is shown nowhere",
+    "password_resets": "passwords are shown nowhere",
+    "accounts.authenticate": "a log-in is shown nowhere",
     "submissions.hold_place": "a place in a quota stands on the submission form, which is not kept",
     "tokens": "tokens are shown to their account alone, on a page that is not kept",
-    "verification": "what was verified is an event that organisers' rooms show",
 }
 # Module or function that writes nothing.
 READING = {
-    "boards.due", "boards.recomputed", "cloning.next_year", "generations.campaign_of", "guarded", "people.find_user",
-    "people.require_free", "queue.unfinished", "scoring_sets.find_by_settings", "scoring_sets.imported",
+    "boards.best_means", "boards.due", "boards.terms_of_standing_sets",
+    "boards.recomputed", "clone.next_year", "generations.campaign_of", "accounts.find_user",
+    "accounts.require_free", "queue.unfinished", "scoring_sets.find_by_settings", "scoring_sets.imported",
     "scoring_sets.live_sets", "scoring_sets.of_its_event",
-    "scoring_sets.of_older_version", "scoring_sets.ready_sets", "stood.find_stood_set",
-    "submission_forms.agreements_of",
+    "scoring_sets.of_older_version", "scoring_sets.ready_sets",     "form_fields.agreements_of",
     "submissions.admit", "submissions.locked_run",
-    "systems.free_system_slug", "systems.unused_system", "teams.find_invitation", "teams.joined_by", "turns",
+    "systems.free_system_slug", "systems.unused_system", "teams.find_invitation", "teams.joined_by", "fair_queue",
 }  # fmt: skip
 # What others use: the generation is raised with what they change.
 WITHIN = {
-    "events.assign", "events.record", "generations.raise_generations", "join_requests.end_requests",
+    "past_runs.go_by_source",
+    "audit.assign", "audit.record", "generations.raise_generations", "join_requests.end_requests",
     "join_requests.end_requests_of", "locking", "pseudonyms", "queries.copy_queries", "scoring_sets.enqueue",
-    "imports.go_by_source",
     "scoring_sets.add_set", "scoring_sets.make_set", "scoring_sets.record_making", "scoring_sets.supersede",
-    "standing",
-    "submission_forms.accept_agreements", "submissions.settle_primary",
+    "selection",
+    "form_fields.accept_agreements", "submissions.settle_primary",
 }  # fmt: skip
 
 
@@ -78,26 +80,17 @@ def _is_named(service: str, names: set[str]) -> bool:
 
 
 def _services() -> list[str]:
-    """Public functions of the services that have a database, as `module.function`."""
-    folder = REPOSITORY / "leaderboard" / "services"
-    found = []
-    for path in sorted(folder.rglob("*.py")):
-        module = path.relative_to(folder).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__")
-        body = ast.parse(path.read_text()).body
-        public = {
-            name
-            for node in body
-            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"
-            for name in ast.literal_eval(node.value)
-        }
-        found += [
-            f"{module}.{node.name}"
-            for node in body
-            if isinstance(node, ast.FunctionDef)
-            and node.name in public
-            and {"session", "database"} & {one.arg for one in node.args.args}
-        ]
-    return found
+    """Public functions of the writes that have a database, as `module.function`; of `boards/writes.py`, `boards.…`."""
+    package = REPOSITORY / "leaderboard"
+    paths = sorted([*package.glob("*/writes.py"), *package.glob("*/writes/*.py")])
+    return [
+        f"{path.parent.name if path.stem == 'writes' else path.stem}.{node.name}"
+        for path in paths
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef)
+        and not node.name.startswith("_")
+        and {"session", "database"} & {argument.arg for argument in node.args.args}
+    ]
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ PLOT_TOP = 34  # px
 
 @pytest.fixture
 def engine_name() -> str:
-    """One is enough: a chart is drawn of what a read returns, which tests/reads tries on both."""
+    """One is enough: a chart is drawn of what a read returns, which the tests of reads tries on both."""
     return "sqlite"
 
 

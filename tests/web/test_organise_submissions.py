@@ -30,7 +30,7 @@ BOTH = pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
 
 @pytest.fixture
 def engine_name() -> str:
-    """One is enough where nothing else is said: what these pages do is tried on both in tests/services."""
+    """One is enough where nothing else is said: what these pages do is tried on both elsewhere."""
     return "sqlite"
 
 

@@ -32,7 +32,7 @@ from tests.web.test_submissions import turn
 
 SQLITE = pytest.mark.parametrize(
     "engine_name", ["sqlite"]
-)  # what differs on the other is tried in tests/services and tests/reads
+)  # what differs on the other is tried in the tests of writes and reads
 __all__ = ["program"]  # the fixture
 
 

@@ -21,7 +21,7 @@ from leaderboard.worker.models import Scoring
 from tests.web.conftest import RUN, Reader, World
 
 LINE = "q3 Q0 d7 2 0.5 alpha\n"  # one more for a second run
-SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # words of what tests/services does on both
+SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # words of what the tests of writes does on both
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ BOTH = pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
 
 @pytest.fixture
 def engine_name() -> str:
-    """One is enough where nothing else is said: words, files, and what is submitted as tests/services try on both."""
+    """One is enough where nothing else is said: words, files, and what is submitted is tried on both elsewhere."""
     return "sqlite"
 
 

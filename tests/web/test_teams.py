@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from leaderboard.teams.models import Invitation
 from tests.web.conftest import PASSWORD, Reader, World
 
-SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # what differs on the other is tried in tests/services
+SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # what differs on the other: tests of writes
 
 
 def invitation_of(owner: Reader) -> str:

@@ -29,7 +29,7 @@ BOTH = pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
 
 @pytest.fixture
 def engine_name() -> str:
-    """One is enough where nothing else is said: sentences, whose figures tests/reads try on both."""
+    """One is enough where nothing else is said: sentences, whose figures the tests of reads try on both."""
     return "sqlite"
 
 

@@ -12,7 +12,6 @@ from leaderboard.audit.writes import present, record
 from leaderboard.declared.inputs import FIRST_DAY, LAST_DAY
 from leaderboard.errors import InvalidFields
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.writes.evaluations import FIRST_DAY, LAST_DAY
 from leaderboard.locking import locked
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes.outbox import put_wanted

@@ -45,7 +45,7 @@ def _(session: Session, play: Play) -> None:
     queries.set_split(session, CONSOLE, play.evaluation(session, "2026"), ["q2"], Split.HIDDEN)
 
 
-@change("cloning.clone_evaluation", at="/campaigns/harbour")
+@change("clone.clone_evaluation", at="/campaigns/harbour")
 def _(session: Session, play: Play) -> None:
     source = play.evaluation(session, "2026")
     cloning.clone_evaluation(session, CONSOLE, source, "2027", "Haven 2027", "2027", with_queries=True, draft=False)
@@ -56,7 +56,7 @@ def _(session: Session, play: Play) -> None:
     queries.remove_queries(session, CONSOLE, play.evaluation(session, "2027"), ["q1"])
 
 
-@change("removing.remove_evaluation", at="/campaigns/harbour")
+@change("delete.remove_evaluation", at="/campaigns/harbour")
 def _(session: Session, play: Play) -> None:
     removing.remove_evaluation(session, CONSOLE, play.evaluation(session, "2027"))
 
@@ -76,7 +76,7 @@ def _(session: Session, play: Play) -> None:
     campaigns.create_campaign(session, CONSOLE, "quay", "The quay", measures=["AP"], primary_measure="AP")
 
 
-@change("removing.remove_campaign", raises="its own", at="/")
+@change("delete.remove_campaign", raises="its own", at="/")
 def _(session: Session, play: Play) -> None:
     removing.remove_campaign(session, CONSOLE, play.campaign(session, "quay"))
 

@@ -16,7 +16,7 @@ __all__ = ["change"]
 change = Changes()
 
 
-@change("staging.stage", "staging.take_back", "staging.discard", "staging.sweep", raises=NONE)
+@change("pending.stage", "pending.take_back", "pending.discard", "pending.sweep", raises=NONE)
 def _(session: Session, play: Play) -> None:
     _stage(session, play)
     ada, evaluation, waiting = play.actor(session, "ada"), play.evaluation(session), _stage(session, play)
@@ -25,7 +25,7 @@ def _(session: Session, play: Play) -> None:
     staging.sweep(session, present())
 
 
-@change("staging.confirm", at=ALPHA, who="ada")
+@change("pending.confirm", at=ALPHA, who="ada")
 def _(session: Session, play: Play) -> None:
     waiting = _stage(session, play)
     staging.confirm(session, play.actor(session, "ada"), play.evaluation(session), waiting, present())
@@ -41,21 +41,21 @@ def _stage(session: Session, play: Play) -> int:
     ).id  # fmt: skip
 
 
-@change("submission_forms.set_field", "submission_forms.remove_field")
+@change("form_fields.set_field", "form_fields.remove_field")
 def _(session: Session, play: Play) -> None:
     evaluation = play.evaluation(session)
     submission_forms.set_field(session, CONSOLE, evaluation, FormField(key="model", label="Model"))
     submission_forms.remove_field(session, CONSOLE, evaluation, "model")
 
 
-@change("submission_forms.state_agreement", "submission_forms.end_agreement")
+@change("form_fields.state_agreement", "form_fields.end_agreement")
 def _(session: Session, play: Play) -> None:
     evaluation = play.evaluation(session)
     submission_forms.state_agreement(session, CONSOLE, evaluation, "terms", "Terms", "Be fair.")
     submission_forms.end_agreement(session, CONSOLE, evaluation, "terms")
 
 
-@change("submission_forms.set_rules", "submission_forms.set_documents", "submission_forms.copy_form")
+@change("form_fields.set_rules", "form_fields.set_documents", "form_fields.copy_form")
 def _(session: Session, play: Play) -> None:
     evaluation = play.evaluation(session)
     submission_forms.set_rules(session, CONSOLE, evaluation, every_query=True)

@@ -22,11 +22,11 @@ change = Changes()
 
 
 @change(
-    "people.create_user",
-    "people.register",
-    "people.set_password",
-    "people.end_sessions",
-    "people.end_session",
+    "accounts.create_user",
+    "accounts.register",
+    "accounts.set_password",
+    "accounts.end_sessions",
+    "accounts.end_session",
     raises=NONE,
 )
 def _(session: Session, play: Play) -> None:
@@ -50,21 +50,21 @@ def _(session: Session, play: Play) -> None:
     sessions.end_all(session, nora.id, present())
 
 
-@change("people.set_admin", raises=OF_ALL, at="/campaigns/harbour", who="eve")
+@change("accounts.set_admin", raises=OF_ALL, at="/campaigns/harbour", who="eve")
 def _(session: Session, play: Play) -> None:
     people.set_admin(session, CONSOLE, play.user(session, "eve"), is_admin=True)
 
 
-@change("people.set_founder", raises=OF_ALL, at="/", who="ben")
+@change("accounts.set_founder", raises=OF_ALL, at="/", who="ben")
 def _(session: Session, play: Play) -> None:
     people.set_founder(session, CONSOLE, play.user(session, "ben"), may_found=True)
 
 
-@change("closing.close_account", raises=OF_ALL, at=ALPHA, who="ada")
+@change("delete.close_account", raises=OF_ALL, at=ALPHA, who="ada")
 def _(session: Session, play: Play) -> None:
     closing.close_account(session, play.actor(session, "ben"), play.user(session, "ben"))
 
 
-@change("merging.merge_teams", raises=OF_ALL, at=BOARD)
+@change("merge.merge_teams", raises=OF_ALL, at=BOARD)
 def _(session: Session, play: Play) -> None:
     merging.merge_teams(session, CONSOLE, play.team(session, "alpha"), play.team(session, "beta"))

@@ -164,7 +164,7 @@ def _(session: Session, play: Play) -> None:
     sources.remove_source(session, CONSOLE, play.evaluation(session), "assessors")
 
 
-@change("imports.import_run", at=ALPHA, who="ada")
+@change("past_runs.import_run", at=ALPHA, who="ada")
 def _(session: Session, play: Play) -> None:
     system = session.get_one(System, play.world.system.id)
     upload = dataclasses.replace(play.upload(), sha256="f" * 64)

@@ -99,6 +99,6 @@ def _(session: Session, play: Play) -> None:
     systems.change_system(session, CONSOLE, second, NewSystem("Second", description="It counts words."))
 
 
-@change("removing.remove_system", raises=OF_ALL, at="/teams/alpha/mistaken", who="ada")
+@change("delete.remove_system", raises=OF_ALL, at="/teams/alpha/mistaken", who="ada")
 def _(session: Session, play: Play) -> None:
     removing.remove_system(session, CONSOLE, session.scalars(sa.select(System).where(System.name == "Mistaken")).one())
