@@ -210,14 +210,14 @@ class Token:
 
 def open_token(session: Session, token: str, now: dt.datetime) -> Token | None:
     """The token, if it is one, not revoked, not expired, and of an account that is not closed."""
-    found = session.scalars(OF_TEXT, {"now": now, "token_hash": token_hash(token)}).one_or_none()
-    return None if found is None else _shown(found)
+    api_token = session.scalars(OF_TEXT, {"now": now, "token_hash": token_hash(token)}).one_or_none()
+    return None if api_token is None else _shown(api_token)
 
 
 def tokens_of(session: Session, user_id: int, now: dt.datetime) -> tuple[Token, ...]:
     """The account's, the newest first."""
-    found = session.scalars(_open(now).where(ApiToken.user_id == user_id).order_by(ApiToken.id.desc()))
-    return tuple(map(_shown, found))
+    tokens = session.scalars(_open(now).where(ApiToken.user_id == user_id).order_by(ApiToken.id.desc()))
+    return tuple(map(_shown, tokens))
 
 
 def _open(now: dt.datetime | sa.BindParameter[dt.datetime]) -> sa.Select[ApiToken]:

@@ -64,8 +64,8 @@ def visit(session: Session | sa.Connection, campaign: str | None, reader: str | 
         campaign_id, number = session.execute(OF_VISITORS[campaign is not None], given).one()
         return Visit(campaign_id, int(number), None)
     asked = {**given, "now": now, "token_hash": reader}
-    campaign_id, number, *found = session.execute(OF_READERS[campaign is not None], asked).one()
-    return Visit(campaign_id, int(number), None if found[0] is None else session_in(found))
+    campaign_id, number, *reader_row = session.execute(OF_READERS[campaign is not None], asked).one()
+    return Visit(campaign_id, int(number), None if reader_row[0] is None else session_in(reader_row))
 
 
 def next_moment(session: Session, campaign: str | None, now: dt.datetime) -> dt.datetime | None:

@@ -188,9 +188,9 @@ def progress_in(
             key=lambda evaluation: (evaluation.period_key, evaluation.title, evaluation.id),
         )
         ordered = tuple(periods[evaluation.id] for evaluation in here if evaluation.id in periods)
-        found = _points(entries, ordered, by, shown)
-        competing = [point for point in found if not point.entry.is_baseline]
-        called = told_apart(point.entry.system for point in found)
+        points = _points(entries, ordered, by, shown)
+        competing = [point for point in points if not point.entry.is_baseline]
+        called = told_apart(point.entry.system for point in points)
         return ProgressPage(
             campaign=campaign_heading(campaign),
             conditions=known,
@@ -200,7 +200,7 @@ def progress_in(
             periods=ordered,
             systems=_system_lines(competing, numbers, called),
             teams=_team_lines(competing, by, numbers),
-            baselines=_system_lines([point for point in found if point.entry.is_baseline], numbers, called),
+            baselines=_system_lines([point for point in points if point.entry.is_baseline], numbers, called),
             held_back=tuple(evaluation.period for evaluation in here if evaluation not in seen),
             differing=_differing([period.terms for period in ordered]),
         )
@@ -249,7 +249,7 @@ def _differing(held: Sequence[Terms]) -> dict[str, str]:
 
 def _points(entries: Iterable[Entry], periods: Sequence[Period], by: Column, shown: Show) -> list[Point]:
     """A point for each system in each period that it has a mean in."""
-    found = []
+    points = []
     for period in periods:
         here = column(period.measures[by.name])
         chosen = choose((entry for entry in entries if entry.evaluation_id == period.evaluation_id), shown, here)
@@ -257,8 +257,8 @@ def _points(entries: Iterable[Entry], periods: Sequence[Period], by: Column, sho
         for entry in chosen:
             figure = entry.figure(here.name)
             if figure.mean is not None:
-                found.append(Point(period, entry, figure, places.get(entry.submission_id)))
-    return found
+                points.append(Point(period, entry, figure, places.get(entry.submission_id)))
+    return points
 
 
 def _colour_numbers(
@@ -345,20 +345,20 @@ def front(session: Session, actor: Actor, now: dt.datetime) -> FrontPage:
     """Everything that the front page shows."""
     known = known_to(session, actor)
     candidates = primary_candidates(session, actor, [evaluation for own in known.values() for evaluation in own], now)
-    found = campaign_summaries(session, actor, known, candidates, now)
-    current = [summary for summary in found if not summary.campaign.archived]
+    summaries = campaign_summaries(session, actor, known, candidates, now)
+    current = [summary for summary in summaries if not summary.campaign.archived]
     longest = max(current, key=lambda one: len(one.periods), default=None)
     if longest is None:
-        return FrontPage(found, None, None)
+        return FrontPage(summaries, None, None)
     campaign = next(campaign for campaign in known if campaign.slug == longest.campaign.slug)
     [years] = progress_in(session, actor, campaign, known[campaign], now, [None], candidates=candidates)
-    return FrontPage(found, longest, years)
+    return FrontPage(summaries, longest, years)
 
 
 def campaign_overview(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignOverview:
     """Everything that a campaign's page shows. Raises NotFound."""
-    found = find_campaign(session, actor, slug)
-    evaluations = evaluations_of(session, actor, found.id)
+    record = find_campaign(session, actor, slug)
+    evaluations = evaluations_of(session, actor, record.id)
     candidates = primary_candidates(session, actor, evaluations, now)
-    [years] = progress_in(session, actor, found, evaluations, now, [None], candidates=candidates)
-    return CampaignOverview(campaign_page(session, actor, found, evaluations, candidates, now), years)
+    [years] = progress_in(session, actor, record, evaluations, now, [None], candidates=candidates)
+    return CampaignOverview(campaign_page(session, actor, record, evaluations, candidates, now), years)

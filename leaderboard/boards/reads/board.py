@@ -1,7 +1,7 @@
 """The board of an evaluation: one row for each system, ranked by one measure."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlalchemy.orm import Session
@@ -267,7 +267,7 @@ def _with_rows(asked: AskedBoard, page: BoardPage) -> BoardPage:
         baselines=_of(listing.baselines, rows),
         own_elsewhere=tuple((rows[entry.submission_id], number) for entry, number in listing.own_elsewhere),
         whole=listing.whole,
-        queries_in_means=_counts(names, in_full, ranked_by, listing),
+        queries_in_means=_counts(names, figures.values(), ranked_by, listing),
         answers=listing.answers,
         statistics=statistics,
         waiting=0 if page.old else waiting,
@@ -293,12 +293,12 @@ def _rounded(asked: AskedBoard, statistics: BoardStatistics, listing: Listing) -
 
 
 def _counts(
-    names: Sequence[str], entries: Sequence[Entry], ranked_by: Column, listing: Listing
+    names: Sequence[str], rows: Collection[tuple[Figure, ...]], ranked_by: Column, listing: Listing
 ) -> dict[str, tuple[int, int]]:
-    """`BoardPage.queries_in_means`."""
+    """`BoardPage.queries_in_means`. rows: the figures of those that are shown, in the order of the names."""
     counts: dict[str, tuple[int, int] | None] = {}
-    for name in names:
-        own = [entry.figure(name).count for entry in entries if entry.figure(name).count]
+    for place, name in enumerate(names):
+        own = [figures[place].count for figures in rows if figures[place].count]
         counts[name] = (min(own), max(own)) if own else None
     counts[ranked_by.name] = listing.counts
     return {name: ends for name, ends in counts.items() if ends is not None}

@@ -42,8 +42,8 @@ class Column:
         """The rows, the best value first (or last, if `backwards`). Ties keep their order; undefined ones are last."""
         values = [value(row) for row in rows]
         keys = [
-            (found is None, -place if backwards else place)
-            for found, place in zip(values, self.places(values), strict=True)
+            (number is None, -place if backwards else place)
+            for number, place in zip(values, self.places(values), strict=True)
         ]
         return [rows[index] for index in sorted(range(len(rows)), key=keys.__getitem__)]
 

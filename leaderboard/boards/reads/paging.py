@@ -52,8 +52,8 @@ def found_on_page(
     rows: Sequence[Row], names: Callable[[Row], Iterable[str]], text: str, page: int | None
 ) -> tuple[tuple[Row, ...], Paging]:
     """The rows of one page of a table of more than WHOLE systems, or those with this text in one of their names."""
-    found = [row for row in rows if is_found(text, names(row))]
-    return paged(found, page if len(found) > WHOLE else None, ROWS)
+    listed = [row for row in rows if is_found(text, names(row))]
+    return paged(listed, page if len(listed) > WHOLE else None, ROWS)
 
 
 def is_found(text: str, names: Iterable[str]) -> bool:

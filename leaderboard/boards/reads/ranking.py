@@ -94,20 +94,20 @@ def load_candidates(
         else:
             kept.setdefault(_kept_as_seen(actor, evaluation, current, now, shown), []).append(evaluation.id)
     wanted = list(measures)
-    found: list[Entry] = []
+    entries: list[Entry] = []
     if kept:
         own_rows = (sa.and_(ScoringSet.evaluation_id.in_(own), stands_by(way)) for way, own in kept.items())
         ids = {each for own in kept.values() for each in own}
         chosen = [evaluation for evaluation in evaluations if evaluation.id in ids]
-        found += load_entries(session, actor, chosen, now, wanted, standing=sa.or_(*own_rows))
+        entries += load_entries(session, actor, chosen, now, wanted, standing=sa.or_(*own_rows))
     for shown, own in others.items():
         runs: list[int] | None = None
         if by and shown is Show.BEST:
             runs = _may_be_best(
                 session, actor, [(evaluation, sets[evaluation.id], by[evaluation.id]) for evaluation in own], now
             )
-        found += load_entries(session, actor, own, now, wanted, runs=runs)
-    return found
+        entries += load_entries(session, actor, own, now, wanted, runs=runs)
+    return entries
 
 
 def load_standing(

@@ -136,10 +136,10 @@ def campaign_summaries(
     summaries = _summaries(
         session, actor, [evaluation for own in known.values() for evaluation in own], candidates, now
     )
-    found = []
+    rows = []
     for campaign, evaluations in known.items():
         own = [summaries[evaluation.id] for evaluation in evaluations]
-        found.append(
+        rows.append(
             CampaignSummary(
                 campaign=campaign_heading(campaign),
                 primary=column(campaign.primary_measure),
@@ -152,7 +152,7 @@ def campaign_summaries(
                 latest=next((each for each in own if each.leader), None),
             )
         )
-    return tuple(sorted(found, key=lambda summary: (summary.campaign.archived, not summary.open)))
+    return tuple(sorted(rows, key=lambda summary: (summary.campaign.archived, not summary.open)))
 
 
 def is_loading(session: Session) -> bool:
@@ -173,15 +173,15 @@ def is_loading(session: Session) -> bool:
 
 def campaign(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignPage:
     """Raises NotFound."""
-    found = find_campaign(session, actor, slug)
-    evaluations = evaluations_of(session, actor, found.id)
-    return campaign_page(session, actor, found, evaluations, primary_candidates(session, actor, evaluations, now), now)
+    record = find_campaign(session, actor, slug)
+    evaluations = evaluations_of(session, actor, record.id)
+    return campaign_page(session, actor, record, evaluations, primary_candidates(session, actor, evaluations, now), now)
 
 
 def campaign_page(
     session: Session,
     actor: Actor,
-    found: Campaign,
+    record: Campaign,
     evaluations: Sequence[Evaluation],
     candidates: Sequence[Entry],
     now: dt.datetime,
@@ -190,12 +190,12 @@ def campaign_page(
     summaries = _summaries(session, actor, evaluations, candidates, now)
     return snapshot(
         CampaignPage,
-        found,
-        campaign=campaign_heading(found),
-        primary=column(found.primary_measure),
-        locked=found.locked_at is not None,
-        links=tuple((title, address) for title, address in found.links),
-        organised=actor.may_organise(found.id),
+        record,
+        campaign=campaign_heading(record),
+        primary=column(record.primary_measure),
+        locked=record.locked_at is not None,
+        links=tuple((title, address) for title, address in record.links),
+        organised=actor.may_organise(record.id),
         evaluations=tuple(summaries[evaluation.id] for evaluation in evaluations),
     )
 

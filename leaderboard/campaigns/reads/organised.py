@@ -117,8 +117,8 @@ def room(session: Session, actor: Actor, campaign_slug: str, slug: str | None, _
 def organised_campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[OrganisedCampaign, ...]:
     """The campaigns that `actor` organises (an admin: all), the newest first and archived ones last."""
     own = sa.true() if actor.all_powerful else Campaign.id.in_(actor.organises)
-    found = session.scalars(sa.select(Campaign).where(own).order_by(Campaign.created_at.desc(), Campaign.id.desc()))
-    campaigns = list(found)
+    records = session.scalars(sa.select(Campaign).where(own).order_by(Campaign.created_at.desc(), Campaign.id.desc()))
+    campaigns = list(records)
     evaluations = _evaluations(session, *(campaign.id for campaign in campaigns))
     counts = _counts(session, [evaluation.id for evaluation in evaluations])
     rows = []

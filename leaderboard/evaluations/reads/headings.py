@@ -169,7 +169,7 @@ def terms_of(
     roundings = {own.id: rounding_seen(actor, evaluation, own.settings, now, team_id) for evaluation, own in sets}
     judged = judged_queries(session, [own for _, own in sets if roundings[own.id] is None])
     betas = _betas(session, [own for _, own in sets if roundings[own.id] is not None])
-    found = {}
+    terms_by_id = {}
     for evaluation, scoring_set in sets:
         rounding, subset = roundings[scoring_set.id], subset_seen(actor, evaluation, now)
         if rounding is None:
@@ -177,8 +177,8 @@ def terms_of(
             counts, used = _counts(own, scoring_set, subset), own[0].beta if own else None
         else:
             counts, used = _untold(scoring_set.settings, subset), betas.get(scoring_set.id)
-        found[evaluation.id] = _terms(evaluation, scoring_set, rounding, used, counts)
-    return found
+        terms_by_id[evaluation.id] = _terms(evaluation, scoring_set, rounding, used, counts)
+    return terms_by_id
 
 
 def _terms(
@@ -232,9 +232,9 @@ def _betas(session: Session, sets: Sequence[ScoringSet]) -> dict[int, float | No
 def judged_queries(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[JudgedQuery]]:
     """Set id -> its queries, in the order of their positions; at most one statement for all sets."""
     wanted = list(sets)
-    found = queries_of(session, wanted)
+    queries = queries_of(session, wanted)
     # One that came after the set has no place in its vectors.
-    return {own.id: [query for query in found[own.id] if query.position < own.settings.queries] for own in wanted}
+    return {own.id: [query for query in queries[own.id] if query.position < own.settings.queries] for own in wanted}
 
 
 def queries_of(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[JudgedQuery]]:

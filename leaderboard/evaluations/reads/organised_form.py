@@ -56,22 +56,22 @@ class OrganisedForm:
 
 def organised_form(session: Session, actor: Actor, campaign: str, evaluation: str, _: dt.datetime) -> OrganisedForm:
     """Raises NotFound also for whoever does not organise the campaign."""
-    found = organised_evaluation(session, actor, campaign, evaluation)
-    answers, kept = answered(session, found), keeping(session, found)
+    record = organised_evaluation(session, actor, campaign, evaluation)
+    answers, kept = answered(session, record), keeping(session, record)
     of_versions = session.execute(
         sa.select(Acceptance.agreement_id.label("agreement"), sa.func.count().label("accounts"))
         .join(Agreement)
-        .where(Agreement.evaluation_id == found.id)
+        .where(Agreement.evaluation_id == record.id)
         .group_by(Acceptance.agreement_id)
     )
     counts: dict[int, int] = {row.agreement: row.accounts for row in of_versions}
     others = session.execute(
         sa.select(Evaluation.slug, Evaluation.title)
-        .where(Evaluation.campaign_id == found.campaign_id, Evaluation.id != found.id)
+        .where(Evaluation.campaign_id == record.campaign_id, Evaluation.id != record.id)
         .order_by(Evaluation.period_key.desc(), Evaluation.id)
     )
     return OrganisedForm(
-        fields=tuple(OrganisedField(field, answers[field.key], field.key in kept) for field in form_fields(found)),
+        fields=tuple(OrganisedField(field, answers[field.key], field.key in kept) for field in form_fields(record)),
         agreements=tuple(
             OrganisedAgreement(
                 agreement.key,
@@ -81,8 +81,8 @@ def organised_form(session: Session, actor: Actor, campaign: str, evaluation: st
                 agreement.created_at,
                 counts.get(agreement.id, 0),
             )
-            for agreement in standing_agreements(session, found.id)
+            for agreement in standing_agreements(session, record.id)
         ),
-        rules=file_rules(found),
+        rules=file_rules(record),
         others=tuple((slug, title) for slug, title in others),
     )

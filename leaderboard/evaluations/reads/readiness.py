@@ -146,10 +146,10 @@ def _judgments(session: Session, evaluation: Evaluation) -> Points:
 def _measures(session: Session, evaluation: Evaluation) -> Points:
     revision = newest_revision(session, evaluation, evaluation.official_source)
     known, subtopics = (_has(session, table, revision) for table in (KnownDocument, SubtopicJudgment))
-    given = {"documents": evaluation.documents, "beta": evaluation.campaign.beta, "known": known}
+    documents, beta = evaluation.documents, evaluation.campaign.beta
     missing: dict[Need, list[str]] = {}
     for name in campaign_measures(evaluation.campaign):
-        for need in lacks(metrics.parse(name), **given, subtopics=subtopics):  # type: ignore[arg-type]
+        for need in lacks(metrics.parse(name), documents=documents, beta=beta, known=known, subtopics=subtopics):
             missing.setdefault(need, []).append(name)
     for need, names in missing.items():
         yield TO_DO, f"{', '.join(names)} {'needs' if len(names) == 1 else 'need'} {NEEDED[need]}.", MENDS[need]

@@ -87,42 +87,42 @@ def seen_sets(
     session: Session, actor: Actor, evaluation: Evaluation, ids: Sequence[int], now: dt.datetime
 ) -> list[tuple[ScoringSet, dt.datetime]]:
     """The same of several sets, in one statement."""
-    found = []
+    sets = []
     for scoring_set in find_sets(session, evaluation, ids):
         moment = as_of(actor, evaluation, scoring_set, now)
         if moment is None:
             raise NotFound
-        found.append((scoring_set, moment))
-    return found
+        sets.append((scoring_set, moment))
+    return sets
 
 
 def replaced_beside(session: Session, evaluation: Evaluation) -> dict[int, dt.datetime]:
     """Set -> when the next one of its source began to stand, of those that stood beside the official source only."""
     own = ScoringSet.evaluation_id == evaluation.id, ScoringSet.switched_at.is_not(None)
     rows = session.scalars(sa.select(ScoringSet).where(*own).order_by(ScoringSet.switched_at, ScoringSet.id)).all()
-    found, following = dict[int, dt.datetime](), dict[str, dt.datetime]()
+    ends, following = dict[int, dt.datetime](), dict[str, dt.datetime]()
     for row in reversed(rows):
         if row.state is SetState.SUPERSEDED and not row.shown and row.source in following:
-            found[row.id] = following[row.source]
+            ends[row.id] = following[row.source]
         if row.switched_at is not None:
             following[row.source] = row.switched_at
-    return found
+    return ends
 
 
-def stood_set(evaluation: Evaluation, found: ScoringSet, replaced: dt.datetime | None = None) -> StoodSet:
+def stood_set(evaluation: Evaluation, scoring_set: ScoringSet, replaced: dt.datetime | None = None) -> StoodSet:
     """A set as pages name it. replaced: as of `replaced_beside`, where that is told."""
     return StoodSet(
-        id=found.id,
-        source=found.source,
-        official=found.source == evaluation.official_source,
-        revision=found.revision.number,
-        metric_version=found.metric_version,
-        current=found.state is SetState.CURRENT,
-        beside=found.state is SetState.BESIDE,
-        since=found.switched_at,
-        until=found.shown_until,
+        id=scoring_set.id,
+        source=scoring_set.source,
+        official=scoring_set.source == evaluation.official_source,
+        revision=scoring_set.revision.number,
+        metric_version=scoring_set.metric_version,
+        current=scoring_set.state is SetState.CURRENT,
+        beside=scoring_set.state is SetState.BESIDE,
+        since=scoring_set.switched_at,
+        until=scoring_set.shown_until,
         replaced=replaced,
-        shown=tuple(Shown(since, until) for since, until in found.shown),
+        shown=tuple(Shown(since, until) for since, until in scoring_set.shown),
     )
 
 
@@ -155,22 +155,22 @@ def stood_sets(session: Session, actor: Actor, campaign_slug: str, slug: str, no
             stood_set(evaluation, scoring_set, ends.get(scoring_set.id)), scoring_set, goes_on=moment == now
         )
     ]
-    by_id, found = {scoring_set.id: scoring_set for scoring_set in seen}, list[StoodSet]()
+    by_id, times_shown = {scoring_set.id: scoring_set for scoring_set in seen}, list[StoodSet]()
     official, last = None, dict[str, ScoringSet]()
     for time in sorted(times, key=lambda time: (time.since, not time.beside, time.id)):
         one, is_official = by_id[time.id], time.current or time.until is not None
         before = official if is_official else last.get(one.source)
         if before is None or before is one:
-            found.append(time)
+            times_shown.append(time)
         else:
             changes = differences(actor, evaluation, before, one, now)
-            found.append(replace(time, changes=changes, before=before.id))
+            times_shown.append(replace(time, changes=changes, before=before.id))
         last[one.source] = one
         official = one if is_official else official
     return StoodPage(
         evaluation=evaluation_heading(evaluation, now),
-        sets=tuple(reversed(found)),
-        several_sources=len({time.source for time in found if time.current or time.beside}) > 1,
+        sets=tuple(reversed(times_shown)),
+        several_sources=len({time.source for time in times_shown if time.current or time.beside}) > 1,
     )
 
 

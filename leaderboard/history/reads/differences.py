@@ -294,7 +294,7 @@ def _side_by_side(
     boards: Sequence[ComparedBoard], by: Column, labels: Mapping[int, SystemLabel]
 ) -> tuple[SourceRow, ...]:
     lines = [board.lines for board in boards]
-    found = [board.ranked(by).of_system for board in boards]
+    ranks = [board.ranked(by).of_system for board in boards]
     runs: dict[int, int] = {}
     for own in reversed(lines):
         runs |= {system: line.submission_id for system, line in own.items()}
@@ -302,7 +302,7 @@ def _side_by_side(
         SourceRow(
             labels[system],
             run,
-            tuple(own.get(system) for own in found),
+            tuple(own.get(system) for own in ranks),
             tuple(own[system].figure if system in own else NO_FIGURE for own in lines),
         )
         for system, run in runs.items()

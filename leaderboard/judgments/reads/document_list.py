@@ -45,18 +45,18 @@ class ListedDocuments:
     @property
     def doubts(self) -> tuple[str, ...]:
         """Why it is most likely not the collection's list, in words."""
-        found = []
+        doubts = []
         if self.documents is not None and self.documents != self.listed:
             has = f"the collection has {counted(self.documents, 'document')} (N_total)"
-            found.append(f"The list has {counted(self.listed, 'document')}, and {has}.")
+            doubts.append(f"The list has {counted(self.listed, 'document')}, and {has}.")
         if self.unlisted:
             of_all = f"{self.unlisted:,} of {counted(self.judged, 'judged document')}"
-            found.append(f"{of_all} {_are(self.unlisted)} not in the list, such as {self.example}.")
+            doubts.append(f"{of_all} {_are(self.unlisted)} not in the list, such as {self.example}.")
         if self.strange:
             of_all = f"{self.strange:,} of the {counted(self.runs, 'newest scored run')}"
             verb = "names" if self.strange == 1 else "name"
-            found.append(f"{of_all} {verb} documents that are not in the list, such as {self.named}.")
-        return tuple(found)
+            doubts.append(f"{of_all} {verb} documents that are not in the list, such as {self.named}.")
+        return tuple(doubts)
 
     @property
     def in_words(self) -> str:

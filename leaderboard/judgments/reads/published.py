@@ -117,25 +117,25 @@ def published(
         for line in _lines({query.external_id: query.id for query in queries}, scoring_set, rows):
             digest.update(line.encode())
     left_out = set(scoring_set.settings.excluded) if scoring_set else set()
-    found = [
+    judged_queries = [
         _judged(query.external_id, counts.get(query.id, {}), evaluation.relevance_level, query.external_id in left_out)
         for query in queries
     ]
-    shown, paging = paged(found, page, PAGE)
+    shown, paging = paged(judged_queries, page, PAGE)
     revision: JudgmentRevision | None = scoring_set.revision if scoring_set else None
     return PublishedPage(
         evaluation=evaluation_heading(evaluation, now),
         revision=revision.number if revision else None,
         sha256=revision.sha256 if revision else "",
         file_sha256=digest.hexdigest() if scoring_set else "",
-        grades=tuple(sorted({grade for query in found for grade in query.grades})),
+        grades=tuple(sorted({grade for query in judged_queries for grade in query.grades})),
         relevance_level=evaluation.relevance_level,
         queries=shown,
         paging=paging,
-        judgments=sum(query.judged for query in found),
-        in_file=sum(query.judged for query in found if not query.excluded),
+        judgments=sum(query.judged for query in judged_queries),
+        in_file=sum(query.judged for query in judged_queries if not query.excluded),
         files=_files(scoring_set),
-        excluded=sum(query.excluded for query in found),
+        excluded=sum(query.excluded for query in judged_queries),
         public=may_see(VISITOR, evaluation, Sight.JUDGMENTS, now),
         to_publish=evaluation.judgments_published,
     )
@@ -197,14 +197,14 @@ def qrels(
 def _rows_of(session: Session, scoring_set: ScoringSet, file: JudgmentFile) -> dict[int, list[tuple[str, str, int]]]:
     """Query's row -> the columns of each of its lines, in the order of the file."""
     table, columns = FILES[file]
-    found: dict[int, list[tuple[str, str, int]]] = {}
+    by_query: dict[int, list[tuple[str, str, int]]] = {}
     for query_id, of, document, grade in session.execute(
         sa.select(table.query_id, *columns).where(table.revision_id == scoring_set.revision_id)
     ):
-        found.setdefault(query_id, []).append((of, document, grade))
-    for rows in found.values():
+        by_query.setdefault(query_id, []).append((of, document, grade))
+    for rows in by_query.values():
         rows.sort(key=lambda row: (row[0].encode(), row[1].encode()))
-    return found
+    return by_query
 
 
 def _lines(

@@ -220,24 +220,24 @@ def relevant_documents(session: Session, scoring_set: ScoringSet, query_id: int 
     return dict(session.execute(statement).all())
 
 
-def neighbours(session: Session, found: Query, subset: Subset) -> tuple[str | None, str | None]:
+def neighbours(session: Session, query: Query, subset: Subset) -> tuple[str | None, str | None]:
     """The external ids of the queries of the subset before and after, in the evaluation's order."""
-    of_evaluation = sa.select(Query.external_id).where(*of_subset(found.evaluation_id, subset))
-    before = of_evaluation.where(Query.position < found.position).order_by(Query.position.desc()).limit(1)
-    after = of_evaluation.where(Query.position > found.position).order_by(Query.position).limit(1)
+    of_evaluation = sa.select(Query.external_id).where(*of_subset(query.evaluation_id, subset))
+    before = of_evaluation.where(Query.position < query.position).order_by(Query.position.desc()).limit(1)
+    after = of_evaluation.where(Query.position > query.position).order_by(Query.position).limit(1)
     previous, following = session.execute(sa.select(before.scalar_subquery(), after.scalar_subquery())).one()
     return previous, following
 
 
-def query_heading(found: Query, relevant: int | None, texts: bool) -> QueryHeading:
+def query_heading(query: Query, relevant: int | None, texts: bool) -> QueryHeading:
     """What a page shows of a query. relevant: how many documents are relevant; None where that is not to be seen.
     texts: whether its text, description and tags may be seen."""
     return snapshot(
         QueryHeading,
-        found,
-        text=found.text if texts else "",
-        description=found.description if texts else "",
-        tags=tuple(found.tags) if texts else (),
+        query,
+        text=query.text if texts else "",
+        description=query.description if texts else "",
+        tags=tuple(query.tags) if texts else (),
         relevant=relevant,
-        excluded=found.excluded_at is not None,
+        excluded=query.excluded_at is not None,
     )

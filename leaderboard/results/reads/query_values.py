@@ -61,10 +61,10 @@ def load_slices(
             Score.scoring_id.in_(list(scorings)), Score.measure.in_(list(measures)), Score.subset == subset
         )
     )
-    found: dict[tuple[int, str], float | None] = {}
+    slices: dict[tuple[int, str], float | None] = {}
     for scoring, measure, values in rows:
-        found[scoring, measure] = value_in(values, 0)
-    return found
+        slices[scoring, measure] = value_in(values, 0)
+    return slices
 
 
 def figures_over(

@@ -100,27 +100,27 @@ def ranked_list(
         raise NotFound(f"submission {submission_id} has no list for a query {external_id}")
     require(may_see(actor, evaluation, Sight.DETAILS, now, run.team_id), closed_details(evaluation))
     subset = subset_seen(actor, evaluation, now)
-    found = find_query(session, evaluation, external_id, subset)
+    query = find_query(session, evaluation, external_id, subset)
     level = scoring_set.settings.relevance_level
-    grades = _grades(session, scoring_set, found)
-    listed = store.ranked_list(run.id, scoring_set.settings.compat, found.position)
+    grades = _grades(session, scoring_set, query)
+    listed = store.ranked_list(run.id, scoring_set.settings.compat, query.position)
     lines, decided_by = _lines(listed, grades, level, run.threshold, scoring_set.settings.compat)
     documents = {line.document for line in lines}
     relevant = {document: grade for document, grade in grades.items() if grade >= level}
     judgments = may_see(actor, evaluation, Sight.JUDGMENTS, now, run.team_id)
     missed = sorted((grade, document) for document, grade in relevant.items() if document not in documents)
     columns = per_query_columns(scoring_set)
-    values = load_slices(session, [scoring.id], [column.name for column in columns], subset, found.position)
+    values = load_slices(session, [scoring.id], [column.name for column in columns], subset, query.position)
     shown, paging = paged(lines, page, PAGE)
     complete = scoring_set.settings.judging is Judging.COMPLETE
-    previous, following = neighbours(session, found, subset)
+    previous, following = neighbours(session, query, subset)
     named = may_see(actor, evaluation, Sight.NAMES, now, run.team_id)
     return RankedListPage(
         submission_id=run.id,
         system=label_of(session, actor, run, now),
         label=run.label if named else "",
         evaluation=evaluation_heading(evaluation, now),
-        query=query_heading(found, len(relevant), may_see(actor, evaluation, Sight.TEXTS, now)),
+        query=query_heading(query, len(relevant), may_see(actor, evaluation, Sight.TEXTS, now)),
         columns=columns,
         values=tuple(values.get((scoring.id, column.name)) for column in columns),
         threshold=run.threshold,
@@ -140,10 +140,10 @@ def ranked_list(
     )
 
 
-def _grades(session: Session, scoring_set: ScoringSet, found: Query) -> dict[str, int]:
+def _grades(session: Session, scoring_set: ScoringSet, query: Query) -> dict[str, int]:
     rows = session.execute(
         sa.select(Judgment.document, Judgment.grade).where(
-            Judgment.revision_id == scoring_set.revision_id, Judgment.query_id == found.id
+            Judgment.revision_id == scoring_set.revision_id, Judgment.query_id == query.id
         )
     )
     return dict(rows.all())

@@ -105,7 +105,7 @@ def expected_of(
     seen = _queries(session, actor, evaluation, now)
     knows_all = subset_seen(actor, evaluation, now) is Subset.ALL
     shown = tuple(query.external_id for query in seen if query.split is Split.SHOWN and not query.excluded_at)
-    found = Expected(
+    expected = Expected(
         title=evaluation.title,
         queries=tuple(query.external_id for query in seen if not query.excluded_at),
         excluded=tuple(query.external_id for query in seen if query.excluded_at),
@@ -115,10 +115,10 @@ def expected_of(
         returned_by=measures_of_returned(evaluation.campaign),
     )
     if to_submit:
-        return found
+        return expected
     refused = _refused_now(session, actor, evaluation, now)
     late = not refused and is_late(evaluation, now, now)
-    return replace(found, fields=form_fields(evaluation), refused_now=refused, late_now=late)
+    return replace(expected, fields=form_fields(evaluation), refused_now=refused, late_now=late)
 
 
 def _refused_now(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> str:
@@ -137,7 +137,7 @@ def completed(
     session: Session,
     actor: Actor,
     evaluation_id: int,
-    found: Checked,
+    checked: Checked,
     run: Run | None,
     text_sha256: str,
     teams: Collection[int],
@@ -158,12 +158,12 @@ def completed(
         )
         .order_by(Submission.id)
     )
-    found = replace(found, twins=tuple(twin.name for twin in twins))
-    if run is None or not found.is_read:
-        return found
-    if found.whole and may_see(actor, evaluation, Sight.DETAILS, now):
-        found = replace(found, judged=_judged(session, actor, evaluation, run, now))
-    return found
+    checked = replace(checked, twins=tuple(twin.name for twin in twins))
+    if run is None or not checked.is_read:
+        return checked
+    if checked.whole and may_see(actor, evaluation, Sight.DETAILS, now):
+        checked = replace(checked, judged=_judged(session, actor, evaluation, run, now))
+    return checked
 
 
 def waiting_runs(session: Session, actor: Actor, evaluation_id: int, now: dt.datetime) -> tuple[Staged, ...]:

@@ -221,6 +221,6 @@ def _standing(runs: list[ScoredRun], choice: RunChoice, column: Column | None) -
     if column is not None:
         name = column.name
         mean = lambda one: one.figure(name).mean if isinstance(one, Entry) else None  # noqa: E731  # as above
-    found = standing_runs(runs, choice, mean, column.direction if column else "none")
-    taken = ranks([entry for entry in found if isinstance(entry, Entry)], column) if column else {}
-    return _Standing({(scored.system_id, scored.late): scored.submission_id for scored in found}, taken)
+    standing = standing_runs(runs, choice, mean, column.direction if column else "none")
+    taken = ranks([entry for entry in standing if isinstance(entry, Entry)], column) if column else {}
+    return _Standing({(scored.system_id, scored.late): scored.submission_id for scored in standing}, taken)

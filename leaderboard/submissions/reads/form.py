@@ -174,7 +174,7 @@ def _systems(session: Session, evaluation: Evaluation, team_ids: list[int]) -> d
     of_teams = Submission.evaluation_id == evaluation.id, Submission.team_id.in_(team_ids), ~Submission.late
     runs = chain.from_iterable(scored_runs(session, *of_teams).values()) if choice is RunChoice.PRIMARY else ()
     standing = {run.system_id: run for run in standing_runs(runs, choice, lambda _: None, "none")}
-    found: dict[int, tuple[OwnSystem, ...]] = {}
+    systems: dict[int, tuple[OwnSystem, ...]] = {}
     for system in session.scalars(
         sa.select(System)
         .where(System.team_id.in_(team_ids), System.kind != SystemKind.BASELINE)
@@ -183,8 +183,8 @@ def _systems(session: Session, evaluation: Evaluation, team_ids: list[int]) -> d
         run = standing.get(system.id)
         name = _name(session, run.submission_id if run else None) if choice is RunChoice.PRIMARY else None
         own = OwnSystem(system.id, system.name, name, run is not None and run.is_primary)
-        found[system.team_id] = (*found.get(system.team_id, ()), own)
-    return found
+        systems[system.team_id] = (*systems.get(system.team_id, ()), own)
+    return systems
 
 
 def _name(session: Session, submission_id: int | None) -> str:

@@ -164,10 +164,10 @@ def submission_row(
     """One submission to the evaluation. Raises NotFound, for a submission to any other evaluation too."""
     evaluation = organised_evaluation(session, actor, campaign_slug, slug)
     own = Submission.id == submission_id, Submission.evaluation_id == evaluation.id
-    found = session.execute(_rows().where(*own)).one_or_none()
-    if found is None:
+    row = session.execute(_rows().where(*own)).one_or_none()
+    if row is None:
         raise NotFound(f"there is no submission {submission_id} in {evaluation.title}")
-    return _row(found)
+    return _row(row)
 
 
 def may_replace(

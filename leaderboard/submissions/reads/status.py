@@ -225,16 +225,16 @@ def _find(
 ) -> tuple[Submission, Scoring | None, Participation | None]:
     """What `find_submission` gives, and its team's part in the evaluation."""
     known: dict[int, tuple[Submission, Scoring | None, Participation | None]] = read_so_far(session, "submissions")
-    found = known.get(submission_id) or _read(session, submission_id)
-    if found is None:
+    rows = known.get(submission_id) or _read(session, submission_id)
+    if rows is None:
         raise NotFound(f"there is no submission {submission_id}")
-    known[submission_id] = found
-    run, scoring, _ = found
+    known[submission_id] = rows
+    run, scoring, _ = rows
     require_known(actor, run.evaluation)
     shown = run.withdrawn_at is None and run.ruling is None
     on_board = shown and scoring is not None and scoring.state == State.SCORED
     if _is_inside(actor, run) or (on_board and may_see(actor, run.evaluation, Sight.RESULTS, now, run.team_id)):
-        return found
+        return rows
     raise NotFound(f"submission {submission_id} is not on any board")
 
 

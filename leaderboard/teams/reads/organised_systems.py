@@ -52,11 +52,11 @@ def organised_system(
     session: Session, actor: Actor, campaign_slug: str, system_id: int, now: dt.datetime
 ) -> OrganisedSystem:
     """One that has runs in the campaign. Raises NotFound."""
-    found = _systems(session, actor, campaign_slug, now, System.id == system_id)
-    if not found:
+    systems = _systems(session, actor, campaign_slug, now, System.id == system_id)
+    if not systems:
         campaign = organised_campaign(session, actor, campaign_slug)
         raise NotFound(f"there is no system {system_id} in {campaign.title}")
-    return found[0]
+    return systems[0]
 
 
 def _systems(
@@ -101,5 +101,5 @@ def _elsewhere(
             seen.setdefault(system_id, set()).add(Elsewhere(campaign.slug, campaign.title, campaign.contact))
     strange = {system_id for system_id, _, _ in rows}
     return strange, {
-        system: tuple(sorted(found, key=lambda each: (each.title, each.slug))) for system, found in seen.items()
+        system: tuple(sorted(places, key=lambda each: (each.title, each.slug))) for system, places in seen.items()
     }

@@ -82,10 +82,10 @@ def organised_teams(session: Session, actor: Actor, campaign_slug: str, _: dt.da
 def organised_team(session: Session, actor: Actor, campaign_slug: str, team_id: int, _: dt.datetime) -> OrganisedTeam:
     """One that has runs in the campaign. Raises NotFound."""
     campaign = organised_campaign(session, actor, campaign_slug)
-    found = _teams(session, actor, Evaluation.campaign_id == campaign.id, Team.id == team_id)
-    if not found:
+    teams = _teams(session, actor, Evaluation.campaign_id == campaign.id, Team.id == team_id)
+    if not teams:
         raise NotFound(f"there is no team {team_id} in {campaign.title}")
-    return found[0]
+    return teams[0]
 
 
 def part_of(session: Session, actor: Actor, campaign_slug: str, team_id: int, now: dt.datetime) -> int | None:
@@ -141,7 +141,7 @@ def _shared(session: Session, source_id: int, target_id: int) -> list[SharedEval
         .where(Participation.team_id == source_id, other.team_id == target_id)
         .order_by(Evaluation.period_key.desc(), Evaluation.id)
     ).all()
-    found = []
+    evaluations = []
     for evaluation, used, other_used in rows:
         runs = session.scalars(
             sa.select(Submission).where(
@@ -150,8 +150,8 @@ def _shared(session: Session, source_id: int, target_id: int) -> list[SharedEval
         ).all()
         primary = primary_run(runs)
         name = next((run.name for run in runs if run.id == primary), "")
-        found.append(SharedEvaluation(evaluation.title, (used, other_used), name))
-    return found
+        evaluations.append(SharedEvaluation(evaluation.title, (used, other_used), name))
+    return evaluations
 
 
 def _teams(session: Session, actor: Actor, *which: sa.ColumnElement[bool]) -> tuple[OrganisedTeam, ...]:
