@@ -6,7 +6,7 @@
     print(client.results(done["id"])["figures"])
 
 What an evaluation asks beside the run goes with it: `asked` says what, `answers`, `agree` and `side_file` give it. A
-run that is most likely a slip is not taken: `Doubtful` has the warnings, and `yes=True` says that it is meant so.
+run that is most likely a slip is not taken: `Doubtful` has the warnings, and `confirm=True` says that it is meant so.
 
 A run goes over in pieces, so that its size costs no memory. Every sending has a key, by which a second try after a
 broken connection finds the first one: no run is submitted twice.
@@ -36,6 +36,7 @@ UNFINISHED = ("queued", "scoring")
 HERE = ("localhost", "127.0.0.1", "::1")
 
 Tell = Callable[[int], None]
+FormContent = tuple[Mapping[str, str], Sequence[tuple[str, Path]]]  # fields and files, by their names
 
 
 class Refused(LeaderboardError):
@@ -53,19 +54,19 @@ class Refused(LeaderboardError):
             said = json.loads(content)
             fields = said["fields"]
             words = [f"{name}: {text}" for name, texts in fields.items() for text in texts]
-            kind = Doubtful if set(fields) == {"yes"} else Refused
+            kind = Doubtful if set(fields) == {"confirm"} else Refused
             return kind(status, "\n".join(words) or str(said["detail"]), fields)
         except (ValueError, KeyError, TypeError, AttributeError):
             return cls(status, f"The server answered {status} and not as this API does; look at its address.")
 
 
 class Doubtful(Refused):
-    """The run is most likely a slip: nothing was taken, and it is sent again with a yes if it is meant so."""
+    """The run is most likely a slip: nothing was taken, and it is sent again with confirm if it is meant so."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What speaks against it."""
-        return tuple(self.fields["yes"])
+        return tuple(self.fields["confirm"])
 
 
 class NoServer(Unavailable):
@@ -121,6 +122,18 @@ class Client:
         request = urllib.request.Request(f"{self._base}{path}", content, {"Content-Type": "application/json"})  # noqa: S310  # as above
         return self._ask(request)
 
+    def send(
+        self, path: str, content: Path | tuple[Mapping[str, str], Sequence[tuple[str, Path]]], **arguments: str
+    ) -> Any:
+        """What a path answers to a file as the body, or to a form of fields and files. Raises Refused or NoServer."""
+        address = f"{self._base}{path}?{urlencode(arguments)}" if arguments else f"{self._base}{path}"
+        if isinstance(content, Path):
+            head = {"Content-Type": "application/octet-stream"}
+            return self._ask(urllib.request.Request(address, content.read_bytes(), head))  # noqa: S310  # as above
+        form = _Form(*content, None)
+        head = {"Content-Type": form.type, "Content-Length": str(form.size)}
+        return self._ask(urllib.request.Request(address, form.pieces(), head, method="POST"))  # noqa: S310  # as above
+
     def submit(
         self,
         evaluation: str,
@@ -132,7 +145,7 @@ class Client:
         answers: Mapping[str, str] | None = None,
         agree: Mapping[str, int | str] | None = None,
         side_file: Path | None = None,
-        yes: bool = False,
+        confirm: bool = False,
         key: str | None = None,
         tell: Tell | None = None,
         **fields: str,
@@ -144,22 +157,22 @@ class Client:
         answers     to the fields that the organisers ask, by key; see `asked`
         agree       to agreements that are accepted with this run, by key: the version that you read; see `asked`
         side_file   a YAML file with metadata of the run
-        yes         the run is meant so, whatever the warnings
+        confirm     the run is meant so, whatever the warnings
         key         tells this sending from others; made of the file and the fields unless given
         tell        is told of each piece how many bytes it has
         fields      designation, threshold, label, notes, version, stand
 
         Raises Refused, by `fields` where it is about some: `run` has what is wrong with a file that would be rejected;
-        Doubtful for what asks for a yes; NoServer after several tries.
+        Doubtful for what has to be confirmed; NoServer after several tries.
         """
         given = {"team": team, "system": system, "new_system": new_system, **fields}
         given |= {f"answer-{name}": value for name, value in (answers or {}).items()}
         given |= {f"agreement-{name}": str(version) for name, version in (agree or {}).items()}
         given = {field: value for field, value in given.items() if value}
         files = [("run", run)] if side_file is None else [("beside", side_file), ("run", run)]
-        key = key or _key(evaluation, [path for _, path in files], given)  # the same with and without a yes
-        if yes:
-            given["yes"] = "yes"
+        key = key or _key(evaluation, [path for _, path in files], given)  # the same with and without confirm
+        if confirm:
+            given["confirm"] = "yes"
         path = f"{_address(evaluation)}/submissions"
 
         def send_once() -> Any:
@@ -180,7 +193,7 @@ class Client:
         return self._patiently(send_once)
 
     def check(self, evaluation: str, run: Path, *, threshold: float | None = None, tell: Tell | None = None) -> Any:
-        """What would become of a run: `problems` it would be rejected for, `warnings` that ask for a yes, `unsettled`,
+        """What would become of a run: `problems` it would be rejected for, `warnings` to be confirmed, `unsettled`,
         `remarks`, `is_sound` of the file (None: that can't be said, or not of all of a long file), `refused_now` (why
         no run is taken at this moment, else "") and all of it `in_words`. Nothing is kept.
 

@@ -4,7 +4,7 @@
     ├── BadInput                 400  what the person gave can't be used as it is
     │   ├── InvalidFields        400  one or more named fields, each with its messages
     │   │   ├── Unconfirmed      400  a change that does more than it says: listed, and to be confirmed
-    │   │   └── Doubtful         400  a run that is most likely a slip: its sender has to say yes
+    │   │   └── Doubtful         400  a run that is most likely a slip: its sender has to confirm it
     │   ├── FileRejected         400  a file, each problem with its line
     │   └── UnknownMeasure       400  no such measure or parameter; lists the nearest
     ├── NotIdentified            401  a program has to show a token, or another one
@@ -109,12 +109,12 @@ class Gathered:
 
 
 class Doubtful(InvalidFields):
-    """Something about this run is most likely a slip. The field `yes` holds the warnings, and is what is lacking."""
+    """Something about this run is most likely a slip. The field `confirm` holds the warnings."""
 
     def __init__(self, warnings: Sequence[str]) -> None:
-        super().__init__({"yes": warnings})
+        super().__init__({"confirm": warnings})
         self.warnings = tuple(warnings)
-        meant = "If it is meant so, send it again and say yes: yes=yes with the fields, --confirm on the command line."
+        meant = "If it is meant so, send it again with confirm=yes among the fields, or --confirm on the command line."
         self.args = (f"Nothing was submitted: {' '.join(warnings)} {meant}",)
 
     def __reduce__(self) -> tuple[type["Doubtful"], tuple[Any, ...]]:

@@ -139,7 +139,7 @@ def test_what_is_asked_goes_with_the_run_and_what_is_most_likely_a_slip_with_a_y
     with pytest.raises(Doubtful) as caught:
         client.submit(place, run, **given)
     assert caught.value.warnings[0].startswith("Your team has submitted a file with the same text before")
-    client.submit(place, run, yes=True, **given)
+    client.submit(place, run, confirm=True, **given)
     assert remote.count() == count + 1
     with remote.database.read() as session:
         runs = session.scalars(

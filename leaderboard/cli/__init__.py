@@ -36,7 +36,7 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "campaign": ("operations", "Campaigns: measures, prior and β, organisers."),
     "evaluation": ("operations", "Evaluations: dates, collection, what is visible."),
     "form": ("forms", "What a submission form asks: fields, agreements, file rules."),
-    "queries": ("imports", "The queries of an evaluation."),
+    "queries": ("operations", "The queries of an evaluation."),
     "judgments": ("imports", "The judgments of an evaluation."),
     "import-campaign": ("import_campaign", "A campaign of past years, from files."),
     "export": ("export_campaign", "A campaign as files."),

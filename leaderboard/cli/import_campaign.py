@@ -65,9 +65,9 @@ def import_campaign(
 
         store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
         with up_to_date(config) as database, counting_bar(len(manifest.runs(tree)[0]), "Reading") as done:
-            report = bring_in(database, store, actor, manifest, tree, str(given or NAME), done=done)
+            report = bring_in(database, store, actor, manifest, tree, str(given or NAME), done=done).report
     if report_file is not None:
-        report_file.write_text(json.dumps(asdict(report), indent=2, default=str, ensure_ascii=False) + "\n", "utf-8")
+        report_file.write_text(json.dumps(asdict(report), indent=2, ensure_ascii=False) + "\n", "utf-8")
     _echo([f"made {made}" for made in report.made])
     _echo([f"left as it is: {there}" for there in report.there])
     _echo([f"note: {note}" for note in report.notes], err=True)

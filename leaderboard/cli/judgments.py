@@ -1,7 +1,6 @@
 """`leaderboard queries` and `leaderboard judgments`: what an evaluation asks, and what was judged."""
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -15,9 +14,7 @@ from leaderboard.cli.options import FILE, PLACE, Place, require_yes
 from leaderboard.cli.rescoring import AGREED, changed_after_yes
 from leaderboard.cli.tables import named, print_table
 from leaderboard.evaluations.reads.find import find_evaluation
-from leaderboard.evaluations.rules.scoring_settings import Split
-from leaderboard.formats import of_any_subtopic, read_judgments, read_queries, read_subtopic_judgments
-from leaderboard.judgments.models import Query
+from leaderboard.formats import of_any_subtopic, read_judgments, read_subtopic_judgments
 from leaderboard.judgments.reads.judgment_file import (
     JudgmentChanges,
     OrganisedRevision,
@@ -25,154 +22,13 @@ from leaderboard.judgments.reads.judgment_file import (
     organised_judgments,
 )
 from leaderboard.judgments.reads.published import qrels
-from leaderboard.judgments.reads.query_file import QueryChanges, organised_queries, query_changes
 from leaderboard.judgments.reads.sources import removal_of_source
-from leaderboard.judgments.writes import queries as service
 from leaderboard.judgments.writes.judgments import import_judgments
-from leaderboard.judgments.writes.queries import import_queries
 from leaderboard.judgments.writes.sources import remove_source, rename_source
 from leaderboard.names import checked_slug
-from leaderboard.numbers import counted
 from leaderboard.worker.writes.scoring_sets import make_official
 
 PREVIEW = click.option("--preview", is_flag=True, help="Say what the file would change, and write nothing.")
-IDS = click.argument("ids", nargs=-1, required=True, metavar="QUERY…")
-
-
-@click.group()
-def queries() -> None:
-    """The queries of an evaluation."""
-
-
-@queries.command("import")
-@PLACE
-@click.argument("file", type=FILE)
-@click.option("--hidden", is_flag=True, help="Hide the added queries from readers until the evaluation closes.")
-@PREVIEW
-@AGREED
-def import_query_file(evaluation: Place, file: Path, hidden: bool, preview: bool, yes: bool) -> None:
-    """Add queries: tab-separated (id, text and tags, or the id alone), JSON lines, or TREC topics in SGML or XML.
-
-    Queries already there get the new text and tags; those that the file lacks stay. Asks first where runs are scored
-    again because there are more queries.
-
-    \b
-    leaderboard queries import harbour/2026-text queries.tsv
-    leaderboard queries import robust/2004 topics.301-450 --preview
-    """
-    rows = read_queries(file)
-    if preview:
-        with reading() as session:
-            changes = query_changes(session, find_evaluation(session, CONSOLE, *evaluation), rows)
-        click.echo("\n".join([*_query_changes_in_words(changes), "nothing was written"]))
-        return
-
-    def take_in(session: Session) -> int:
-        found = find_evaluation(session, CONSOLE, *evaluation)
-        return len(import_queries(session, CONSOLE, found, rows, Split.HIDDEN if hidden else Split.SHOWN))
-
-    count = changed_after_yes(yes, evaluation.campaign, take_in)
-    click.echo(f"{file.name}: {counted(count, 'query', 'queries')} in {evaluation}")
-
-
-@queries.command("list")
-@PLACE
-def list_queries(evaluation: Place) -> None:
-    """List the queries, hidden and excluded ones too.
-
-    \b
-    leaderboard queries list harbour/2026-text
-    """
-    with reading() as session:
-        page = organised_queries(session, CONSOLE, *evaluation, present(), page=None)
-    rows = [
-        (
-            one.id,
-            one.text,
-            " ".join(one.tags) or "–",
-            "hidden" if one.hidden else "shown",
-            f"excluded: {one.because}" if one.excluded else "–",
-            one.judged,
-        )
-        for one in page.rows
-    ]
-    head = ("query", "text", "tags", "split", "excluded", "judged")
-    print_table(head, rows, f"no query yet; import some: leaderboard queries import {evaluation} FILE")
-
-
-@queries.command()
-@PLACE
-@IDS
-@AGREED
-@click.option("--because", required=True, help="The reason; readers see it beside the query.")
-def exclude(evaluation: Place, ids: Sequence[str], because: str, yes: bool) -> None:
-    """Leave queries out of all figures. Boards switch when every run is scored without them.
-
-    \b
-    leaderboard queries exclude harbour/2026-text q17 q18 --because 'two queries were the same'
-    """
-    _change(yes, evaluation, "excluded", partial(service.exclude_queries, external_ids=ids, because=because))
-
-
-@queries.command()
-@PLACE
-@IDS
-@AGREED
-def include(evaluation: Place, ids: Sequence[str], yes: bool) -> None:
-    """Take excluded queries back in.
-
-    \b
-    leaderboard queries include harbour/2026-text q17
-    """
-    _change(yes, evaluation, "included", partial(service.include_queries, external_ids=ids))
-
-
-@queries.command()
-@PLACE
-@IDS
-@AGREED
-def remove(evaluation: Place, ids: Sequence[str], yes: bool) -> None:
-    """Remove queries that were added by mistake, before there are judgments and submissions.
-
-    \b
-    leaderboard queries remove harbour/2026-text q17
-    """
-    _change(yes, evaluation, "removed", partial(service.remove_queries, external_ids=ids))
-
-
-@queries.command()
-@PLACE
-@IDS
-@AGREED
-def hide(evaluation: Place, ids: Sequence[str], yes: bool) -> None:
-    """Hide queries until the evaluation closes: only organisers see them and figures over them.
-
-    \b
-    leaderboard queries hide harbour/2026-text q40 q41
-    """
-    _change(yes, evaluation, "hidden", partial(service.set_split, external_ids=ids, split=Split.HIDDEN))
-
-
-@queries.command()
-@PLACE
-@IDS
-@AGREED
-def show(evaluation: Place, ids: Sequence[str], yes: bool) -> None:
-    """Show hidden queries to everybody.
-
-    \b
-    leaderboard queries show harbour/2026-text q40
-    """
-    _change(yes, evaluation, "shown", partial(service.set_split, external_ids=ids, split=Split.SHOWN))
-
-
-def _change(yes: bool, evaluation: Place, done: str, change: Callable[..., list[Query]]) -> None:
-    """Changes queries and says which. change: (session, actor, evaluation)"""
-
-    def make(session: Session) -> str:
-        return _named_with(done, change(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation)))
-
-    click.echo(changed_after_yes(yes, evaluation.campaign, make))
 
 
 @click.group()
@@ -335,23 +191,6 @@ def _state(revision: OrganisedRevision, official: str) -> str:
     if not revision.stands:
         return "–"
     return "official" if revision.source == official else "beside"
-
-
-def _named_with(done: str, changed: Iterable[Query]) -> str:
-    ids = [query.external_id for query in changed]
-    return f"{done}: {named(ids)}" if ids else "nothing to change"
-
-
-def _query_changes_in_words(changes: QueryChanges) -> list[str]:
-    lines = [f"{'new':12}{len(changes.new)}{_list([row.id for row in changes.new])}"]
-    lines.append(f"{'changed':12}{len(changes.changed)}{_list([one.id for one in changes.changed])}")
-    lines.append(f"{'unchanged':12}{changes.unchanged}")
-    lines.append(f"{'not in it':12}{len(changes.missing)}{_list(changes.missing)}")
-    if described := changes.described:
-        lines.append(f"{'described':12}{described}: TREC's descriptions and narratives are kept beside the text")
-    if changes.scores_anew:
-        lines.append("all runs are scored anew, because there are more queries")
-    return lines
 
 
 def _judgment_changes_in_words(changes: JudgmentChanges) -> list[str]:

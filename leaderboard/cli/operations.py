@@ -9,13 +9,14 @@ import os
 import re
 import sys
 import types
+import typing
 import urllib.request
 import urllib.response
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import Enum
+from importlib import import_module
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -24,16 +25,16 @@ from flask import Flask
 from pydantic.fields import FieldInfo
 from werkzeug.test import Client as Caller
 
-from leaderboard.cli.database import require_up_to_date
+from leaderboard.cli.database import up_to_date
 from leaderboard.cli.options import FILE, MOMENT, OrNone
 from leaderboard.cli.tables import print_table
 from leaderboard.client import Client, Refused
 from leaderboard.config import Config
 from leaderboard.declared.commands import Command, Find, Lines, Table
 from leaderboard.declared.inputs import Inputs, checked, is_required, kinds_of, shown_of
-from leaderboard.errors import BadInput, NotFound, Unconfirmed
+from leaderboard.errors import BadInput, InvalidFields, NotFound, Unconfirmed
 from leaderboard.web.api.endpoints import ENDPOINTS, Endpoint
-from leaderboard.web.app import create_app
+from leaderboard.web.app import create_console
 from leaderboard.web.context import CONSOLE_KEY
 
 TOKEN = "LEADERBOARD_TOKEN"  # noqa: S105  # the name of a variable
@@ -43,6 +44,12 @@ GROUPS = {
     "campaign organiser": "Who organises a campaign.",
     "campaign team": "Which teams are let into a private campaign.",
     "evaluation": "Evaluations: dates, collection, what is visible.",
+    "queries": "The queries of an evaluation.",
+}
+MODULES = {  # where the endpoints of a group are
+    "campaign": ("organising.campaigns", "organising.people"),
+    "evaluation": ("organising.evaluations",),
+    "queries": ("organising.queries",),
 }
 SERVER = (
     click.Option(["--server"], metavar="URL", help="Do it at this site, as the account of a token, and not here."),
@@ -53,6 +60,8 @@ SERVER = (
 def group(name: str, *by_hand: click.Command) -> click.Group:
     """All commands whose words begin with this one's; by_hand: those that no endpoint makes."""
     made = click.Group(name.split()[-1], help=GROUPS[name])
+    for module in MODULES.get(name, ()):
+        import_module(f"leaderboard.web.api.routes.{module}")
     depth = len(name.split())
     for endpoint in ENDPOINTS:
         words = endpoint.command.words if endpoint.command is not None else []
@@ -83,25 +92,44 @@ class _Arguments(click.ParamType[dict[str, str]]):
 def _command(endpoint: Endpoint, name: str) -> click.Command:
     command = endpoint.command
     assert command is not None  # noqa: S101  # those without are left out
-    params: list[click.Parameter] = []
-    for usage in command.arguments:
-        bare = usage.strip("[]")
-        params.append(
-            click.Argument([f"at_{len(params)}"], metavar=bare, type=_Arguments(bare), required=bare == usage)
-        )
-    taken = {part for usage in command.arguments for part in usage.strip("[]").lower().split("/")}
-    if _is_model(endpoint.body):
-        fields = endpoint.body.model_fields
-        params += [_option(key, field, command) for key, field in fields.items() if key not in {*taken, "confirm"}]
-    if command.asks or (_is_model(endpoint.body) and "confirm" in endpoint.body.model_fields):
-        params.append(click.Option(["--confirm"], is_flag=True, help="Don't ask first."))
     path = " ".join(["leaderboard", *command.words])
     text = f"{endpoint.function.__doc__}\n\n\b\n{path} {command.example}".rstrip()
 
     def callback(**values: Any) -> int:
         return _run(endpoint, command, values)
 
-    return click.Command(name, callback=callback, params=[*params, *SERVER], help=text, short_help=endpoint.summary)
+    params = [*_parameters(endpoint, command), *SERVER]
+    return click.Command(name, callback=callback, params=params, help=text, short_help=endpoint.summary)
+
+
+def _parameters(endpoint: Endpoint, command: Command) -> Iterator[click.Parameter]:
+    files = _files(endpoint)
+    for place, usage in enumerate(command.arguments):
+        bare, required = usage.strip("[]…"), "[" not in usage
+        if "…" in usage:
+            yield click.Argument([bare.lower()], metavar=usage, nargs=-1, required=required)
+        elif bare.lower() in files:
+            yield click.Argument([bare.lower()], metavar=bare, type=FILE, required=required)
+        else:
+            yield click.Argument([f"at_{place}"], metavar=bare, type=_Arguments(bare), required=required)
+    taken = {part for usage in command.arguments for part in usage.strip("[]…").lower().split("/")}
+    taken |= {"confirm", *command.without}
+    fields = endpoint.body.model_fields if _is_model(endpoint.body) else {}
+    for key, field in fields.items():
+        if key not in taken:
+            yield _option(key, field, command)
+    for key, kind in {**endpoint.arguments, **_form_fields(endpoint)}.items():
+        if key not in taken:
+            words = [f"--{key.replace('_', '-')}", key]
+            yield (
+                click.Option(words, is_flag=True)
+                if kind is bool
+                else click.Option(words, type=FILE if kind is bytes else click.STRING)
+            )
+    if command.asks or "confirm" in {**fields, **endpoint.arguments}:
+        yield click.Option(["--confirm"], is_flag=True, help="Don't ask first.")
+    if command.preview is not None:
+        yield click.Option(["--preview"], is_flag=True, help="Say what it would change, and write nothing.")
 
 
 class _Text(click.types.StringParamType):
@@ -143,10 +171,21 @@ def _option(name: str, field: FieldInfo, command: Command) -> click.Option:
     )
 
 
+def _files(endpoint: Endpoint) -> set[str]:
+    """The names of what of a request is a file: `file` is the body itself."""
+    return (
+        {"file"} if endpoint.form is bytes else {key for key, kind in _form_fields(endpoint).items() if kind is bytes}
+    )
+
+
+def _form_fields(endpoint: Endpoint) -> dict[str, Any]:
+    return {} if endpoint.form in (None, bytes) else typing.get_type_hints(endpoint.form)
+
+
 def _run(endpoint: Endpoint, command: Command, values: dict[str, Any]) -> int:
     """Asks the endpoint with what the command line gives, and prints what it answers; the exit status."""
-    client = _client(values.pop("server"), values.pop("token_file"))
-    confirmed = values.pop("confirm", False)
+    client = _client(command.words[0], values.pop("server"), values.pop("token_file"))
+    confirmed, previewed = values.pop("confirm", False), values.pop("preview", False)
     arguments: dict[str, Any] = {}
     for name in [name for name in values if name.startswith("at_")]:
         arguments |= values.pop(name) or {}
@@ -156,38 +195,71 @@ def _run(endpoint: Endpoint, command: Command, values: dict[str, Any]) -> int:
         for name, value in values.items()
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
     }
-    body = None
-    if _is_model(endpoint.body):
-        if "confirm" in endpoint.body.model_fields and values and not given:
-            raise click.UsageError("nothing to change; give at least one option")
-        fields = {name: value for name, value in arguments.items() if name in endpoint.body.model_fields}
-        body = checked(endpoint.body, {**command.sends, **fields, **given}).model_dump(mode="json", exclude_unset=True)
+    if _is_model(endpoint.body) and "confirm" in endpoint.body.model_fields and values and not given:
+        raise click.UsageError("nothing to change; give at least one option")
     parts = arguments | {name: _number(client, find, arguments) for name, find in command.finds.items()}
     if command.asks and not confirmed:
         above = client.get(_address(endpoint.address.rpartition("/")[0], parts))
         if not above.get("stays"):  # else it is refused, whatever the answer
             ask(command.asks.format_map({**above, **arguments}))
-    query = {name: value for name, value in arguments.items() if name in endpoint.arguments}
     address = _address(endpoint.address, parts)
+    everything = {**command.sends, **arguments, **given}
+    send = _sender(client, endpoint, address + "/preview" * previewed, everything)
+    with _told_by_file({name: value for name, value in given.items() if isinstance(value, Path)}):
+        answer = send(confirmed) if confirmed or previewed else _after_asking(send)
+    if previewed and command.preview is not None:
+        click.echo("\n".join([*command.preview(answer), "nothing was written"]))
+        return 1 if answer.get("would_be_refused") else 0
+    return _print(command, answer, everything)
+
+
+def _sender(client: Client, endpoint: Endpoint, address: str, values: Mapping[str, Any]) -> Callable[[bool], Any]:
+    """Sends the request, confirmed or not: arguments of the address, and a body of JSON, a file or a form."""
+    query = {name: _as_argument(values[name]) for name in endpoint.arguments if name in values}
     if endpoint.method == "GET":
-        answer = client.get(address, **query)
-    else:
-        answer = _post(client, address, body, confirmed=confirmed)
-    return _print(command, answer, {**given, **arguments})
+        return lambda _: client.get(address, **query)
+    if endpoint.form is not None:
+        form = _form_fields(endpoint)
+        texts = {name: str(values[name]) for name, kind in form.items() if kind is not bytes and values.get(name)}
+        files = [(name, values[name]) for name, kind in form.items() if kind is bytes and values.get(name)]
+        content = values["file"] if endpoint.form is bytes else (texts, files)
+        return lambda confirmed: client.send(address, content, **query, **({"confirm": "true"} if confirmed else {}))
+    if not _is_model(endpoint.body):
+        return lambda _: client.post(address)
+    fields = {name: value for name, value in values.items() if name in endpoint.body.model_fields}
+    body = checked(endpoint.body, fields).model_dump(mode="json", exclude_unset=True)
+    yes = {"confirm": True} if "confirm" in endpoint.body.model_fields else {}
+    return lambda confirmed: client.post(address, {**body, **yes} if confirmed else body)
 
 
-def _post(client: Client, address: str, body: dict[str, Any] | None, *, confirmed: bool) -> Any:
-    """Asks first where the endpoint lists what has to be confirmed."""
-    if confirmed and body is not None:
-        body = {**body, "confirm": True}
+def _as_argument(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@contextmanager
+def _told_by_file(files: Mapping[str, Path]) -> Iterator[None]:
+    """What is wrong with a file is told under its own name."""
     try:
-        return client.post(address, body)
+        yield
+    except (Refused, InvalidFields) as refused:
+        fields = refused.fields
+        only = next(iter(files.values())).name if len(files) == 1 else None
+        if only is None or set(fields) - {"queries", "judgments", "documents", "known", "subtopics"} or not fields:
+            raise
+        lines = [line for messages in fields.values() for line in messages]
+        raise BadInput("\n".join(f"{only}: {line}" for line in lines)) from None
+
+
+def _after_asking(send: Callable[[bool], Any]) -> Any:
+    """What the endpoint answers; asks first where it lists what has to be confirmed."""
+    try:
+        return send(False)
     except (Refused, Unconfirmed) as refused:
-        if set(refused.fields) != {"confirm"} or confirmed:
+        if set(refused.fields) != {"confirm"}:
             raise
         click.echo("\n".join(refused.fields["confirm"]), err=True)
     ask("Go on?")
-    return client.post(address, {**(body or {}), "confirm": True})
+    return send(True)
 
 
 def ask(question: str) -> None:
@@ -235,22 +307,20 @@ def _is_model(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Inputs)
 
 
-def _client(server: str | None, token_file: Path | None) -> Client:
+def _client(group: str, server: str | None, token_file: Path | None) -> Client:
     if server is None:
-        return Client("http://localhost", opener=_here())
+        return Client("http://localhost", opener=_here(MODULES[group]))
     token = token_file.read_text(encoding="utf-8").strip() if token_file else os.environ.get(TOKEN, "").strip()
     if not token:
         raise click.UsageError(f"no token: name its file with --token-file, or put it into {TOKEN}")
     return Client(server, token)
 
 
-def _here() -> urllib.request.OpenerDirector:
-    """Asks the site in this process, on this installation's database. Raises what `up_to_date` does."""
+def _here(modules: Sequence[str]) -> urllib.request.OpenerDirector:
+    """Asks endpoints in this process, on this installation's database. Raises what `up_to_date` does."""
     config = Config.from_environment()
-    require_up_to_date(config)
-    app = create_app(replace(config, secret_key=config.secret_key or token_hex(), hosts=f"{config.hosts}, localhost"))
-    app.config["PROPAGATE_EXCEPTIONS"] = True
-    click.get_current_context().call_on_close(app.extensions["database"].close)
+    database = click.get_current_context().with_resource(up_to_date(config))
+    app = create_console(config, database, modules)
     return urllib.request.build_opener(urllib.request.ProxyHandler({}), _InProcess(app))
 
 

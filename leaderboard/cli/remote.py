@@ -48,8 +48,8 @@ def send_to_server(
             which = {"system": system} if system else {"new_system": new_system or ""}
             try:
                 taken = client.submit(
-                    evaluation, path, team=team, answers=answers, agree=agree, side_file=side_file, yes=yes, tell=bar,
-                    **which, **fields,
+                    evaluation, path, team=team, answers=answers, agree=agree, side_file=side_file, confirm=yes,
+                    tell=bar, **which, **fields,
                 )  # fmt: skip
             except (Refused, NoServer) as error:
                 with bar.aside():
@@ -92,7 +92,7 @@ def ask_server(server: str, token_file: Path | None, evaluation: str, run: Path,
 
 
 def say_doubtful(path: Path, warnings: Sequence[str]) -> None:
-    """Says on stderr why a run asks for a yes."""
+    """Says on stderr why a run has to be confirmed."""
     click.echo(f"{path}: not submitted, because this is most likely a slip:", err=True)
     for warning in warnings:
         click.echo(f"  {warning}", err=True)

@@ -20,13 +20,19 @@ Changed = TypeVar("Changed")
 AGREED = click.option("--confirm", "yes", is_flag=True, help="Don't ask first.")
 
 
-def changed_after_yes(yes: bool, campaign: str, change: Callable[[Session], Changed]) -> Changed:
-    """Makes a change in one transaction, and asks first where it has effects."""
-    own = Evaluation.campaign_id == sa.select(Campaign.id).where(Campaign.slug == campaign).scalar_subquery()
+def changed_after_yes(
+    yes: bool, campaign: str | sa.ColumnElement[bool], change: Callable[[Session], Changed]
+) -> Changed:
+    """Makes a change in one transaction, and asks first where it has effects.
+
+    campaign  its slug, or the condition of the evaluations that the change may be about
+    """
+    if isinstance(campaign, str):
+        campaign = Evaluation.campaign_id == sa.select(Campaign.id).where(Campaign.slug == campaign).scalar_subquery()
     with writing() as session:
         changed = change(session)
         with reading() as committed:
-            found = () if yes else effects(session, committed, CONSOLE, own, present())
+            found = () if yes else effects(session, committed, CONSOLE, campaign, present())
         if not found:
             return changed
         session.rollback()

@@ -3,11 +3,14 @@
 import datetime as dt
 
 import click
+from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.options import OneOf, require_yes
+from leaderboard.cli.rescoring import changed_after_yes
 from leaderboard.cli.tables import print_table
+from leaderboard.evaluations.reads.effects import entered_by
 from leaderboard.evaluations.reads.find import removal_refusal
 from leaderboard.evaluations.writes import delete as removing
 from leaderboard.submissions.rules.selection import SystemKind
@@ -57,7 +60,10 @@ def change(
     leaderboard system change team-alder/bm25 --kind baseline --paper https://example.org/bm25
     """
     team, slug = _parts(system)
-    with writing() as session:
+    with reading() as session:
+        about = entered_by(find_system(session, team, slug).id)
+
+    def make(session: Session) -> str:
         own = find_system(session, team, slug)
         new = NewSystem(
             own.name,
@@ -67,8 +73,9 @@ def change(
             own.paper_url if paper_url is None else paper_url,
         )
         systems.change_system(session, CONSOLE, own, new)
-        told = f"changed {own.name} of {own.team.name}"
-    click.echo(told)
+        return f"changed {own.name} of {own.team.name}"
+
+    click.echo(changed_after_yes(yes, about, make))
 
 
 @system.command()

@@ -45,7 +45,7 @@ class Command:
     """The command of an endpoint; its options are the endpoint's arguments and the fields of its body.
 
     usage    its words, then its arguments in capitals: parts of the address, or fields of the body; one in brackets may
-             be left out. CAMPAIGN/EVALUATION is one argument
+             be left out, one with … be given several times. CAMPAIGN/EVALUATION is one argument; FILE is the body
     done     a table, lines, or what is said after it: a text with {names} of its arguments and of the answer, or a
              function of answer and arguments
     example  what follows its words in the help's example
@@ -53,6 +53,8 @@ class Command:
     asks     a question before it is done, with {names} of the answer of the address above it: what it removes
     status   the exit status that an answer makes
     finds    part of the address -> the argument that stands for it, and how it is found
+    preview  of an endpoint that takes files: what its preview (at the same address below `/preview`) says, in lines
+    without  arguments of the address, or fields of a form, that are no options
     """
 
     usage: str
@@ -62,6 +64,8 @@ class Command:
     asks: str = ""
     status: Callable[[Answer], int] = lambda _: 0
     finds: Mapping[str, Find] = field(default_factory=dict)
+    preview: Callable[[Answer], Sequence[str]] | None = None
+    without: Sequence[str] = ()
 
     @property
     def words(self) -> list[str]:

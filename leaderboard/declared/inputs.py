@@ -22,7 +22,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined, PydanticUndefinedType
 
 from leaderboard.declared.texts import text_problem
-from leaderboard.errors import InvalidFields
+from leaderboard.errors import BadInput, InvalidFields
 from leaderboard.numbers import read_ratio, read_whole
 
 LONGEST_LINE = 120  # characters
@@ -148,6 +148,8 @@ def checked_json(model: type[Model], content: bytes) -> Model:
     try:
         return model.model_validate_json(content, strict=True)
     except ValidationError as error:
+        if error.errors(include_url=False)[0]["type"] == "json_invalid":
+            raise BadInput("The body is no JSON that can be read here.") from None
         raise InvalidFields(problems_of(error, model)) from None
 
 
@@ -157,7 +159,7 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> dict[str, lis
     for each in error.errors(include_url=False):
         name, *within = each["loc"] or ("",)
         cause = each.get("ctx", {}).get("error")
-        if cause is not None and isinstance(cause.args[0], InvalidFields):  # it is about several fields
+        if isinstance(cause, ValueError) and isinstance(cause.args[0], InvalidFields):  # it is about several fields
             problems |= cause.args[0].fields
             continue
         words = WORDS.get(each["type"], each["msg"])

@@ -9,7 +9,7 @@ from leaderboard.accounts.rules import Scope
 from leaderboard.errors import InvalidFields, file_of
 from leaderboard.store import Received
 from leaderboard.transfer import archives
-from leaderboard.transfer.importing import Report
+from leaderboard.transfer.importing import Imported
 from leaderboard.web import uploads
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import CAMPAIGN
@@ -49,7 +49,7 @@ def preview_import() -> archives.ArchivePlan:
 
 
 @post("/organise/import", Scope.ORGANISE)
-def import_campaign(body: Kept) -> Report:
+def import_campaign(body: Kept) -> Imported:
     """Brings in an archive that was previewed. Workers score its runs."""
     return _bring_in(body, "")
 
@@ -67,7 +67,7 @@ def preview_import_into(campaign: str) -> archives.ArchivePlan:
 
 
 @post(f"{CAMPAIGN}/import", Scope.ORGANISE)
-def import_into(campaign: str, body: Kept) -> Report:
+def import_into(campaign: str, body: Kept) -> Imported:
     """Brings an archive that was previewed into the campaign."""
     return _bring_in(body, campaign)
 
@@ -102,7 +102,7 @@ def _received(campaign: str, *known: str) -> tuple[Received, str]:
     return posted.upload, posted.fields.get("manifest", "")
 
 
-def _bring_in(body: Kept, campaign: str) -> Report:
+def _bring_in(body: Kept, campaign: str) -> Imported:
     archives.require_right(campaign)
     with file_of("archive"):
         return archives.bring_in(body.kept, campaign, "kept")

@@ -7,7 +7,7 @@ a manifest gets a draft of one; a manifest that is sent beside its archive is ke
 import io
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import chain
 
 from flask import Response
@@ -20,7 +20,7 @@ from leaderboard.formats.sanitise import shown
 from leaderboard.store import Received
 from leaderboard.transfer.drafting import draft_of
 from leaderboard.transfer.exporting import exporting, packed
-from leaderboard.transfer.importing import Report
+from leaderboard.transfer.importing import Imported
 from leaderboard.transfer.importing import bring_in as replayed
 from leaderboard.transfer.manifest import NAME, read_manifest
 from leaderboard.transfer.tree import Tree, open_tree
@@ -40,16 +40,14 @@ class NoManifest(BadInput):
     """An archive without a manifest, and none beside it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArchivePlan:
+@dataclass(slots=True, kw_only=True)
+class ArchivePlan(Imported):
     """What an archive would make; nothing of it is made yet.
 
-    report  what would be made and what is there already, and files that nothing in the manifest names
-    kept    names the archive, and the manifest beside it, to confirm within twelve hours
+    kept  names the archive, and the manifest beside it, to confirm within twelve hours
     """
 
     filename: str
-    report: Report
     kept: str
 
     @property
@@ -94,7 +92,9 @@ def draft(upload: Received, campaign: str) -> ManifestDraft:
     with _tree(upload) as tree:
         if sum(file.stat().st_size for file in tree.files.values()) > MOST_DRAFTED:
             raise BadInput(f"{upload.filename} is too large to draft a manifest here; {BY_COMMAND}")
-        drafted = draft_of(tree, slug=campaign, title=title, limits=limits(), most_runs=MOST_RUNS)
+        drafted = draft_of(tree, slug=campaign, title=title, limits=limits())
+    if drafted.runs > MOST_RUNS:
+        raise BadInput(f"{upload.filename} has more than {MOST_RUNS:,} runs; {BY_COMMAND}")
     if not drafted.evaluations:
         raise BadInput(f"there is no {NAME} in {upload.filename}, and no judgments by which one could be drafted")
     _require_short(drafted.text.encode(), upload)
@@ -120,11 +120,13 @@ def plan(upload: Received, campaign: str, manifest_text: str = "") -> ArchivePla
     Raises FileRejected with every problem, and NoManifest.
     """
     beside = store().receive(io.BytesIO(manifest_text.encode()), NAME) if manifest_text.strip() else None
-    report = _bring_in(upload, beside, campaign, keep=False)
-    return ArchivePlan(upload.filename, report, " ".join(uploads.keep(file) for file in (upload, beside) if file))
+    planned = _bring_in(upload, beside, campaign, keep=False)
+    own = {each.name: getattr(planned, each.name) for each in fields(planned)}
+    kept = " ".join(uploads.keep(file) for file in (upload, beside) if file)
+    return ArchivePlan(**own, filename=upload.filename, kept=kept)
 
 
-def bring_in(kept: str, campaign: str, field: str) -> Report:
+def bring_in(kept: str, campaign: str, field: str) -> Imported:
     """Brings in the archive that a plan names, whole or not at all; workers score its runs.
 
     Raises FileRejected with every problem, and InvalidFields for `field` where the archive is gone.
@@ -145,7 +147,7 @@ def campaign_export(slug: str) -> Response:
     return answer
 
 
-def _bring_in(upload: Received, beside: Received | None, campaign: str, *, keep: bool) -> Report:
+def _bring_in(upload: Received, beside: Received | None, campaign: str, *, keep: bool) -> Imported:
     user = actor().user_id
     with _tree(upload) as tree:
         manifest = read_manifest(_manifest(tree, upload, beside))

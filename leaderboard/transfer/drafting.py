@@ -7,15 +7,16 @@ with a folder for each period, and tables that say of each run its team and kind
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from leaderboard.campaigns.rules import Visibility
 from leaderboard.campaigns.writes import DEFAULTS
-from leaderboard.errors import BadInput, FileRejected
-from leaderboard.formats import Limits, is_archive_file, open_plain, read_judgments, read_queries, read_run
+from leaderboard.errors import FileRejected
+from leaderboard.formats import Limits, is_archive_file, open_plain, read_judgments, read_queries
 from leaderboard.formats.guessing import HEAD_BYTES, PRINTED, guess_content
 from leaderboard.formats.sanitise import shown
 from leaderboard.names import name_key, slug_of
@@ -24,12 +25,12 @@ from leaderboard.submissions.rules.selection import SystemKind
 from leaderboard.transfer.manifest import label_of_file, written
 from leaderboard.transfer.tree import Tree
 
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")  # of teams
 RUN, JUDGMENTS, QUERIES, OTHER = "run", "judgments", "queries", "other"
 HEAD_LINES = 50
 MOSTLY = 0.9  # of the first lines: judgments with a few wrong ones are judgments, and reading them names the lines
 LARGEST_TABLE = 4 << 20  # bytes
 YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-NUMBER = re.compile(r"\d+")
 SUMS = re.compile(r"([0-9a-fA-F]{32})\s+[*]?(\S.*)")
 GENERIC = {
     "runs", "run", "input", "inputs", "submissions", "submitted", "results", "qrels", "qrel", "topics", "judgments",
@@ -38,18 +39,10 @@ GENERIC = {
 RUN_COLUMNS = {"run", "runtag", "run tag", "tag", "runid", "run id"}
 TEAM_COLUMNS = {"team", "group", "organization", "organisation", "participant", "team id"}
 KIND_COLUMNS = {"runtype", "run type", "type", "kind"}
-MEASURES, GRADED = ["AP", "P@10", "RR"], ["nDCG@10", "AP", "P@10", "RR"]
 HEAD = """\
-# A draft: read it, correct it and complete it before anything is imported by it. docs/import.md says what may stand
-# here. What the files don't say:
-#
-# - campaign: visibility = "public", "private", or "draft" for its organisers only; compat = 9 where the published
-#   figures come from trec_eval 9 (or 8).
-# - team: one name may be spelled in several ways: spellings = ["UDEL", "udel_fang"].
-# - evaluation: opens_at = 2020-04-15 and closes_at = 2020-04-23T23:59:00Z. Without closes_at it stays a draft.
-#   documents = 1000 is how many the collection has: AQWV and MQWV need it.
-# - judgments: released = 2020-05-03 is when they were given out.
-# - run: date = 2020-04-23 is when it was made; kind = "manual" or "baseline", or it counts as automatic.
+# A draft: read it, correct it and complete it; docs/import.md says what may stand here. What files don't say:
+# visibility and compat (9 for figures of trec_eval 9 or 8) of the campaign; opens_at, closes_at and documents of
+# evaluations; released of judgments; date and kind of runs.
 
 """
 
@@ -89,7 +82,6 @@ def draft_of(
     slug: str = "",
     title: str = "",
     limits: Limits | None = None,
-    most_runs: int | None = None,
 ) -> Draft:
     """Drafts a manifest of a tree. Its archives of teams are unpacked for that.
 
@@ -97,9 +89,9 @@ def draft_of(
     slug, title  of a campaign that is here already, whose settings stay as they are; "": a new one is drafted
     limits       of each file of judgments or queries
 
-    Raises BadInput where there are more runs than `most_runs`, and as `Tree.unpack` does.
+    Raises as `Tree.unpack` does.
     """
-    archives = [path for path in tree.files if _is_of_teams(tree, path)]
+    archives = [path for path in tree.files if path.lower().endswith(ARCHIVES) and is_archive_file(tree.files[path])]
     for path in archives:
         tree.unpack(path)
     files: dict[str, list[str]] = {kind: [] for kind in (RUN, JUDGMENTS, QUERIES, OTHER)}
@@ -107,8 +99,6 @@ def draft_of(
         if path not in archives:
             files[_kind_of(tree, path)].append(path)
         done(1)
-    if most_runs is not None and len(files[RUN]) > most_runs:
-        raise BadInput(f"{tree.name} has more than {most_runs:,} runs; use leaderboard import-campaign")
     groups = _groups(files)
     about, used = _about_runs(tree, files[OTHER])
     left = [path for path in files[OTHER] if path not in used]
@@ -118,47 +108,28 @@ def draft_of(
     entries, graded = [], False
     for group in groups:
         entry, highest = _evaluation(tree, group, notes, limits or Limits())
-        entry["run"] = [_run(path, group, archives, about) for path in sorted(group.runs)]
+        entry["run"] = [_run(path, name, group, archives, about) for path, name in _names(tree, group.runs).items()]
         entries.append(entry)
         graded = graded or highest > 1
     _disambiguate(entries)
     runs = [run for entry in entries for run in entry["run"]]
-    if unknown := sum(run["team"] == run["system"] for run in runs):
-        notes.insert(0, f"of {counted(unknown, 'run')} nothing says the team: the draft takes the run's name for it")
-    if silent := sum("kind" not in run for run in runs):
-        notes.insert(0, f"of {counted(silent, 'run')} nothing says the kind: counted as automatic")
-    if entries:
-        notes.insert(0, "say when each evaluation opened and closed (opens_at, closes_at): without, it stays a draft")
-    measures = GRADED if graded else MEASURES
-    new: dict[str, Any] = {
-        "slug": slug_of(_title(tree.name)) or "campaign",
-        "title": _title(tree.name),
-        "visibility": Visibility.DRAFT,
-    }
-    new |= {"measures": measures, "primary_measure": measures[0], "compat": DEFAULTS["compat"]}
-    settings = {"slug": slug, "title": title} if slug else new
-    content = {"archives": archives or None, "campaign": settings, "team": _teams(runs), "evaluation": entries}
+    unknown, silent = sum(run["team"] == run["system"] for run in runs), sum(run["kind"] is None for run in runs)
+    notes.insert(0, f"{unknown:,} runs without a team, which are their own; {silent:,} without a kind: automatic")
+    notes.insert(0, "say when each evaluation opened and closed (opens_at, closes_at): without, it stays a draft")
+    measures = [*(["nDCG@10"] if graded else []), "AP", "P@10", "RR"]
+    named = {name_key(run["team"]): run["team"] for run in reversed(runs)}
+    teams = [{"name": name} for name in sorted(named.values(), key=str.lower)]
+    name, ranked = _title(tree.name), {"measures": measures, "primary_measure": measures[0]}
+    new = {"slug": slug_of(name) or "campaign", "title": name, "visibility": "draft", **ranked}
+    settings = {"slug": slug, "title": title} if slug else {**new, "compat": DEFAULTS["compat"]}
+    content = {"archives": archives or None, "campaign": settings, "team": teams, "evaluation": entries}
     return Draft(HEAD + written(content), len(entries), len(runs), tuple(notes))
 
 
-def _is_of_teams(tree: Tree, path: str) -> bool:
-    """Whether an archive holds runs, and is none itself: every zip, and tars that can't be read as one run."""
-    if not is_archive_file(tree.files[path]):
-        return False
-    try:
-        with open_plain(tree.files[path]) as text:
-            read_run(text, name=path)
-    except FileRejected:
-        return True
-    return path.lower().endswith(".zip")
-
-
 def _head(tree: Tree, path: str) -> bytes:
-    try:
-        with open_plain(tree.files[path], Limits()) as text:
-            return bytes(text.peek(HEAD_BYTES))
-    except (FileRejected, OSError):
-        return b""
+    with suppress(FileRejected, OSError), open_plain(tree.files[path], Limits()) as text:
+        return bytes(text.peek(HEAD_BYTES))
+    return b""
 
 
 def _kind_of(tree: Tree, path: str) -> str:
@@ -171,11 +142,9 @@ def _kind_of(tree: Tree, path: str) -> str:
     if not lines or guess_content(head, "run") == PRINTED:
         return OTHER
     fields = [line.split() for line in lines]
-    if all(len(row) == 6 and is_number(row[3]) and is_number(row[4]) for row in fields):
-        return RUN
-    if all(len(row) == 4 and row[2] in ("Y", "N") and is_number(row[3]) for row in fields):
-        return RUN
-    if lines[0].startswith("{") and '"score"' in lines[0]:
+    of_decisions = all(len(row) == 4 and row[2] in ("Y", "N") and is_number(row[3]) for row in fields)
+    of_scores = all(len(row) == 6 and is_number(row[3]) and is_number(row[4]) for row in fields)
+    if of_scores or of_decisions or (lines[0].startswith("{") and '"score"' in lines[0]):
         return RUN
     if sum(len(row) == 4 and (is_whole(row[3]) or row[1] in ("0", "Q0")) for row in fields) >= MOSTLY * len(fields):
         return JUDGMENTS
@@ -267,40 +236,69 @@ def _evaluation(tree: Tree, group: _Group, notes: list[str], limits: Limits) -> 
         if queries:
             there = {row.id for row in read_queries(tree.files[queries], name=queries, limits=limits)}
             if lacking := len(judged - there):
-                notes.append(
-                    f"{queries}: lacks {counted(lacking, 'judged query', 'judged queries')}, so it is left out"
-                )
+                notes.append(f"{queries}: lacks {lacking:,} of the judged queries, so it is left out")
                 queries = ""
     except FileRejected as error:
         notes.append(f"{error.name}: {error.problems[0]}: correct it, since nothing comes in before")
     if len(group.judgments) > 1:
-        some = ", ".join(group.judgments)
-        notes.append(f"{some}: taken for revisions of one evaluation's judgments; part them if they are rounds")
+        notes.append(f"{', '.join(group.judgments)}: taken for revisions of one evaluation's judgments")
     name = group.name or tree.top or tree.name
     year = next((year for text in (name, group.folder, tree.top, tree.name) if (year := YEAR.search(text))), None)
-    number = NUMBER.search(name)
+    number = re.search(r"\d+", name)
+    listed = {} if queries else _queries_listed(tree, group.runs)
+    ids = sorted(judged | listed.keys(), key=lambda query: (len(query), query) if query.isdigit() else (0, query))
     entry: dict[str, Any] = {
         "slug": slug_of(name) or "evaluation",
         "title": _title(name),
         "period": year[0] if year else _title(name),
         "period_key": int(year[0]) if year else int(number[0]) if number else 1,
         "queries": queries or None,
+        "query_ids": ids if listed.keys() - judged else None,
         "judgments": [{"file": path} for path in group.judgments],
     }
     return entry, highest
 
 
-def _run(path: str, group: _Group, archives: list[str], about: dict[tuple[str, str], dict[str, str]]) -> dict[str, Any]:
+def _queries_listed(tree: Tree, paths: list[str]) -> dict[str, None]:
+    """The queries that runs have lists for: one that an evaluation does not have would be a mistake in the run."""
+    listed: dict[str, None] = {}
+    for path in paths:
+        start = b"{"  # of a line that says no new query; runs of records are left to the import
+        with suppress(FileRejected), open_plain(tree.files[path]) as text:
+            for line in io.BufferedReader(text, 1 << 20):  # by itself it looks for each line anew
+                if not line.startswith(start) and (query := line.split(None, 1)[:1]):
+                    start = query[0] + line[len(query[0]) : len(query[0]) + 1]
+                    listed[query[0].decode(errors="replace")] = None
+    return listed
+
+
+def _names(tree: Tree, paths: list[str]) -> dict[str, str]:
+    """File -> the name of its run: the file's, or the tag in its lines where the file has that and a further ending, as
+    `bm25.judged.gz` of `bm25` has, and no other run of the evaluation is called so."""
+    names = {path: label_of_file(path) for path in sorted(paths)}
+    for path, label in names.items():
+        tag = (_head(tree, path).partition(b"\n")[0].split() or [b""])[-1].decode(errors="replace")
+        if tag and label.startswith(f"{tag}."):
+            names[path] = tag
+    times = Counter(names.values())
+    return {path: name if times[name] == 1 else label_of_file(path) for path, name in names.items()}
+
+
+def _run(
+    path: str, name: str, group: _Group, archives: list[str], about: dict[tuple[str, str], dict[str, str]]
+) -> dict[str, Any]:
     """Its table of the manifest. Without a team it is called as the run."""
-    folder, file, name = str(PurePosixPath(path).parent), PurePosixPath(path).name, label_of_file(path)
-    said = about.get((folder, name.lower())) or about.get(("", name.lower())) or {}
+    folder, file, label = str(PurePosixPath(path).parent), PurePosixPath(path).name, label_of_file(path)
+    keys = [(place, called.lower()) for place in (folder, "") for called in (label, name)]
+    said = next((about[key] for key in keys if key in about), {})
     archive = next((archive for archive in archives if path.startswith(f"{archive}/")), "")
     inside = path.removeprefix(f"{group.folder}/") if group.folder else path
     own = [part for part in PurePosixPath(inside).parts[:-1] if part.lower() not in GENERIC | {group.name.lower()}]
     own = [part for part in own if not YEAR.fullmatch(part)]
-    team = said.get("team") or (_bare(archive) if archive else own[-1] if own else name)
+    team = said.get("team") or (label_of_file(archive) if archive else own[-1] if own else name)
     sums = about.get((folder, file)) or about.get(("", path)) or {}
-    return {"file": path, "team": team, "system": name, **{key: said[key] for key in ("kind",) if key in said}, **sums}
+    run = {"file": path, "team": team, "system": name, "label": name if name != label else None}
+    return {**run, "kind": said.get("kind"), **sums}
 
 
 def _disambiguate(entries: list[dict[str, Any]]) -> None:
@@ -313,21 +311,7 @@ def _disambiguate(entries: list[dict[str, Any]]) -> None:
             entry["condition"] = entry["title"]
 
 
-def _teams(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Every team once, under the spelling that stands first; others that mean the same are listed."""
-    spelled: dict[str, dict[str, None]] = {}
-    for run in runs:
-        spelled.setdefault(name_key(run["team"]), {})[run["team"]] = None
-    names = sorted((list(names) for names in spelled.values()), key=lambda names: names[0].lower())
-    return [{"name": first, "spellings": others or None} for first, *others in names]
-
-
-def _bare(path: str) -> str:
-    """The name of an archive without its ending."""
-    return label_of_file(path).removesuffix(".zip").removesuffix(".tar")
-
-
 def _title(name: str) -> str:
-    words = re.sub(r"[\s_]+", " ", shown(_bare(name))).strip() or "Campaign"
+    words = re.sub(r"[\s_]+", " ", shown(label_of_file(name))).strip() or "Campaign"
     words = re.sub(r"(?<=[A-Za-z])(?=\d+$)", " ", words)
     return words[:1].upper() + words[1:]

@@ -97,16 +97,23 @@ class Report:
     unmatched    files of the tree that nothing in the manifest names
     """
 
-    campaign: str
-    title: str = ""
     made: list[str] = field(default_factory=list)
     there: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     imported: int = 0
     already: int = 0
     unmatched: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True, kw_only=True)
+class Imported:
+    """A campaign that was brought in, or would be. teams: those of its runs."""
+
+    campaign: str
+    title: str = ""
     evaluations: list[EvaluationPlan] = field(default_factory=list)
     teams: list[str] = field(default_factory=list)
+    report: Report = field(default_factory=Report)
 
 
 class _Problems:
@@ -156,7 +163,7 @@ def bring_in(
     limits: Limits | None = None,
     keep: bool = True,
     done: Callable[[int], None] = lambda _: None,
-) -> Report:
+) -> Imported:
     """Brings in what is missing; with `keep` False only says what that is. What is here already is left as it is.
 
     actor   gives who imports, with their present rights, in a session
@@ -166,23 +173,23 @@ def bring_in(
 
     Raises FileRejected with every problem, and NotAllowed.
     """
-    problems, report = _Problems(name), Report(manifest.campaign.slug)
+    problems, imported = _Problems(name), Imported(campaign=manifest.campaign.slug)
     for path in manifest.archives:
         with problems.at("archives"):
             tree.unpack(path)
-    runs, report.unmatched = manifest.runs(tree)
+    runs, imported.report.unmatched = manifest.runs(tree)
     uploads: dict[str, Received] = {}
     for _, run in runs:
         with problems.at(shown(run.file)):
             uploads[run.file] = _received(store, tree, run)
         done(1)
     with database.write() as session:
-        replay = _Replay(session, actor, manifest, tree, limits or Limits(), problems, report)
+        replay = _Replay(session, actor, manifest, tree, limits or Limits(), problems, imported)
         replay.everything(runs, uploads)
         problems.raise_any()
         if not keep:
             session.rollback()
-    return report
+    return imported
 
 
 def _received(store: RunStore, tree: Tree, run: RunEntry) -> Received:
@@ -237,11 +244,15 @@ class _Replay:
     tree: Tree
     limits: Limits
     problems: _Problems
-    report: Report
+    imported: Imported
     actor: Actor = field(init=False)
     now: dt.datetime = field(default_factory=present)
     teams: dict[str, Team | None] = field(default_factory=dict)
     systems: dict[tuple[int, str], System | None] = field(default_factory=dict)
+
+    @property
+    def report(self) -> Report:
+        return self.imported.report
 
     def everything(self, runs: Sequence[tuple[EvaluationEntry, RunEntry]], uploads: Mapping[str, Received]) -> None:
         """The campaign, and its evaluations in the order of the manifest."""
@@ -253,13 +264,13 @@ class _Replay:
         campaign = self.session.scalars(sa.select(Campaign).where(Campaign.slug == self.manifest.campaign.slug)).one()
         self.actor = self.rights(self.session)  # who made the campaign organises it
         require_organiser(self.actor, campaign.id)
-        self.report.title = campaign.title
+        self.imported.title = campaign.title
         for number, entry in enumerate(self.manifest.evaluation, 1):
             place = f"evaluation {number} ({shown(entry.address)})"
             own = [(run, uploads[run.file]) for evaluation, run in runs if evaluation is entry and run.file in uploads]
             with self.problems.at(place, self.session):
                 self._evaluation(campaign, entry, place, own)
-        self.report.teams = sorted({team.name for team in self.teams.values() if team is not None})
+        self.imported.teams = sorted({team.name for team in self.teams.values() if team is not None})
 
     def _campaign(self) -> None:
         entry = self.manifest.campaign
@@ -301,7 +312,7 @@ class _Replay:
                 own_source = evaluation.official_source
                 set_aside_sources(self.session, self.actor, evaluation, entry.set_aside, own_source)
         named = evaluation.title, evaluation.period, evaluation.closes_at, entry.queries
-        self.report.evaluations.append(EvaluationPlan(*named, len(entry.query_ids), len(entry.judgments), len(runs)))
+        self.imported.evaluations.append(EvaluationPlan(*named, len(entry.query_ids), len(entry.judgments), len(runs)))
 
     def _new_evaluation(self, campaign: Campaign, entry: EvaluationEntry) -> Evaluation:
         """With its form. Without a word on its closing it is a draft: published, it would take runs for good."""

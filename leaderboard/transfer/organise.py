@@ -167,13 +167,14 @@ def _planned(campaign: str, plan: ArchivePlan) -> ResponseReturnValue:
 
 def _take_in(campaign: str) -> ResponseReturnValue:
     try:
-        report = archives.bring_in(ConfirmForm().text("kept"), campaign, "archive")
+        imported = archives.bring_in(ConfirmForm().text("kept"), campaign, "archive")
     except LeaderboardError as error:
         return _refused(campaign, error)
+    report = imported.report
     already = f" {counted(report.already, 'run was', 'runs were')} there already." if report.already else ""
     score = "; workers score what is new" if report.imported else ""
     flash(f"{counted(report.imported, 'run')} brought in{score}.{already}")
-    return redirect(url_for("organise.campaign", campaign=report.campaign))
+    return redirect(url_for("organise.campaign", campaign=imported.campaign))
 
 
 def _refused(campaign: str, error: LeaderboardError) -> ResponseReturnValue:

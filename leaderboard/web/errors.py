@@ -12,7 +12,6 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTo
 
 from leaderboard.errors import LeaderboardError, NoDatabase, NoStore, Unavailable
 from leaderboard.numbers import size
-from leaderboard.web.context import CONSOLE_KEY
 from leaderboard.web.exports import FORMATS
 from leaderboard.web.request_limits import FORM_TYPES
 
@@ -113,8 +112,6 @@ def _problem(
 
 
 def _refusal(error: LeaderboardError) -> ResponseReturnValue:
-    if request.environ.get(CONSOLE_KEY):
-        raise error  # the command prints it
     if error.status == HTTPStatus.NOT_FOUND:
         return page(error.status)  # the same words for what is absent and what is hidden
     if error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:

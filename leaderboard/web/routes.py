@@ -56,7 +56,6 @@ MODULES = (
     account,
     addresses,
     tokens,
-    api,
     api_guide,
     identities,
     health,
@@ -79,6 +78,7 @@ def init_app(app: Flask) -> None:
     app.url_map.converters["int"] = RowNumber  # before the blueprints, whose addresses use it
     for module in MODULES:
         app.register_blueprint(module.blueprint)
+    api.init_app(app)
     app.jinja_env.globals.update(
         here=here, download=download, export_formats=FORMATS, pairs=zip, in_words=in_words, organise_sections=sections
     )

@@ -143,7 +143,7 @@ def test_a_file_that_is_no_queries_adds_none(
     assert "no TAB, and no id alone either" in refused("queries", "import", evaluation, file)
     assert _query_ids(database_url) == ["q1", "q2"]
     file.write_text("q3\n")
-    assert ok("queries", "import", evaluation, file) == f"run.csv: 1 query in {evaluation}\n"
+    assert ok("queries", "import", evaluation, file) == f"run.csv is taken in: {evaluation} has 3 queries\n"
     assert _query_ids(database_url) == ["q1", "q2", "q3"]
 
 

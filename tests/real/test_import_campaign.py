@@ -2,9 +2,11 @@
 
 import csv
 import json
+import tomllib
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -17,13 +19,16 @@ from leaderboard.evaluations.rules.scoring_settings import Subset
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules.states import SetState, State
 from leaderboard.teams.models import Team
+from leaderboard.transfer.manifest import written
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from tests.support.transferred import held
 
 COVID = {"nDCG@10": -5, "P@5": -4, "RBP(p=0.5, gain=scaled)": -3, "Bpref": -2, "AP": -1}  # column of NIST's table
 DL = {"AP(rel=2)": "map", "nDCG@10": "ndcg_cut_10", "RR(rel=2)": "recip_rank", "P(rel=2)@10": "P_10"}
-ROUND_1 = 'slug = "round1"\ntitle = "Round 1"\nperiod = "2020 round 1"\nopens_at = 2020-04-15\ncloses_at = 2020-04-23\n'
-ROUND_2 = 'slug = "round2"\ntitle = "Round 2"\nperiod = "2020 round 2"\nopens_at = 2020-05-04\ncloses_at = 2020-05-13\n'
+ROUNDS = [
+    {"period": "2020 round 1", "opens_at": "2020-04-15", "closes_at": "2020-04-23"},
+    {"period": "2020 round 2", "opens_at": "2020-05-04", "closes_at": "2020-05-13"},
+]
 
 
 @pytest.fixture
@@ -45,13 +50,11 @@ def command(*arguments: str | Path) -> None:
     assert call([str(one) for one in arguments]) == 0
 
 
-def completed(draft: Path, *changes: tuple[str, str]) -> Path:
+def completed(draft: Path, change: Callable[[dict[str, Any]], None]) -> Path:
     """The draft with what its files don't say."""
-    text = draft.read_text()
-    for before, after in changes:
-        assert text.count(before) == 1, before
-        text = text.replace(before, after)
-    draft.write_text(text)
+    content = tomllib.loads(draft.read_text())
+    change(content)
+    draft.write_text(written(content))
     return draft
 
 
@@ -78,16 +81,16 @@ def test_trec_covids_rounds_come_in_by_one_command_and_go_out_and_in_again(
     folder, draft = shared_data / "trec-covid", tmp_path / "trec-covid.toml"
     first = installation("first")
     command("import-campaign", folder, "--write-manifest", draft)
-    measures = ", ".join(f'"{name}"' for name in COVID)
-    manifest = completed(
-        draft,
-        ('measures = ["nDCG@10", "AP", "P@10", "RR"]\n', f"measures = [{measures}]\n"),
-        ("compat = 10\n", "compat = 9\n"),
-        ('slug = "round1"\ntitle = "Round 1"\nperiod = "Round 1"\n', ROUND_1),
-        ('slug = "round2"\ntitle = "Round 2"\nperiod = "Round 2"\n', ROUND_2),
-        ('file = "round1/BERT.gz"\n', 'file = "round1/BERT.gz"\ndate = 2020-04-22T10:30:00Z\n'),
-    )
+
+    def complete(content: dict[str, Any]) -> None:
+        content["campaign"] |= {"measures": list(COVID), "compat": 9}
+        for entry, dates in zip(content["evaluation"], ROUNDS, strict=True):
+            entry.update(dates)
+        content["evaluation"][0]["run"][0]["date"] = "2020-04-22T10:30:00Z"  # BERT's
+
+    manifest = completed(draft, complete)
     command("import-campaign", folder, "--manifest", manifest)
+    command("worker", "--once")
     found, compared = boards(first), 0
     for name in ("round1", "round2"):
         with (folder / name / "leaderboard.csv").open(newline="", encoding="utf-8-sig") as file:
@@ -107,6 +110,7 @@ def test_trec_covids_rounds_come_in_by_one_command_and_go_out_and_in_again(
     command("export", "trec-covid", "--out", tmp_path / "out.tar.gz")
     second = installation("second")
     command("import-campaign", tmp_path / "out.tar.gz")
+    command("worker", "--once")
     with closing(Database.connect(first)) as one, closing(Database.connect(second)) as other:
         before, after = held(one, "trec-covid"), held(other, "trec-covid")
     assert before == after
@@ -124,18 +128,13 @@ def test_trec_deep_learning_comes_in_by_one_command(
     folder, draft = shared_data / "trec-dl" / "2019", tmp_path / "dl.toml"
     url = installation("dl")
     command("import-campaign", folder, "--write-manifest", draft)
-    measures = ", ".join(f'"{name}"' for name in DL)
-    manifest = completed(
-        draft,
-        ('slug = "2019"\ntitle = "2019"\ndescription', 'slug = "trec-dl"\ntitle = "TREC Deep Learning"\ndescription'),
-        ('measures = ["nDCG@10", "AP", "P@10", "RR"]\n', f"measures = [{measures}]\n"),
-        ("compat = 10\n", "compat = 9\n"),
-        (
-            'slug = "2019"\ntitle = "2019"\nperiod = "2019"\n',
-            'slug = "2019-passage"\ntitle = "Passages 2019"\nperiod = "2019"\n',
-        ),
-    )
-    command("import-campaign", folder, "--manifest", manifest)
+
+    def complete(content: dict[str, Any]) -> None:
+        content["campaign"] |= {"slug": "trec-dl", "measures": list(DL), "primary_measure": "AP(rel=2)", "compat": 9}
+        content["evaluation"][0] |= {"slug": "2019-passage", "title": "Passages 2019"}
+
+    command("import-campaign", folder, "--manifest", completed(draft, complete))
+    command("worker", "--once")
     published = json.loads((folder / "nist_published.json").read_text())
     found, compared = boards(url), 0
     assert {label for _, label in found} >= {"ICT-BERT2", "ICT-CKNRM_B50", "idst_bert_p1"}

@@ -11,26 +11,19 @@ from leaderboard.access import CONSOLE
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.campaigns import writes as campaigns
-from leaderboard.campaigns.inputs import CampaignChanges
 from leaderboard.evaluations.api.form_fields import RuleChanges
-from leaderboard.evaluations.inputs import EvaluationChanges
-from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import FileRules
 from leaderboard.submissions.rules.states import State
 from tests.web.conftest import RUN, World
 from tests.web.test_api import API, Program, program
 from tests.web.test_api_submitting import send
 from tests.web.test_organise_import import without_manifest
-from tests.web.test_organise_submissions import SWITCH
 from tests.web.test_submissions import turn
 
 __all__ = ["program"]  # the fixture
 
 CAMPAIGN = f"{API}/organise/campaigns/harbour"
 EVALUATION = f"{CAMPAIGN}/evaluations/2025"
-NO_RANK = "0 of 1 system change rank"
-SEND_YES = "send yes: true with it where it is meant so, or these lines as yes, to agree to nothing else"
 BOTH = pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
 
 
@@ -70,7 +63,7 @@ def test_an_evaluation_is_made_filled_and_judged(orla: Program) -> None:
     assert [(one["number"], one["judgments"], one["note"]) for one in judged["revisions"]] == [(1, 2, "first")]
     settings = {"draft": False, "daily_quota": 3, "closes_at": "2031-01-02T00:00:00Z"}
     refused = orla.ask(new, "POST", status=400, json=settings)["fields"]["confirm"][0]
-    assert refused.startswith("With this, everybody can read of Harbour 2026 at once: texts and tags of queries.")
+    assert refused == "Harbour 2026 opens to everybody, for good: texts and tags of queries."
     changed = orla.ask(new, "POST", json=settings | {"confirm": True})
     assert (changed["values"]["draft"], changed["values"]["daily_quota"]) == (False, 3)
     assert changed["values"]["closes_at"].startswith("2031-01-02")
@@ -110,10 +103,7 @@ def test_runs_of_an_evaluation_are_scored_again_together(
     assert orla.ask(f"{EVALUATION}/retry-failed", "POST") == {"waiting": 1}
     turn(world, State.SCORED)
     assert orla.ask(f"{EVALUATION}/rescore", "POST") == {"waiting": 0}
-    said = [
-        f"With this, 1 run of 1 evaluation is scored again. {SWITCH}",
-        SEND_YES,
-    ]
+    said = ["1 run of 1 evaluation scored again; boards show the figures of before until all are."]
     measures = {"measures": ["AP", "RR"]}
     for path, body in (
         (CAMPAIGN, measures), (EVALUATION, {"relevance_level": 2}),
@@ -127,9 +117,7 @@ def test_runs_of_an_evaluation_are_scored_again_together(
     assert orla.ask(EVALUATION, "POST", json={"title": "Another"})["values"]["relevance_level"] == 1
     world.measure("AP", "P@10")
     assert orla.ask(f"{EVALUATION}/rescore", "POST") == {"waiting": 1}
-    other = [said[0].replace("1 run", "2 runs"), SEND_YES]  # what it would do no more
-    assert orla.ask(CAMPAIGN, "POST", status=400, json={**measures, "confirm": other})["fields"]["confirm"] == said
-    assert orla.ask(CAMPAIGN, "POST", json={**measures, "yes": said})["values"]["measures"] == ["AP", "RR"]
+    assert orla.ask(CAMPAIGN, "POST", json={**measures, "confirm": True})["values"]["measures"] == ["AP", "RR"]
     assert orla.ask(CAMPAIGN, "POST", json={"measures": ["AP"], "confirm": True})["values"]["measures"] == ["AP"]
     assert post(orla, f"{EVALUATION}/queries?confirm=true", "q4\tfourth\n")["total"] == 4
 
@@ -142,17 +130,13 @@ def test_another_official_source_and_a_date_that_closes_at_once_need_a_yes(
     turn(world, State.SCORED)
     official = f"{EVALUATION}/judgments/official"
     refused = orla.ask(official, "POST", status=400, json={"source": "llm"})["fields"]["confirm"]
-    assert refused == [
-        f"With this, the board of Harbour 2025 goes by the judgments of llm instead of assessors: {NO_RANK}.",
-        SEND_YES,
-    ]
+    assert refused == ["Harbour 2025: 0 of 1 system change rank, 0 the run shown."]
     assert orla.ask(f"{EVALUATION}/judgments")["official"] == "assessors"
     assert orla.ask(official, "POST", json={"source": "llm", "confirm": True})["official"] == "llm"
     past = {"closes_at": "2026-01-01T00:00:00Z"}
     refused = orla.ask(EVALUATION, "POST", status=400, json=past)["fields"]["confirm"]
     assert [one.partition(":")[0] for one in refused] == [
-        "With this, Harbour 2025 is closed at once", "With this, everybody can read at once",
-        "1 run of Harbour 2025 came after the new closing date", "send yes",
+        "Harbour 2025 closes at once", "Harbour 2025 opens to everybody, for good",
     ]  # fmt: skip
     assert orla.ask(EVALUATION)["values"]["closes_at"] is None
     assert orla.ask(EVALUATION, "POST", json={**past, "confirm": True})["values"]["closes_at"].startswith("2026-01-01")
@@ -207,10 +191,7 @@ def test_dates_are_given_with_an_offset_or_by_the_clocks_of_a_zone_and_a_clone_i
     )
 
 
-def test_every_setting_that_there_is_can_be_changed() -> None:
-    shown = {field.name for field in fields(CampaignChanges)}
-    assert shown == set(campaigns.CHANGEABLE) - {"simulated"}  # what the demonstration says of itself
-    assert {field.name for field in fields(EvaluationChanges)} == set(evaluations.CHANGEABLE)
+def test_every_rule_for_files_that_there_is_can_be_changed() -> None:
     rules = {field.name for field in fields(FileRules)} - {"documents", "documents_sha256"}  # those of a list: a file
     assert {field.name for field in fields(RuleChanges)} == rules
 
@@ -335,10 +316,10 @@ def test_a_campaign_is_taken_out_as_an_archive_and_brought_in_again(
     bare = {"archive": (io.BytesIO(without_manifest()), "bare.tar.gz")}
     draft = orla.ask(f"{CAMPAIGN}/import/draft", "POST", data=bare)
     assert (draft["evaluations"], draft["runs"]) == (1, 2)
-    assert "README: not recognised as anything" in draft["notes"]
+    assert "1 file not recognised as anything: README" in draft["notes"]
     data = {"archive": (io.BytesIO(without_manifest()), "bare.tar.gz")}
     assert "no file manifest.toml" in str(orla.ask(f"{CAMPAIGN}/import/preview", "POST", status=400, data=data))
-    text = draft["text"].replace("# closes_at = YYYY-MM-DDTHH:MM:SSZ", "documents = 1000")
+    text = draft["text"].replace("period_key = 1", "period_key = 1\ndocuments = 1000")
     data = {"archive": (io.BytesIO(without_manifest()), "bare.tar.gz"), "manifest": text}
     completed = orla.ask(f"{CAMPAIGN}/import/preview", "POST", data=data)
     assert [one["runs"] for one in completed["evaluations"]] == [2]
@@ -363,7 +344,6 @@ def test_a_token_that_may_not_organise_or_is_of_no_organiser_finds_nothing(
     [
         (EVALUATION, {"documents": "many"}, "documents"),
         (EVALUATION, {"documents": 10**30}, "documents"),
-        (EVALUATION, {"closes_at": "2031-01-02T00:00:00"}, "closes_at"),
         (EVALUATION, {"id": 7}, "id"),
         (EVALUATION, {"title": 5, "draft": "no", "grace_seconds": -1}, "draft"),
         (CAMPAIGN, {"links": [["one"]]}, "links"),

@@ -210,18 +210,18 @@ def test_a_run_that_is_most_likely_a_slip_is_taken_with_a_yes_only_and_nothing_o
         answer = send(ada, key="k1", **FIELDS)
         assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert answer.json is not None
-    assert list(answer.json["fields"]) == ["yes"]
-    [warning] = answer.json["fields"]["yes"]
+    assert list(answer.json["fields"]) == ["confirm"]
+    [warning] = answer.json["fields"]["confirm"]
     assert "neither decisions nor a threshold θ" in warning
-    assert "yes=yes" in answer.json["detail"]
+    assert "confirm=yes" in answer.json["detail"]
     assert (count(world), rows(world, StagedRun), rows(world, Arrival), used(world)) == (0, 0, 0, 0)
     assert files_in(app) == []
     assert ada.send(f"{API}/sendings/k1").status_code == 404
-    assert send(ada, key="k1", **FIELDS, yes="yes").status_code == 201
+    assert send(ada, key="k1", **FIELDS, confirm="yes").status_code == 201
     assert send(ada, key="k1", **FIELDS).status_code == 200  # sent before, with or without a yes
     twin = send(ada, key="k2", **FIELDS, threshold="0.75").json
     assert twin is not None
-    assert "Your team has submitted a file with the same text before" in twin["fields"]["yes"][0]
+    assert "Your team has submitted a file with the same text before" in twin["fields"]["confirm"][0]
     assert count(world) == 1
 
 
@@ -254,7 +254,7 @@ def test_who_names_a_system_that_is_not_there_is_told_how_to_make_one(ada: Progr
 def test_a_file_that_would_be_rejected_is_refused_with_its_problems_and_not_kept(
     app: Flask, ada: Program, world: World, content: str, says: str
 ) -> None:
-    answer = send(ada, content, **FIELDS, yes="yes")
+    answer = send(ada, content, **FIELDS, confirm="yes")
     assert answer.status_code == 400
     assert answer.json is not None
     assert says in answer.json["fields"]["run"][0]
@@ -276,11 +276,11 @@ def test_an_answer_that_tells_of_queries_beside_those_shown_counts_as_a_rejected
     assert used(world) == 1
     doubtful = send(ada, hidden, **FIELDS).json
     assert doubtful is not None
-    assert set(doubtful["fields"]) == {"yes"}
+    assert set(doubtful["fields"]) == {"confirm"}
     assert used(world) == 2
     wrong_form = send(ada, hidden, **FIELDS, designation="best").json
     assert wrong_form is not None
-    assert set(wrong_form["fields"]) == {"designation", "yes"}
+    assert set(wrong_form["fields"]) == {"designation", "confirm"}
     assert used(world) == 3
     assert send(ada, hidden, **FIELDS, threshold="0.75").status_code == 201
     assert (used(world), rows(world, Arrival)) == (4, 0)
@@ -355,7 +355,7 @@ def test_mistakes_in_the_form_of_every_kind_are_named_at_once_with_the_file_and_
     assert send(ada, **FIELDS, **{"answer-model": "dense"}).status_code == 201
     twin = send(ada, **FIELDS).json
     assert twin is not None
-    assert set(twin["fields"]) == {"answer-model", "yes"}
+    assert set(twin["fields"]) == {"answer-model", "confirm"}
 
 
 @pytest.mark.parametrize("other", [{"threshold": "0.5"}, {"run": f"{RUN}q3 Q0 d9 2 0.1 a\n"}])

@@ -1,6 +1,5 @@
 """The organiser's page of what a submission form asks."""
 
-import html
 import io
 import re
 from collections.abc import Callable
@@ -75,7 +74,7 @@ def test_answers_that_are_there_are_shown_to_more_readers_after_a_yes_only(
     organiser.post(f"{PAGE}/field", **FIELD)
     sent = {"system": str(world.system.id), "designation": "contrastive", "answer-model": "dense"}
     assert participant.send("/campaigns/harbour/2025/submit", RUN, **sent).status_code == 302
-    words = "With this, everyone who sees whose run it is sees 1 answer to “Kind of &lt;model&gt;”, given for the run"
+    words = "Harbour 2025: 1 answer shown to more readers, for good."
     asked = organiser.post(f"{PAGE}/field", **FIELD, **SHOWN)
     assert (asked.status_code, words in asked.text, "Nothing is changed yet." in asked.text) == (200, True, True)
     assert 'value="everyone" selected' in asked.text or 'selected value="everyone"' in asked.text
@@ -89,15 +88,10 @@ def test_answers_that_are_there_are_shown_to_more_readers_after_a_yes_only(
     orla, own = program("orla", Scope.ORGANISE), f"{API}/organise/campaigns/harbour/evaluations/2025/form"
     wider = {"key": "model", "shown_to": "everyone", "column": True}
     refused = orla.ask(f"{own}/fields", "POST", status=400, json=wider)["fields"]["confirm"]
-    assert refused[0].startswith("With this, everyone who sees whose run it is sees 1 answer to “Kind of <model>”")
-    assert refused[1:] == [
-        "With this, the board has 1 answer to “Kind of <model>”, given before, as a column.",
-        "send yes: true with it where it is meant so, or these lines as yes, to agree to nothing else",
-    ]
+    assert refused == [words]
     orla.ask(f"{own}/copy", "POST", status=400, json={"source": "2026"})
     assert form_fields(evaluation(world))[0].shown_to is ShownTo.ORGANISERS
-    [agreed] = re.findall(r'name="agreed" value="([^"]+)"', asked.text)
-    again = organiser.post(f"{PAGE}/field", **FIELD, **SHOWN, agreed=html.unescape(agreed))
+    again = organiser.post(f"{PAGE}/field", **FIELD, **SHOWN, confirm="yes")
     assert (again.location, form_fields(evaluation(world))[0].column) == (PAGE, True)
     orla.ask(f"{own}/fields", "POST", json={"key": "model", "shown_to": "organisers", "column": False, "filter": False})
     assert orla.ask(f"{own}/fields", "POST", json={**wider, "confirm": True})["fields"][0]["field"]["column"]
@@ -177,13 +171,10 @@ def test_a_doubtful_list_of_documents_is_counted_against_what_is_known_and_needs
     ):
         assert words in asked.text
     assert file_rules(evaluation(world)).documents == 0
-    kept, agreed = (re.search(rf'name="{name}"[^>]*value="([^"]+)"', asked.text) for name in ("kept", "agreed"))
+    kept = re.search(r'name="kept"[^>]*value="([^"]+)"', asked.text)
     assert kept is not None
-    assert agreed is not None
-    changed = send_list(organiser, b"", kept=kept[1], agreed="something else")
-    assert (changed.status_code, file_rules(evaluation(world)).documents) == (200, 0)
-    assert send_list(organiser, b"", kept="x", agreed=agreed[1]).status_code == 400
-    assert send_list(organiser, b"", kept=kept[1], agreed=agreed[1]).location == PAGE
+    assert send_list(organiser, b"", kept="x", confirm="yes").status_code == 400
+    assert send_list(organiser, b"", kept=kept[1], confirm="yes").location == PAGE
     assert file_rules(evaluation(world)).documents == 2
     room = organiser.get("/organise/harbour/2025")
     assert "The list of documents has 2 documents, and the collection 100 (N_total)." in room

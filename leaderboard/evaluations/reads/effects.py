@@ -88,7 +88,9 @@ def effects(
         lines += _opened(session, evaluation, before, after)
         if before.ranked_by != after.ranked_by:
             places = _places(session, actor, evaluation, now)
-            lines += _moved(evaluation.title, _places(committed, actor, stored_evaluation, now), places)
+            places_before = _places(committed, actor, stored_evaluation, now)
+            other_source = stored_evaluation.official_source != evaluation.official_source  # the figures are others too
+            lines += _moved(evaluation.title, places_before, places, always=other_source)
         if before.fields != after.fields:
             lines += _answers_shown(session, evaluation, before.fields, after.fields)
     return tuple(lines)
@@ -180,19 +182,14 @@ def _places(session: Session, actor: Actor, evaluation: Evaluation, now: dt.date
     return {(run.system_id, run.late): (run.submission_id, found.get(run.submission_id)) for run in selected}
 
 
-def _moved(
-    title: str,
-    before: dict[tuple[int, bool], tuple[int, int | None]],
-    after: dict[tuple[int, bool], tuple[int, int | None]],
-) -> Iterator[str]:
+def _moved(title: str, before: Places, after: Places, *, always: bool) -> Iterator[str]:
     none = (0, None)
     both = before.keys() | after.keys()
-    systems, moved = len({system for system, _ in both}), {
-        system for system, late in both if before.get((system, late), none)[1] != after.get((system, late), none)[1]
-    }  # fmt: skip
-    other_runs = {system for system, late in both
-                  if before.get((system, late), none)[0] != after.get((system, late), none)[0]}  # fmt: skip
-    if moved or other_runs:
+    systems = len({system for system, _ in both})
+    other_runs, moved = (
+        {place[0] for place in both if before.get(place, none)[part] != after.get(place, none)[part]} for part in (0, 1)
+    )
+    if moved or other_runs or (always and both):
         yield f"{title}: {len(moved):,} of {counted(systems, 'system')} change rank, {len(other_runs):,} the run shown."
 
 

@@ -27,8 +27,9 @@ MOST_CHOICES = 50
 # What forms, programs and commands call the parts of every submission: a field of one of these names would be another.
 RESERVED = frozenset(
     {
-        "agree", "agreement", "agreements", "answer", "answers", "beside", "designation", "evaluation", "file", "kept",
-        "label", "new_system", "notes", "run", "stand", "system", "system_name", "team", "threshold", "version", "yes",
+        "agree", "agreement", "agreements", "answer", "answers", "beside", "confirm", "designation", "evaluation",
+        "file", "kept", "label", "new_system", "notes", "run", "stand", "system", "system_name", "team", "threshold",
+        "version", "yes",
     }
 )  # fmt: skip
 KEY = re.compile(r"[a-z][a-z0-9_-]{0,39}")

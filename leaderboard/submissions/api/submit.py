@@ -54,8 +54,8 @@ class Run(msgspec.Struct):
     """A run as it is sent: the fields first, then the file.
 
     Beside these, answers to the evaluation's own fields are called `answer-…`, and agreements are accepted with
-    `agreement-…` = the number of the version that you read. beside: a YAML file with metadata of the run. yes: yes, to
-    a run that is meant so though it is most likely a slip.
+    `agreement-…` = the number of the version that you read. beside: a YAML file with metadata of the run. confirm: yes,
+    to a run that is meant so though it is most likely a slip.
     """
 
     team: str
@@ -68,7 +68,7 @@ class Run(msgspec.Struct):
     label: str = ""
     notes: str = ""
     version: str = ""
-    yes: str = "no"
+    confirm: str = "no"
     beside: bytes = b""
 
     further: ClassVar[Mapping[str, Any]] = {  # patterns of names that an evaluation makes, for the document
@@ -111,7 +111,7 @@ def submit_run(campaign: str, evaluation: str) -> SubmissionStatus:
     last. With a header `Idempotency-Key` a second try answers with the first one's submission and takes no second run;
     another file, team, system, θ or other answers under the same key are refused (409).
     A file that would be rejected is refused with its problems (`fields.run`), and a run that is most likely a slip with
-    warnings (`fields.yes`), unless `yes` is yes: nothing of it is kept.
+    warnings (`fields.confirm`), unless `confirm` is yes: nothing of it is kept.
     """
     page = read(submitting, campaign, evaluation)
     key = _key()
@@ -242,7 +242,7 @@ def _received(evaluation_id: int, place: Place, key: str | None) -> tuple[upload
 def _require_sound(
     evaluation_id: int, place: Place, key: str | None, posted: uploads.Posted, upload: Received, path: Path
 ) -> None:
-    """Raises InvalidFields with all that is wrong with the form and the file, and Doubtful where only a yes is lacking.
+    """Raises InvalidFields with all that is wrong with the form and the file, and Doubtful for what is to be confirmed.
 
     So nothing of either is kept, and mistakes in the form cost nothing. But an answer that tells of queries which the
     sender may not know of costs what the worker's verdict would: the file counts among the person's rejected ones.
@@ -265,7 +265,7 @@ def _require_sound(
         if found.tells_of_hidden:
             unless_sound.callback(count_rejected, evaluation_id, posted.received_at, place)
         try:
-            require_sound(found, yes=fields.get("yes") in YES)
+            require_sound(found, yes=fields.get("confirm") in YES)
         except InvalidFields as error:
             if not wrong.fields:
                 raise

@@ -70,7 +70,7 @@ ADDED: dict[type, Mapping[str, Any]] = {
     BoardRow: {"may_be_best": bool | None},
     Entry: {"name": str},
     SystemLabel: {"is_anonymous": bool},
-    QueryChanges: {"is_nothing": bool},
+    QueryChanges: {"is_nothing": bool, "described": int},
     JudgmentChanges: {"would_be_refused": bool, "is_nothing": bool, "state": str},
     Effect: {"seen": str},
     Merging: {"seen": str},

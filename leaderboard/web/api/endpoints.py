@@ -142,9 +142,12 @@ def _given(kind: Any) -> Any:
 
 
 def register(blueprint: Blueprint, modules: Sequence[str]) -> None:
-    """Every endpoint as a route of the blueprint, those of each module together, in this order."""
-    ENDPOINTS.sort(key=lambda one: modules.index(one.function.__module__))
+    """The endpoints of these modules as routes of the blueprint, in this order."""
+    order = {module: place for place, module in enumerate(modules)}
+    ENDPOINTS.sort(key=lambda endpoint: order.get(endpoint.function.__module__, len(order)))
     for endpoint in ENDPOINTS:
+        if endpoint.function.__module__ not in order:
+            continue
         view = partial(_answer, endpoint)
         blueprint.add_url_rule(endpoint.address, endpoint.name, view, methods=[endpoint.method])
 

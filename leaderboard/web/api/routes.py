@@ -1,39 +1,41 @@
 """The API: what the site's pages show and do, for programs, at `/api/v1`; its document at `/api/v1/openapi.json`.
 
-An endpoint is a function in one of `MODULES`, under `get` or `post` of `endpoints`; nothing else has to be written.
+An endpoint is a function in one of `MODULES`, under `get` or `post` of `endpoints`; nothing else has to be written. The
+modules are imported when they are needed: a command needs those of its own subject only.
 """
 
-from flask import Blueprint
+from collections.abc import Sequence
+from importlib import import_module
 
-from leaderboard.audit import api as trail
-from leaderboard.boards import api as reading
-from leaderboard.campaigns.api import campaigns
-from leaderboard.campaigns.api import organisers as people
-from leaderboard.evaluations.api import evaluations
-from leaderboard.evaluations.api import form_fields as forms
-from leaderboard.history import api as stood
-from leaderboard.judgments.api import judgments, published, queries
-from leaderboard.submissions.api import checks as checking
-from leaderboard.submissions.api import organised as all_runs
-from leaderboard.submissions.api import runs
-from leaderboard.submissions.api import submit as submitting
-from leaderboard.teams.api import organised_systems as all_systems
-from leaderboard.teams.api import organised_teams as all_teams
-from leaderboard.teams.api import systems, teams
-from leaderboard.transfer import api as archives
-from leaderboard.web.api import bearer, document, endpoints
-from leaderboard.web.compression import offer
-from leaderboard.web.security import csrf
+from flask import Blueprint, Flask
 
-# Imported: each adds its endpoints; in the order in which its page lists them.
+# In the order in which their page lists them.
 MODULES = (
-    reading, stood, published, checking, submitting, runs, teams, systems,
-    campaigns, evaluations, forms, queries, judgments, all_runs, all_systems, all_teams, people, trail, archives,
+    "reading", "stood", "published", "checking", "submitting", "runs", "teams", "systems",
+    "organising.campaigns", "organising.evaluations", "organising.forms", "organising.queries", "organising.judgments",
+    "organising.runs", "organising.systems", "organising.teams", "organising.people", "organising.trail",
+    "organising.archives",
 )  # fmt: skip
 
-blueprint = Blueprint("api", __name__, url_prefix=endpoints.PREFIX)
-blueprint.before_request(bearer.identify)
-blueprint.after_request(offer)
-endpoints.register(blueprint, [module.__name__ for module in MODULES])
-blueprint.add_url_rule("/openapi.json", "openapi", document.serve)
-csrf.exempt(blueprint)  # no cookie says who asks here, so no other site can ask in somebody's name
+
+def init_app(app: Flask) -> None:
+    from leaderboard.web.api import document
+    from leaderboard.web.compression import offer
+    from leaderboard.web.security import csrf
+
+    made = make_blueprint()
+    made.after_request(offer)
+    made.add_url_rule("/openapi.json", "openapi", document.serve)
+    csrf.exempt(made)  # no cookie says who asks here, so no other site can ask in somebody's name
+    app.register_blueprint(made)
+
+
+def make_blueprint(modules: Sequence[str] = MODULES) -> Blueprint:
+    """The blueprint with the endpoints of these modules."""
+    from leaderboard.web.api import bearer, endpoints
+
+    names = [import_module(f"{__name__}.{module}").__name__ for module in modules]
+    made = Blueprint("api", __name__, url_prefix=endpoints.PREFIX)
+    made.before_request(bearer.identify)
+    endpoints.register(made, names)
+    return made

@@ -1,0 +1,12 @@
+"""The settings of evaluations, as they are declared."""
+
+from pathlib import Path
+
+from leaderboard.declared.tables import table_of
+from leaderboard.evaluations.inputs import EvaluationSettings
+
+DOCS = Path(__file__).parents[2] / "docs" / "organising.md"
+
+
+def test_the_docs_have_the_settings_as_they_are_declared() -> None:
+    assert table_of(EvaluationSettings) in DOCS.read_text(encoding="utf-8")
