@@ -221,7 +221,7 @@ def import_judgment_file(
     if preview:
         with reading() as session:
             found = find_evaluation(session, CONSOLE, *evaluation)
-            changes = judgment_changes(session, found, read, read_known, aspects, source)
+            changes = judgment_changes(session, found, read, read_known, aspects, source=source)
         click.echo("\n".join([*_judgment_changes_in_words(changes), "nothing was written"]))
         if changes.would_be_refused:
             click.get_current_context().exit(1)
