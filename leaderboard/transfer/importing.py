@@ -388,7 +388,8 @@ class _Replay:
             except InvalidFields:
                 if is_last:
                     raise
-                revision = import_judgments(self.session, self.actor, evaluation, *given, **dated, with_set=False)
+                dated["with_set"] = False
+                revision = import_judgments(self.session, self.actor, evaluation, *given, **dated)
             words = f"{counted(revision.judgments, 'judgment')} of {evaluation.title}, revision {revision.number}"
             self.report.made.append(words)
 

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -88,7 +88,12 @@ def import_judgments(
     session.flush()
     _insert_rows(session, revision, numbers, judgments, known, subtopics)
     revision.finished_at = present()
-    counts = {"revision": revision.number, "source": source, "judgments": len(judgments), "sha256": sha256}
+    counts: dict[str, Any] = {
+        "revision": revision.number,
+        "source": source,
+        "judgments": len(judgments),
+        "sha256": sha256,
+    }
     record(session, actor, "import judgments", evaluation, **counts)
     if settings.get("with_set", True):
         make_set(session, actor, evaluation)
