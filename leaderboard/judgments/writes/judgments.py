@@ -88,13 +88,8 @@ def import_judgments(
     session.flush()
     _insert_rows(session, revision, numbers, judgments, known, subtopics)
     revision.finished_at = present()
-    counts: dict[str, Any] = {
-        "revision": revision.number,
-        "source": source,
-        "judgments": len(judgments),
-        "sha256": sha256,
-    }
-    record(session, actor, "import judgments", evaluation, **counts)
+    counts: dict[str, Any] = {"revision": revision.number, "judgments": len(judgments)}
+    record(session, actor, "import judgments", evaluation, source=source, sha256=sha256, **counts)
     if settings.get("with_set", True):
         make_set(session, actor, evaluation)
     return revision
