@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -88,8 +88,10 @@ def import_judgments(
     session.flush()
     _insert_rows(session, revision, numbers, judgments, known, subtopics)
     revision.finished_at = present()
-    counts: dict[str, Any] = {"revision": revision.number, "judgments": len(judgments)}
-    record(session, actor, "import judgments", evaluation, source=source, sha256=sha256, **counts)
+    record(
+        session, actor, "import judgments", evaluation, revision=revision.number, source=source,
+        judgments=len(judgments), sha256=sha256,
+    )  # fmt: skip
     if settings.get("with_set", True):
         make_set(session, actor, evaluation)
     return revision
