@@ -87,7 +87,7 @@ def import_judgment_file(
             tell_repeats(path.name, judged)
     with writing() as session:
         found = find_evaluation(session, CONSOLE, *evaluation)
-        revision = import_judgments(session, CONSOLE, found, read, note, read_known, aspects, source)
+        revision = import_judgments(session, CONSOLE, found, read, note, read_known, aspects, source=source)
         beside = "" if revision.source == found.official_source else f", by {revision.source}"
     held = "1 judgment is" if len(read) == 1 else f"{len(read):,} judgments are"
     beside += "" if aspects is None else f", with {len(aspects):,} of subtopics"

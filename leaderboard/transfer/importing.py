@@ -44,7 +44,7 @@ from leaderboard.formats.file_rules import document_list
 from leaderboard.formats.guessing import HEAD_BYTES, guess_content
 from leaderboard.formats.plain_text import beginning
 from leaderboard.formats.sanitise import shown
-from leaderboard.judgments.writes.judgments import import_judgments
+from leaderboard.judgments.writes.judgments import RevisionSettings, import_judgments
 from leaderboard.judgments.writes.queries import exclude_queries, import_queries, set_split
 from leaderboard.judgments.writes.sources import set_aside_sources
 from leaderboard.names import name_key, slug_of
@@ -390,15 +390,17 @@ class _Replay:
     ) -> None:
         """A revision that lacks what a measure of today needs had a board without it: that does not come back."""
         judged, known, subtopics = read
-        given = judged, entry.note, known, subtopics, entry.source or None, entry.released
+        given = judged, entry.note, known, subtopics
+        dated: RevisionSettings = {"source": entry.source or None, "released_at": entry.released}
         with self.problems.at(where, self.session):
             try:
                 with self.session.begin_nested():
-                    revision = import_judgments(self.session, self.actor, evaluation, *given)
+                    revision = import_judgments(self.session, self.actor, evaluation, *given, **dated)
             except InvalidFields:
                 if is_last:
                     raise
-                revision = import_judgments(self.session, self.actor, evaluation, *given, with_set=False)
+                dated["with_set"] = False
+                revision = import_judgments(self.session, self.actor, evaluation, *given, **dated)
             words = f"{counted(revision.judgments, 'judgment')} of {evaluation.title}, revision {revision.number}"
             self.report.made.append(words)
 

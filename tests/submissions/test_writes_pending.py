@@ -11,7 +11,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.models import Arrival, PersonalUse, StagedRun, Submission
 from leaderboard.submissions.writes import pending as staging
 from leaderboard.submissions.writes import submissions
-from leaderboard.submissions.writes.pending import Given
+from leaderboard.submissions.writes.pending import Given, Sent
 from leaderboard.teams.models import System, Team
 from tests.support.refused import refused
 from tests.support.world import RUN, World
@@ -25,7 +25,7 @@ def stage(world: World, text: str = RUN, **given: Any) -> int:
             session, world.ada, evaluation, team, begun_at=now, now=now, expires_at=now + dt.timedelta(hours=1)
         )
         staged = staging.stage(
-            session, world.ada, evaluation, team, upload, Given(None, **{"new_system": "Heron", **given}),
+            session, world.ada, evaluation, Sent(team.id, upload, Given(None, **{"new_system": "Heron", **given})),
             begun_at=now, received_at=now, place=place, now=now,
         )  # fmt: skip
         return staged.id

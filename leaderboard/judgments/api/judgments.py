@@ -96,7 +96,7 @@ def add_judgments(campaign: str, evaluation: str) -> judgment_file.OrganisedJudg
         files, found = sent.files, evaluation_here(session, campaign, evaluation)
         with file_of("judgments"):
             import_judgments(
-                session, actor(), found, files.judgments, sent.note, files.known, files.subtopics, sent.source
+                session, actor(), found, files.judgments, sent.note, files.known, files.subtopics, source=sent.source
             )
     return read(judgment_file.organised_judgments, campaign, evaluation)
 

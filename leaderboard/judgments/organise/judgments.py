@@ -133,7 +133,7 @@ def take_in(campaign: str, evaluation: str) -> ResponseReturnValue:
         with writing() as session:
             revision = import_judgments(
                 session, actor(), evaluation_here(session), files.judgments, form.text("note"), files.known,
-                files.subtopics, source,
+                files.subtopics, source=source,
             )  # fmt: skip
             said = f"Revision {revision.number} holds {revision.judgments:,} judgments by {revision.source}."
     except LeaderboardError as error:

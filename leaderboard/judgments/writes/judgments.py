@@ -1,7 +1,8 @@
 """Judgments: every import is a numbered revision that never changes, and re-scores what there is."""
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TypedDict, Unpack
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -24,6 +25,17 @@ from leaderboard.worker.writes.scoring_sets import make_set
 ROWS_AT_ONCE = 5000
 
 
+class RevisionSettings(TypedDict, total=False):
+    """source       whose judgments these are, a short name such as `llm`; the official source's when not given
+    released_at  when these were given out, where that was before they came here
+    with_set     False: others follow at once, and no run is scored by these
+    """
+
+    source: str | None
+    released_at: dt.datetime | None
+    with_set: bool
+
+
 def import_judgments(
     session: Session,
     actor: Actor,
@@ -32,20 +44,13 @@ def import_judgments(
     note: str = "",
     known: Judgments | None = None,
     subtopics: SubtopicJudgments | None = None,
-    source: str | None = None,
-    released_at: dt.datetime | None = None,
-    *,
-    with_set: bool = True,
+    **settings: Unpack[RevisionSettings],
 ) -> JudgmentRevision:
     """A new revision of the evaluation's judgments, with the scoring set that follows from it.
-
-    source  whose judgments these are, a short name such as `llm`; the official source's when not given
 
     known  the documents that the user knew already, per query (Coverage and Novelty need them); grades don't matter
     subtopics  documents judged for one aspect of a query each, which measures of diversity need; the judgments of
         whole queries stay what `judgments` says
-    released_at  when these were given out, where that was before they came here
-    with_set  False: others follow at once, and no run is scored by these
 
     Raises Conflict when the evaluation has no queries yet or nothing differs from the source's newest revision,
     FileRejected when it lacks some of the queries, InvalidFields when a query's relevant documents are the whole
@@ -54,7 +59,8 @@ def import_judgments(
     note = checked_text(note, LONGEST_REASON, "note")
     require_organiser(actor, evaluation.campaign_id)
     evaluation = locked(session, Evaluation, evaluation.id)
-    source = evaluation.official_source if source is None else checked_slug(source, "source")
+    named, released_at = settings.get("source"), settings.get("released_at")
+    source = evaluation.official_source if named is None else checked_slug(named, "source")
     sha256 = revision_sha256(judgments, known, subtopics)
     for refused in refusals(session, evaluation, judgments, known, subtopics, source, sha256):
         raise refused
@@ -80,52 +86,40 @@ def import_judgments(
     )
     session.add(revision)
     session.flush()
-    _insert(
-        session,
-        Judgment,
-        (
-            {"revision_id": revision.id, "query_id": numbers[query], "document": document, "grade": grade}
-            for query, document, grade in rows_of(judgments)
-        ),
-    )
-    if known is not None:
-        _insert(
-            session,
-            KnownDocument,
-            (
-                {"revision_id": revision.id, "query_id": numbers[query], "document": document}
-                for query, document, _ in rows_of(known)
-            ),
-        )
-    if subtopics is not None:
-        _insert(
-            session,
-            SubtopicJudgment,
-            (
-                {
-                    "revision_id": revision.id,
-                    "query_id": numbers[query],
-                    "subtopic": subtopic,
-                    "document": document,
-                    "grade": grade,
-                }
-                for query, subtopic, document, grade in rows_of_subtopics(subtopics)
-            ),
-        )
+    _insert_rows(session, revision, numbers, judgments, known, subtopics)
     revision.finished_at = present()
     record(
-        session,
-        actor,
-        "import judgments",
-        evaluation,
-        revision=revision.number,
-        source=source,
-        judgments=len(judgments),
-        sha256=sha256,
-    )
-    if with_set:
+        session, actor, "import judgments", evaluation, revision=revision.number, source=source,
+        judgments=len(judgments), sha256=sha256,
+    )  # fmt: skip
+    if settings.get("with_set", True):
         make_set(session, actor, evaluation)
     return revision
+
+
+def _insert_rows(
+    session: Session,
+    revision: JudgmentRevision,
+    numbers: Mapping[str, int],
+    judgments: Judgments,
+    known: Judgments | None,
+    subtopics: SubtopicJudgments | None,
+) -> None:
+    """The revision's rows. numbers: the id of each query, by its external id."""
+    own = {"revision_id": revision.id}
+    _insert(session, Judgment, (
+        {**own, "query_id": numbers[query], "document": document, "grade": grade}
+        for query, document, grade in rows_of(judgments)
+    ))  # fmt: skip
+    if known is not None:
+        _insert(session, KnownDocument, (
+            {**own, "query_id": numbers[query], "document": document} for query, document, _ in rows_of(known)
+        ))  # fmt: skip
+    if subtopics is not None:
+        _insert(session, SubtopicJudgment, (
+            {**own, "query_id": numbers[query], "subtopic": subtopic, "document": document, "grade": grade}
+            for query, subtopic, document, grade in rows_of_subtopics(subtopics)
+        ))  # fmt: skip
 
 
 def _insert(

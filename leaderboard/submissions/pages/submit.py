@@ -334,7 +334,9 @@ def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> Response
             return redirect(url_for("submissions.show", submission=run.id))
         with writing() as session:
             evaluation, own = session.get_one(Evaluation, page.evaluation.id), session.get_one(Team, team)
-            staged = staging.stage(session, actor(), evaluation, own, upload, given, now=clock(), **moments)
+            staged = staging.stage(
+                session, actor(), evaluation, staging.Sent(own.id, upload, given), now=clock(), **moments
+            )
     except LeaderboardError as error:
         if found is not None and found.tells_of_hidden:
             count_rejected(page.evaluation.id, posted.received_at, place)

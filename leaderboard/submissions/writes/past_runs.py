@@ -21,7 +21,7 @@ from leaderboard.store import Received
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules.selection import Designation
 from leaderboard.submissions.writes import quotas
-from leaderboard.submissions.writes.submissions import checked_words
+from leaderboard.submissions.writes.submissions import checked_words, file_columns
 from leaderboard.teams.models import Membership, System, Team
 from leaderboard.teams.reads.find import merged_system
 from leaderboard.teams.writes.pseudonyms import ensure_pseudonym
@@ -88,12 +88,7 @@ def import_run(
         evaluation_id=evaluation.id,
         team_id=system.team_id,
         system_id=system.id,
-        filename=upload.filename,
-        sha256=upload.sha256,
-        md5=upload.md5,
-        text_sha256=upload.text_sha256,
-        size=upload.size,
-        text_size=upload.text_size,
+        **file_columns(upload),
         begun_at=received_at,
         received_at=received_at,
         imported_at=now,

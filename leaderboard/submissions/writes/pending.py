@@ -78,7 +78,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What was sent of a run that waits no longer, for a form that comes back filled in with it."""
+    """What was sent of a run that waits."""
 
     team_id: int
     upload: Received
@@ -89,9 +89,7 @@ def stage(
     session: Session,
     actor: Actor,
     evaluation: Evaluation,
-    team: Team,
-    upload: Received,
-    given: Given,
+    sent: Sent,
     *,
     begun_at: dt.datetime,
     received_at: dt.datetime,
@@ -118,12 +116,12 @@ def stage(
         session.execute(sa.update(Arrival).where(Arrival.id == place).values(expires_at=expires_at))
     staged = StagedRun(
         user_id=actor.user_id,
-        team_id=team.id,
+        team_id=sent.team_id,
         evaluation_id=evaluation.id,
         arrival_id=place,
-        sha256=upload.sha256,
-        upload=asdict(upload),
-        given={**asdict(given), "accepted": list(given.accepted)},
+        sha256=sent.upload.sha256,
+        upload=asdict(sent.upload),
+        given={**asdict(sent.given), "accepted": list(sent.given.accepted)},
         begun_at=begun_at,
         received_at=received_at,
         expires_at=expires_at,

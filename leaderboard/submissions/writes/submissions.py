@@ -7,7 +7,7 @@ the queue.
 import datetime as dt
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -93,32 +93,9 @@ def hold_place(
     return quotas.hold(session, evaluation, team.id, actor.user_id, now, expires_at)
 
 
-def submit(
-    session: Session,
-    actor: Actor,
-    evaluation: Evaluation,
-    team: Team,
-    *,
-    system: System | NewSystem,
-    upload: Received,
-    designation: Designation = Designation.CONTRASTIVE,
-    stand: bool = False,
-    threshold: float | None = None,
-    label: str = "",
-    notes: str = "",
-    version: str = "",
-    answers: Mapping[str, Any] | None = None,
-    accepted: Collection[int] = (),
-    said: Mapping[str, str] | None = None,
-    header: Mapping[str, str] | None = None,
-    begun_at: dt.datetime | None = None,
-    received_at: dt.datetime | None = None,
-    decided_at: dt.datetime | None = None,
-    place: int | None = None,
-    key: str | None = None,
-    only_try: bool = False,
-) -> Submission:
-    """Takes a run whose file is in the store already, and queues it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionDetails:
+    """What is said of a run as it is submitted.
 
     stand        let the run stand for its system once it is scored, though it is not the primary run; see `let_stand`
     threshold    θ: documents with a score at least this count as returned, unless the run holds decisions
@@ -129,23 +106,53 @@ def submit(
     header       what the run's own comment lines say: it answers required fields as `said` does; scoring keeps it
     begun_at     the start of the request, `received_at` when not given
     received_at  its last byte, now when not given; dates count from both (`rules.phases`), quotas from this one
-    decided_at   when the sender said yes, where the run waited for that: dates count from it in place of `received_at`
+    decided_at   when the sender confirmed it, where the run waited for that: dates count from it in place of
+                 `received_at`
     place        what `hold_place` gave, which ends here
     key          what the sender calls this sending: no second run of theirs is taken under it
     only_try     raise what would be raised, and add no run; the caller rolls back what was written on the way
+    """
+
+    designation: Designation = Designation.CONTRASTIVE
+    stand: bool = False
+    threshold: float | None = None
+    label: str = ""
+    notes: str = ""
+    version: str = ""
+    answers: Mapping[str, Any] | None = None
+    accepted: Collection[int] = ()
+    said: Mapping[str, str] | None = None
+    header: Mapping[str, str] | None = None
+    begun_at: dt.datetime | None = None
+    received_at: dt.datetime | None = None
+    decided_at: dt.datetime | None = None
+    place: int | None = None
+    key: str | None = None
+    only_try: bool = False
+
+
+def submit(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    team: Team,
+    *,
+    system: System | NewSystem,
+    upload: Received,
+    **values: Any,
+) -> Submission:
+    """Takes a run whose file is in the store already, and queues it.
+
+    values  those of SubmissionDetails
 
     Raises Conflict outside the dates and for a key that was taken, QuotaSpent, and InvalidFields (system_name, stand,
     threshold, label, version, the names of `form_name` and `agreement_name` …).
     """
+    details = SubmissionDetails(**values)
     _require_right(actor, evaluation, team)
-    received_at = received_at or present()
-    begun_at = begun_at or received_at
-    unused_at = received_at if decided_at is not None else None  # from when on it waited
-    decided_at = decided_at or received_at
-    wrong = Gathered()
-    words: dict[str, str] = {}
-    with wrong:
-        words = checked_words(threshold, label, notes, version)
+    received_at = details.received_at or present()
+    begun_at = details.begun_at or received_at
+    decided_at = details.decided_at or received_at
     # Shared: who merges the team with another waits for this run, or this run goes to the other team with its system.
     asked, team = team.id, merged_team(session, locked(session, Team, team.id, shared=True))
     if actor.is_in(asked):  # and so in the team that it became part of since the request began
@@ -156,55 +163,85 @@ def submit(
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
     _require_right(_let_in_by_now(session, actor, evaluation, team), evaluation, team)
     _require_dates(actor, evaluation, begun_at, decided_at)
-    answered: dict[str, Any] = {}
-    with wrong:
-        of_file = {**(header or {}), **(said or {})}
-        complete = actor.user_id is not None
-        answered = checked_answers(form_fields(evaluation), answers or {}, of_file, complete=complete)
-    with wrong:
-        accept_agreements(session, actor, evaluation, accepted)
-    try:
-        system = _own_system(session, actor, team, system)
-    except InvalidFields as error:
-        raise InvalidFields({**wrong.fields, **error.fields}) from None
-    wrong.raise_any()
+    system, columns = _checked_details(session, actor, evaluation, team, system, details)
     late = is_late(evaluation, begun_at, decided_at)
-    if stand and late and not actor.may_organise(evaluation.campaign_id):
-        raise InvalidFields({"stand": [f"the run is late: {ONLY_ORGANISERS}"]})
-    refused = system_refusal(session, evaluation, system, late) if stand else None
-    if refused is not None and designation is not Designation.PRIMARY:
-        raise InvalidFields({"stand": [refused]})
-    quotas.take(session, evaluation, team.id, actor.user_id, received_at, place, unused_at)
+    if details.stand:
+        _require_may_stand(session, actor, evaluation, system, details.designation, late=late)
+    unused_at = received_at if details.decided_at is not None else None  # from when on it waited
+    quotas.take(session, evaluation, team.id, actor.user_id, received_at, details.place, unused_at)
     submission = Submission(
         evaluation_id=evaluation.id,
         team_id=team.id,
         system_id=system.id,
         submitter_id=actor.user_id,
-        designation=designation,
-        threshold=threshold,
-        answers=answered,
-        said=dict(said or {}),
-        filename=upload.filename,
-        sha256=upload.sha256,
-        md5=upload.md5,
-        sending_key=key,
-        text_sha256=upload.text_sha256,
-        size=upload.size,
-        text_size=upload.text_size,
+        designation=details.designation,
+        threshold=details.threshold,
+        said=dict(details.said or {}),
+        sending_key=details.key,
         begun_at=begun_at,
         received_at=received_at,
         late=late,
-        chosen_at=received_at if stand else None,
-        **words | {"version": words["version"] or evaluation.period},
+        chosen_at=received_at if details.stand else None,
+        **columns,
+        **file_columns(upload),
     )
-    if only_try:
-        return submission
-    add_or_refuse(session, submission, Conflict("This run was sent already, under the same key."))
-    ensure_pseudonym(session, evaluation.id, system.id)
-    for scoring_set in live_sets(session, evaluation.id):
-        enqueue(session, submission, scoring_set)
-    record(session, actor, "submit", submission, sha256=upload.sha256, designation=designation.value)
+    if not details.only_try:
+        _queue(session, actor, submission)
     return submission
+
+
+def file_columns(upload: Received) -> dict[str, Any]:
+    """What is kept of a run's file with the run."""
+    names = "filename", "sha256", "md5", "text_sha256", "size", "text_size"
+    return {name: getattr(upload, name) for name in names}
+
+
+def _checked_details(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    team: Team,
+    system: System | NewSystem,
+    details: SubmissionDetails,
+) -> tuple[System, dict[str, Any]]:
+    """The run's system, and its words and answers as they are kept. Raises InvalidFields with all that is wrong."""
+    wrong = Gathered()
+    columns: dict[str, Any] = {}
+    with wrong:
+        columns |= checked_words(details.threshold, details.label, details.notes, details.version)
+        columns["version"] = columns["version"] or evaluation.period
+    with wrong:
+        of_file = {**(details.header or {}), **(details.said or {})}
+        complete = actor.user_id is not None
+        fields = form_fields(evaluation)
+        columns["answers"] = checked_answers(fields, details.answers or {}, of_file, complete=complete)
+    with wrong:
+        accept_agreements(session, actor, evaluation, details.accepted)
+    try:
+        system = _own_system(session, actor, team, system)
+    except InvalidFields as error:
+        raise InvalidFields({**wrong.fields, **error.fields}) from None
+    wrong.raise_any()
+    return system, columns
+
+
+def _require_may_stand(
+    session: Session, actor: Actor, evaluation: Evaluation, system: System, designation: Designation, *, late: bool
+) -> None:
+    if late and not actor.may_organise(evaluation.campaign_id):
+        raise InvalidFields({"stand": [f"the run is late: {ONLY_ORGANISERS}"]})
+    refused = system_refusal(session, evaluation, system, late)
+    if refused is not None and designation is not Designation.PRIMARY:
+        raise InvalidFields({"stand": [refused]})
+
+
+def _queue(session: Session, actor: Actor, submission: Submission) -> None:
+    add_or_refuse(session, submission, Conflict("This run was sent already, under the same key."))
+    ensure_pseudonym(session, submission.evaluation_id, submission.system_id)
+    for scoring_set in live_sets(session, submission.evaluation_id):
+        enqueue(session, submission, scoring_set)
+    designation = submission.designation.value
+    record(session, actor, "submit", submission, sha256=submission.sha256, designation=designation)
 
 
 def let_stand(session: Session, actor: Actor, submission: Submission, *, now: dt.datetime | None = None) -> None:

@@ -202,6 +202,10 @@ def park(session: Session, claim: Claim, reason: str, *, damaged: bool = False) 
     return True
 
 
+# What of each measure is a column of its row of figures.
+OF_MEASURE = "measure", "subset", "mean", "count", "values", "low", "high", "lost_low", "lost_high"
+
+
 def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded:
     """Records the figures and the state, makes a primary run its team's primary one, and locks the campaign's prior."""
     scoring = _held(session, claim)
@@ -212,24 +216,10 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
     lines = [each.line for each in result.measures]
     evaluation = session.get_one(Evaluation, scoring_set.evaluation_id)  # held, so that the event has it at hand
     # Before the run is locked: workers with other runs of the same team wait for that lock.
-    session.execute(
-        sa.insert(Score),
-        [
-            {
-                "scoring_id": scoring.id,
-                "measure": each.measure,
-                "subset": each.subset,
-                "mean": each.mean,
-                "count": each.count,
-                "values": each.values,
-                "low": each.low,
-                "high": each.high,
-                "lost_low": each.lost_low,
-                "lost_high": each.lost_high,
-            }
-            for each in result.measures
-        ],
-    )
+    rows = [
+        {"scoring_id": scoring.id, **{name: getattr(each, name) for name in OF_MEASURE}} for each in result.measures
+    ]
+    session.execute(sa.insert(Score), rows)
     submission = locked_run(session, scoring.submission_id)
     if not _lock_prior(session, evaluation.campaign_id, settings):
         session.execute(sa.delete(Score).where(Score.scoring_id == scoring.id))
@@ -251,16 +241,7 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
     scoring.failure = ""
     scoring.damaged = False
     _finish(scoring, State.SCORED)
-    submission.label = submission.label or (result.facts.get("tag") or submission.filename)[:LONGEST_LABEL]
-    submission.problems, submission.problem_count = [], 0
-    if submission.scored_at is None and submission.imported_at is not None:
-        # A run that was brought in from the past was scored in its own time: it counts from when it was received.
-        submission.scored_at = submission.received_at
-    elif submission.scored_at is None:
-        submission.scored_at = present()
-        _tell(session, submission, MailKind.SCORED)
-    if submission.designation is Designation.PRIMARY:
-        settle_primary(session, WORKER, submission.team_id, submission.evaluation_id)
+    _note_scored(session, submission, result)
     record(
         session,
         WORKER,
@@ -273,6 +254,20 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
         figures={f"{line.measure} {line.subset}": [line.mean, line.digest[:SHORT]] for line in lines},
     )
     return Recorded.DONE
+
+
+def _note_scored(session: Session, submission: Submission, result: RunScores) -> None:
+    """What follows for the run itself, locked by the caller."""
+    submission.label = submission.label or (result.facts.get("tag") or submission.filename)[:LONGEST_LABEL]
+    submission.problems, submission.problem_count = [], 0
+    if submission.scored_at is None and submission.imported_at is not None:
+        # A run that was brought in from the past was scored in its own time: it counts from when it was received.
+        submission.scored_at = submission.received_at
+    elif submission.scored_at is None:
+        submission.scored_at = present()
+        _tell(session, submission, MailKind.SCORED)
+    if submission.designation is Designation.PRIMARY:
+        settle_primary(session, WORKER, submission.team_id, submission.evaluation_id)
 
 
 def reject(session: Session, claim: Claim, problems: Sequence[Problem], count: int) -> Recorded:

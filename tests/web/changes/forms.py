@@ -7,7 +7,7 @@ from leaderboard.audit.writes import present
 from leaderboard.evaluations.rules.form_fields import FormField
 from leaderboard.evaluations.writes import form_fields as submission_forms
 from leaderboard.submissions.writes import pending as staging
-from leaderboard.submissions.writes.pending import Given
+from leaderboard.submissions.writes.pending import Given, Sent
 from tests.web.changes.listing import ALPHA, NONE, Changes
 from tests.web.play import Play
 
@@ -36,7 +36,7 @@ def _stage(session: Session, play: Play) -> int:
     given = Given(play.world.system.id)
     play.runs.append(0)  # so that each file is another one
     return staging.stage(
-        session, actor, evaluation, play.team(session), play.upload(), given,
+        session, actor, evaluation, Sent(play.team(session).id, play.upload(), given),
         begun_at=now, received_at=now, place=None, now=now,
     ).id  # fmt: skip
 
