@@ -12,7 +12,7 @@ from leaderboard.evaluations.reads.find import removal_refusal
 from leaderboard.evaluations.writes import delete as removing
 from leaderboard.submissions.rules.selection import SystemKind
 from leaderboard.teams.reads.find import find_system
-from leaderboard.teams.reads.organised_systems import organised_systems
+from leaderboard.teams.reads.organised import organised_systems
 from leaderboard.teams.writes import systems
 from leaderboard.teams.writes.systems import NewSystem
 

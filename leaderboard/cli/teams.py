@@ -16,7 +16,7 @@ from leaderboard.teams.models import Invitation
 from leaderboard.teams.reads import team as pages
 from leaderboard.teams.reads.find import find_system, find_team
 from leaderboard.teams.rules import COMMAND_LINE, Role
-from leaderboard.teams.writes import join_requests, teams
+from leaderboard.teams.writes import teams
 from leaderboard.teams.writes.merge import merge_teams
 
 
@@ -77,7 +77,7 @@ def requests(team: str, accept: int | None, refuse: int | None) -> None:
         return
     with writing() as session:
         found = find_team(session, team)
-        answered = join_requests.answer_request(session, CONSOLE, found, number, accept=accept is not None)
+        answered = teams.answer_request(session, CONSOLE, found, number, accept=accept is not None)
         name = answered.user.name
     click.echo(f"{name} is in {found.name} now" if answered.accepted else f"the request of {name} is refused")
 

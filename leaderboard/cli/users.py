@@ -8,9 +8,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.accounts import reads as accounts
 from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import delete as closing
-from leaderboard.accounts.writes import identities, passwords, tokens
-from leaderboard.accounts.writes import mail_address as addresses
+from leaderboard.accounts.writes import credentials
 from leaderboard.audit.writes import present
 from leaderboard.campaigns.reads.listings import list_accounts
 from leaderboard.cli.database import reading, writing
@@ -57,7 +55,7 @@ def password(name: str, password_stdin: bool) -> None:
     given = _password(password_stdin)
     with reading() as session:
         about = people.find_user(session, name)
-    new = passwords.hashed(given, about.name, about.email or "")
+    new = credentials.hashed(given, about.name, about.email or "")
     with writing() as session:
         found = people.find_user(session, name)
         people.set_password(session, CONSOLE, found, new)
@@ -75,7 +73,7 @@ def close(name: str) -> None:
     """
     with writing() as session:
         found = people.find_user(session, name)
-        closing.close_account(session, CONSOLE, found)
+        people.close_account(session, CONSOLE, found)
     click.echo(f"{name} is closed; it is called {found.name} now")
 
 
@@ -90,7 +88,7 @@ def email(name: str, address: str) -> None:
     """
     with writing() as session:
         found = people.find_user(session, name)
-        addresses.set_address(session, CONSOLE, found, address)
+        people.set_address(session, CONSOLE, found, address)
     click.echo(f"{found.name} has the address {found.email}")
 
 
@@ -136,7 +134,7 @@ def show_identities(name: str, removed: int | None) -> None:
     """
     if removed is not None:
         with writing() as session:
-            identities.unlink_identity(session, CONSOLE, people.find_user(session, name), removed)
+            people.unlink_identity(session, CONSOLE, people.find_user(session, name), removed)
     with reading() as session:
         found = accounts.identities_of(session, people.find_user(session, name).id)
     rows = [
@@ -179,7 +177,7 @@ def list_users() -> None:
 @click.option(
     "--scope", "scopes", multiple=True, type=OneOf(Scope), help="submit, manage or organise; every token reads."
 )
-@click.option("--days", type=Whole(1, tokens.LONGEST_DAYS), help="When it ends (default: when it is revoked).")
+@click.option("--days", type=Whole(1, credentials.LONGEST_DAYS), help="When it ends (default: when it is revoked).")
 def token(name: str, purpose: str, scopes: tuple[Scope, ...], days: int | None) -> None:
     """Make an API token of an account and print it, this once.
 
@@ -188,7 +186,7 @@ def token(name: str, purpose: str, scopes: tuple[Scope, ...], days: int | None) 
     """
     with writing() as session:
         found = people.find_user(session, name)
-        made = tokens.make_token(session, CONSOLE, found, purpose, scopes, days=days, now=present())
+        made = credentials.make_token(session, CONSOLE, found, purpose, scopes, days=days, now=present())
     click.echo(made)
 
 

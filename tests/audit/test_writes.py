@@ -9,7 +9,6 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.accounts.models import User
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import mail_address as addresses
 from leaderboard.audit.models import Chain, Event
 from leaderboard.audit.rules import FIRST, event_hash
 from leaderboard.audit.verify import verify
@@ -156,8 +155,8 @@ def test_what_is_sent_with_the_values_that_stand_changes_nothing_and_has_no_even
             teams.rename_team(session, CONSOLE, team, "Southern lights")
             teams.change_role(session, CONSOLE, team, session.get_one(User, world.eve.user_id), Role.OWNER)
             people.set_admin(session, CONSOLE, ada, is_admin=True)
-            addresses.set_address(session, CONSOLE, ada, "ada@example.com")
-            addresses.choose_mail(session, CONSOLE, ada, [])
+            people.set_address(session, CONSOLE, ada, "ada@example.com")
+            people.choose_mail(session, CONSOLE, ada, [])
 
     world.submit()
     with world.organising() as (session, _, _):

@@ -9,7 +9,6 @@ import click.testing
 import pytest
 
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import identities
 from leaderboard.cli import leaderboard
 from leaderboard.db import Database
 
@@ -142,7 +141,7 @@ def test_what_logs_in_to_an_account_is_listed_and_taken_away(
     database_url: str, ok: Says, refused: Says, command: Callable[..., Any], quick_hashes: None
 ) -> None:
     with closing(Database.connect(database_url)) as database, database.write() as session:
-        identities.register_with(session, people.new_account("ada", None, None), "https://provider.example", "0000-1")
+        people.register_with(session, people.new_account("ada", None, None), "https://provider.example", "0000-1")
     listed = ok("user", "identities", "ada")
     assert "https://provider.example" in listed
     assert "0000-1" in listed

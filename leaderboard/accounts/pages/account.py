@@ -11,8 +11,7 @@ from leaderboard.accounts.models import User
 from leaderboard.accounts.pages.proofs import ProofForm
 from leaderboard.accounts.reads import tokens_of
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import delete as closing
-from leaderboard.accounts.writes import passwords
+from leaderboard.accounts.writes import credentials
 from leaderboard.errors import BadInput, Conflict, Gathered, TooManyAttempts
 from leaderboard.web.context import actor, now, reading, writing
 from leaderboard.web.forms import Given, form_page
@@ -61,7 +60,7 @@ def password() -> ResponseReturnValue:
         with reading() as session:
             about = session.get_one(User, current_user.id)
         with form.checked_with(proof):
-            new = passwords.hashed(form.text("password"), about.name, about.email or "")
+            new = credentials.hashed(form.text("password"), about.name, about.email or "")
         with writing() as session:
             user = session.get_one(User, current_user.id)
             token = people.set_password(session, actor(), user, new, staying=current_user.session.id)
@@ -83,7 +82,7 @@ def close() -> ResponseReturnValue:
     try:
         form.prove()
         with writing() as session:
-            closing.close_account(session, actor(), session.get_one(User, current_user.id))
+            people.close_account(session, actor(), session.get_one(User, current_user.id))
     except (BadInput, TooManyAttempts, Conflict) as error:
         return form_page("account/close.html", form, error, needed=needed)
     sign_out()

@@ -8,7 +8,7 @@ from wtforms.widgets import CheckboxInput, ListWidget
 
 from leaderboard.accounts.models import User
 from leaderboard.accounts.pages.proofs import ProofForm, password_field
-from leaderboard.accounts.writes import mail_address as addresses
+from leaderboard.accounts.writes import accounts
 from leaderboard.accounts.writes.rate_limits import count_mail
 from leaderboard.errors import BadInput, Conflict, Gathered, TooManyAttempts
 from leaderboard.mail.rules import OPTIONAL, MailKind
@@ -51,7 +51,7 @@ def change() -> ResponseReturnValue:
         if given.strip() and not proof.fields:
             count_mail(database(), given, client_address(), now(), MailKind.CONFIRMATION)
         with writing() as session, form.checked_with(proof):
-            addresses.change_address(session, actor(), session.get_one(User, current_user.id), given)
+            accounts.change_address(session, actor(), session.get_one(User, current_user.id), given)
     except (BadInput, TooManyAttempts) as error:
         return form_page("account/email.html", form, error)
     to = given.strip()
@@ -68,7 +68,7 @@ def send_again() -> ResponseReturnValue:
         raise Conflict("No address of your account waits to be confirmed.")
     count_mail(database(), waiting, client_address(), now(), MailKind.CONFIRMATION)
     with writing() as session:
-        address = addresses.send_confirmation(session, actor(), session.get_one(User, current_user.id))
+        address = accounts.send_confirmation(session, actor(), session.get_one(User, current_user.id))
     flash(on_its_way("Another link", address))
     return redirect(url_for("account.show"))
 
@@ -77,7 +77,7 @@ def send_again() -> ResponseReturnValue:
 @signed_in
 def confirmation(token: str) -> ResponseReturnValue:
     with reading() as session:
-        link = addresses.find_confirmation(session, actor(), token, now())
+        link = accounts.find_confirmation(session, actor(), token, now())
     return render_template("account/confirm.html", address=link.address, token=token)
 
 
@@ -85,7 +85,7 @@ def confirmation(token: str) -> ResponseReturnValue:
 @signed_in
 def confirm(token: str) -> ResponseReturnValue:
     with writing() as session:
-        user = addresses.confirm_address(session, actor(), token, now())
+        user = accounts.confirm_address(session, actor(), token, now())
     flash(f"{user.email} is confirmed.")
     return redirect(url_for("account.show"))
 
@@ -101,7 +101,7 @@ def choose() -> ResponseReturnValue:
         return form_page("account/mail.html", form, address=user.email)
     try:
         with writing() as session:
-            addresses.choose_mail(session, actor(), session.get_one(User, current_user.id), form.wanted.data or [])
+            accounts.choose_mail(session, actor(), session.get_one(User, current_user.id), form.wanted.data or [])
     except BadInput as error:
         return form_page("account/mail.html", form, error, address=user.email)
     flash("Your choice of mails is kept.")

@@ -4,8 +4,7 @@ from flask import Blueprint, flash, redirect, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import PasswordField, StringField
 
-from leaderboard.accounts.writes import password_resets as resets
-from leaderboard.accounts.writes import passwords
+from leaderboard.accounts.writes import accounts, credentials
 from leaderboard.accounts.writes.rate_limits import count_link, count_mail
 from leaderboard.errors import BadInput, TooManyAttempts
 from leaderboard.mail.rules import MailKind
@@ -42,7 +41,7 @@ def forgotten() -> ResponseReturnValue:
     try:
         count_mail(database(), form.text("email"), client_address(), now(), MailKind.RESET)
         with writing() as session:
-            resets.ask_for_reset(session, form.text("email"))
+            accounts.ask_for_reset(session, form.text("email"))
     except (BadInput, TooManyAttempts) as error:
         return form_page("auth/forgotten.html", form, error)
     flash(on_its_way("If an account has this confirmed address, a link that works for an hour", "it"))
@@ -53,14 +52,14 @@ def forgotten() -> ResponseReturnValue:
 def reset(token: str) -> ResponseReturnValue:
     form = ResetForm()
     with reading() as session:
-        user = resets.find_reset(session, token, now()).user
+        user = accounts.find_reset(session, token, now()).user
     if not form.validate_on_submit():
         return form_page("auth/reset.html", form, name=user.name)
     try:
         count_link(database(), client_address(), now())
-        new = passwords.hashed(form.text("password"), user.name, user.email or "")
+        new = credentials.hashed(form.text("password"), user.name, user.email or "")
         with writing() as session:
-            resets.reset_password(session, token, new, now())
+            accounts.reset_password(session, token, new, now())
     except (BadInput, TooManyAttempts) as error:
         return form_page("auth/reset.html", form, error, name=user.name)
     flash("Your password is changed. Log in with it.")

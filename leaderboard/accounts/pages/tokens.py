@@ -8,7 +8,7 @@ from wtforms import BooleanField, RadioField, StringField
 from leaderboard.accounts.models import User
 from leaderboard.accounts.pages.proofs import ProofForm, password_field
 from leaderboard.accounts.rules import Scope
-from leaderboard.accounts.writes import tokens
+from leaderboard.accounts.writes import credentials
 from leaderboard.errors import BadInput, Gathered, TooManyAttempts
 from leaderboard.web.context import actor, now, writing
 from leaderboard.web.forms import Given, form_page
@@ -51,7 +51,7 @@ def new() -> ResponseReturnValue:
             lasts = form.usable("days")
             days = None if lasts == FOREVER else int(lasts)
             user = session.get_one(User, current_user.id)
-            token = tokens.make_token(session, actor(), user, form.text("name"), scopes, days=days, now=now())
+            token = credentials.make_token(session, actor(), user, form.text("name"), scopes, days=days, now=now())
     except (BadInput, TooManyAttempts) as error:
         return form_page("account/new_token.html", form, error)
     # Shown in the answer itself: a redirect would have to keep it somewhere.
@@ -64,6 +64,6 @@ def new() -> ResponseReturnValue:
 @signed_in
 def revoke(api_token: int) -> ResponseReturnValue:
     with writing() as session:
-        tokens.revoke_token(session, actor(), api_token, now())
+        credentials.revoke_token(session, actor(), api_token, now())
     flash("The token no longer works.")
     return redirect(url_for("account.show"))

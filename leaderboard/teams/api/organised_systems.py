@@ -9,7 +9,7 @@ from leaderboard.accounts.rules import Scope
 from leaderboard.evaluations.reads.effects import entered_by
 from leaderboard.submissions.rules.selection import SystemKind
 from leaderboard.teams.models import System
-from leaderboard.teams.reads import organised_systems as reads
+from leaderboard.teams.reads import organised
 from leaderboard.teams.writes import systems
 from leaderboard.teams.writes.systems import NewSystem
 from leaderboard.web.api.endpoints import get, post
@@ -36,29 +36,29 @@ class OrganisedChanges(SystemChanges):
 
 
 @get(f"{CAMPAIGN}/systems", Scope.ORGANISE)
-def list_systems(campaign: str) -> tuple[reads.OrganisedSystem, ...]:
+def list_systems(campaign: str) -> tuple[organised.OrganisedSystem, ...]:
     """The systems that have runs in a campaign, baselines first."""
-    return read(reads.organised_systems, campaign)
+    return read(organised.organised_systems, campaign)
 
 
 @get(f"{CAMPAIGN}/systems/<int:system_id>", Scope.ORGANISE)
-def organised_system(campaign: str, system_id: int) -> reads.OrganisedSystem:
+def organised_system(campaign: str, system_id: int) -> organised.OrganisedSystem:
     """One system of a campaign."""
-    return read(reads.organised_system, campaign, system_id)
+    return read(organised.organised_system, campaign, system_id)
 
 
 @post(f"{CAMPAIGN}/systems/<int:system_id>", Scope.ORGANISE)
-def change_organised_system(campaign: str, system_id: int, body: OrganisedChanges) -> reads.OrganisedSystem:
+def change_organised_system(campaign: str, system_id: int, body: OrganisedChanges) -> organised.OrganisedSystem:
     """Says what a system is: automatic, manual or a baseline; what it does, and where its code and paper are. Where
     ranks on boards depend on it, it has to be confirmed.
     """
-    read(reads.organised_system, campaign, system_id)  # one that has no run here is not here
+    read(organised.organised_system, campaign, system_id)  # one that has no run here is not here
     with writing() as session:
         found = session.get_one(System, system_id)
         said = changed(found, body)
         systems.change_system(session, actor(), found, said)
         require_confirmed(session, campaign, body.confirm, entered_by(system_id))
-    return read(reads.organised_system, campaign, system_id)
+    return read(organised.organised_system, campaign, system_id)
 
 
 def changed(system: System, changes: Any) -> NewSystem:

@@ -17,7 +17,6 @@ from leaderboard.teams.pages.team_names import naming
 from leaderboard.teams.reads import team as teams
 from leaderboard.teams.reads.find import find_known_team
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import join_requests
 from leaderboard.teams.writes import teams as services
 from leaderboard.web.api.bearer import look_again
 from leaderboard.web.api.endpoints import get, post
@@ -158,7 +157,7 @@ def list_requests(team: str) -> JoinRequests:
 def ask_to_join(team: str, body: Asking) -> JoinRequests:
     """Asks the owners of a team to let you in."""
     with writing() as session:
-        join_requests.ask_to_join(session, actor(), _known(session, team), body.text)
+        services.ask_to_join(session, actor(), _known(session, team), body.text)
     return list_requests(team)
 
 
@@ -167,7 +166,7 @@ def take_request_back(team: str) -> JoinRequests:
     """Takes your own request back."""
     with writing() as session:
         found = _known(session, team)
-        join_requests.take_back(session, actor(), found)
+        services.take_back(session, actor(), found)
         session.flush()
         return _requests(session, found)
 
@@ -258,7 +257,7 @@ def _page(team: str) -> teams.TeamPage:
 
 def _answer(team: str, asked: int, *, accept: bool) -> JoinRequests:
     with writing() as session:
-        join_requests.answer_request(session, actor(), _known(session, team), asked, accept=accept)
+        services.answer_request(session, actor(), _known(session, team), asked, accept=accept)
     return list_requests(team)
 
 

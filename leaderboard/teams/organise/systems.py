@@ -8,7 +8,7 @@ from leaderboard.errors import InvalidFields
 from leaderboard.evaluations.reads.effects import entered_by
 from leaderboard.submissions.rules.selection import SystemKind
 from leaderboard.teams.models import System
-from leaderboard.teams.reads.organised_systems import organised_system, organised_systems
+from leaderboard.teams.reads.organised import organised_system, organised_systems
 from leaderboard.teams.writes import systems
 from leaderboard.teams.writes.systems import NewSystem
 from leaderboard.web.confirm import unconfirmed

@@ -8,7 +8,7 @@ from leaderboard.errors import Conflict, InvalidFields, NotFound, TooManyAttempt
 from leaderboard.numbers import read_whole
 from leaderboard.teams.models import Team
 from leaderboard.teams.pages.team_names import naming
-from leaderboard.teams.reads.organised_teams import Merging, merging, organised_team, organised_teams, part_of
+from leaderboard.teams.reads.organised import Merging, merging, organised_team, organised_teams, part_of
 from leaderboard.teams.writes import teams
 from leaderboard.teams.writes.merge import merge_teams
 from leaderboard.web.context import actor, read, writing

@@ -16,7 +16,7 @@ from leaderboard.teams.pages.team_names import naming
 from leaderboard.teams.reads import team as pages
 from leaderboard.teams.reads.find import find_known_team
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import join_requests, teams
+from leaderboard.teams.writes import teams
 from leaderboard.web.context import actor, now, page_number, read, reading, writing
 from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.sessions import signed_in
@@ -100,7 +100,7 @@ def ask(team: str) -> ResponseReturnValue:
     try:
         with writing() as session:
             found = _known(session, team)
-            join_requests.ask_to_join(session, actor(), found, form["text"].data or "")
+            teams.ask_to_join(session, actor(), found, form["text"].data or "")
     except (Conflict, InvalidFields) as error:
         return _page(team, form, error)
     flash(f"The owners of {found.name} are asked.")
@@ -111,7 +111,7 @@ def ask(team: str) -> ResponseReturnValue:
 @signed_in
 def take_back(team: str) -> ResponseReturnValue:
     with writing() as session:
-        join_requests.take_back(session, actor(), _known(session, team))
+        teams.take_back(session, actor(), _known(session, team))
     flash("Your request is taken back.")
     return redirect(url_for("teams.find"))  # the team may be there no more for who asked
 
@@ -121,7 +121,7 @@ def take_back(team: str) -> ResponseReturnValue:
 def answer(team: str, asked: int, answer: str) -> ResponseReturnValue:
     with writing() as session:
         found = _known(session, team)
-        answered = join_requests.answer_request(session, actor(), found, asked, accept=answer == "accept")
+        answered = teams.answer_request(session, actor(), found, asked, accept=answer == "accept")
         name = answered.user.name
     flash(f"{name} is in {found.name} now." if answered.accepted else f"The request of {name} is refused.")
     return redirect(url_for("teams.show", team=team))

@@ -17,9 +17,8 @@ from leaderboard.submissions.writes.submissions import settle_primary
 from leaderboard.teams.models import FormerAddress, Invitation, JoinRequest, Membership, System, Team
 from leaderboard.teams.reads.find import namesakes
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes.join_requests import end_requests_of
-from leaderboard.teams.writes.pseudonyms import hand_over
-from leaderboard.teams.writes.systems import free_system_slug
+from leaderboard.teams.writes.systems import free_system_slug, hand_over_pseudonyms
+from leaderboard.teams.writes.teams import end_requests_of
 
 
 def merge_teams(session: Session, actor: Actor, source: Team, target: Team, *, unite: Collection[int] = ()) -> None:
@@ -110,7 +109,7 @@ def _move_systems(session: Session, actor: Actor, source: Team, target: Team, un
             other.paper_url = other.paper_url or system.paper_url
             system.merged_into_id = other.id
             becomes[system.id] = other.id
-            hand_over(session, system.id, other.id)
+            hand_over_pseudonyms(session, system.id, other.id)
             record(session, actor, "become one", system, about=[other], system=other.id, team=target.id)
             continue
         if system.id in same:

@@ -1,5 +1,6 @@
-"""Systems: what a team works on, kept over the years."""
+"""Systems: what a team works on over the years, and the random numbers that name them while names are hidden."""
 
+import secrets
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -9,11 +10,11 @@ from leaderboard.access import Actor, may_change_kind, require
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.declared.texts import text_problem, web_address_problem
 from leaderboard.errors import InvalidFields
-from leaderboard.locking import add_or_refuse, locked
+from leaderboard.locking import add_or_refuse, insert_unless_there, locked
 from leaderboard.names import checked_name, free_slug, name_key, slug_of
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules.selection import SystemKind
-from leaderboard.teams.models import System, Team
+from leaderboard.teams.models import Pseudonym, System, Team
 
 LONGEST_DESCRIPTION = 4000  # characters
 
@@ -113,3 +114,24 @@ def free_system_slug(session: Session, team_id: int, name: str) -> str:
     """A slug that no system of the team has, made from the name."""
     taken = set(session.scalars(sa.select(System.slug).where(System.team_id == team_id)))
     return free_slug(slug_of(name) or "system", taken.__contains__)
+
+
+NUMBERS = 16**6  # of one installation, over all evaluations
+
+
+def ensure_pseudonym(session: Session, evaluation_id: int, system_id: int) -> None:
+    """Draws the system's number in the evaluation, where it has none yet."""
+    key = (evaluation_id, system_id)
+    while session.get(Pseudonym, key) is None:  # the number may be another's: drawn again
+        number = secrets.randbelow(NUMBERS)
+        insert_unless_there(session, Pseudonym, evaluation_id=evaluation_id, system_id=system_id, number=number)
+
+
+def hand_over_pseudonyms(session: Session, source_id: int, target_id: int) -> None:
+    """Two systems become one: where the target has a number it keeps it, elsewhere it gets the source's."""
+    has = sa.select(Pseudonym.evaluation_id).where(Pseudonym.system_id == target_id)
+    lacking = Pseudonym.system_id == source_id, Pseudonym.evaluation_id.not_in(has)
+    session.execute(
+        sa.update(Pseudonym).where(*lacking).values(system_id=target_id),
+        execution_options={"synchronize_session": False},
+    )

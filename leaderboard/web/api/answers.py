@@ -37,7 +37,7 @@ from leaderboard.results.reads.run import SubmissionResults
 from leaderboard.submissions.reads.effects import Effect
 from leaderboard.submissions.reads.organised import SubmissionList
 from leaderboard.submissions.rules.checks import Checked, Warned
-from leaderboard.teams.reads.organised_teams import Merging
+from leaderboard.teams.reads.organised import Merging
 from leaderboard.teams.reads.system import SystemPage
 
 # Fields that are not told. The number of a system would say across years whose an anonymous run is; that of a scoring
