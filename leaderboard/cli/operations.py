@@ -14,6 +14,7 @@ import urllib.response
 from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
+from importlib import import_module
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -43,6 +44,13 @@ GROUPS = {
     "campaign organiser": "Who organises a campaign.",
     "campaign team": "Which teams are let into a private campaign.",
     "evaluation": "Evaluations: dates, collection, what is visible.",
+    "system": "Systems: mark baselines and manual ones, describe them.",
+    "team": "Teams and who is in them.",
+    "team member": "Who is in a team.",
+}
+BY_HAND = {  # commands that no endpoint makes: their module, and their names there
+    "team": ("teams", "invitations", "list_teams", "merge", "rename", "requests"),
+    "team member": ("teams", "add_member"),
 }
 SERVER = (
     click.Option(["--server"], metavar="URL", help="Do it at this site, as the account of a token, and not here."),
@@ -50,8 +58,8 @@ SERVER = (
 )
 
 
-def group(name: str, *by_hand: click.Command) -> click.Group:
-    """All commands whose words begin with this one's; by_hand: those that no endpoint makes."""
+def group(name: str) -> click.Group:
+    """All commands whose words begin with this one's."""
     made = click.Group(name.split()[-1], help=GROUPS[name])
     depth = len(name.split())
     for endpoint in ENDPOINTS:
@@ -61,8 +69,9 @@ def group(name: str, *by_hand: click.Command) -> click.Group:
     for inner in GROUPS:
         if inner.split()[:-1] == name.split():
             made.add_command(group(inner))
-    for command in by_hand:
-        made.add_command(command)
+    module, *by_hand = BY_HAND.get(name, ("",))
+    for attribute in by_hand:
+        made.add_command(getattr(import_module(f"leaderboard.cli.{module}"), attribute))
     return made
 
 

@@ -213,7 +213,7 @@ def test_only_owners_invite_and_remove(world: World) -> None:
         for forbidden in (
             lambda: teams.invite(session, world.eve, _team(session, world)),
             lambda: teams.remove_member(session, world.eve, _team(session, world), ada),
-            lambda: teams.change_team(session, world.eve, _team(session, world), "ours now"),
+            lambda: teams.change_team(session, world.eve, _team(session, world), description="ours now"),
             lambda: teams.add_member(session, world.ada, _team(session, world), ada, Role.OWNER),
         ):
             with pytest.raises(NotAllowed):
@@ -253,7 +253,7 @@ def test_a_request_ends_when_who_asked_comes_in_another_way(
 ) -> None:
     with world.database.write() as session:
         team = _team(session, world)
-        teams.change_team(session, CONSOLE, team, "", is_listed=True)
+        teams.change_team(session, CONSOLE, team, description="", is_listed=True)
         asking = actor_of(session, people.create_user(session, CONSOLE, new_account("Grace")).id)
         asked = teams.ask_to_join(session, asking, team, "please").id
         joins(session, asking, team)
@@ -280,7 +280,7 @@ def test_a_request_ends_with_the_last_member_and_can_be_made_again(
     with world.database.write() as session:
         team = _team(session, world)
         grace = people.create_user(session, CONSOLE, new_account("Grace", "grace@example.org"))
-        teams.change_team(session, CONSOLE, team, "", is_listed=True)
+        teams.change_team(session, CONSOLE, team, description="", is_listed=True)
         asking = actor_of(session, grace.id)
         teams.add_member(session, CONSOLE, team, session.get_one(User, world.eve.user_id))
         teams.ask_to_join(session, asking, team, "please")

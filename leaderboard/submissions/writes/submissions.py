@@ -515,7 +515,8 @@ def _new_system(session: Session, actor: Actor, team: Team, new: NewSystem) -> S
     try:
         left_behind = unused_system(session, team, new.name, new.kind)
         if left_behind is not None:
-            change_system(session, actor, left_behind, new)
+            said = {"description": new.description, "code_url": new.code_url, "paper_url": new.paper_url}
+            change_system(session, actor, left_behind, **said)
             return left_behind
         return create_system(session, actor, team, new)
     except InvalidFields as error:

@@ -6,21 +6,22 @@ from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import StringField, TextAreaField
+from sqlalchemy.orm import Session
 
 from leaderboard.access import require
 from leaderboard.boards.reads.columns import Column
 from leaderboard.boards.reads.entries import Figure
-from leaderboard.errors import InvalidFields
+from leaderboard.errors import LeaderboardError
 from leaderboard.evaluations.writes.delete import remove_system
 from leaderboard.progress.reads import Point, ProgressPage
+from leaderboard.teams.inputs import SystemSettings
 from leaderboard.teams.models import System
 from leaderboard.teams.reads import system as systems
-from leaderboard.teams.writes.systems import NewSystem, change_system
+from leaderboard.teams.writes.systems import change_system
 from leaderboard.web import charts
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.exports import Cell, Table, exported, table, terms_facts
-from leaderboard.web.forms import Form, form_page
+from leaderboard.web.forms import declared, filled, form_page, saved
 from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("systems", __name__)
@@ -59,7 +60,7 @@ COLUMNS: dict[str, Callable[[Row], Cell]] = {
 def system(team: str, system: str) -> ResponseReturnValue:
     page = read(systems.system, team, system)
     if (page.team_slug, page.slug) != (team, system):  # its team was renamed, or became a part of another one
-        return redirect(url_for("systems.system", team=page.team_slug, system=page.slug))
+        return redirect(_address(page))
     drawn = [charts.progress_chart(years.page, only=page.id) for years in page.years]
     return render_template("systems/system.html", page=page, drawn=drawn)
 
@@ -80,32 +81,23 @@ def system_file(team: str, system: str) -> Table:
     return table(f"{team}-{system}", COLUMNS, rows, {"terms": terms})
 
 
-class SystemForm(Form):
-    description = TextAreaField("Description (optional)", render_kw={"rows": 4})
-    code_url = StringField("Address of its code (optional)", description="Such as https://example.org/code")
-    paper_url = StringField("Address of its paper (optional)", description="Such as https://example.org/paper.pdf")
+SystemForm = declared(SystemSettings, "kind")
 
 
-@blueprint.get(f"{ADDRESS}/edit")
+@blueprint.route(f"{ADDRESS}/edit", methods=["GET", "POST"])
 @signed_in
 def edit(team: str, system: str) -> ResponseReturnValue:
     page = _own(team, system)
-    known = {name: getattr(page, name) for name in ("description", "code_url", "paper_url")}
-    return form_page("systems/edit.html", SystemForm(**known), page=page)
+    form = filled(SystemForm, {name: getattr(page, name) for name in ("description", "code_url", "paper_url")})
 
+    def change(session: Session) -> tuple[str, str]:
+        change_system(session, actor(), session.get_one(System, page.id), **form.sent())
+        return "What is said about the system is changed.", _address(page)
 
-@blueprint.post(f"{ADDRESS}/edit")
-@signed_in
-def save(team: str, system: str) -> ResponseReturnValue:
-    page, form = _own(team, system), SystemForm()
-    texts = {name: form.text(name) for name in ("description", "code_url", "paper_url")}
-    try:
-        with writing() as session:
-            change_system(session, actor(), session.get_one(System, page.id), NewSystem(page.name, page.kind, **texts))
-    except InvalidFields as error:
+    def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
         return form_page("systems/edit.html", form, error, page=page)
-    flash("What is said about the system is changed.")
-    return redirect(url_for("systems.system", team=page.team_slug, system=page.slug))
+
+    return saved(change, shown) if form.is_submitted() else shown()
 
 
 @blueprint.post(f"{ADDRESS}/remove")
@@ -123,3 +115,7 @@ def _own(team: str, system: str) -> systems.SystemPage:
     page = read(systems.system, team, system)
     require(page.may_edit, "Only members of the team and organisers describe a system.")
     return page
+
+
+def _address(page: systems.SystemPage) -> str:
+    return url_for("systems.system", team=page.team_slug, system=page.slug)

@@ -5,12 +5,12 @@ from typing import Any
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
-from wtforms import BooleanField, StringField, TextAreaField
 
 from leaderboard.access import require
 from leaderboard.accounts import reads as accounts
 from leaderboard.accounts.models import User
-from leaderboard.errors import BadInput, Conflict, InvalidFields, LeaderboardError, NotFound, TooManyAttempts
+from leaderboard.errors import BadInput, LeaderboardError, NotFound, TooManyAttempts
+from leaderboard.teams.inputs import Asking, NewTeam, TeamSettings
 from leaderboard.teams.models import Invitation, Team
 from leaderboard.teams.pages.team_names import naming
 from leaderboard.teams.reads import team as pages
@@ -18,46 +18,24 @@ from leaderboard.teams.reads.find import find_known_team
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import teams
 from leaderboard.web.context import actor, now, page_number, read, reading, writing
-from leaderboard.web.forms import Form, Given, form_page
+from leaderboard.web.forms import Declared, declared, filled, form_page, saved
 from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("teams", __name__)
 
 
-class TeamForm(Form):
-    name = StringField(
-        "Name of the team",
-        [Given("give the team a name")],
-        description="Boards show it beside every run, over all years. Only organisers can change it later.",
-    )
-    description = TextAreaField(
-        "About the team (optional)", description="Who you are, where you work.", render_kw={"rows": 3}
-    )
-
-
-class SettingsForm(Form):
-    description = TextAreaField("About the team", description="Who you are, where you work.", render_kw={"rows": 3})
-    is_listed = BooleanField(
-        "Others find this team and may ask to join",
-        description="Its name, this text and its number of members are shown to everybody with an account.",
-    )
-
-
-class AskForm(Form):
-    text = TextAreaField(  # type: ignore[assignment]  # the service's name for it; `Form.text` is asked nothing here
-        "What the owners should know (optional)", render_kw={"rows": 3}
-    )
+NewForm, SettingsForm, AskForm = declared(NewTeam, "slug"), declared(TeamSettings), declared(Asking)
 
 
 @blueprint.route("/account/teams/new", methods=["GET", "POST"])
 @signed_in
 def new() -> ResponseReturnValue:
-    form = TeamForm()
+    form = NewForm()
     if not form.is_submitted():
         return form_page("teams/new.html", form)
     try:
-        with naming(form.text("name")) as session, form.checked_with():
-            team = teams.create_team(session, actor(), form.text("name"), description=form.text("description"))
+        with naming(form.text("name")) as session:
+            team = teams.create_team(session, actor(), **form.sent())
     except (BadInput, TooManyAttempts) as error:
         return form_page("teams/new.html", form, error)
     flash(f"{team.name} is there. Invite the others, or submit a run.")
@@ -78,33 +56,29 @@ def find() -> ResponseReturnValue:
 def change(team: str) -> ResponseReturnValue:
     with reading() as session:
         settings = pages.team_settings(session, actor(), team)
-    form = SettingsForm(data={"description": settings.description, "is_listed": settings.is_listed})
-    if not form.validate_on_submit():
-        return form_page("teams/change.html", form, settings=settings)
-    try:
-        with writing() as session:
-            found = _known(session, team)
-            teams.change_team(session, actor(), found, form.text("description"), is_listed=bool(form.is_listed.data))
-    except BadInput as error:
+    form = filled(SettingsForm, {"description": settings.description, "is_listed": settings.is_listed})
+
+    def save(session: Session) -> tuple[str, str]:
+        teams.change_team(session, actor(), _known(session, team), **form.sent())
+        return f"{settings.name} is changed.", url_for("teams.show", team=team)
+
+    def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
         return form_page("teams/change.html", form, error, settings=settings)
-    flash(f"{found.name} is changed.")
-    return redirect(url_for("teams.show", team=team))
+
+    return saved(save, shown) if form.is_submitted() else shown()
 
 
 @blueprint.post("/teams/<team>/requests")
 @signed_in
 def ask(team: str) -> ResponseReturnValue:
     form = AskForm()
-    if not form.validate():
-        return _page(team, form)
-    try:
-        with writing() as session:
-            found = _known(session, team)
-            teams.ask_to_join(session, actor(), found, form["text"].data or "")
-    except (Conflict, InvalidFields) as error:
-        return _page(team, form, error)
-    flash(f"The owners of {found.name} are asked.")
-    return redirect(url_for("teams.show", team=team))
+
+    def send(session: Session) -> tuple[str, str]:
+        asked = _known(session, team)
+        teams.ask_to_join(session, actor(), asked, form["text"].data or "")
+        return f"The owners of {asked.name} are asked.", url_for("teams.show", team=team)
+
+    return saved(send, lambda error: _page(team, form, error))
 
 
 @blueprint.post("/teams/<team>/requests/back")
@@ -132,7 +106,7 @@ def show(team: str) -> ResponseReturnValue:
     return _page(team, AskForm(formdata=None))
 
 
-def _page(team: str, form: AskForm, error: LeaderboardError | None = None) -> ResponseReturnValue:
+def _page(team: str, form: Declared, error: LeaderboardError | None = None) -> ResponseReturnValue:
     told: dict[str, Any] = {"invitations": (), "requests": (), "asked": None}
     with reading() as session:
         page = pages.team_page(session, actor(), team, now())
@@ -241,7 +215,7 @@ def join(token: str) -> ResponseReturnValue:
 
 def _must_ask(session: Session, *, is_empty: bool) -> bool:
     """Whether the team was emptied by somebody who was not told that it would be: then that is undone."""
-    if not is_empty or request.form.get("agreed") == pages.EMPTIED:
+    if not is_empty or request.form.get("confirm"):
         return False
     session.rollback()
     flash("Nothing is changed yet: by now nobody else is in the team.", "warning")

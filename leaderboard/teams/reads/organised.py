@@ -8,11 +8,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_rename, may_see, merging_refusal
-from leaderboard.audit.rules import digest
 from leaderboard.campaigns.reads.organised import organised_campaign
 from leaderboard.db import snapshot
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
+from leaderboard.numbers import counted
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.scored_runs import on_boards
 from leaderboard.submissions.rules.selection import SystemKind, primary_run
@@ -60,7 +60,6 @@ class Merging:
     """What making `source` a part of `target` would do.
 
     refusal  why the reader may not do it, in words; "" where they may
-    seen     of all of this: the form brings it along
     """
 
     source: OrganisedTeam
@@ -70,10 +69,10 @@ class Merging:
     refusal: str
 
     @property
-    def seen(self) -> str:
-        shared = [[evaluation.title, evaluation.used, evaluation.primary] for evaluation in self.shared]
-        twins = [[twin.id, twin.runs, twin.other_runs] for twin in self.twins]
-        return digest([self.source.id, self.target.id, self.source.runs, self.target.runs, twins, shared])[:16]
+    def effect(self) -> str:
+        """What has to be confirmed, with how much it is about."""
+        moved = f"{counted(self.source.runs, 'run')} of {counted(self.source.systems, 'system')}"
+        return f"{moved} of {self.source.name} become those of {self.target.name}, for good."
 
 
 def organised_teams(session: Session, actor: Actor, campaign_slug: str, _: dt.datetime) -> tuple[OrganisedTeam, ...]:

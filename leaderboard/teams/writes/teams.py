@@ -3,6 +3,7 @@
 import datetime as dt
 import secrets
 from collections.abc import Collection
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -11,18 +12,19 @@ from leaderboard.access import Actor, maker_may_invite, may_rename, require
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import token_hash
 from leaderboard.audit.writes import assign, present, record
+from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed, NotFound
 from leaderboard.locking import add_or_refuse, insert_unless_there, locked, or_refuse
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes.outbox import put_wanted
 from leaderboard.moments import moment_in_words
 from leaderboard.names import NAME_TAKEN, checked_name, checked_slug, free_slug, name_key, slug_of
+from leaderboard.teams.inputs import LONGEST_DESCRIPTION, TeamSettings
 from leaderboard.teams.models import FormerAddress, Invitation, JoinRequest, Membership, Team, TeamName
 from leaderboard.teams.reads.find import is_known_team, merged_team, takes_requests, team_called
 from leaderboard.teams.rules import Role
 from leaderboard.texts import checked_text
 
-LONGEST_DESCRIPTION = 2000  # characters
 LONGEST_INVITATION = 90  # days
 JUST_TAKEN = "somebody just took this name"
 
@@ -60,15 +62,14 @@ def create_team(
     return team
 
 
-def change_team(session: Session, actor: Actor, team: Team, description: str, *, is_listed: bool | None = None) -> None:
-    """What the team says about itself, and whether others find it and may ask to join; None leaves that as it is.
+def change_team(session: Session, actor: Actor, team: Team, **changes: Any) -> None:
+    """What the team says about itself, and whether others find it and may ask to join; what is left out stays.
 
     Its name is for organisers to change (`rename_team`): boards show it.
     """
     _require_owner(session, actor, team)
-    description = checked_text(description, LONGEST_DESCRIPTION, "description")
-    is_listed = team.is_listed if is_listed is None else is_listed
-    if assign(team, description=description, is_listed=is_listed):
+    current = {name: getattr(team, name) for name in TeamSettings.model_fields}
+    if assign(team, **checked(TeamSettings, current | changes).model_dump()):
         record(session, actor, "change", team)
 
 

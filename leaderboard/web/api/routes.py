@@ -17,9 +17,7 @@ from leaderboard.submissions.api import checks as checking
 from leaderboard.submissions.api import organised as all_runs
 from leaderboard.submissions.api import runs
 from leaderboard.submissions.api import submit as submitting
-from leaderboard.teams.api import organised_systems as all_systems
-from leaderboard.teams.api import organised_teams as all_teams
-from leaderboard.teams.api import systems, teams
+from leaderboard.teams import api as teams
 from leaderboard.transfer import api as archives
 from leaderboard.web.api import bearer, document, endpoints
 from leaderboard.web.compression import offer
@@ -27,8 +25,8 @@ from leaderboard.web.security import csrf
 
 # Imported: each adds its endpoints; in the order in which its page lists them.
 MODULES = (
-    reading, stood, published, checking, submitting, runs, teams, systems,
-    campaigns, evaluations, forms, queries, judgments, all_runs, all_systems, all_teams, people, trail, archives,
+    reading, stood, published, checking, submitting, runs, teams,
+    campaigns, evaluations, forms, queries, judgments, all_runs, people, trail, archives,
 )  # fmt: skip
 
 blueprint = Blueprint("api", __name__, url_prefix=endpoints.PREFIX)

@@ -38,7 +38,13 @@ def _(session: Session, play: Play) -> None:
     people.end_sessions(session, CONSOLE, made)
 
 
-@change("sessions.start", "sessions.note_seen", "sessions.end", "sessions.end_all", raises=NONE)
+@change(
+    "credentials.start_session",
+    "credentials.note_seen",
+    "credentials.end_session",
+    "credentials.end_all_sessions",
+    raises=NONE,
+)
 def _(session: Session, play: Play) -> None:
     nora = people.find_user(session, "nora")
     credentials.start_session(session, nora.id, present())
@@ -59,7 +65,7 @@ def _(session: Session, play: Play) -> None:
     people.set_founder(session, CONSOLE, play.user(session, "ben"), may_found=True)
 
 
-@change("delete.close_account", raises=OF_ALL, at=ALPHA, who="ada")
+@change("accounts.close_account", raises=OF_ALL, at=ALPHA, who="ada")
 def _(session: Session, play: Play) -> None:
     people.close_account(session, play.actor(session, "ben"), play.user(session, "ben"))
 

@@ -19,7 +19,7 @@ change = Changes()
 
 @change("teams.change_team", raises=OF_ALL, at=ALPHA, who="eve")
 def _(session: Session, play: Play) -> None:
-    teams.change_team(session, CONSOLE, play.team(session), "We search harbours.", is_listed=True)
+    teams.change_team(session, CONSOLE, play.team(session), description="We search harbours.", is_listed=True)
 
 
 @change("teams.rename_team", raises=OF_ALL, at="/teams/beta", who="eve")
@@ -68,17 +68,17 @@ def _(session: Session, play: Play) -> None:
     teams.leave_team(session, play.actor(session, "eve"), play.team(session))
 
 
-@change("join_requests.ask_to_join", raises=OF_ALL, at=ALPHA, who="ada")
+@change("teams.ask_to_join", raises=OF_ALL, at=ALPHA, who="ada")
 def _(session: Session, play: Play) -> None:
     teams.ask_to_join(session, play.actor(session, "eve"), play.team(session), "please")
 
 
-@change("join_requests.take_back", raises=OF_ALL, at=ALPHA, who="ada")
+@change("teams.take_back", raises=OF_ALL, at=ALPHA, who="ada")
 def _(session: Session, play: Play) -> None:
     teams.take_back(session, play.actor(session, "eve"), play.team(session))
 
 
-@change("join_requests.answer_request", raises=OF_ALL, at=ALPHA, who="ada")
+@change("teams.answer_request", raises=OF_ALL, at=ALPHA, who="ada")
 def _(session: Session, play: Play) -> None:
     teams.ask_to_join(session, play.actor(session, "orla"), play.team(session), "please")
     asked = session.scalars(sa.select(JoinRequest).order_by(JoinRequest.id.desc())).first()
@@ -96,7 +96,7 @@ def _(session: Session, play: Play) -> None:
 @change("systems.change_system", raises=OF_ALL, at="/teams/alpha/second", who="ada")
 def _(session: Session, play: Play) -> None:
     second = session.scalars(sa.select(System).where(System.name == "Second")).one()
-    systems.change_system(session, CONSOLE, second, NewSystem("Second", description="It counts words."))
+    systems.change_system(session, CONSOLE, second, description="It counts words.")
 
 
 @change("delete.remove_system", raises=OF_ALL, at="/teams/alpha/mistaken", who="ada")
