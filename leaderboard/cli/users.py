@@ -64,7 +64,7 @@ def password(name: str, password_stdin: bool) -> None:
 
 @user.command()
 @click.argument("name")
-@click.confirmation_option(prompt="Its name and address are removed for good. Close it?")
+@click.confirmation_option("--confirm", prompt="Its name and address are removed for good. Close it?")
 def close(name: str) -> None:
     """Close an account: its name and address are removed, its runs stay under the names of its teams.
 

@@ -39,7 +39,7 @@ from leaderboard.web.api.bearer import look_again, require_scope
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import CAMPAIGN
 from leaderboard.web.confirm import require_confirmed
-from leaderboard.web.context import actor, now, read, reading, writing
+from leaderboard.web.context import actor, config, now, read, reading, writing
 
 TEAM = "/teams/<team>"
 SYSTEMS = f"{TEAM}/systems"
@@ -176,7 +176,7 @@ def invite(team: str, body: Inviting) -> Invited:
     """Makes an invitation that lets one person into the team."""
     with writing() as session:
         token = writes.invite(session, actor(), _known(session, team), body.days)
-    return Invited(token, url_for("teams.invitation", token=token, _external=True))
+    return Invited(token, config().site_url + url_for("teams.invitation", token=token))
 
 
 @post(f"{TEAM}/invitations/<int:invitation>/revoke", Scope.MANAGE)

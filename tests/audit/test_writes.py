@@ -24,7 +24,7 @@ from leaderboard.submissions.rules.selection import SystemKind
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import teams
-from leaderboard.teams.writes.systems import NewSystem, change_system
+from leaderboard.teams.writes.systems import change_system
 from tests.support.world import World
 
 
