@@ -37,7 +37,7 @@ def test_a_private_campaign_says_whom_it_lets_in(ok: Says, refused: Says, place:
     assert ok("campaign", "team", "remove", "harbour", "alder") == "alder is no longer let into harbour\n"
     assert "teams let in    –" in ok("campaign", "show", "harbour")
     assert "address" in refused("campaign", "change", "harbour", "--link", "Code=javascript:alert(1)")
-    assert "Title=https" in refused("campaign", "change", "harbour", "--link", "nothing")
+    assert "give the link a title" in refused("campaign", "change", "harbour", "--link", "nothing")
 
 
 def test_organisers_and_founders_come_and_go(ok: Says, place: str) -> None:

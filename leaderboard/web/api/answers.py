@@ -73,7 +73,7 @@ ADDED: dict[type, Mapping[str, Any]] = {
     QueryChanges: {"is_nothing": bool},
     JudgmentChanges: {"would_be_refused": bool, "is_nothing": bool, "state": str},
     Effect: {"seen": str},
-    Merging: {"seen": str},
+    Merging: {"effect": str},
     Checked: {
         "warnings": tuple[Warned, ...],
         "unsettled": str,
