@@ -27,7 +27,7 @@ from leaderboard.teams.inputs import (
     TeamName,
 )  # fmt: skip
 from leaderboard.teams.models import Invitation, System, Team
-from leaderboard.teams.pages.team_names import naming
+from leaderboard.teams.pages import naming
 from leaderboard.teams.reads import organised
 from leaderboard.teams.reads import system as reads
 from leaderboard.teams.reads import team as teams

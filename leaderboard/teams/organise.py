@@ -9,7 +9,7 @@ from leaderboard.evaluations.reads.effects import entered_by
 from leaderboard.numbers import read_whole
 from leaderboard.teams.inputs import SystemSettings, TeamName
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.pages.team_names import naming
+from leaderboard.teams.pages import naming
 from leaderboard.teams.reads import organised as reads
 from leaderboard.teams.writes import systems, teams
 from leaderboard.teams.writes.merge import merge_teams

@@ -3,10 +3,8 @@
 from flask import Blueprint, Flask, request, url_for
 from werkzeug.routing import IntegerConverter, Map
 
-from leaderboard.accounts.pages import account, identities, tokens
+from leaderboard.accounts.pages import account, identities
 from leaderboard.accounts.pages import login as auth
-from leaderboard.accounts.pages import mail_address as addresses
-from leaderboard.accounts.pages import password_resets as resets
 from leaderboard.audit import organise as organise_trail
 from leaderboard.boards import pages as boards
 from leaderboard.campaigns import pages as campaigns
@@ -27,7 +25,7 @@ from leaderboard.submissions import organise as organise_submissions
 from leaderboard.submissions.pages import checks as run_checks
 from leaderboard.submissions.pages import submissions, submit
 from leaderboard.teams import organise as organise_teams
-from leaderboard.teams.pages import systems, teams
+from leaderboard.teams import pages as teams
 from leaderboard.transfer import organise as organised_importing
 from leaderboard.web import api_guide, documents, health, measures
 from leaderboard.web.api import routes as api
@@ -47,14 +45,10 @@ MODULES = (
     submissions,
     ranked_lists,
     teams,
-    systems,
     measures,
     documents,
     auth,
-    resets,
     account,
-    addresses,
-    tokens,
     api,
     api_guide,
     identities,

@@ -8,8 +8,8 @@ from flask_login import current_user
 
 from leaderboard.accounts.models import User
 from leaderboard.accounts.pages import providers
+from leaderboard.accounts.pages.account import ProofForm
 from leaderboard.accounts.pages.login import NameForm, counted_account
-from leaderboard.accounts.pages.proofs import ProofForm
 from leaderboard.accounts.pages.providers import Proven
 from leaderboard.accounts.writes import accounts
 from leaderboard.errors import BadInput, Conflict, TooManyAttempts

@@ -9,7 +9,7 @@ from leaderboard.campaigns.organise.organisers import account_named, team_named
 from leaderboard.campaigns.reads import settings
 from leaderboard.declared.commands import Command, Find
 from leaderboard.errors import NotFound
-from leaderboard.teams.pages.team_names import counting
+from leaderboard.teams.pages import counting
 from leaderboard.teams.reads.find import find_team_let_in
 from leaderboard.web.api.bearer import look_again
 from leaderboard.web.api.endpoints import get, post

@@ -13,7 +13,7 @@ from leaderboard.campaigns.reads.organised import organised_campaign
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound, TooManyAttempts
 from leaderboard.teams.models import Team
-from leaderboard.teams.pages.team_names import counting
+from leaderboard.teams.pages import counting
 from leaderboard.teams.reads.find import find_team, find_team_let_in
 from leaderboard.web.confirm import unconfirmed
 from leaderboard.web.context import actor, read, writing

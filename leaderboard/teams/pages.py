@@ -1,5 +1,8 @@
-"""Teams: making one, its page, inviting by a link, joining, leaving."""
+"""Teams: making one, its page, inviting by a link, joining, leaving; and a system over its years, as page and file."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
@@ -9,17 +12,58 @@ from sqlalchemy.orm import Session
 from leaderboard.access import require
 from leaderboard.accounts import reads as accounts
 from leaderboard.accounts.models import User
-from leaderboard.errors import BadInput, LeaderboardError, NotFound, TooManyAttempts
-from leaderboard.teams.inputs import Asking, NewTeam, TeamSettings
-from leaderboard.teams.models import Invitation, Team
-from leaderboard.teams.pages.team_names import naming
+from leaderboard.accounts.writes.rate_limits import count_team_name
+from leaderboard.accounts.writes.rate_limits import take_back as uncount
+from leaderboard.boards.reads.columns import Column
+from leaderboard.boards.reads.entries import Figure
+from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, NotFound, TooManyAttempts
+from leaderboard.evaluations.writes.delete import remove_system
+from leaderboard.names import checked_name
+from leaderboard.progress.reads import Point, ProgressPage
+from leaderboard.teams.inputs import Asking, NewTeam, SystemSettings, TeamSettings
+from leaderboard.teams.models import Invitation, System, Team
+from leaderboard.teams.reads import system as systems
 from leaderboard.teams.reads import team as pages
 from leaderboard.teams.reads.find import find_known_team
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import teams
-from leaderboard.web.context import actor, now, page_number, read, reading, writing
+from leaderboard.teams.writes.systems import change_system
+from leaderboard.web import charts
+from leaderboard.web.context import actor, client_address, database, now, page_number, read, reading, writing
+from leaderboard.web.exports import Cell, Table, exported, table, terms_facts
 from leaderboard.web.forms import Declared, declared, filled, form_page, saved
 from leaderboard.web.sessions import signed_in
+
+
+@contextmanager
+def counting() -> Iterator[Session]:
+    """A transaction in which one name or address of a team is looked up; it counts unless the transaction succeeds.
+
+    Raises TooManyAttempts before anything is looked up.
+    """
+    user_id = actor().user_id
+    asked = [] if user_id is None else count_team_name(database(), user_id, client_address(), now())
+    with writing() as session:
+        yield session
+        uncount(session, asked)
+
+
+@contextmanager
+def naming(name: str) -> Iterator[Session]:
+    """The same for a name that somebody gives a team. One that can't be a name costs nothing: it is not looked up, and
+    the service within refuses it with all else.
+    """
+    with counting() if _can_be_one(name) else writing() as session:
+        yield session
+
+
+def _can_be_one(name: str) -> bool:
+    try:
+        checked_name(name)
+    except InvalidFields:
+        return False
+    return True
+
 
 blueprint = Blueprint("teams", __name__)
 
@@ -225,3 +269,100 @@ def _must_ask(session: Session, *, is_empty: bool) -> bool:
 def _known(session: Session, team: str) -> Team:
     """The team of an address, if there is one for whoever asks."""
     return find_known_team(session, actor(), team, now())
+
+
+system_blueprint = Blueprint("systems", __name__)
+
+ADDRESS = "/teams/<team>/<system>"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What the system has in one evaluation under one measure; rank: under the measure that ranks the board."""
+
+    page: ProgressPage
+    point: Point
+    column: Column
+
+    @property
+    def figure(self) -> Figure:
+        return self.point.under(self.column)
+
+
+COLUMNS: dict[str, Callable[[Row], Cell]] = {
+    "campaign": lambda row: row.page.campaign.slug,
+    "condition": lambda row: row.page.condition,
+    "measure": lambda row: row.column.name,
+    "period": lambda row: row.point.period.label,
+    "evaluation": lambda row: row.point.period.slug,
+    "rank": lambda row: row.point.rank if row.column.name == row.page.column.name else None,
+    "mean": lambda row: row.figure.mean,
+    "low": lambda row: row.figure.low,
+    "high": lambda row: row.figure.high,
+    "submission": lambda row: row.point.entry.submission_id,
+}
+
+
+@system_blueprint.get(ADDRESS)
+def system(team: str, system: str) -> ResponseReturnValue:
+    page = read(systems.system, team, system)
+    if (page.team_slug, page.slug) != (team, system):  # its team was renamed, or became a part of another one
+        return redirect(_address(page))
+    drawn = [charts.progress_chart(years.page, only=page.id) for years in page.years]
+    return render_template("systems/system.html", page=page, drawn=drawn)
+
+
+@exported(system_blueprint, ADDRESS)
+def system_file(team: str, system: str) -> Table:
+    page = read(systems.system, team, system)
+    rows = [
+        Row(years.page, point, column)
+        for years in page.years
+        for point in years.line.points
+        for column in years.page.columns
+    ]
+    terms: dict[str, dict[str, Any]] = {}  # by campaign, then by evaluation
+    for years in page.years:
+        own = terms.setdefault(years.page.campaign.slug, {})
+        own |= {point.period.slug: terms_facts(point.period.terms) for point in years.line.points}
+    return table(f"{team}-{system}", COLUMNS, rows, {"terms": terms})
+
+
+SystemForm = declared(SystemSettings, "kind")
+
+
+@system_blueprint.route(f"{ADDRESS}/edit", methods=["GET", "POST"])
+@signed_in
+def edit(team: str, system: str) -> ResponseReturnValue:
+    page = _own(team, system)
+    form = filled(SystemForm, {name: getattr(page, name) for name in ("description", "code_url", "paper_url")})
+
+    def change(session: Session) -> tuple[str, str]:
+        change_system(session, actor(), session.get_one(System, page.id), **form.sent())
+        return "What is said about the system is changed.", _address(page)
+
+    def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
+        return form_page("systems/edit.html", form, error, page=page)
+
+    return saved(change, shown) if form.is_submitted() else shown()
+
+
+@system_blueprint.post(f"{ADDRESS}/remove", endpoint="remove")
+@signed_in
+def remove_unused(team: str, system: str) -> ResponseReturnValue:
+    page = _own(team, system)
+    with writing() as session:
+        remove_system(session, actor(), session.get_one(System, page.id))
+    flash(f"{page.name} is removed.")
+    return redirect(url_for("teams.show", team=page.team_slug))
+
+
+def _own(team: str, system: str) -> systems.SystemPage:
+    """A system of a team of the reader's. Raises NotFound and NotAllowed."""
+    page = read(systems.system, team, system)
+    require(page.may_edit, "Only members of the team and organisers describe a system.")
+    return page
+
+
+def _address(page: systems.SystemPage) -> str:
+    return url_for("systems.system", team=page.team_slug, system=page.slug)
