@@ -1,5 +1,6 @@
 """`leaderboard user`: accounts."""
 
+import datetime as dt
 import sys
 
 import click
@@ -52,10 +53,10 @@ def password(name: str, password_stdin: bool) -> None:
     \b
     leaderboard user password ada
     """
-    given = _password(password_stdin)
+    chosen = _password(password_stdin)
     with reading() as session:
         about = people.find_user(session, name)
-    new = credentials.hashed(given, about.name, about.email or "")
+    new = credentials.hashed(chosen, about.name, about.email or "")
     with writing() as session:
         found = people.find_user(session, name)
         people.set_password(session, CONSOLE, found, new)
@@ -136,16 +137,10 @@ def show_identities(name: str, removed: int | None) -> None:
         with writing() as session:
             people.unlink_identity(session, CONSOLE, people.find_user(session, name), removed)
     with reading() as session:
-        found = accounts.identities_of(session, people.find_user(session, name).id)
+        linked = accounts.identities_of(session, people.find_user(session, name).id)
     rows = [
-        (
-            one.id,
-            one.issuer,
-            one.subject,
-            f"{one.created_at:%Y-%m-%d}",
-            f"{one.last_used_at:%Y-%m-%d}" if one.last_used_at else "never",
-        )
-        for one in found
+        (row.id, row.issuer, row.subject, _day(row.created_at), _day(row.last_used_at) if row.last_used_at else "never")
+        for row in linked
     ]
     print_table(("number", "provider", "known there as", "since", "last used"), rows, f"nothing else logs in to {name}")
 
@@ -160,13 +155,13 @@ def list_users() -> None:
     with reading() as session:
         rows = [
             (
-                one.name,
-                one.email or (f"{one.unconfirmed_email} (unconfirmed)" if one.unconfirmed_email else "–"),
-                "admin" if one.is_admin else "makes campaigns" if one.may_found else "",
-                "" if one.is_active else "closed",
-                f"{one.created_at:%Y-%m-%d}",
+                row.name,
+                row.email or (f"{row.unconfirmed_email} (unconfirmed)" if row.unconfirmed_email else "–"),
+                "admin" if row.is_admin else "makes campaigns" if row.may_found else "",
+                "" if row.is_active else "closed",
+                _day(row.created_at),
             )
-            for one in list_accounts(session)
+            for row in list_accounts(session)
         ]
     print_table(("name", "email", "right", "state", "since"), rows, "no account yet; make one: leaderboard user add")
 
@@ -188,6 +183,10 @@ def token(name: str, purpose: str, scopes: tuple[Scope, ...], days: int | None) 
         found = people.find_user(session, name)
         made = credentials.make_token(session, CONSOLE, found, purpose, scopes, days=days, now=present())
     click.echo(made)
+
+
+def _day(moment: dt.datetime) -> str:
+    return f"{moment:%Y-%m-%d}"
 
 
 def _password(from_stdin: bool) -> str:

@@ -122,9 +122,9 @@ def change_team(team: str, body: TeamChanges) -> teams.TeamSettings:
 def list_requests(team: str) -> JoinRequests:
     """Who asks to join a team, for its owners, and whether you do; absent for others where you can't ask."""
     with reading() as session:
-        found = _known(session, team)
-        requests = _requests(session, found)
-        if requests.asked is None and not _is_inside(found):
+        record = _known(session, team)
+        requests = _requests(session, record)
+        if requests.asked is None and not _is_inside(record):
             raise NotFound
         return requests
 
@@ -141,10 +141,10 @@ def ask_to_join(team: str, body: Asking) -> JoinRequests:
 def take_request_back(team: str) -> JoinRequests:
     """Takes your own request back."""
     with writing() as session:
-        found = _known(session, team)
-        writes.take_back(session, actor(), found)
+        record = _known(session, team)
+        writes.take_back(session, actor(), record)
         session.flush()
-        return _requests(session, found)
+        return _requests(session, record)
 
 
 @post(f"{TEAM}/requests/<int:asked>/accept", Scope.MANAGE)
@@ -163,10 +163,10 @@ def refuse_request(team: str, asked: int) -> JoinRequests:
 def list_invitations(team: str) -> tuple[accounts.OpenInvitation, ...]:
     """A team's invitations that still work, for its owners; their links are not kept. For others it is absent."""
     with reading() as session:
-        found = _known(session, team)
-        if not _is_inside(found):
+        record = _known(session, team)
+        if not _is_inside(record):
             raise NotFound
-        return accounts.open_invitations(session, actor(), found.slug, now())
+        return accounts.open_invitations(session, actor(), record.slug, now())
 
 
 @post(f"{TEAM}/invitations", Scope.MANAGE, status=HTTPStatus.CREATED, command=Command(
@@ -183,10 +183,10 @@ def invite(team: str, body: Inviting) -> Invited:
 def revoke_invitation(team: str, invitation: int) -> tuple[accounts.OpenInvitation, ...]:
     """Takes an invitation back that nobody has used."""
     with writing() as session:
-        found = session.get(Invitation, invitation)
-        if found is None or found.team_id != _known(session, team).id:
+        record = session.get(Invitation, invitation)
+        if record is None or record.team_id != _known(session, team).id:
             raise NotFound
-        writes.revoke_invitation(session, actor(), found)
+        writes.revoke_invitation(session, actor(), record)
     return list_invitations(team)
 
 
@@ -196,11 +196,11 @@ def leave_team(team: str, body: Leaving) -> Left:
     that has to be confirmed.
     """
     with writing() as session:
-        found = _known(session, team)
-        is_empty = writes.leave_team(session, actor(), found)
+        record = _known(session, team)
+        is_empty = writes.leave_team(session, actor(), record)
         if is_empty and not body.confirm:
             raise Unconfirmed([teams.EMPTIED])
-        return Left(found.name, found.slug)
+        return Left(record.name, record.slug)
 
 
 @post(f"{TEAM}/members/<int:member>/remove", Scope.MANAGE, command=Command(

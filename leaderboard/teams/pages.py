@@ -91,8 +91,8 @@ def new() -> ResponseReturnValue:
 def find() -> ResponseReturnValue:
     words = request.args.get("words", "")
     with reading() as session:
-        found, paging = pages.find_teams(session, actor(), words=words, page=page_number())
-    return render_template("teams/find.html", found=found, paging=paging, words=words)
+        rows, paging = pages.find_teams(session, actor(), words=words, page=page_number())
+    return render_template("teams/find.html", found=rows, paging=paging, words=words)
 
 
 @blueprint.route("/account/teams/<team>", methods=["GET", "POST"])
@@ -138,10 +138,10 @@ def take_back(team: str) -> ResponseReturnValue:
 @signed_in
 def answer(team: str, asked: int, answer: str) -> ResponseReturnValue:
     with writing() as session:
-        found = _known(session, team)
-        answered = teams.answer_request(session, actor(), found, asked, accept=answer == "accept")
+        record = _known(session, team)
+        answered = teams.answer_request(session, actor(), record, asked, accept=answer == "accept")
         name = answered.user.name
-    flash(f"{name} is in {found.name} now." if answered.accepted else f"The request of {name} is refused.")
+    flash(f"{name} is in {record.name} now." if answered.accepted else f"The request of {name} is refused.")
     return redirect(url_for("teams.show", team=team))
 
 
@@ -151,18 +151,18 @@ def show(team: str) -> ResponseReturnValue:
 
 
 def _page(team: str, form: Declared, error: LeaderboardError | None = None) -> ResponseReturnValue:
-    told: dict[str, Any] = {"invitations": (), "requests": (), "asked": None}
+    more: dict[str, Any] = {"invitations": (), "requests": (), "asked": None}
     with reading() as session:
         page = pages.team_page(session, actor(), team, now())
         if actor().user_id is not None:  # a visitor owns no team and asks to join none
-            told = {
+            more = {
                 "invitations": accounts.open_invitations(session, actor(), team, now()),
                 "requests": pages.open_requests(session, actor(), team),
                 "asked": pages.has_asked(session, actor(), _known(session, team)),
             }
     if page.slug != team:  # it was renamed, or became a part of another one
         return redirect(url_for("teams.show", team=page.slug))
-    return form_page("teams/show.html", form, error, page=page, **told)
+    return form_page("teams/show.html", form, error, page=page, **more)
 
 
 @blueprint.post("/teams/<team>/invitations")
@@ -178,10 +178,10 @@ def invite(team: str) -> ResponseReturnValue:
 @signed_in
 def revoke(team: str, invitation: int) -> ResponseReturnValue:
     with writing() as session:
-        found = session.get(Invitation, invitation)
-        if found is None or found.team_id != _known(session, team).id:
+        record = session.get(Invitation, invitation)
+        if record is None or record.team_id != _known(session, team).id:
             raise NotFound
-        teams.revoke_invitation(session, actor(), found)
+        teams.revoke_invitation(session, actor(), record)
     flash("The invitation no longer works.")
     return redirect(url_for("teams.show", team=team))
 
@@ -195,10 +195,10 @@ def leave(team: str) -> ResponseReturnValue:
             raise NotFound
         return render_template("teams/leave.html", page=page)
     with writing() as session:
-        found = _known(session, team)
-        if _must_ask(session, is_empty=teams.leave_team(session, actor(), found)):
+        record = _known(session, team)
+        if _must_ask(session, is_empty=teams.leave_team(session, actor(), record)):
             return redirect(url_for("teams.leave", team=team))
-    flash(f"You have left {found.name}. Its runs and systems stay.")
+    flash(f"You have left {record.name}. Its runs and systems stay.")
     return redirect(url_for("account.show"))
 
 
@@ -208,10 +208,10 @@ def remove(team: str, member: int) -> ResponseReturnValue:
     if request.method == "GET":
         page = read(pages.team_page, team)
         require(page.is_owner, f"Only an owner of {page.name} may do this.")
-        found = next((one for one in page.members if one.user_id == member), None)
-        if found is None:
+        leaving = next((row for row in page.members if row.user_id == member), None)
+        if leaving is None:
             raise NotFound
-        return render_template("teams/remove.html", page=page, member=found)
+        return render_template("teams/remove.html", page=page, member=leaving)
     with writing() as session:
         user = session.get(User, member)
         if user is None:

@@ -730,7 +730,7 @@ FORMS: dict[str, Form] = {
     "organise_systems.show": Form("/organise/news/systems/{system}", NOT_ORGANISED),
     "organise_teams.rename": Form("/organise/news/teams/{team}", NOT_ORGANISED),
     "organise_teams.merge": Form("/organise/news/teams/{team}/merge?into={other_team}", NOT_ORGANISED),
-    "systems.save": Form(
+    "systems.edit": Form(
         "/teams/sekretwoods/sekretalder/edit",
         _refused(403, *INSIDE),
         dict.fromkeys(TEAM_HIDDEN, _refused(404, *INSIDE)),

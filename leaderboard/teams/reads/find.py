@@ -66,8 +66,8 @@ def find_own_team(session: Session, actor: Actor, slug: str, campaign_id: int | 
 
     campaign_id  of a campaign in which `actor` answers for the team otherwise: organisers do
     """
-    found = known_team(session, slug)
-    team = None if found is None else merged_team(session, found)
+    known = known_team(session, slug)
+    team = None if known is None else merged_team(session, known)
     organises = campaign_id is not None and actor.may_organise(campaign_id)
     if team is None or not (actor.is_in(team.id) or organises):
         if actor.user_id is not None and not (actor.teams or organises or actor.all_powerful):
@@ -103,8 +103,8 @@ def find_system(session: Session, team_slug: str, slug: str) -> System:
     system = known_system(session, team_slug, slug)
     if system is not None:
         return system
-    found = find_team(session, team_slug)
-    return missing(session, "system", slug, System.slug, System.team_id == found.id, within=f" of {found.name}")
+    team = find_team(session, team_slug)
+    return missing(session, "system", slug, System.slug, System.team_id == team.id, within=f" of {team.name}")
 
 
 def known_system(session: Session, team_slug: str, slug: str) -> System | None:

@@ -84,10 +84,10 @@ def organised_teams(session: Session, actor: Actor, campaign_slug: str, _: dt.da
 def organised_team(session: Session, actor: Actor, campaign_slug: str, team_id: int, _: dt.datetime) -> OrganisedTeam:
     """One that has runs in the campaign. Raises NotFound."""
     campaign = organised_campaign(session, actor, campaign_slug)
-    found = _teams(session, actor, Evaluation.campaign_id == campaign.id, Team.id == team_id)
-    if not found:
+    teams = _teams(session, actor, Evaluation.campaign_id == campaign.id, Team.id == team_id)
+    if not teams:
         raise NotFound(f"there is no team {team_id} in {campaign.title}")
-    return found[0]
+    return teams[0]
 
 
 def part_of(session: Session, actor: Actor, campaign_slug: str, team_id: int, now: dt.datetime) -> int | None:
@@ -143,7 +143,7 @@ def _shared(session: Session, source_id: int, target_id: int) -> list[SharedEval
         .where(Participation.team_id == source_id, other.team_id == target_id)
         .order_by(Evaluation.period_key.desc(), Evaluation.id)
     ).all()
-    found = []
+    shared = []
     for evaluation, used, other_used in rows:
         runs = session.scalars(
             sa.select(Submission).where(
@@ -152,8 +152,8 @@ def _shared(session: Session, source_id: int, target_id: int) -> list[SharedEval
         ).all()
         primary = primary_run(runs)
         name = next((run.name for run in runs if run.id == primary), "")
-        found.append(SharedEvaluation(evaluation.title, (used, other_used), name))
-    return found
+        shared.append(SharedEvaluation(evaluation.title, (used, other_used), name))
+    return shared
 
 
 def _teams(session: Session, actor: Actor, *which: sa.ColumnElement[bool]) -> tuple[OrganisedTeam, ...]:
@@ -214,11 +214,11 @@ def organised_system(
     session: Session, actor: Actor, campaign_slug: str, system_id: int, now: dt.datetime
 ) -> OrganisedSystem:
     """One that has runs in the campaign. Raises NotFound."""
-    found = _systems(session, actor, campaign_slug, now, System.id == system_id)
-    if not found:
+    systems = _systems(session, actor, campaign_slug, now, System.id == system_id)
+    if not systems:
         campaign = organised_campaign(session, actor, campaign_slug)
         raise NotFound(f"there is no system {system_id} in {campaign.title}")
-    return found[0]
+    return systems[0]
 
 
 def _systems(
@@ -256,12 +256,13 @@ def _elsewhere(
         .where(Submission.system_id.in_(systems), Evaluation.campaign_id.not_in(actor.organises))
         .group_by(Submission.system_id, Evaluation.id)
     ).all()
-    seen: dict[int, set[Elsewhere]] = {}
+    shown_in: dict[int, set[Elsewhere]] = {}
     for system_id, evaluation, shown in rows:
         if shown and all(may_see(actor, evaluation, sight, now) for sight in (Sight.RESULTS, Sight.NAMES)):
             campaign = evaluation.campaign
-            seen.setdefault(system_id, set()).add(Elsewhere(campaign.slug, campaign.title, campaign.contact))
+            shown_in.setdefault(system_id, set()).add(Elsewhere(campaign.slug, campaign.title, campaign.contact))
     strange = {system_id for system_id, _, _ in rows}
     return strange, {
-        system: tuple(sorted(found, key=lambda each: (each.title, each.slug))) for system, found in seen.items()
+        system: tuple(sorted(campaigns, key=lambda each: (each.title, each.slug)))
+        for system, campaigns in shown_in.items()
     }

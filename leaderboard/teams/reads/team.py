@@ -301,8 +301,8 @@ def find_teams(
             sa.or_(Team.name.icontains(asked, autoescape=True), Team.description.icontains(asked, autoescape=True))
         )
     rows = session.execute(statement.order_by(sa.func.lower(Team.name), Team.id)).all()
-    found = [FoundTeam(slug, name, words, size, actor.is_in(key)) for key, slug, name, words, size in rows]
-    return paged(found, page, PAGE)
+    teams = [FoundTeam(slug, name, words, size, actor.is_in(key)) for key, slug, name, words, size in rows]
+    return paged(teams, page, PAGE)
 
 
 def open_requests(session: Session, actor: Actor, team_slug: str) -> tuple[OpenRequest, ...]:

@@ -81,12 +81,12 @@ def _locked_parts(session: Session, source: Team, target: Team) -> dict[int, tup
     for row in rows:
         values = {"day": row.day, "used_today": 0, "rejected_today": 0, "used": 0}
         insert_unless_there(session, Participation, team_id=target.id, evaluation_id=row.evaluation_id, **values)
-    found = {}
+    parts = {}
     for evaluation_id in sorted(row.evaluation_id for row in rows):
         ids = sorted((source.id, target.id))
         both = {team_id: locked(session, Participation, (team_id, evaluation_id)) for team_id in ids}
-        found[evaluation_id] = both[source.id], both[target.id]
-    return found
+        parts[evaluation_id] = both[source.id], both[target.id]
+    return parts
 
 
 def _move_systems(session: Session, actor: Actor, source: Team, target: Team, unite: Collection[int]) -> dict[int, int]:
@@ -133,10 +133,10 @@ def _name_apart(session: Session, team: Team, name: str, other: str) -> str:
     """`Heron (Alder Group)`: a name that no system of the team has."""
     for number in range(1, LONGEST):
         behind = f" ({other[:25]}{f' {number}' if number > 1 else ''})"
-        found = f"{name[: LONGEST - len(behind)].rstrip()}{behind}"
-        taken = sa.select(System.id).where(System.team_id == team.id, System.name_key == name_key(found))
+        candidate = f"{name[: LONGEST - len(behind)].rstrip()}{behind}"
+        taken = sa.select(System.id).where(System.team_id == team.id, System.name_key == name_key(candidate))
         if session.scalar(taken) is None:
-            return found
+            return candidate
     raise Conflict(f"{team.name} has too many systems that are called {name}.")
 
 

@@ -207,10 +207,10 @@ def accept_invitation(session: Session, actor: Actor, token: str, now: dt.dateti
     if actor.user_id is None:
         raise NotAllowed("Sign in or register first; then open the link again.")
     now = now or present()
-    found = find_invitation(session, token, now)
+    known = find_invitation(session, token, now)
     # Looked at again under locks: two people may follow one link at the same moment, or its maker be taken out.
-    locked(session, Team, found.team_id, shared=True)
-    invitation = locked(session, Invitation, found.id)
+    locked(session, Team, known.team_id, shared=True)
+    invitation = locked(session, Invitation, known.id)
     find_invitation(session, token, now)
     team = session.get_one(Team, invitation.team_id)
     if session.get(Membership, (team.id, actor.user_id)) is not None:
