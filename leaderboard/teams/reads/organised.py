@@ -256,13 +256,13 @@ def _elsewhere(
         .where(Submission.system_id.in_(systems), Evaluation.campaign_id.not_in(actor.organises))
         .group_by(Submission.system_id, Evaluation.id)
     ).all()
-    shown_in: dict[int, set[Elsewhere]] = {}
+    boards: dict[int, set[Elsewhere]] = {}
     for system_id, evaluation, shown in rows:
         if shown and all(may_see(actor, evaluation, sight, now) for sight in (Sight.RESULTS, Sight.NAMES)):
             campaign = evaluation.campaign
-            shown_in.setdefault(system_id, set()).add(Elsewhere(campaign.slug, campaign.title, campaign.contact))
+            boards.setdefault(system_id, set()).add(Elsewhere(campaign.slug, campaign.title, campaign.contact))
     strange = {system_id for system_id, _, _ in rows}
     return strange, {
         system: tuple(sorted(campaigns, key=lambda each: (each.title, each.slug)))
-        for system, campaigns in shown_in.items()
+        for system, campaigns in boards.items()
     }
