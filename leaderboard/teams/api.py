@@ -8,7 +8,6 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import require
 from leaderboard.accounts import reads as accounts
-from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
 from leaderboard.declared.commands import Command, Find, Table
 from leaderboard.errors import NotFound, Unconfirmed
@@ -26,12 +25,12 @@ from leaderboard.teams.inputs import (
     TeamChanges,
     TeamName,
 )  # fmt: skip
-from leaderboard.teams.models import Invitation, System, Team
+from leaderboard.teams.models import System, Team
 from leaderboard.teams.pages import naming
 from leaderboard.teams.reads import organised
 from leaderboard.teams.reads import system as reads
 from leaderboard.teams.reads import team as teams
-from leaderboard.teams.reads.find import find_known_team, find_system, find_team
+from leaderboard.teams.reads.find import find_account, find_invitation_of, find_known_team, find_system, find_team
 from leaderboard.teams.writes import systems
 from leaderboard.teams.writes import teams as writes
 from leaderboard.teams.writes.merge import merge_teams
@@ -88,7 +87,7 @@ def find_teams(*, words: str = "") -> tuple[teams.FoundTeam, ...]:
 ))  # fmt: skip
 def make_team(body: NewTeam) -> teams.TeamPage:
     """Makes a team that you own. Boards show its name over all years; only organisers can change it."""
-    with naming(body.name) as session:
+    with naming(body.name, body.slug) as session:
         made = writes.create_team(session, actor(), body.name, body.slug.strip() or None, body.description)
     return _page(made.slug)
 
@@ -183,9 +182,7 @@ def invite(team: str, body: Inviting) -> Invited:
 def revoke_invitation(team: str, invitation: int) -> tuple[accounts.OpenInvitation, ...]:
     """Takes an invitation back that nobody has used."""
     with writing() as session:
-        record = session.get(Invitation, invitation)
-        if record is None or record.team_id != _known(session, team).id:
-            raise NotFound
+        record = find_invitation_of(session, _known(session, team), invitation)
         writes.revoke_invitation(session, actor(), record)
     return list_invitations(team)
 
@@ -213,9 +210,7 @@ def leave_team(team: str, body: Leaving) -> Left:
 def remove_member(team: str, member: int, body: Leaving) -> teams.TeamPage:
     """Takes somebody out of the team; its last member only once that is confirmed."""
     with writing() as session:
-        user = session.get(User, member)
-        if user is None:
-            raise NotFound
+        user = find_account(session, member)
         is_empty = writes.remove_member(session, actor(), _known(session, team), user)
         if is_empty and not body.confirm:
             raise Unconfirmed([teams.EMPTIED])
@@ -226,9 +221,7 @@ def remove_member(team: str, member: int, body: Leaving) -> teams.TeamPage:
 def change_role(team: str, member: int, body: NewRole) -> teams.TeamPage:
     """Makes a member an owner, or an owner a member."""
     with writing() as session:
-        user = session.get(User, member)
-        if user is None:
-            raise NotFound
+        user = find_account(session, member)
         writes.change_role(session, actor(), _known(session, team), user, body.role)
     return read(teams.team_page, team)
 
@@ -307,7 +300,7 @@ def list_teams(campaign: str) -> tuple[organised.OrganisedTeam, ...]:
 def rename_team(campaign: str, team_id: int, body: TeamName) -> organised.OrganisedTeam:
     """Gives a team another name; its old address leads to the new one."""
     read(organised.organised_team, campaign, team_id)
-    with naming(body.name) as session:
+    with naming(body.name, body.slug) as session:
         writes.rename_team(session, actor(), session.get_one(Team, team_id), body.name, body.slug.strip() or None)
     return read(organised.organised_team, campaign, team_id)
 

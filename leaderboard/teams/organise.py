@@ -66,7 +66,7 @@ def rename(campaign: str, team_id: int) -> ResponseReturnValue:
     form = NameForm()
     name, slug = form.text("name"), form.text("slug").strip() or None
     try:
-        with naming(name) as session:
+        with naming(name, slug or "") as session:
             teams.rename_team(session, actor(), session.get_one(Team, team_id), name, slug)
     except (Conflict, InvalidFields, TooManyAttempts) as error:
         return _show(campaign, team_id, form, error)

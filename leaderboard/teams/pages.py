@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import require
 from leaderboard.accounts import reads as accounts
-from leaderboard.accounts.models import User
 from leaderboard.accounts.writes.rate_limits import count_team_name
 from leaderboard.accounts.writes.rate_limits import take_back as uncount
 from leaderboard.boards.reads.columns import Column
@@ -21,10 +20,10 @@ from leaderboard.evaluations.writes.delete import remove_system
 from leaderboard.names import checked_name
 from leaderboard.progress.reads import Point, ProgressPage
 from leaderboard.teams.inputs import Asking, NewTeam, SystemSettings, TeamSettings
-from leaderboard.teams.models import Invitation, System, Team
+from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads import system as systems
 from leaderboard.teams.reads import team as pages
-from leaderboard.teams.reads.find import find_known_team
+from leaderboard.teams.reads.find import find_account, find_invitation_of, find_known_team
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import teams
 from leaderboard.teams.writes.systems import change_system
@@ -49,11 +48,11 @@ def counting() -> Iterator[Session]:
 
 
 @contextmanager
-def naming(name: str) -> Iterator[Session]:
-    """The same for a name that somebody gives a team. One that can't be a name costs nothing: it is not looked up, and
-    the service within refuses it with all else.
+def naming(name: str, slug: str = "") -> Iterator[Session]:
+    """The same for a name, or an address, that somebody gives a team. One that can't be a name costs nothing: it is not
+    looked up, and the write within refuses it with all else.
     """
-    with counting() if _can_be_one(name) else writing() as session:
+    with counting() if slug.strip() or _can_be_one(name) else writing() as session:
         yield session
 
 
@@ -178,9 +177,7 @@ def invite(team: str) -> ResponseReturnValue:
 @signed_in
 def revoke(team: str, invitation: int) -> ResponseReturnValue:
     with writing() as session:
-        record = session.get(Invitation, invitation)
-        if record is None or record.team_id != _known(session, team).id:
-            raise NotFound
+        record = find_invitation_of(session, _known(session, team), invitation)
         teams.revoke_invitation(session, actor(), record)
     flash("The invitation no longer works.")
     return redirect(url_for("teams.show", team=team))
@@ -213,9 +210,7 @@ def remove(team: str, member: int) -> ResponseReturnValue:
             raise NotFound
         return render_template("teams/remove.html", page=page, member=leaving)
     with writing() as session:
-        user = session.get(User, member)
-        if user is None:
-            raise NotFound
+        user = find_account(session, member)
         if _must_ask(session, is_empty=teams.remove_member(session, actor(), _known(session, team), user)):
             return redirect(url_for("teams.remove", team=team, member=member))
     flash(f"{user.name} is no longer in the team.")
@@ -229,9 +224,7 @@ def remove(team: str, member: int) -> ResponseReturnValue:
 def change_role(team: str, member: int) -> ResponseReturnValue:
     role = request.form.get("role", "")
     with writing() as session:
-        user = session.get(User, member)
-        if user is None:
-            raise NotFound
+        user = find_account(session, member)
         teams.change_role(session, actor(), _known(session, team), user, role)
     flash(f"{user.name} is {'an' if role == Role.OWNER else 'a'} {role} now.")
     return redirect(url_for("teams.show", team=team))

@@ -21,7 +21,7 @@ from leaderboard.accounts.writes.rate_limits import KnownBrowser, count_log_in, 
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser
 from leaderboard.db import Database
-from leaderboard.errors import BadInput, Conflict, InvalidFields, NotFound
+from leaderboard.errors import BadInput, Conflict, Gathered, InvalidFields, NotFound
 from leaderboard.evaluations.reads.not_found import missing
 from leaderboard.locking import add_or_refuse, locked
 from leaderboard.mail.models import Mail, MailLink
@@ -54,27 +54,19 @@ def new_account(name: str, password: str | None, email: str | None = None) -> Ne
 
     Raises InvalidFields with everything that is wrong.
     """
-    fields: dict[str, list[str]] = {}
-    shown, key, address, address_key = name, "", None, None
-    try:
+    wrong = Gathered()
+    shown, key, address, address_key, password_hash = name, "", None, None, None
+    with wrong:
         shown, key = checked_name(name)
         # Signing in takes a name or an e-mail address: a name that is one could be somebody else's.
         if "@" in shown:
-            fields["name"] = ["a name can't hold an @"]
-    except InvalidFields as error:
-        fields.update(error.fields)
-    try:
+            raise InvalidFields({"name": ["a name can't hold an @"]})
+    with wrong:
         if email and email.strip():
             address, address_key = checked_email(email)
-    except InvalidFields as error:
-        fields.update(error.fields)
-    password_hash = None
-    try:
+    with wrong:
         password_hash = None if password is None else credentials.hashed(password, shown, address or "")
-    except InvalidFields as error:
-        fields.update(error.fields)
-    if fields:
-        raise InvalidFields(fields)
+    wrong.raise_any()
     return NewAccount(shown, key, password_hash, address, address_key)
 
 

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, knows_team
+from leaderboard.accounts.models import User
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
@@ -15,7 +16,7 @@ from leaderboard.evaluations.reads.not_found import missing
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.scored_runs import on_boards
 from leaderboard.submissions.rules.states import State
-from leaderboard.teams.models import FormerAddress, Membership, System, Team, TeamName
+from leaderboard.teams.models import FormerAddress, Invitation, Membership, System, Team, TeamName
 from leaderboard.teams.rules import Role
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads.scoring_sets import IS_CURRENT
@@ -204,3 +205,19 @@ def only_organiser_of(session: Session, user_id: int) -> list[str]:
             .order_by(Campaign.title)
         )
     )
+
+
+def find_account(session: Session, user_id: int) -> User:
+    """The account of this number. Raises NotFound."""
+    user = session.get(User, user_id)
+    if user is None:
+        raise NotFound
+    return user
+
+
+def find_invitation_of(session: Session, team: Team, invitation_id: int) -> Invitation:
+    """The invitation of the team that has this number. Raises NotFound."""
+    invitation = session.get(Invitation, invitation_id)
+    if invitation is None or invitation.team_id != team.id:
+        raise NotFound
+    return invitation
