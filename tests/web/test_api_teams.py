@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from leaderboard.accounts.rules import Scope
+from leaderboard.accounts.writes.rate_limits import TAKEN_NAMES
 from tests.web.conftest import World
 from tests.web.test_api import API, Program, program
 
@@ -144,3 +145,9 @@ def test_a_token_that_only_submits_changes_no_team(program: Callable[..., Progra
     kind = script.ask(f"{ALPHA}/systems/searcher", "POST", status=403, json={"kind": "manual"})
     assert "may not organise" in kind["detail"]
     assert script.ask(f"{ALPHA}/invitations") == []
+
+
+def test_addresses_that_are_tried_for_a_new_team_are_counted_whatever_its_name(ada: Program) -> None:
+    for _ in range(TAKEN_NAMES):
+        assert "slug" in ada.ask(f"{API}/teams", "POST", status=400, json={"name": "", "slug": "beta"})["fields"]
+    ada.ask(f"{API}/teams", "POST", status=429, json={"name": "", "slug": "beta"})
