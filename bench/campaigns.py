@@ -36,7 +36,7 @@ from leaderboard.submissions.rules.selection import Designation, RunChoice, Syst
 from leaderboard.submissions.rules.states import SetState, State
 from leaderboard.submissions.writes.selection import standing_by_rule
 from leaderboard.teams.models import System, Team, TeamName
-from leaderboard.teams.writes.pseudonyms import ensure_pseudonym
+from leaderboard.teams.writes.systems import ensure_pseudonym
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 
 __all__ = ["MEASURES", "Shape", "make_campaign"]

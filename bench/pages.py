@@ -26,7 +26,7 @@ from bench.campaigns import Shape, make_campaign
 from bench.serving import ask, bare, rate, site
 from leaderboard import migrate
 from leaderboard.accounts.models import User
-from leaderboard.accounts.writes import sessions
+from leaderboard.accounts.writes import credentials
 from leaderboard.audit.writes import present
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import Config
@@ -268,7 +268,7 @@ def _signed_in(app: Flask, database: Database) -> str:
         session.flush()
         team = session.scalars(sa.select(Team.id).limit(1)).one()
         session.add(Membership(team_id=team, user_id=user.id, role=Role.MEMBER, joined_at=present()))
-        token = sessions.start(session, user.id, present())
+        token = credentials.start_session(session, user.id, present())
     signer: Any = app.session_interface.get_signing_serializer(app)  # type: ignore[attr-defined]  # Flask's own sessions
     return f"leaderboard={signer.dumps({'_user_id': token, '_fresh': False})}"
 

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import tokens
+from leaderboard.accounts.writes import credentials
 from leaderboard.audit.writes import present
 from leaderboard.client import Client, Doubtful, NoServer, Refused
 from leaderboard.db import Database
@@ -76,7 +76,7 @@ def remote(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> I
         with database.write() as session:
             ada = people.create_user(session, CONSOLE, new_account("ada"))
             teams.add_member(session, CONSOLE, teams.create_team(session, CONSOLE, "Alpha"), ada)
-            token = tokens.make_token(session, CONSOLE, ada, "test", [Scope.SUBMIT], days=1, now=present())
+            token = credentials.make_token(session, CONSOLE, ada, "test", [Scope.SUBMIT], days=1, now=present())
         yield Remote(site, database, token, folder)
 
 

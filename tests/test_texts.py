@@ -55,7 +55,7 @@ TEXTS: dict[str, tuple[int, Write]] = {
         ),
     ),
     "a team's description": (
-        2000, lambda world, session, text: teams.change_team(session, world.ada, team(world, session), text)
+        2000, lambda world, session, text: teams.change_team(session, world.ada, team(world, session), description=text)
     ),
     "a new team's description": (
         2000, lambda world, session, text: teams.create_team(session, world.eve, "Others", description=text)

@@ -7,7 +7,19 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, fie
 
 from leaderboard import metrics
 from leaderboard.campaigns.rules import BOUNDS, Visibility, checked_beta
-from leaderboard.declared.inputs import WHOLE, Confirm, Inputs, Line, Name, Ratio, Shown, changes_of, setting, text_of
+from leaderboard.declared.inputs import (
+    ADDRESS,
+    WHOLE,
+    Confirm,
+    Inputs,
+    Line,
+    Name,
+    Ratio,
+    Shown,
+    changes_of,
+    setting,
+    text_of,
+)
 from leaderboard.declared.texts import text_problem, web_address_problem
 from leaderboard.errors import InvalidFields, UnknownMeasure
 from leaderboard.evaluations.rules.scoring_settings import NoRelevant, lacks
@@ -185,3 +197,25 @@ class NewCampaign(CampaignSettings):
         "Address", "The last part of its address, like harbour-track. It can't be changed later. Left empty, it is "
         "made from the title.", default="",
     )  # fmt: skip
+
+
+class Account(Inputs):
+    """An account by its name."""
+
+    name: Name = setting(
+        "Name of an account", "As it stands on their account's page.", shown=Shown(attributes={"autocomplete": "off"})
+    )
+
+
+class LetIn(Inputs):
+    """A team by its part of the address."""
+
+    team: Name = setting(
+        "Address of a team", "The last part of the address of the team's page, like north-shore.", shown=ADDRESS
+    )
+
+
+class LetOut(Inputs):
+    """A team is let out."""
+
+    confirm: Confirm = False

@@ -30,9 +30,9 @@ def list_them(every: bool) -> None:
     with reading() as session:
         mails = list_mails(session, present(), every=every)
     rows = [
-        (str(one.id), one.kind.value, one.to or "–", f"{one.created_at:%Y-%m-%d %H:%M}", one.state, one.failure)
-        for one in mails
-        if every or one.waits
+        (str(row.id), row.kind.value, row.to or "–", f"{row.created_at:%Y-%m-%d %H:%M}", row.state, row.failure)
+        for row in mails
+        if every or row.waits
     ]
     print_table(("mail", "kind", "to", "since", "state", "last try"), rows, "no mail waits")
     if len(rows) < len(mails):

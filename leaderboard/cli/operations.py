@@ -45,11 +45,20 @@ GROUPS = {
     "campaign team": "Which teams are let into a private campaign.",
     "evaluation": "Evaluations: dates, collection, what is visible.",
     "queries": "The queries of an evaluation.",
+    "system": "Systems: mark baselines and manual ones, describe them.",
+    "team": "Teams and who is in them.",
+    "team member": "Who is in a team.",
 }
 MODULES = {  # where the endpoints of a group are
-    "campaign": ("organising.campaigns", "organising.people"),
-    "evaluation": ("organising.evaluations",),
-    "queries": ("organising.queries",),
+    "campaign": ("campaigns.api.campaigns", "campaigns.api.organisers"),
+    "evaluation": ("evaluations.api.evaluations",),
+    "queries": ("judgments.api.queries",),
+    "system": ("teams.api", "boards.api"),
+    "team": ("teams.api", "boards.api"),
+}
+BY_HAND = {  # commands that no endpoint makes: their module, and their names there
+    "team": ("teams", "invitations", "list_teams", "merge", "rename", "requests"),
+    "team member": ("teams", "add_member"),
 }
 SERVER = (
     click.Option(["--server"], metavar="URL", help="Do it at this site, as the account of a token, and not here."),
@@ -57,11 +66,11 @@ SERVER = (
 )
 
 
-def group(name: str, *by_hand: click.Command) -> click.Group:
-    """All commands whose words begin with this one's; by_hand: those that no endpoint makes."""
+def group(name: str) -> click.Group:
+    """All commands whose words begin with this one's."""
     made = click.Group(name.split()[-1], help=GROUPS[name])
     for module in MODULES.get(name, ()):
-        import_module(f"leaderboard.web.api.routes.{module}")
+        import_module(f"leaderboard.{module}")
     depth = len(name.split())
     for endpoint in ENDPOINTS:
         words = endpoint.command.words if endpoint.command is not None else []
@@ -70,8 +79,9 @@ def group(name: str, *by_hand: click.Command) -> click.Group:
     for inner in GROUPS:
         if inner.split()[:-1] == name.split():
             made.add_command(group(inner))
-    for command in by_hand:
-        made.add_command(command)
+    module, *by_hand = BY_HAND.get(name, ("",))
+    for attribute in by_hand:
+        made.add_command(getattr(import_module(f"leaderboard.cli.{module}"), attribute))
     return made
 
 

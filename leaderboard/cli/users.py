@@ -1,5 +1,6 @@
 """`leaderboard user`: accounts."""
 
+import datetime as dt
 import sys
 
 import click
@@ -8,9 +9,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.accounts import reads as accounts
 from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import delete as closing
-from leaderboard.accounts.writes import identities, passwords, tokens
-from leaderboard.accounts.writes import mail_address as addresses
+from leaderboard.accounts.writes import credentials
 from leaderboard.audit.writes import present
 from leaderboard.campaigns.reads.listings import list_accounts
 from leaderboard.cli.database import reading, writing
@@ -54,10 +53,10 @@ def password(name: str, password_stdin: bool) -> None:
     \b
     leaderboard user password ada
     """
-    given = _password(password_stdin)
+    chosen = _password(password_stdin)
     with reading() as session:
         about = people.find_user(session, name)
-    new = passwords.hashed(given, about.name, about.email or "")
+    new = credentials.hashed(chosen, about.name, about.email or "")
     with writing() as session:
         found = people.find_user(session, name)
         people.set_password(session, CONSOLE, found, new)
@@ -66,7 +65,7 @@ def password(name: str, password_stdin: bool) -> None:
 
 @user.command()
 @click.argument("name")
-@click.confirmation_option(prompt="Its name and address are removed for good. Close it?")
+@click.confirmation_option("--confirm", prompt="Its name and address are removed for good. Close it?")
 def close(name: str) -> None:
     """Close an account: its name and address are removed, its runs stay under the names of its teams.
 
@@ -75,7 +74,7 @@ def close(name: str) -> None:
     """
     with writing() as session:
         found = people.find_user(session, name)
-        closing.close_account(session, CONSOLE, found)
+        people.close_account(session, CONSOLE, found)
     click.echo(f"{name} is closed; it is called {found.name} now")
 
 
@@ -90,7 +89,7 @@ def email(name: str, address: str) -> None:
     """
     with writing() as session:
         found = people.find_user(session, name)
-        addresses.set_address(session, CONSOLE, found, address)
+        people.set_address(session, CONSOLE, found, address)
     click.echo(f"{found.name} has the address {found.email}")
 
 
@@ -136,18 +135,12 @@ def show_identities(name: str, removed: int | None) -> None:
     """
     if removed is not None:
         with writing() as session:
-            identities.unlink_identity(session, CONSOLE, people.find_user(session, name), removed)
+            people.unlink_identity(session, CONSOLE, people.find_user(session, name), removed)
     with reading() as session:
-        found = accounts.identities_of(session, people.find_user(session, name).id)
+        linked = accounts.identities_of(session, people.find_user(session, name).id)
     rows = [
-        (
-            one.id,
-            one.issuer,
-            one.subject,
-            f"{one.created_at:%Y-%m-%d}",
-            f"{one.last_used_at:%Y-%m-%d}" if one.last_used_at else "never",
-        )
-        for one in found
+        (row.id, row.issuer, row.subject, _day(row.created_at), _day(row.last_used_at) if row.last_used_at else "never")
+        for row in linked
     ]
     print_table(("number", "provider", "known there as", "since", "last used"), rows, f"nothing else logs in to {name}")
 
@@ -162,13 +155,13 @@ def list_users() -> None:
     with reading() as session:
         rows = [
             (
-                one.name,
-                one.email or (f"{one.unconfirmed_email} (unconfirmed)" if one.unconfirmed_email else "–"),
-                "admin" if one.is_admin else "makes campaigns" if one.may_found else "",
-                "" if one.is_active else "closed",
-                f"{one.created_at:%Y-%m-%d}",
+                row.name,
+                row.email or (f"{row.unconfirmed_email} (unconfirmed)" if row.unconfirmed_email else "–"),
+                "admin" if row.is_admin else "makes campaigns" if row.may_found else "",
+                "" if row.is_active else "closed",
+                _day(row.created_at),
             )
-            for one in list_accounts(session)
+            for row in list_accounts(session)
         ]
     print_table(("name", "email", "right", "state", "since"), rows, "no account yet; make one: leaderboard user add")
 
@@ -179,7 +172,7 @@ def list_users() -> None:
 @click.option(
     "--scope", "scopes", multiple=True, type=OneOf(Scope), help="submit, manage or organise; every token reads."
 )
-@click.option("--days", type=Whole(1, tokens.LONGEST_DAYS), help="When it ends (default: when it is revoked).")
+@click.option("--days", type=Whole(1, credentials.LONGEST_DAYS), help="When it ends (default: when it is revoked).")
 def token(name: str, purpose: str, scopes: tuple[Scope, ...], days: int | None) -> None:
     """Make an API token of an account and print it, this once.
 
@@ -188,8 +181,12 @@ def token(name: str, purpose: str, scopes: tuple[Scope, ...], days: int | None) 
     """
     with writing() as session:
         found = people.find_user(session, name)
-        made = tokens.make_token(session, CONSOLE, found, purpose, scopes, days=days, now=present())
+        made = credentials.make_token(session, CONSOLE, found, purpose, scopes, days=days, now=present())
     click.echo(made)
+
+
+def _day(moment: dt.datetime) -> str:
+    return f"{moment:%Y-%m-%d}"
 
 
 def _password(from_stdin: bool) -> str:

@@ -1,12 +1,10 @@
 """The site's blueprints, and links made from the address of the page at hand."""
 
-from flask import Flask, request, url_for
+from flask import Blueprint, Flask, request, url_for
 from werkzeug.routing import IntegerConverter, Map
 
-from leaderboard.accounts.pages import account, identities, tokens
+from leaderboard.accounts.pages import account, identities
 from leaderboard.accounts.pages import login as auth
-from leaderboard.accounts.pages import mail_address as addresses
-from leaderboard.accounts.pages import password_resets as resets
 from leaderboard.audit import organise as organise_trail
 from leaderboard.boards import pages as boards
 from leaderboard.campaigns import pages as campaigns
@@ -26,9 +24,8 @@ from leaderboard.results.pages import queries, ranked_lists
 from leaderboard.submissions import organise as organise_submissions
 from leaderboard.submissions.pages import checks as run_checks
 from leaderboard.submissions.pages import submissions, submit
-from leaderboard.teams.organise import systems as organise_systems
-from leaderboard.teams.organise import teams as organise_teams
-from leaderboard.teams.pages import systems, teams
+from leaderboard.teams import organise as organise_teams
+from leaderboard.teams import pages as teams
 from leaderboard.transfer import organise as organised_importing
 from leaderboard.web import api_guide, documents, health, measures
 from leaderboard.web.api import routes as api
@@ -48,14 +45,10 @@ MODULES = (
     submissions,
     ranked_lists,
     teams,
-    systems,
     measures,
     documents,
     auth,
-    resets,
     account,
-    addresses,
-    tokens,
     api_guide,
     identities,
     health,
@@ -67,7 +60,6 @@ MODULES = (
     organised_queries,
     organised_judgments,
     organise_submissions,
-    organise_systems,
     organise_teams,
     organise_trail,
     organised_forms,
@@ -77,7 +69,9 @@ MODULES = (
 def init_app(app: Flask) -> None:
     app.url_map.converters["int"] = RowNumber  # before the blueprints, whose addresses use it
     for module in MODULES:
-        app.register_blueprint(module.blueprint)
+        for blueprint in vars(module).values():
+            if isinstance(blueprint, Blueprint):
+                app.register_blueprint(blueprint)
     api.init_app(app)
     app.jinja_env.globals.update(
         here=here, download=download, export_formats=FORMATS, pairs=zip, in_words=in_words, organise_sections=sections

@@ -17,7 +17,7 @@ from leaderboard.access import Actor
 from leaderboard.accounts.models import User
 from leaderboard.accounts.reads import OpenSession, open_session
 from leaderboard.accounts.rules import token_hash
-from leaderboard.accounts.writes import sessions
+from leaderboard.accounts.writes import credentials
 from leaderboard.accounts.writes.rate_limits import KnownBrowser
 from leaderboard.web.context import config, now, reading, writing
 
@@ -78,7 +78,7 @@ def init_app(app: Flask) -> None:
     """Lets requests know who is signed in."""
     # Without its context processor, which would look the reader up for the page, too, that says the database is away.
     manager.init_app(app, add_context_processor=False)
-    app.config["PERMANENT_SESSION_LIFETIME"] = sessions.LASTS
+    app.config["PERMANENT_SESSION_LIFETIME"] = credentials.SESSION_LASTS
     app.jinja_env.globals["current_user"] = current_user
 
 
@@ -87,9 +87,9 @@ def _load(token: str) -> SignedIn | None:
     found = _found(token)
     if found is None:
         return None
-    if found.last_seen_at <= now() - sessions.SEEN_EVERY:
+    if found.last_seen_at <= now() - credentials.SEEN_EVERY:
         with writing() as database_session:
-            sessions.note_seen(database_session, found.id, now())
+            credentials.note_seen(database_session, found.id, now())
         session.modified = True  # so that the cookie lasts on with it
     return SignedIn(found, token)
 
@@ -107,7 +107,7 @@ def sign_in(user: User) -> None:
     """Starts a fresh session, so that one planted before the log-in is worth nothing."""
     with writing() as database_session:
         browser = browser_in_words(request.headers.get("User-Agent", ""))
-        started = sessions.start(database_session, user.id, now(), browser)
+        started = credentials.start_session(database_session, user.id, now(), browser)
     _carry(started, user.id)
 
 
@@ -142,7 +142,7 @@ def sign_out() -> None:
     """Ends this session, in every browser that has its cookie."""
     if current_user.is_authenticated:
         with writing() as database_session:
-            sessions.end(database_session, current_user.session.id, now())
+            credentials.end_session(database_session, current_user.session.id, now())
     logout_user()
     session.clear()
 

@@ -12,9 +12,7 @@ from leaderboard.access import CONSOLE, VISITOR, actor_of
 from leaderboard.accounts.models import Attempt, BrowserSession, User
 from leaderboard.accounts.reads import open_session
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import delete as closing
-from leaderboard.accounts.writes import mail_address as addresses
-from leaderboard.accounts.writes import passwords, sessions
+from leaderboard.accounts.writes import credentials
 from leaderboard.accounts.writes import rate_limits as attempts
 from leaderboard.accounts.writes.rate_limits import KnownBrowser
 from leaderboard.audit.models import Event
@@ -40,7 +38,7 @@ def register(database: Database, name: str, email: str = "", password: str = PAS
 def ada(database: Database) -> int:
     made = register(database, "Ada")
     with database.write() as session:
-        addresses.set_address(session, CONSOLE, session.get_one(User, made), "ada@example.org")
+        people.set_address(session, CONSOLE, session.get_one(User, made), "ada@example.org")
     return made
 
 
@@ -87,7 +85,7 @@ def test_an_address_is_taken_once(database: Database, ada: int) -> None:
     beth = register(database, "Beth")
     for same in (" ADA@example.org", "ada\uff20example.org", "ada@exa\u200bmple.org", "\uff41da@example.org"):
         with pytest.raises(Conflict, match="confirmed one of another account"), database.write() as session:
-            addresses.set_address(session, CONSOLE, session.get_one(User, beth), same)
+            people.set_address(session, CONSOLE, session.get_one(User, beth), same)
     with database.read() as session:
         assert session.get_one(User, ada).email == "ada@example.org"
         assert session.get_one(User, beth).email is None
@@ -117,9 +115,11 @@ def test_a_wrong_password_and_a_wrong_name_sound_the_same(database: Database, ad
 
 
 def test_a_name_that_nobody_has_costs_as_much_to_try_as_one_that_somebody_has() -> None:
-    assert not passwords.is_outdated(passwords.of_nobody())  # the same algorithm, cost and lengths as hashes made now
+    assert not credentials.is_outdated(
+        credentials.of_nobody()
+    )  # the same algorithm, cost and lengths as hashes made now
     with pytest.raises(VerifyMismatchError):  # so it was hashed; what can't be a hash would be refused before
-        passwords.hasher.verify(passwords.of_nobody(), "a password to try")
+        credentials.hasher.verify(credentials.of_nobody(), "a password to try")
 
 
 def test_guessing_from_one_address_waits_and_the_right_password_there_too(database: Database, ada: int) -> None:
@@ -233,8 +233,8 @@ def test_registering_is_slowed_down_by_address(database: Database) -> None:
 
 def test_a_new_password_ends_every_session(database: Database, ada: int) -> None:
     with database.write() as session:
-        tokens = [sessions.start(session, ada, NOW) for _ in range(2)]
-    new = passwords.hashed("another word to enter", "Ada")
+        tokens = [credentials.start_session(session, ada, NOW) for _ in range(2)]
+    new = credentials.hashed("another word to enter", "Ada")
     with database.write() as session:
         assert all(open_session(session, token, NOW) for token in tokens)
         people.set_password(session, actor_of(session, ada), session.get_one(User, ada), new)
@@ -248,17 +248,17 @@ def test_a_new_password_ends_every_session(database: Database, ada: int) -> None
 def test_a_session_ends_by_itself_two_weeks_after_the_last_visit_and_is_swept(database: Database, ada: int) -> None:
     visit = NOW + dt.timedelta(days=10)
     with database.write() as session:
-        left, visited, ended = (sessions.start(session, ada, NOW) for _ in range(3))
-        for token, act in ((visited, sessions.note_seen), (ended, sessions.end)):
+        left, visited, ended = (credentials.start_session(session, ada, NOW) for _ in range(3))
+        for token, act in ((visited, credentials.note_seen), (ended, credentials.end_session)):
             found = open_session(session, token, NOW)
             assert found is not None
             act(session, found.id, visit)
-        assert open_session(session, left, NOW + sessions.LASTS - dt.timedelta(seconds=1)) is not None
-        assert open_session(session, left, NOW + sessions.LASTS) is None
-        assert open_session(session, visited, NOW + sessions.LASTS) is not None
+        assert open_session(session, left, NOW + credentials.SESSION_LASTS - dt.timedelta(seconds=1)) is not None
+        assert open_session(session, left, NOW + credentials.SESSION_LASTS) is None
+        assert open_session(session, visited, NOW + credentials.SESSION_LASTS) is not None
         assert open_session(session, ended, visit) is None
     with database.write() as session:
-        sessions.start(session, ada, NOW + sessions.LASTS)
+        credentials.start_session(session, ada, NOW + credentials.SESSION_LASTS)
         assert (
             session.scalar(sa.select(sa.func.count()).select_from(BrowserSession)) == 2
         )  # the visited one, the new one
@@ -266,7 +266,7 @@ def test_a_session_ends_by_itself_two_weeks_after_the_last_visit_and_is_swept(da
 
 def test_only_the_hash_of_a_sessions_token_is_kept(database: Database, ada: int) -> None:
     with database.write() as session:
-        token = sessions.start(session, ada, NOW)
+        token = credentials.start_session(session, ada, NOW)
         kept = session.scalars(sa.select(BrowserSession.token_hash)).one()
     assert token not in kept
     assert len(kept) == 64
@@ -274,8 +274,8 @@ def test_only_the_hash_of_a_sessions_token_is_kept(database: Database, ada: int)
 
 def test_a_closed_account_can_not_sign_in(database: Database, ada: int) -> None:
     with database.write() as session:
-        token = sessions.start(session, ada, NOW)
-        closing.close_account(session, CONSOLE, session.get_one(User, ada))
+        token = credentials.start_session(session, ada, NOW)
+        people.close_account(session, CONSOLE, session.get_one(User, ada))
     with pytest.raises(BadInput):
         people.authenticate(database, "Ada", PASSWORD, HOME, NOW)
     with database.read() as session:
@@ -292,7 +292,7 @@ def test_nobody_makes_accounts_for_others_or_changes_theirs(database: Database, 
             lambda: people.create_user(session, actor, new),
             lambda: people.set_password(session, actor, beth, new.password_hash),
             lambda: people.end_sessions(session, actor, beth),
-            lambda: closing.close_account(session, actor, beth),
+            lambda: people.close_account(session, actor, beth),
             lambda: people.end_sessions(session, VISITOR, beth),
         ):
             with pytest.raises(NotAllowed):
@@ -378,7 +378,7 @@ class NoneWithin(PasswordHasher):
 @pytest.fixture
 def watched(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[NoneWithin]:
     hasher = NoneWithin(database)
-    monkeypatch.setattr(passwords, "hasher", hasher)
+    monkeypatch.setattr(credentials, "hasher", hasher)
     yield hasher
     assert hasher._open == 0
 

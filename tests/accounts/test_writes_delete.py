@@ -8,10 +8,7 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, VISITOR, actor_of
 from leaderboard.accounts.models import User
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import delete as closing
-from leaderboard.accounts.writes import identities, sessions
-from leaderboard.accounts.writes import mail_address as addresses
-from leaderboard.accounts.writes import password_resets as resets
+from leaderboard.accounts.writes import credentials
 from leaderboard.audit.models import Event
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
@@ -32,7 +29,7 @@ NOW = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
 
 def close(world: World, user_id: int) -> None:
     with world.database.write() as session:
-        closing.close_account(session, actor_of(session, user_id), session.get_one(User, user_id))
+        people.close_account(session, actor_of(session, user_id), session.get_one(User, user_id))
 
 
 def owned_by_two(world: World) -> int:
@@ -48,10 +45,10 @@ def test_nothing_of_who_it_was_stays_in_the_database_and_its_runs_stay_with_the_
     assert ada is not None
     with world.database.write() as session:
         user = session.get_one(User, ada)
-        addresses.change_address(session, world.ada, user, "ada.new@example.org")
-        identities.link_identity(session, world.ada, user, "https://lab.example.org", "subject-of-ada", "The lab")
-        sessions.start(session, ada, NOW)
-        resets.ask_for_reset(session, "ADA@example.org")
+        people.change_address(session, world.ada, user, "ada.new@example.org")
+        people.link_identity(session, world.ada, user, "https://lab.example.org", "subject-of-ada", "The lab")
+        credentials.start_session(session, ada, NOW)
+        people.ask_for_reset(session, "ADA@example.org")
     run = world.submit()
     owned_by_two(world)
     close(world, ada)
@@ -131,7 +128,7 @@ def test_nobody_closes_anothers_account(world: World) -> None:
         refused(world.database, NotAllowed, "user", match="your own"),
         world.database.write() as session,
     ):
-        closing.close_account(session, world.eve, session.get_one(User, world.ada.user_id))
+        people.close_account(session, world.eve, session.get_one(User, world.ada.user_id))
 
 
 def test_an_owner_makes_owners_and_members_and_the_last_one_stays_one(world: World) -> None:

@@ -330,7 +330,7 @@ TAKEN_OVER: dict[str, tuple[Callable[[Session], object], Changes]] = {
         [("submission 1", "label")],
     ),
     MADE_UP_TEAM: (
-        lambda session: teams.change_team(session, CONSOLE, session.get_one(Team, 9), "of X"),
+        lambda session: teams.change_team(session, CONSOLE, session.get_one(Team, 9), description="of X"),
         [("team 9", "itself")],
     ),
 }  # fmt: skip

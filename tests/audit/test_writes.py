@@ -9,7 +9,6 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.accounts.models import User
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import mail_address as addresses
 from leaderboard.audit.models import Chain, Event
 from leaderboard.audit.rules import FIRST, event_hash
 from leaderboard.audit.verify import verify
@@ -25,7 +24,7 @@ from leaderboard.submissions.rules.selection import SystemKind
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import teams
-from leaderboard.teams.writes.systems import NewSystem, change_system
+from leaderboard.teams.writes.systems import change_system
 from tests.support.world import World
 
 
@@ -151,13 +150,13 @@ def test_what_is_sent_with_the_values_that_stand_changes_nothing_and_has_no_even
             submission_forms.set_rules(session, CONSOLE, evaluation, most_documents=1000)
             submission_forms.set_documents(session, CONSOLE, evaluation, listed)
             queries.exclude_queries(session, CONSOLE, evaluation, ["q1"], "It is no question.")
-            change_system(session, CONSOLE, system, NewSystem(system.name, system.kind, "Fuses two lists."))
-            teams.change_team(session, CONSOLE, team, "We live in the north.", is_listed=True)
+            change_system(session, CONSOLE, system, description="Fuses two lists.")
+            teams.change_team(session, CONSOLE, team, description="We live in the north.", is_listed=True)
             teams.rename_team(session, CONSOLE, team, "Southern lights")
             teams.change_role(session, CONSOLE, team, session.get_one(User, world.eve.user_id), Role.OWNER)
             people.set_admin(session, CONSOLE, ada, is_admin=True)
-            addresses.set_address(session, CONSOLE, ada, "ada@example.com")
-            addresses.choose_mail(session, CONSOLE, ada, [])
+            people.set_address(session, CONSOLE, ada, "ada@example.com")
+            people.choose_mail(session, CONSOLE, ada, [])
 
     world.submit()
     with world.organising() as (session, _, _):

@@ -7,14 +7,13 @@ import sqlalchemy as sa
 
 from leaderboard.access import actor_of
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import password_resets as resets
 from leaderboard.audit.writes import present
 from leaderboard.db import Database
 from leaderboard.mail.models import Mail
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes import outbox
 from leaderboard.teams.reads.find import find_team
-from leaderboard.teams.writes import join_requests, teams
+from leaderboard.teams.writes import teams
 from tests.cli.conftest import Command
 from tests.support.mail import SENDER, mail_server
 from tests.support.world import new_account
@@ -40,8 +39,8 @@ def test_without_a_mail_server_an_operator_reads_what_would_be_sent(
     database: Database, ada: int, command: Command, ok: Says, refused: Says
 ) -> None:
     with database.write() as session:
-        resets.ask_for_reset(session, "ada@example.org")
-        resets.ask_for_reset(session, "nobody@example.org")
+        people.ask_for_reset(session, "ada@example.org")
+        people.ask_for_reset(session, "nobody@example.org")
     listed = command("mail", "list")
     assert (listed.status, listed.out.count("waits")) == (0, 1)
     assert listed.err == "1 mail will never be sent: too late, or to nobody; --all lists them\n"
@@ -55,7 +54,7 @@ def test_without_a_mail_server_an_operator_reads_what_would_be_sent(
     assert "LEADERBOARD_SMTP_URL is not set" in refused("mail", "send")
     assert ok("mail", "drop", first) == f"mail {first} is given up\n"
     with database.write() as session:
-        resets.ask_for_reset(session, "ada@example.org")
+        people.ask_for_reset(session, "ada@example.org")
         session.execute(sa.update(Mail).values(expires_at=present()))
     late = command("mail", "list")
     assert (late.status, late.out) == (0, "")
@@ -112,7 +111,7 @@ def test_requests_to_join_are_listed_and_answered_by_a_command(database: Databas
         beth = people.register(session, new_account("Beth")).id
     assert ok("team", "change", "alder", "--listed") == "Alder is changed\n"
     with database.write() as session:
-        number = join_requests.ask_to_join(session, actor_of(session, beth), find_team(session, "alder"), "hello").id
+        number = teams.ask_to_join(session, actor_of(session, beth), find_team(session, "alder"), "hello").id
     assert "hello" in ok("team", "requests", "alder")
     assert ok("team", "requests", "alder", "--accept", str(number)) == "Beth is in Alder now\n"
     assert "Beth" in ok("team", "list")

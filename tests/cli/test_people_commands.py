@@ -9,7 +9,6 @@ import click.testing
 import pytest
 
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import identities
 from leaderboard.cli import leaderboard
 from leaderboard.db import Database
 
@@ -133,6 +132,10 @@ def test_a_team_is_made_and_filled(ok: Says, refused: Says) -> None:
     assert ok("team", "member", "add", "team-alder", "ada", "--role", "owner") == "ada is an owner of Team Alder\n"
     assert ok("team", "member", "add", "team-alder", "bob") == "bob is a member of Team Alder\n"
     assert "ada (owner), bob" in ok("team", "list")
+    assert ok("team", "member", "remove", "team-alder", "BOB") == "BOB is no longer in Team Alder\n"
+    assert refused("team", "member", "remove", "team-alder", "bob") == "bob is not in team-alder\n"
+    assert "give --confirm" in refused("team", "member", "remove", "team-alder", "ada")  # nobody would be left
+    assert ok("team", "member", "remove", "team-alder", "ada", "--confirm") == "ada is no longer in Team Alder\n"
     assert "there is a team 'Team Alder'" in refused("team", "add", "team  ALDER")
     assert refused("team", "add", "Other", "--slug", "Not A Slug").startswith("--slug: ")
     assert "did you mean team-alder?" in refused("team", "member", "add", "team-adler", "ada")
@@ -142,7 +145,7 @@ def test_what_logs_in_to_an_account_is_listed_and_taken_away(
     database_url: str, ok: Says, refused: Says, command: Callable[..., Any], quick_hashes: None
 ) -> None:
     with closing(Database.connect(database_url)) as database, database.write() as session:
-        identities.register_with(session, people.new_account("ada", None, None), "https://provider.example", "0000-1")
+        people.register_with(session, people.new_account("ada", None, None), "https://provider.example", "0000-1")
     listed = ok("user", "identities", "ada")
     assert "https://provider.example" in listed
     assert "0000-1" in listed

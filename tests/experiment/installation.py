@@ -22,7 +22,7 @@ import time_machine
 from flask import Flask
 from flask.testing import FlaskClient
 
-from leaderboard.accounts.writes import passwords
+from leaderboard.accounts.writes import credentials
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.store import RunStore
@@ -181,12 +181,12 @@ class Installation:
 @contextlib.contextmanager
 def quick_passwords() -> Iterator[None]:
     """Passwords hashed the same way at the lowest cost: nobody guesses here."""
-    before = passwords.hasher
-    passwords.hasher = QUICK
+    before = credentials.hasher
+    credentials.hasher = QUICK
     try:
         yield
     finally:
-        passwords.hasher = before
+        credentials.hasher = before
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import tokens
+from leaderboard.accounts.writes import credentials
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_campaign
@@ -122,7 +122,7 @@ def set_up(here: Installation) -> None:
     with here.database.write() as session:
         users = {name: people.create_user(session, CONSOLE, accounts[name]) for name in accounts}
         for name, user in users.items():
-            here.api_tokens[name] = tokens.make_token(
+            here.api_tokens[name] = credentials.make_token(
                 session, CONSOLE, user, "a program", Scope, days=None, now=moment(1, 5)
             )
         for team, members in TEAMS.items():

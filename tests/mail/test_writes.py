@@ -11,9 +11,7 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.accounts.models import User
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import mail_address as addresses
-from leaderboard.accounts.writes import password_resets as resets
-from leaderboard.accounts.writes import passwords
+from leaderboard.accounts.writes import credentials
 from leaderboard.audit.writes import present
 from leaderboard.config import Config
 from leaderboard.errors import BadInput, Unavailable
@@ -116,7 +114,7 @@ def test_a_mail_is_given_up_where_it_is_refused_for_good_or_after_the_last_try(w
 @SQLITE
 def test_an_address_that_may_be_nobodys_is_forgotten_as_soon_as_a_link_sent_there_is_pointless(world: World) -> None:
     with world.database.write() as session:
-        resets.ask_for_reset(session, "nobody@example.org")
+        people.ask_for_reset(session, "nobody@example.org")
         outbox.sweep(session)
     assert len(world.all(sa.select(Mail))) == 1
     with world.database.write() as session:
@@ -130,10 +128,10 @@ def test_a_link_for_a_new_password_goes_to_the_address_that_was_confirmed_and_no
     world: World, box: Mailbox
 ) -> None:
     with world.database.write() as session:
-        addresses.set_address(session, CONSOLE, session.get_one(User, world.ada.user_id), "Ada@strasse.example")
+        people.set_address(session, CONSOLE, session.get_one(User, world.ada.user_id), "Ada@strasse.example")
     for typed in ("Ada@stra\u00dfe.example", "ada@STRASSE.example"):
         with world.database.write() as session:
-            resets.ask_for_reset(session, typed)
+            people.ask_for_reset(session, typed)
     with world.database.read() as session:
         listed = list_mails(session, present())
     assert [mail.to for mail in listed if mail.kind is MailKind.RESET] == ["", "Ada@strasse.example"]
@@ -148,7 +146,7 @@ def test_whoever_has_an_address_is_told_there_that_it_was_given_for_another_acco
     world: World, box: Mailbox
 ) -> None:
     with world.database.write() as session:
-        addresses.change_address(session, world.eve, session.get_one(User, world.eve.user_id), ADA.upper())
+        people.change_address(session, world.eve, session.get_one(User, world.eve.user_id), ADA.upper())
     assert send(world, box) == 1
     assert [(one["To"], one["Subject"]) for one in box.messages] == [
         (ADA, "Your e-mail address was given for another account")
@@ -158,16 +156,16 @@ def test_whoever_has_an_address_is_told_there_that_it_was_given_for_another_acco
 def test_no_link_is_made_for_a_mail_that_waited_when_another_password_was_set(world: World, box: Mailbox) -> None:
     with world.database.write() as session:
         for address in (ADA.upper(), "nobody@example.org"):
-            resets.ask_for_reset(session, address)
+            people.ask_for_reset(session, address)
         user = session.get_one(User, world.ada.user_id)
-        people.set_password(session, world.ada, user, passwords.hashed("quite another one"))
+        people.set_password(session, world.ada, user, credentials.hashed("quite another one"))
     asked = [mail.id for mail in world.all(sa.select(Mail).where(Mail.kind == MailKind.RESET))]
     assert to_show(world.database, asked[0], SITE) is None
     assert send(world, box) == 1
     assert [message["Subject"] for message in box.messages] == ["Your password is changed"]
     assert world.all(sa.select(MailLink)) == []
     with world.database.write() as session:  # whoever asks from now on gets one
-        resets.ask_for_reset(session, ADA)
+        people.ask_for_reset(session, ADA)
     assert send(world, box) == 1
     assert len(world.all(sa.select(MailLink))) == 1
 
@@ -188,20 +186,20 @@ def test_a_mail_with_a_link_waits_no_longer_once_its_link_was_followed_or_anothe
 
     with world.database.write() as session:
         ada = session.get_one(User, world.ada.user_id)
-        addresses.change_address(session, world.ada, ada, "ada@example.com")
-        addresses.send_confirmation(session, world.ada, ada)
-        addresses.change_address(session, world.ada, ada, "ada@example.net")
+        people.change_address(session, world.ada, ada, "ada@example.com")
+        people.send_confirmation(session, world.ada, ada)
+        people.change_address(session, world.ada, ada, "ada@example.net")
     token = link_in(MailKind.CONFIRMATION)
     with world.database.write() as session:
-        addresses.confirm_address(session, world.ada, token, present())
+        people.confirm_address(session, world.ada, token, present())
     assert MailKind.CONFIRMATION not in {one.kind for one in waiting(world)}
     with world.database.write() as session:
-        resets.ask_for_reset(session, "ADA@example.net")
+        people.ask_for_reset(session, "ADA@example.net")
     token = link_in(MailKind.RESET)
     with world.database.write() as session:
-        resets.ask_for_reset(session, "ada@example.net")
+        people.ask_for_reset(session, "ada@example.net")
     with world.database.write() as session:
-        resets.reset_password(session, token, new_account("Ada").password_hash, present())
+        people.reset_password(session, token, new_account("Ada").password_hash, present())
     assert MailKind.RESET not in {one.kind for one in waiting(world)}
 
 
@@ -227,7 +225,7 @@ def test_nobody_who_has_no_confirmed_address_or_said_no_is_sent_news(world: Worl
         beth = people.register(session, new_account("Beth", "beth@example.org"))
         for kind in OPTIONAL:
             assert outbox.put_wanted(session, kind, [ada.id, beth.id]) == 1
-        addresses.choose_mail(session, world.ada, ada, [])
+        people.choose_mail(session, world.ada, ada, [])
         for kind in OPTIONAL:
             assert outbox.put_wanted(session, kind, [ada.id, beth.id]) == 0
 

@@ -16,7 +16,7 @@ from schemathesis.generation import GenerationMode
 from leaderboard.access import CONSOLE
 from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import tokens
+from leaderboard.accounts.writes import credentials
 from leaderboard.audit.writes import present
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
@@ -54,7 +54,7 @@ def set_up(app: Flask) -> tuple[str, dict[str, Any]]:
         current = made.current_set().id
         orla = people.create_user(session, CONSOLE, new_account("orla"))
         campaigns.add_organiser(session, CONSOLE, session.scalars(sa.select(Campaign)).one(), orla)
-        token = tokens.make_token(session, CONSOLE, orla, "trial", Scope, days=None, now=present())
+        token = credentials.make_token(session, CONSOLE, orla, "trial", Scope, days=None, now=present())
     return token, {
         "campaign": "news", "evaluation": "2026", "query": "q1", "submission": run, "team": "birches",
         "system": "birch", "name": "AP", "key": "terms", "scoring_set": current, "before": current, "after": current,

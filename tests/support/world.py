@@ -18,8 +18,8 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import passwords, sessions
-from leaderboard.accounts.writes.passwords import PasswordHash
+from leaderboard.accounts.writes import credentials
+from leaderboard.accounts.writes.credentials import PasswordHash
 from leaderboard.audit.writes import present
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
@@ -190,7 +190,7 @@ def add_senders(database: Database, count: int) -> list[str]:
 
 def signed_in(session: Session, user_id: int) -> str:
     """A session of the account as a log-in starts it: what the cookie holds under `_user_id`."""
-    return sessions.start(session, user_id, present())
+    return credentials.start_session(session, user_id, present())
 
 
 def fill(database: Database, qrels: str | None) -> dict[str, Any]:
@@ -230,7 +230,7 @@ def build_world(database: Database, folder: Path, *, qrels: str | None = QRELS, 
 @pytest.fixture
 def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passwords hashed the same way at the lowest cost: for tests that don't look at how long guessing takes."""
-    monkeypatch.setattr(passwords, "hasher", QUICK)
+    monkeypatch.setattr(credentials, "hasher", QUICK)
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,6 @@ from leaderboard.access import CONSOLE, VISITOR, Actor, actor_of
 from leaderboard.accounts.models import User
 from leaderboard.accounts.reads import open_invitations
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import delete as closing
 from leaderboard.audit.models import Event
 from leaderboard.audit.writes import present
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
@@ -22,8 +21,8 @@ from leaderboard.mail.writes.letters import written
 from leaderboard.names import NAME_TAKEN
 from leaderboard.teams.models import Invitation, JoinRequest, Membership, Team
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import join_requests, teams
 from leaderboard.teams.writes import merge as merging
+from leaderboard.teams.writes import teams
 from tests.support.refused import refused
 from tests.support.world import World, new_account
 
@@ -139,7 +138,7 @@ def test_an_invitation_ends_with_its_makers_rights(world: World, end: str) -> No
             case "no longer owner":
                 teams.add_member(session, CONSOLE, team, grace, Role.MEMBER)
             case "account closed":
-                closing.close_account(session, CONSOLE, grace)
+                people.close_account(session, CONSOLE, grace)
             case "left":
                 teams.leave_team(session, actor_of(session, grace.id), team)
     with (
@@ -214,7 +213,7 @@ def test_only_owners_invite_and_remove(world: World) -> None:
         for forbidden in (
             lambda: teams.invite(session, world.eve, _team(session, world)),
             lambda: teams.remove_member(session, world.eve, _team(session, world), ada),
-            lambda: teams.change_team(session, world.eve, _team(session, world), "ours now"),
+            lambda: teams.change_team(session, world.eve, _team(session, world), description="ours now"),
             lambda: teams.add_member(session, world.ada, _team(session, world), ada, Role.OWNER),
         ):
             with pytest.raises(NotAllowed):
@@ -254,14 +253,14 @@ def test_a_request_ends_when_who_asked_comes_in_another_way(
 ) -> None:
     with world.database.write() as session:
         team = _team(session, world)
-        teams.change_team(session, CONSOLE, team, "", is_listed=True)
+        teams.change_team(session, CONSOLE, team, description="", is_listed=True)
         asking = actor_of(session, people.create_user(session, CONSOLE, new_account("Grace")).id)
-        asked = join_requests.ask_to_join(session, asking, team, "please").id
+        asked = teams.ask_to_join(session, asking, team, "please").id
         joins(session, asking, team)
         teams.leave_team(session, asking, team)
         assert session.scalars(sa.select(JoinRequest)).all() == []
         with pytest.raises(NotFound):
-            join_requests.answer_request(session, CONSOLE, team, asked, accept=True)
+            teams.answer_request(session, CONSOLE, team, asked, accept=True)
         assert session.get(Membership, (team.id, asking.user_id)) is None
     assert "end request" in world.all(sa.select(Event.action))
 
@@ -271,7 +270,7 @@ def _is_removed(session: sa.orm.Session, actor: Actor, team: Team) -> None:
 
 
 def _closes_the_account(session: sa.orm.Session, actor: Actor, team: Team) -> None:
-    closing.close_account(session, actor, session.get_one(User, actor.user_id))
+    people.close_account(session, actor, session.get_one(User, actor.user_id))
 
 
 @pytest.mark.parametrize("goes", [teams.leave_team, _is_removed, _closes_the_account])
@@ -281,10 +280,10 @@ def test_a_request_ends_with_the_last_member_and_can_be_made_again(
     with world.database.write() as session:
         team = _team(session, world)
         grace = people.create_user(session, CONSOLE, new_account("Grace", "grace@example.org"))
-        teams.change_team(session, CONSOLE, team, "", is_listed=True)
+        teams.change_team(session, CONSOLE, team, description="", is_listed=True)
         asking = actor_of(session, grace.id)
         teams.add_member(session, CONSOLE, team, session.get_one(User, world.eve.user_id))
-        join_requests.ask_to_join(session, asking, team, "please")
+        teams.ask_to_join(session, asking, team, "please")
         teams.remove_member(session, CONSOLE, team, session.get_one(User, world.eve.user_id))
         assert session.scalars(sa.select(JoinRequest.accepted)).all() == [None]  # somebody is in the team
         goes(session, world.ada, team)
@@ -295,5 +294,5 @@ def test_a_request_ends_with_the_last_member_and_can_be_made_again(
         assert letter is not None
         assert (letter.to, letter.subject) == ("grace@example.org", "Nobody is in Northern lights any more")
         teams.add_member(session, CONSOLE, team, session.get_one(User, world.eve.user_id), Role.OWNER)
-        join_requests.ask_to_join(session, asking, team, "again")
+        teams.ask_to_join(session, asking, team, "again")
     assert "end request" in world.all(sa.select(Event.action))

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from leaderboard import lookup
 from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.accounts.writes import accounts as people
 from leaderboard.audit.models import Event
@@ -23,6 +22,7 @@ from leaderboard.submissions.rules.selection import Designation, SystemKind
 from leaderboard.submissions.rules.states import State
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import Membership, Pseudonym, System, Team
+from leaderboard.teams.reads import find
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import merge as merging
 from leaderboard.teams.writes import systems, teams
@@ -92,11 +92,11 @@ def test_old_addresses_find_the_team_and_its_systems(world: World, spelling: int
     _merge(world, spelling)
     with world.database.read() as session:
         for address in ("northern-lights-group", "nordlys", "northern-lights"):
-            assert lookup.find_team(session, address).id == world.team
+            assert find.find_team(session, address).id == world.team
         for address in ("northern-lights-group", "nordlys"):
-            kept = lookup.find_system(session, address, "heron")
+            kept = find.find_system(session, address, "heron")
             assert (kept.name, kept.slug, kept.team_id) == ("Heron (Nordlys)", "heron-nordlys", world.team)
-        assert lookup.find_system(session, "northern-lights", "heron").name == "Heron"
+        assert find.find_system(session, "northern-lights", "heron").name == "Heron"
     with world.database.write() as session, pytest.raises(InvalidFields):
         teams.create_team(session, CONSOLE, "Another", slug="northern-lights-group")
     for taken in ("Northern Lights Group", "Nordlys", "n0rdlys"):

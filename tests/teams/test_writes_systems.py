@@ -45,19 +45,15 @@ def test_a_participant_makes_no_baseline_and_nothing_for_other_teams(world: Worl
 def test_a_team_changes_what_it_says_about_its_system_and_nobody_else_does(world: World) -> None:
     with world.database.write() as session:
         system = systems.create_system(session, world.ada, _team(session, world), NewSystem("Dense One"))
-    said = NewSystem("Dense One", description=" retrained ", code_url="https://x.org/c")
     with world.database.write() as session:
-        systems.change_system(session, world.ada, session.get_one(System, system.id), said)
+        own = session.get_one(System, system.id)
+        systems.change_system(session, world.ada, own, description=" retrained ", code_url="https://x.org/c")
     (changed,) = world.all(sa.select(System))
     assert (changed.name, changed.description, changed.code_url) == ("Dense One", "retrained", "https://x.org/c")
     with refused(world.database, NotAllowed, "system"), world.database.write() as session:
-        systems.change_system(
-            session, world.eve, session.get_one(System, system.id), NewSystem("", description="worse")
-        )
+        systems.change_system(session, world.eve, session.get_one(System, system.id), description="worse")
     with refused(world.database, InvalidFields, "system"), world.database.write() as session:
-        systems.change_system(
-            session, world.ada, session.get_one(System, system.id), NewSystem("", description="x" * 4001)
-        )
+        systems.change_system(session, world.ada, session.get_one(System, system.id), description="x" * 4001)
 
 
 def test_a_system_goes_as_long_as_no_run_was_sent_for_it_and_its_name_is_free_again(world: World) -> None:

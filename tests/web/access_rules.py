@@ -684,9 +684,7 @@ FORMS: dict[str, Form] = {
     "api.rename_team": Form(
         f"{API}/organise/campaigns/news/teams/{{team}}", NOT_ORGANISED, fields={"name": "Sekretwoods too"}
     ),
-    "api.merge_team": Form(
-        f"{API}/organise/campaigns/news/teams/{{team}}/into/{{other_team}}", NOT_ORGANISED, fields={"seen": ""}
-    ),
+    "api.merge_team": Form(f"{API}/organise/campaigns/news/teams/{{team}}/into/{{other_team}}", NOT_ORGANISED),
     "api.add_organiser": Form(f"{API}/organise/campaigns/news/organisers", NOT_ORGANISED, fields={"name": "Sekretada"}),
     "api.remove_organiser": Form(f"{API}/organise/campaigns/news/organisers/{{member}}/remove", NOT_ORGANISED),
     "api.let_team_in": Form(f"{API}/organise/campaigns/news/teams-let-in", NOT_ORGANISED, fields={"team": "meadow"}),
@@ -729,10 +727,10 @@ FORMS: dict[str, Form] = {
     "submissions.stand": Form("/submissions/{run}/stand", _refused(403, *INSIDE), NOT_ON_A_BOARD),
     "submissions.primary": Form("/submissions/{run}/primary", _refused(403, *INSIDE), NOT_ON_A_BOARD),
     "submissions.save_description": Form("/submissions/{run}/describe", _refused(403, *INSIDE), NOT_ON_A_BOARD),
-    "organise_systems.change": Form("/organise/news/systems/{system}", NOT_ORGANISED),
+    "organise_systems.show": Form("/organise/news/systems/{system}", NOT_ORGANISED),
     "organise_teams.rename": Form("/organise/news/teams/{team}", NOT_ORGANISED),
     "organise_teams.merge": Form("/organise/news/teams/{team}/merge?into={other_team}", NOT_ORGANISED),
-    "systems.save": Form(
+    "systems.edit": Form(
         "/teams/sekretwoods/sekretalder/edit",
         _refused(403, *INSIDE),
         dict.fromkeys(TEAM_HIDDEN, _refused(404, *INSIDE)),

@@ -22,7 +22,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import sessions, tokens
+from leaderboard.accounts.writes import credentials
 from leaderboard.audit.models import Event
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign, CampaignTeam
@@ -233,7 +233,7 @@ def played(url: str, folder: Path) -> Iterator[Played]:
     with made.database.write() as session:
         for kind, account in accounts.items():
             user = session.get_one(User, account)
-            world.api_tokens[kind] = tokens.make_token(session, CONSOLE, user, kind, Scope, days=None, now=NOW)
+            world.api_tokens[kind] = credentials.make_token(session, CONSOLE, user, kind, Scope, days=None, now=NOW)
         own = sa.select(ApiToken.id).where(ApiToken.user_id == accounts["owner of the team"])
         world.names["api_token"] = session.scalars(own).one()
     world.names |= _other_judgments(made)
@@ -241,7 +241,7 @@ def played(url: str, folder: Path) -> Iterator[Played]:
         world.clients[kind] = client = app.test_client()
         if kind in accounts:
             with made.database.write() as session, client.session_transaction() as cookie:
-                cookie["_user_id"] = sessions.start(session, accounts[kind], NOW)
+                cookie["_user_id"] = credentials.start_session(session, accounts[kind], NOW)
         found = re.search(r'name="csrf_token" value="([^"]+)"', client.get("/login").text)
         assert found is not None
         world.tokens[kind] = found[1]

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from leaderboard.accounts.writes import sessions
+from leaderboard.accounts.writes import credentials
 from leaderboard.audit.writes import present
 from tests.web.conftest import PASSWORD, Reader, World, errors
 
@@ -137,7 +137,7 @@ def test_of_many_sessions_the_five_that_were_used_last_stand_open_and_this_one_f
     with world.database.write() as session:
         for number in hours:  # the participant's own was seen before all of them
             at = present() + dt.timedelta(hours=number)
-            sessions.start(session, world.users["ada"].id, at, f"Browser {number}")
+            credentials.start_session(session, world.users["ada"].id, at, f"Browser {number}")
     page = participant.get("/account/")
     shown, _, folded = page.partition("<details")
     assert re.findall(r"this browser|Browser \d", shown) == [

@@ -15,8 +15,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.accounts.models import ApiToken, Attempt, User
 from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import delete as closing
-from leaderboard.accounts.writes import tokens
+from leaderboard.accounts.writes import credentials
 from leaderboard.audit.models import Event
 from leaderboard.audit.writes import present
 from leaderboard.evaluations.writes.evaluations import change_evaluation
@@ -56,7 +55,9 @@ def program(app: Flask, world: World) -> Callable[..., Program]:
             return Program(app, None)
         with world.database.write() as session:
             user = session.get_one(User, world.users[name].id)
-            return Program(app, tokens.make_token(session, CONSOLE, user, "test", scopes, days=days, now=present()))
+            return Program(
+                app, credentials.make_token(session, CONSOLE, user, "test", scopes, days=days, now=present())
+            )
 
     return of
 
@@ -137,8 +138,8 @@ def test_a_token_opens_nothing_once_it_is_revoked_over_or_its_account_closed(
         one.ask(f"{API}/account")
     with world.database.write() as session:
         own = session.scalars(sa.select(ApiToken.id).where(ApiToken.user_id == world.users["ada"].id)).one()
-        tokens.revoke_token(session, CONSOLE, own, present())
-        closing.close_account(session, CONSOLE, session.get_one(User, world.users["ben"].id))
+        credentials.revoke_token(session, CONSOLE, own, present())
+        people.close_account(session, CONSOLE, session.get_one(User, world.users["ben"].id))
         kept = session.scalars(sa.select(ApiToken).where(ApiToken.user_id == world.users["eve"].id)).one()
         kept.expires_at = present()
         people.set_password(

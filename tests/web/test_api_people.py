@@ -56,7 +56,7 @@ def test_a_system_is_made_a_baseline_and_described(orla: Program) -> None:
     orla.ask(f"{CAMPAIGN}/systems/999999", "POST", status=404, json={"kind": "manual"})
     assert orla.ask(own)["description"] == "BM25"
     choices = orla.ask(own, "POST", status=400, json={"kind": "best"})["fields"]["kind"]
-    assert choices == ["invalid enum value 'best'; give one of: automatic, manual, baseline"]
+    assert choices == ["choose one of: automatic, manual, baseline"]
 
 
 @pytest.mark.usefixtures("runs")
@@ -69,11 +69,12 @@ def test_a_team_is_renamed_and_merged_as_its_preview_said(orla: Program, program
     preview = orla.ask(into)
     assert [(twin["name"], twin["runs"], twin["other_runs"]) for twin in preview["twins"]] == [("Finder", 1, 1)]
     before = orla.ask(f"{CAMPAIGN}/teams")
-    orla.ask(into, "POST", status=409, json={"seen": "something else"})
-    assert "unite" in orla.ask(into, "POST", status=400, json={"seen": preview["seen"], "unite": [999]})["fields"]
-    assert "unite" in orla.ask(into, "POST", status=400, json={"seen": preview["seen"], "unite": [10**30]})["fields"]
+    asked = orla.ask(into, "POST", status=400, json={})["fields"]["confirm"]
+    assert asked == [preview["effect"]] == ["1 run of 1 system of Beta become those of Alpha Lab, for good."]
+    assert "unite" in orla.ask(into, "POST", status=400, json={"confirm": True, "unite": [999]})["fields"]
+    assert "unite" in orla.ask(into, "POST", status=400, json={"confirm": True, "unite": [10**30]})["fields"]
     assert orla.ask(f"{CAMPAIGN}/teams") == before
-    whole = orla.ask(into, "POST", json={"seen": preview["seen"], "unite": [preview["twins"][0]["id"]]})
+    whole = orla.ask(into, "POST", json={"confirm": True, "unite": [preview["twins"][0]["id"]]})
     assert (whole["name"], whole["runs"], whole["systems"]) == ("Alpha Lab", 2, 1)
     assert program("ada").ask(f"{API}/teams/beta")["slug"] == "alpha-lab"
 

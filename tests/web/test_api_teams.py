@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from leaderboard.accounts.rules import Scope
+from leaderboard.accounts.writes.rate_limits import TAKEN_NAMES
 from tests.web.conftest import World
 from tests.web.test_api import API, Program, program
 
@@ -125,7 +126,6 @@ def test_a_system_is_made_and_described_by_its_team(ada: Program, eve: Program) 
         (f"{ALPHA}/members/1/role", {"role": "queen"}, "role"),
         (f"{ALPHA}/systems", {"name": "Searcher"}, "name"),
         (f"{ALPHA}/systems/searcher", {"code_url": "javascript:alert(1)"}, "code_url"),
-        (f"{ALPHA}/systems/searcher", {"kind": "baseline"}, "kind"),
     ],
 )
 def test_what_is_wrong_is_said_by_its_field_and_nothing_changes(
@@ -142,4 +142,12 @@ def test_a_token_that_only_submits_changes_no_team(program: Callable[..., Progra
     script = program("ada", Scope.SUBMIT)
     for path in ("invitations", "leave", "settings"):
         assert "may not manage" in script.ask(f"{ALPHA}/{path}", "POST", status=403, json={})["detail"]
+    kind = script.ask(f"{ALPHA}/systems/searcher", "POST", status=403, json={"kind": "manual"})
+    assert "may not organise" in kind["detail"]
     assert script.ask(f"{ALPHA}/invitations") == []
+
+
+def test_addresses_that_are_tried_for_a_new_team_are_counted_whatever_its_name(ada: Program) -> None:
+    for _ in range(TAKEN_NAMES):
+        assert "slug" in ada.ask(f"{API}/teams", "POST", status=400, json={"name": "", "slug": "beta"})["fields"]
+    ada.ask(f"{API}/teams", "POST", status=429, json={"name": "", "slug": "beta"})

@@ -21,19 +21,36 @@ from tests.web.play import Play
 
 # Module or function -> why no kept page shows what it writes.
 NOWHERE = {
-    "mail_address": "an address is shown to its account alone, on a page that is not kept",
+    **dict.fromkeys(
+        (
+            "accounts.change_address", "accounts.send_confirmation", "accounts.find_confirmation",
+            "accounts.confirm_address", "accounts.set_address", "accounts.choose_mail",
+        ),
+        "an address is shown to its account alone, on a page that is not kept",
+    ),
     "rate_limits": "how often somebody tried is shown nowhere",
-    "identities": "identities are shown to their account alone; an account that is new is in no team yet",
+    **dict.fromkeys(
+        (
+            "accounts.find_owner", "accounts.log_in", "accounts.link_identity", "accounts.register_with",
+            "accounts.unlink_identity",
+        ),
+        "identities are shown to their account alone; an account that is new is in no team yet",
+    ),
     "deadlines": "mails are sent, and listed for the operator",
     "letters": "mails are sent, and listed for the operator",
     "outbox": "mails are sent, and listed for the operator",
     "sending": "mails are sent, and listed for the operator",
     "quotas": "what is left of a quota stands on the submission form, which is not kept",
-    "password_resets": "passwords are shown nowhere",
+    **dict.fromkeys(
+        ("accounts.ask_for_reset", "accounts.find_reset", "accounts.reset_password"), "passwords are shown nowhere"
+    ),
     "accounts.authenticate": "a log-in is shown nowhere",
     "submissions.hold_place": "a place in a quota stands on the submission form, which is not kept",
-    "tokens": "tokens are shown to their account alone, on a page that is not kept",
-}
+    **dict.fromkeys(
+        ("credentials.make_token", "credentials.revoke_token", "credentials.revoke_tokens", "credentials.note_use"),
+        "tokens are shown to their account alone, on a page that is not kept",
+    ),
+}  # fmt: skip
 # Module or function that writes nothing.
 READING = {
     "boards.best_means", "boards.due", "boards.terms_of_standing_sets",
@@ -47,8 +64,9 @@ READING = {
 # What others use: the generation is raised with what they change.
 WITHIN = {
     "past_runs.go_by_source",
-    "audit.assign", "audit.record", "generations.raise_generations", "join_requests.end_requests",
-    "join_requests.end_requests_of", "locking", "pseudonyms", "queries.copy_queries", "scoring_sets.enqueue",
+    "audit.assign", "audit.record", "generations.raise_generations", "teams.end_requests",
+    "teams.end_requests_of", "locking", "systems.ensure_pseudonym",
+    "systems.hand_over_pseudonyms", "queries.copy_queries", "scoring_sets.enqueue",
     "scoring_sets.add_set", "scoring_sets.make_set", "scoring_sets.record_making", "scoring_sets.supersede",
     "selection",
     "form_fields.accept_agreements", "submissions.settle_primary",

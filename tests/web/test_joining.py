@@ -10,7 +10,7 @@ from leaderboard.accounts.models import User
 from leaderboard.mail.models import Mail
 from leaderboard.mail.rules import MailKind
 from leaderboard.teams.models import JoinRequest, Membership
-from leaderboard.teams.writes import join_requests
+from leaderboard.teams.writes import teams
 from tests.web.conftest import Reader, World
 
 pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # what differs on the other: tests of writes
@@ -124,7 +124,7 @@ def test_a_team_whose_last_owner_left_is_not_asked(world: World, listed: str, ot
 
 
 def test_a_text_that_is_too_long_is_refused(world: World, listed: str, other: Reader) -> None:
-    refused = other.post(listed, text="x" * (join_requests.LONGEST_TEXT + 1))
+    refused = other.post(listed, text="x" * (teams.LONGEST_TEXT + 1))
     assert (refused.status_code, "<title>Error: " in refused.text) == (400, True)
     assert 'id="text-error"' in refused.text
     assert "xxx" in refused.text

@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 
 from leaderboard.access import CONSOLE
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import sessions
+from leaderboard.accounts.writes import credentials
 from leaderboard.audit.writes import present
 from leaderboard.evaluations.rules.phases import Opening
 from leaderboard.store import RankedList
@@ -121,7 +121,7 @@ def readers(app: Flask, places: Field) -> dict[str, FlaskClient]:
     with places.database.write() as session, member.session_transaction() as cookie:
         user = people.create_user(session, CONSOLE, new_account("ada"))
         teams.add_member(session, CONSOLE, session.get_one(Team, places.teams["Birches"]), user, Role.OWNER)
-        cookie["_user_id"] = sessions.start(session, user.id, present())
+        cookie["_user_id"] = credentials.start_session(session, user.id, present())
     member.get("/teams/birches")  # the first page with a form puts the session's token into the cookie
     return {"visitor": app.test_client(), "member": member}
 

@@ -168,8 +168,9 @@ def test_an_organiser_makes_two_spellings_one_team_having_read_what_that_does(
     assert "Both have a system Searcher, with 1 run and 1 run" in page
     assert "Kept quiet" not in page
     assert "1 + 1" in page
-    assert organiser.post(ask, **{f"twin-{both}": "one"}).status_code == 409  # without having read it
-    answer = organiser.decide(ask, **{f"twin-{both}": "one"})
+    assert "1 run of 1 system of Beta become those of Alpha, for good." in page
+    assert organiser.post(ask, **{f"twin-{both}": "one"}).status_code == 200  # without having read it
+    answer = organiser.post(ask, confirm="yes", **{f"twin-{both}": "one"})
     assert answer.location == "/organise/harbour/teams"
     for again in (organiser.post(ask, **{f"twin-{both}": "one"}), organiser.client.get(ask)):  # a second press
         assert again.location == f"/organise/harbour/teams/{alpha}"
@@ -198,7 +199,7 @@ def test_whoever_may_not_merge_a_team_reads_so_before_anything_is_asked(
     assert ("Make them one team" in page, "Coast" in page) == (False, False)
     told = program("orla", Scope.ORGANISE).ask(f"{API}/organise/campaigns/harbour/teams/{beta}/into/{alpha}")
     assert (told["refusal"], told["shared"]) == (said, [])
-    assert said in organiser.post(ask, seen=told["seen"], **{f"twin-{both}": "one"}).text
+    assert said in organiser.post(ask, confirm="yes", **{f"twin-{both}": "one"}).text
 
 
 CHANGE_QUERIES = "/organise/harbour/2025/queries/change"
@@ -209,7 +210,7 @@ def test_the_trail_names_what_events_know_by_number(world: World, organiser: Rea
     alpha, beta = world.teams["alpha"].id, world.teams["beta"].id
     organiser.post("/organise/harbour/teams-let-in", team="beta")
     ask = f"/organise/harbour/teams/{beta}/merge?into={alpha}"
-    assert organiser.decide(ask, **{f"twin-{both}": "one"}).status_code == 302
+    assert organiser.post(ask, confirm="yes", **{f"twin-{both}": "one"}).status_code == 302
     change = {"action": "exclude", "query": "q1", "because": "no text"}
     assert 'name="confirm"' in organiser.post(CHANGE_QUERIES, **change).text
     assert organiser.post(CHANGE_QUERIES, **change, confirm="yes").status_code == 302

@@ -8,10 +8,10 @@ from flask_login import current_user
 
 from leaderboard.accounts.models import User
 from leaderboard.accounts.pages import providers
+from leaderboard.accounts.pages.account import ProofForm
 from leaderboard.accounts.pages.login import NameForm, counted_account
-from leaderboard.accounts.pages.proofs import ProofForm
 from leaderboard.accounts.pages.providers import Proven
-from leaderboard.accounts.writes import identities
+from leaderboard.accounts.writes import accounts
 from leaderboard.errors import BadInput, Conflict, TooManyAttempts
 from leaderboard.web.context import actor, config, now, writing
 from leaderboard.web.forms import form_page
@@ -36,7 +36,7 @@ def back(provider: str) -> ResponseReturnValue:
         _keep(proven)
         return redirect(url_for("identities.link"))
     with writing() as database_session:
-        user = identities.log_in(database_session, proven.issuer, proven.subject, now())
+        user = accounts.log_in(database_session, proven.issuer, proven.subject, now())
     if user is None:
         _keep(proven)
         return redirect(url_for("identities.register"))
@@ -54,7 +54,7 @@ def register() -> ResponseReturnValue:
     try:
         new = counted_account(form, None)
         with writing() as database_session:
-            user = identities.register_with(database_session, new, proven.issuer, proven.subject)
+            user = accounts.register_with(database_session, new, proven.issuer, proven.subject)
     except (BadInput, TooManyAttempts, Conflict) as error:
         return form_page("auth/register_with.html", form, error, title=_title(proven))
     then = local(session.get(NEXT), url_for("account.show"))
@@ -74,7 +74,7 @@ def link() -> ResponseReturnValue:
         form.prove()
         with writing() as database_session:
             user = database_session.get_one(User, current_user.id)
-            identities.link_identity(database_session, actor(), user, proven.issuer, proven.subject, _title(proven))
+            accounts.link_identity(database_session, actor(), user, proven.issuer, proven.subject, _title(proven))
     except (BadInput, TooManyAttempts, Conflict) as error:
         return form_page("account/link.html", form, error, title=_title(proven))
     session.pop(PROVEN, None)
@@ -92,7 +92,7 @@ def remove(identity: int) -> ResponseReturnValue:
         form.prove()
         with writing() as database_session:
             user = database_session.get_one(User, current_user.id)
-            identities.unlink_identity(database_session, actor(), user, identity)
+            accounts.unlink_identity(database_session, actor(), user, identity)
     except (BadInput, TooManyAttempts, Conflict) as error:
         return form_page("account/unlink.html", form, error)
     flash("This identity no longer logs in to your account.")

@@ -1,25 +1,37 @@
-"""Accounts: made on the command line or by registering, signed in with a throttle, signed out everywhere at once."""
+"""Accounts: made, logged in to, given another password or address, linked to identities elsewhere, and closed.
+
+An e-mail address counts only when it is confirmed: nobody logs in with another one, or gets a link for a new password
+sent there. So it does no harm to give somebody else's, and nobody learns from it whether that has an account here. No
+account is found by an address that a provider of identities names: it may be unconfirmed, or another person's.
+"""
 
 import datetime as dt
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, actor_of, require
-from leaderboard.accounts.models import BrowserSession, User
-from leaderboard.accounts.writes import passwords, sessions, tokens
-from leaderboard.accounts.writes.passwords import PasswordHash
+from leaderboard.accounts.models import ApiToken, BrowserSession, Identity, User
+from leaderboard.accounts.rules import token_hash
+from leaderboard.accounts.writes import credentials
+from leaderboard.accounts.writes.credentials import PasswordHash
 from leaderboard.accounts.writes.rate_limits import KnownBrowser, count_log_in, forgive
 from leaderboard.audit.writes import assign, present, record
+from leaderboard.campaigns.models import Campaign, CampaignOrganiser
 from leaderboard.db import Database
-from leaderboard.errors import BadInput, InvalidFields, NotFound
+from leaderboard.errors import BadInput, Conflict, Gathered, InvalidFields, NotFound
 from leaderboard.evaluations.reads.not_found import missing
-from leaderboard.locking import add_or_refuse
-from leaderboard.mail.models import MailLink
-from leaderboard.mail.rules import MailKind
+from leaderboard.locking import add_or_refuse, locked
+from leaderboard.mail.models import Mail, MailLink
+from leaderboard.mail.rules import OPTIONAL, MailKind
 from leaderboard.mail.writes import outbox
 from leaderboard.names import LONGEST_EMAIL, NAME_TAKEN, checked_email, checked_name, email_key, name_key, normalised
+from leaderboard.teams.models import JoinRequest, Membership, Team
+from leaderboard.teams.reads.find import only_organiser_of, only_owner_of
+from leaderboard.teams.rules import closed_account
+from leaderboard.teams.writes.teams import end_requests
 
 WRONG = "This name and password don't belong together."
 
@@ -42,27 +54,19 @@ def new_account(name: str, password: str | None, email: str | None = None) -> Ne
 
     Raises InvalidFields with everything that is wrong.
     """
-    fields: dict[str, list[str]] = {}
-    shown, key, address, address_key = name, "", None, None
-    try:
+    wrong = Gathered()
+    shown, key, address, address_key, password_hash = name, "", None, None, None
+    with wrong:
         shown, key = checked_name(name)
         # Signing in takes a name or an e-mail address: a name that is one could be somebody else's.
         if "@" in shown:
-            fields["name"] = ["a name can't hold an @"]
-    except InvalidFields as error:
-        fields.update(error.fields)
-    try:
+            raise InvalidFields({"name": ["a name can't hold an @"]})
+    with wrong:
         if email and email.strip():
             address, address_key = checked_email(email)
-    except InvalidFields as error:
-        fields.update(error.fields)
-    password_hash = None
-    try:
-        password_hash = None if password is None else passwords.hashed(password, shown, address or "")
-    except InvalidFields as error:
-        fields.update(error.fields)
-    if fields:
-        raise InvalidFields(fields)
+    with wrong:
+        password_hash = None if password is None else credentials.hashed(password, shown, address or "")
+    wrong.raise_any()
     return NewAccount(shown, key, password_hash, address, address_key)
 
 
@@ -133,10 +137,10 @@ def authenticate(
     known = browser if browser is not None and user is not None and browser.user_id == user.id else None
     counted = count_log_in(database, account, address, now, known)
     stored = user.password_hash if user is not None else None
-    right = passwords.verify(stored or passwords.of_nobody(), password)
+    right = credentials.verify(stored or credentials.of_nobody(), password)
     if user is None or stored is None or not right:
         raise BadInput(WRONG)
-    newer = passwords.rehashed(password) if passwords.is_outdated(stored) else None
+    newer = credentials.rehashed(password) if credentials.is_outdated(stored) else None
     with database.write() as session:
         forgive(session, counted)
         user = session.get_one(User, user.id)
@@ -157,8 +161,8 @@ def set_password(
     require(actor.all_powerful or actor.user_id == user.id, "You can only change your own password.")
     now = present()
     user.password_hash = password_hash
-    token = sessions.end_all(session, user.id, now, staying)
-    tokens.revoke_all(session, user.id, now)
+    token = credentials.end_all_sessions(session, user.id, now, staying)
+    credentials.revoke_tokens(session, user.id, now)
     outbox.void_resets(session, user, "another password was set since")  # before the links: it waits for their senders
     links = sa.update(MailLink).where(
         MailLink.user_id == user.id, MailLink.kind == MailKind.RESET, MailLink.used_at.is_(None)
@@ -173,7 +177,7 @@ def set_password(
 def end_sessions(session: Session, actor: Actor, user: User, staying: int | None = None) -> str:
     """Signs the account out everywhere, but in the session `staying`, whose new token it gives then."""
     require(actor.all_powerful or actor.user_id == user.id, "You can only end your own sessions.")
-    token = sessions.end_all(session, user.id, present(), staying)
+    token = credentials.end_all_sessions(session, user.id, present(), staying)
     record(session, actor, "end sessions", user)
     return token
 
@@ -185,7 +189,7 @@ def end_session(session: Session, actor: Actor, user: User, session_id: int) -> 
     if found is None or found.user_id != user.id:
         raise NotFound
     if found.ended_at is None:
-        sessions.end(session, session_id, present())
+        credentials.end_session(session, session_id, present())
         record(session, actor, "end session", user)
 
 
@@ -228,3 +232,253 @@ def _taken(session: Session, new: NewAccount) -> InvalidFields:
     if new.email_key and session.scalar(sa.select(User.id).where(User.email_key == new.email_key)) is not None:
         fields["email"] = ["there is an account with this e-mail address"]
     return InvalidFields(fields)
+
+
+NO_RESET = "This link does not work, or no longer: it sets a password once, within an hour. Ask for another one."
+
+
+def ask_for_reset(session: Session, email: str) -> None:
+    """Puts a mail down, whether or not there is an account: that is looked up when it is sent, and nobody is told. It
+    goes to the address that the account has confirmed, however `email` is written.
+
+    So what is answered, and what is done until then, is the same for every address. Raises InvalidFields for a text
+    that is no address.
+    """
+    address, _ = checked_email(email)
+    outbox.put(session, MailKind.RESET, None, address)
+
+
+def find_reset(session: Session, token: str, now: dt.datetime) -> MailLink:
+    """The link that still works, with its account. Raises Conflict otherwise, whatever the reason."""
+    link = session.scalar(
+        sa.select(MailLink)
+        .join(MailLink.user)
+        .options(sa.orm.contains_eager(MailLink.user))
+        .where(
+            MailLink.token_hash == token_hash(token),
+            MailLink.kind == MailKind.RESET,
+            MailLink.used_at.is_(None),
+            MailLink.expires_at > now,
+            User.is_active.is_(True),
+        )
+    )
+    # Not where the account has another address by now, to the letter: who reads the old one's mail has lost it.
+    if link is None or link.user.email != link.address:
+        raise Conflict(NO_RESET)
+    return link
+
+
+def reset_password(session: Session, token: str, password_hash: PasswordHash, now: dt.datetime) -> User:
+    """Sets the password; the link and all others of the account are used up, and all of its sessions end."""
+    found = find_reset(session, token, now)
+    user = locked(session, User, found.user_id)
+    locked(session, MailLink, found.id)
+    find_reset(session, token, now)  # looked at again under the locks: a link works once
+    set_password(session, actor_of(session, user.id), user, password_hash)
+    return user
+
+
+ASKED_AGAIN = "another link was asked for since"
+NO_LINK = "This link does not work, or no longer: it confirms an address once, within a week. Have another one sent."
+
+
+def change_address(session: Session, actor: Actor, user: User, email: str) -> None:
+    """Gives another address, which is confirmed by a link sent there; the one in use is told. Empty: none any more."""
+    _require_own(actor, user)
+    if not email.strip():
+        outbox.void_confirmations(session, user, "the address was taken out since")
+        old, user.unconfirmed_email = user.email, None
+        user.email, user.email_key = None, None
+        if old is not None:
+            outbox.put(session, MailKind.ADDRESS, user.id, old, new="", done=True)
+        record(session, actor, "remove address", user)
+        return
+    address, key = checked_email(email)
+    if key == user.email_key:
+        raise InvalidFields({"email": ["this is the confirmed address of your account already"]})
+    user.unconfirmed_email = address
+    outbox.void_confirmations(session, user, ASKED_AGAIN)
+    outbox.put(session, MailKind.CONFIRMATION, user.id, address)
+    if user.email is not None:
+        outbox.put(session, MailKind.ADDRESS, user.id, user.email, new=address, done=False)
+    record(session, actor, "give address", user)
+
+
+def send_confirmation(session: Session, actor: Actor, user: User) -> str:
+    """Sends the link once more, for an address that waits for it; gives the address."""
+    _require_own(actor, user)
+    if user.unconfirmed_email is None:
+        raise Conflict("No address of this account waits to be confirmed.")
+    outbox.void_confirmations(session, user, ASKED_AGAIN)
+    outbox.put(session, MailKind.CONFIRMATION, user.id, user.unconfirmed_email)
+    return user.unconfirmed_email
+
+
+def find_confirmation(session: Session, actor: Actor, token: str, now: dt.datetime) -> MailLink:
+    """The link of the actor's own account that still works. Raises Conflict otherwise, whatever the reason."""
+    link = session.scalar(
+        sa.select(MailLink).where(
+            MailLink.token_hash == token_hash(token),
+            MailLink.kind == MailKind.CONFIRMATION,
+            MailLink.user_id == actor.user_id,
+            MailLink.used_at.is_(None),
+            MailLink.expires_at > now,
+        )
+    )
+    if link is None or link.user.unconfirmed_email != link.address:  # to the letter: that is where the link was sent
+        raise Conflict(NO_LINK)
+    return link
+
+
+def confirm_address(session: Session, actor: Actor, token: str, now: dt.datetime) -> User:
+    """Makes the address that a link was sent to the account's; the one before is told. Only its own account may."""
+    link = locked(session, MailLink, find_confirmation(session, actor, token, now).id)
+    user = locked(session, User, link.user_id)
+    link = find_confirmation(session, actor, token, now)  # looked at again under the locks
+    link.used_at = now
+    old = user.email
+    _take(session, user, link.address)
+    if old is not None:
+        outbox.put(session, MailKind.ADDRESS, user.id, old, new=user.email, done=True)
+    record(session, actor, "confirm address", user)
+    return user
+
+
+def set_address(session: Session, actor: Actor, user: User, email: str) -> None:
+    """An address that somebody at the console knows to be the account's: it needs no confirmation."""
+    require(actor.all_powerful, "Only an admin gives an account an address that is not confirmed by a link.")
+    address, _ = checked_email(email)
+    old = user.email
+    if old == address and user.unconfirmed_email is None:
+        return
+    _take(session, user, address)
+    if old is not None and old != address:
+        outbox.put(session, MailKind.ADDRESS, user.id, old, new=address, done=True)
+    record(session, actor, "set address", user)
+
+
+def choose_mail(session: Session, actor: Actor, user: User, wanted: Collection[str]) -> None:
+    """Which kinds of mail the account gets, of those that can be turned off."""
+    _require_own(actor, user)
+    unknown = sorted(set(wanted) - {kind.value for kind in OPTIONAL})
+    if unknown:
+        raise InvalidFields({"wanted": [f"there is no mail of the kind {unknown[0]!r} that can be chosen"]})
+    unwanted = [kind.value for kind in OPTIONAL if kind.value not in wanted]
+    if assign(user, unwanted_mail=unwanted):
+        record(session, actor, "choose mail", user)
+
+
+def _take(session: Session, user: User, address: str) -> None:
+    """Raises Conflict where another account has confirmed the same address."""
+    key = email_key(address)
+    if session.scalar(sa.select(User.id).where(User.email_key == key, User.id != user.id)) is not None:
+        raise Conflict("This address is the confirmed one of another account: an address belongs to one account.")
+    outbox.void_confirmations(session, user, "the account has a confirmed address since")
+    user.email, user.email_key, user.unconfirmed_email = address, key, None
+    session.flush()
+
+
+def _require_own(actor: Actor, user: User) -> None:
+    require(actor.all_powerful or actor.user_id == user.id, "You can only change your own address.")
+
+
+TAKEN = "This identity logs in to another account: take it away there first."
+
+
+def find_owner(session: Session, issuer: str, subject: str) -> User | None:
+    """The account that this identity logs in to; None when there is none."""
+    return session.scalar(sa.select(User).join(Identity).where(Identity.issuer == issuer, Identity.subject == subject))
+
+
+def log_in(session: Session, issuer: str, subject: str, now: dt.datetime) -> User | None:
+    """The same, and notes that it was used."""
+    user = find_owner(session, issuer, subject)
+    if user is None or not user.is_active:
+        return None
+    user.last_login_at = now
+    used = sa.update(Identity).where(Identity.issuer == issuer, Identity.subject == subject)
+    session.execute(used.values(last_used_at=now))
+    return user
+
+
+def link_identity(session: Session, actor: Actor, user: User, issuer: str, subject: str, title: str) -> None:
+    """Lets a proven identity log in to the account. title: what the provider is called, for the mail that tells of it.
+
+    Raises Conflict when it logs in to an account already.
+    """
+    require(actor.user_id == user.id, "You can only link an identity to your own account.")
+    _add_identity(session, user, issuer, subject)
+    outbox.put(session, MailKind.IDENTITY, user.id, title=title)
+    record(session, actor, "link identity", user, issuer=issuer)
+
+
+def register_with(session: Session, new: NewAccount, issuer: str, subject: str) -> User:
+    """A new account that a proven identity logs in to; it has no password. Raises as `register` and `link_identity`."""
+    user = register(session, new)
+    _add_identity(session, user, issuer, subject)
+    record(session, actor_of(session, user.id), "link identity", user, issuer=issuer)
+    return user
+
+
+def unlink_identity(session: Session, actor: Actor, user: User, identity_id: int) -> None:
+    """Takes an identity away. Raises NotFound, or Conflict when nothing else would open the account."""
+    require(actor.all_powerful or actor.user_id == user.id, "You can only take an identity from your own account.")
+    locked(session, User, user.id)
+    identity = session.get(Identity, identity_id)
+    if identity is None or identity.user_id != user.id:
+        raise NotFound(f"no identity {identity_id} logs in to {user.name}")
+    others = sa.select(Identity.id).where(Identity.user_id == user.id, Identity.id != identity_id)
+    if user.password_hash is None and session.scalar(others) is None:
+        raise Conflict(f"Nothing else would open the account {user.name}: set a password first.")
+    session.delete(identity)
+    record(session, actor, "unlink identity", user, issuer=identity.issuer)
+
+
+def _add_identity(session: Session, user: User, issuer: str, subject: str) -> None:
+    identity = Identity(user_id=user.id, issuer=issuer, subject=subject, created_at=present())
+    add_or_refuse(session, identity, Conflict(TAKEN))
+
+
+# What belongs to the account alone, and goes with it.
+ITS_OWN = (ApiToken, BrowserSession, Identity, JoinRequest, Mail, MailLink)
+
+
+def close_account(session: Session, actor: Actor, user: User) -> None:
+    """Nobody can sign in with it any more. Its name, address, sessions, tokens and identities are removed.
+
+    It leaves its teams and campaigns. Runs stay under the team's name, and the audit trail as it is, which knows an
+    account by its number. Raises Conflict that names the teams and campaigns which somebody else has to take over.
+    """
+    require(actor.all_powerful or actor.user_id == user.id, "You can only close your own account.")
+    teams = sa.select(Membership.team_id).where(Membership.user_id == user.id)
+    organised = sa.select(CampaignOrganiser.campaign_id).where(CampaignOrganiser.user_id == user.id)
+    # Locked in one order: two owners who close their accounts at the same moment would leave the team without one.
+    left = [locked(session, Team, team_id) for team_id in session.scalars(teams.order_by(Membership.team_id)).all()]
+    handed = [
+        locked(session, Campaign, campaign_id)
+        for campaign_id in session.scalars(organised.order_by(CampaignOrganiser.campaign_id)).all()
+    ]
+    user = locked(session, User, user.id)
+    needed = [*only_owner_of(session, user.id), *only_organiser_of(session, user.id)]
+    if needed:
+        raise Conflict(f"Somebody else has to own or organise first: {', '.join(needed)}.")
+    for team in left:
+        session.execute(sa.delete(Membership).where(Membership.team_id == team.id, Membership.user_id == user.id))
+        record(session, actor, "leave", team, user=user.id)
+        end_requests(session, actor, team)
+    for campaign in handed:
+        of_campaign = CampaignOrganiser.campaign_id == campaign.id
+        session.execute(sa.delete(CampaignOrganiser).where(of_campaign, CampaignOrganiser.user_id == user.id))
+        record(session, actor, "remove organiser", campaign, user=user.id)
+    address = user.email
+    for table in ITS_OWN:
+        session.execute(sa.delete(table).where(table.user_id == user.id))
+    if address is not None:  # asked for without an account, by the address alone
+        session.execute(sa.delete(Mail).where(Mail.id.in_(outbox.resets_to(session, address))))
+    session.refresh(user)
+    user.name = user.name_key = closed_account(user.id)  # with blanks, so that it is no name's key
+    user.email = user.email_key = user.unconfirmed_email = user.password_hash = user.last_login_at = None
+    user.is_active = user.is_admin = user.may_found = False
+    if address is not None:
+        outbox.put(session, MailKind.CLOSED, user.id, address)
+    record(session, actor, "close", user)

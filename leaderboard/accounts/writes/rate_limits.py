@@ -109,13 +109,8 @@ def forgive(session: Session, counted: list[int]) -> None:
 def count_registration(database: Database, address: str, now: dt.datetime) -> None:
     """Counts an attempt to register, good or not. Raises TooManyAttempts, with when to try again."""
     bounds = {f"registrations from {_place(address)}": (REGISTRATIONS, REGISTERING)}
-    _count_all(
-        database,
-        bounds,
-        now,
-        "There were too many registrations from your network",
-        "or ask an admin of this site to make the account",
-    )
+    why = "There were too many registrations from your network"
+    _count_all(database, bounds, now, why, "or ask an admin of this site to make the account")
 
 
 def count_name(database: Database, address: str, now: dt.datetime) -> list[int]:
@@ -125,13 +120,8 @@ def count_name(database: Database, address: str, now: dt.datetime) -> list[int]:
     Raises TooManyAttempts when too many were taken, for any name: with when to try again.
     """
     bounds = {f"taken names from {_place(address)}": (TAKEN_NAMES, REGISTERING)}
-    return _count_all(
-        database,
-        bounds,
-        now,
-        "Too many of the names that were tried from your network are taken",
-        "or ask an admin of this site to make the account",
-    )
+    why = "Too many of the names that were tried from your network are taken"
+    return _count_all(database, bounds, now, why, "or ask an admin of this site to make the account")
 
 
 def count_team_name(database: Database, user_id: int, address: str, now: dt.datetime) -> list[int]:
@@ -141,13 +131,9 @@ def count_team_name(database: Database, user_id: int, address: str, now: dt.date
     Raises TooManyAttempts when too many told something, for any: else teams that are absent could be listed.
     """
     subjects = f"team names of user {user_id}", f"team names from {_place(address)}"
-    return _count_all(
-        database,
-        dict.fromkeys(subjects, (TAKEN_NAMES, REGISTERING)),
-        now,
-        "Too many of the teams' names that you tried are taken, or no team's",
-        "or ask an admin of this site",
-    )
+    why = "Too many of the teams' names that you tried are taken, or no team's"
+    bounds = dict.fromkeys(subjects, (TAKEN_NAMES, REGISTERING))
+    return _count_all(database, bounds, now, why, "or ask an admin of this site")
 
 
 def take_back(session: Session, counted: list[int]) -> None:

@@ -1,41 +1,21 @@
 """Who organises a campaign, which teams know of a private one, and who may make campaigns."""
 
-from sqlalchemy.orm import Session
-
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import accounts as people
 from leaderboard.campaigns import writes as campaigns
-from leaderboard.campaigns.organise.organisers import NO_TEAM, NOBODY
+from leaderboard.campaigns.inputs import Account, LetIn, LetOut
+from leaderboard.campaigns.organise.organisers import account_named, team_named
 from leaderboard.campaigns.reads import settings
 from leaderboard.declared.commands import Command, Find
-from leaderboard.declared.inputs import Confirm, Inputs, Name
-from leaderboard.errors import InvalidFields, NotFound
-from leaderboard.teams.pages.team_names import counting
-from leaderboard.teams.reads.find import find_team, find_team_let_in
+from leaderboard.errors import NotFound
+from leaderboard.teams.pages import counting
+from leaderboard.teams.reads.find import find_team_let_in
 from leaderboard.web.api.bearer import look_again
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import CAMPAIGN, campaign_here
 from leaderboard.web.confirm import require_confirmed
 from leaderboard.web.context import actor, read, writing
-
-
-class Account(Inputs):
-    """An account by its name."""
-
-    name: Name
-
-
-class Team(Inputs):
-    """A team by its part of the address."""
-
-    team: Name
-
-
-class LetOut(Inputs):
-    """A team is let out."""
-
-    confirm: Confirm = False
 
 
 @get(f"{CAMPAIGN}/organisers", Scope.ORGANISE)
@@ -51,7 +31,7 @@ def add_organiser(campaign: str, body: Account) -> settings.People:
     """Lets an account organise the campaign: it may then do everything here that you may."""
     with writing() as session:
         found = campaign_here(session, campaign)
-        campaigns.add_organiser(session, actor(), found, _account(session, body.name))
+        campaigns.add_organiser(session, actor(), found, account_named(session, body.name))
     return read(settings.people, campaign)
 
 
@@ -76,15 +56,12 @@ def remove_organiser(campaign: str, member: int) -> settings.Organiser:
 @post(f"{CAMPAIGN}/teams-let-in", Scope.ORGANISE, command=Command(
     "campaign team add CAMPAIGN TEAM", "{team} is let into {campaign}", "harbour north-shore"
 ))  # fmt: skip
-def let_team_in(campaign: str, body: Team) -> settings.People:
+def let_team_in(campaign: str, body: LetIn) -> settings.People:
     """Lets a team's members know of a private campaign."""
     read(settings.people, campaign)  # who organises nothing here finds nothing, and counts nothing
     with counting() as session:
         found = campaign_here(session, campaign)
-        try:
-            team = find_team(session, body.team, actor())
-        except NotFound:
-            raise InvalidFields({"team": [NO_TEAM]}) from None
+        team = team_named(session, body.team)
         campaigns.let_team_in(session, actor(), found, team)
     look_again()  # it may be your own
     return read(settings.people, campaign)
@@ -125,13 +102,5 @@ def remove_founder(body: Account) -> tuple[settings.Founder, ...]:
 def _founder(account: Account, *, may_found: bool) -> tuple[settings.Founder, ...]:
     read(settings.founders)  # whoever is no admin finds nothing here, accounts least of all
     with writing() as session:
-        people.set_founder(session, actor(), _account(session, account.name), may_found=may_found)
+        people.set_founder(session, actor(), account_named(session, account.name), may_found=may_found)
     return read(settings.founders)
-
-
-def _account(session: Session, name: str) -> User:
-    """Raises InvalidFields (name), without the nearest names: accounts are nobody's to search."""
-    try:
-        return people.find_user(session, name)
-    except NotFound:
-        raise InvalidFields({"name": [NOBODY]}) from None

@@ -2,20 +2,22 @@
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import StringField
+from sqlalchemy.orm import Session
 
 from leaderboard.accounts.models import User
 from leaderboard.accounts.writes import accounts
 from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.inputs import Account, LetIn
 from leaderboard.campaigns.reads import settings as reads
 from leaderboard.campaigns.reads.organised import organised_campaign
-from leaderboard.errors import Conflict, LeaderboardError, NotFound, TooManyAttempts
+from leaderboard.declared.inputs import checked
+from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound, TooManyAttempts
 from leaderboard.teams.models import Team
-from leaderboard.teams.pages.team_names import counting
+from leaderboard.teams.pages import counting
 from leaderboard.teams.reads.find import find_team, find_team_let_in
 from leaderboard.web.confirm import unconfirmed
 from leaderboard.web.context import actor, read, writing
-from leaderboard.web.forms import Form, Given, form_page
+from leaderboard.web.forms import Declared, declared, form_page, saved
 from leaderboard.web.organise import organised
 from leaderboard.web.sessions import signed_in
 
@@ -25,54 +27,42 @@ NOBODY = "there is no account of this name"
 NO_TEAM = "there is no team of this address; its members can tell it, or look the team up on a board or under /teams"
 
 
-class OrganiserForm(Form):
-    name = StringField(
-        "Name of an account",
-        [Given("give the name of an account")],
-        description="As it stands on their account's page. They may then do everything here that you may.",
-        render_kw={"autocomplete": "off"},
-    )
+AccountForm, TeamForm = declared(Account), declared(LetIn)
 
 
-class TeamForm(Form):
-    team = StringField(
-        "Address of a team",
-        [Given("give the team's address")],
-        description="The last part of the address of the team's page, like north-shore.",
-        render_kw={"autocomplete": "off", "autocapitalize": "none"},
-    )
+def account_named(session: Session, name: str) -> User:
+    """Raises InvalidFields (name), without the nearest names: accounts are nobody's to search."""
+    try:
+        return accounts.find_user(session, name)
+    except NotFound:
+        raise InvalidFields({"name": [NOBODY]}) from None
 
 
-class FounderForm(Form):
-    name = StringField(
-        "Name of an account",
-        [Given("give the name of an account")],
-        description="It may then make campaigns, and organises those that it makes.",
-        render_kw={"autocomplete": "off"},
-    )
+def team_named(session: Session, slug: str) -> Team:
+    """Raises InvalidFields (team), without those that the reader is in: it is another one that is meant."""
+    try:
+        return find_team(session, slug.strip(), actor())
+    except NotFound:
+        raise InvalidFields({"team": [NO_TEAM]}) from None
 
 
 @blueprint.get("/<campaign>/organisers")
 @organised
 def show(campaign: str) -> ResponseReturnValue:
-    return _page(campaign, OrganiserForm(formdata=None), TeamForm(formdata=None))
+    return _page(campaign)
 
 
 @blueprint.post("/<campaign>/organisers")
 @organised
 def add(campaign: str) -> ResponseReturnValue:
-    form = OrganiserForm()
-    if not form.validate_on_submit():
-        return _page(campaign, form, TeamForm(formdata=None))
-    try:
-        with writing() as session:
-            user = accounts.find_user(session, form.text("name"))
-            campaigns.add_organiser(session, actor(), organised_campaign(session, actor(), campaign), user)
-    except NotFound:  # without the nearest names: accounts are nobody's to search
-        form.refuse({"name": [NOBODY]})
-        return _page(campaign, form, TeamForm(formdata=None))
-    flash(f"{user.name} organises the campaign, too.")
-    return redirect(url_for("organise_people.show", campaign=campaign))
+    form = AccountForm()
+
+    def change(session: Session) -> tuple[str, str]:
+        user = account_named(session, checked(Account, form.sent()).name)
+        campaigns.add_organiser(session, actor(), organised_campaign(session, actor(), campaign), user)
+        return f"{user.name} organises the campaign, too.", url_for("organise_people.show", campaign=campaign)
+
+    return saved(change, lambda error: _page(campaign, error, organiser=form))
 
 
 @blueprint.route("/<campaign>/organisers/<int:member>/remove", methods=["GET", "POST"])
@@ -102,17 +92,13 @@ def remove(campaign: str, member: int) -> ResponseReturnValue:
 @organised
 def let_in(campaign: str) -> ResponseReturnValue:
     form = TeamForm()
-    if not form.validate_on_submit():
-        return _page(campaign, OrganiserForm(formdata=None), form)
     try:
+        slug = checked(LetIn, form.sent()).team
         with counting() as session:
-            team = find_team(session, form.text("team").strip(), actor())
+            team = team_named(session, slug)
             campaigns.let_team_in(session, actor(), organised_campaign(session, actor(), campaign), team)
-    except NotFound:  # without those that the reader is in: it is another one that is meant
-        form.refuse({"team": [NO_TEAM]})
-        return _page(campaign, OrganiserForm(formdata=None), form)
-    except TooManyAttempts as error:
-        return _page(campaign, OrganiserForm(formdata=None), form, error)
+    except (InvalidFields, TooManyAttempts) as error:
+        return _page(campaign, error, team=form)
     flash(f"{team.name} is let in.")
     return redirect(url_for("organise_people.show", campaign=campaign))
 
@@ -136,28 +122,30 @@ def let_out(campaign: str, team: str) -> ResponseReturnValue:
 @signed_in
 def founders() -> ResponseReturnValue:
     page = read(reads.founders)
-    form = FounderForm()
-    if not form.validate_on_submit():
-        return form_page("organise/founders.html", form, founders=page)
-    revoke = request.form.get("revoke") == "yes"
-    try:
-        with writing() as session:
-            user = accounts.find_user(session, form.text("name"))
-            accounts.set_founder(session, actor(), user, may_found=not revoke)
-    except NotFound:
-        form.refuse({"name": [NOBODY]})
-        return form_page("organise/founders.html", form, founders=page)
-    except LeaderboardError as error:
+    form = AccountForm()
+
+    def change(session: Session) -> tuple[str, str]:
+        user = account_named(session, checked(Account, form.sent()).name)
+        may_found = request.form.get("revoke") != "yes"
+        accounts.set_founder(session, actor(), user, may_found=may_found)
+        return f"{user.name} may {'make' if may_found else 'no longer make'} campaigns.", request.path
+
+    def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
         return form_page("organise/founders.html", form, error, founders=page)
-    flash(f"{user.name} may {'no longer make' if revoke else 'make'} campaigns.")
-    return redirect(url_for("organise_people.founders"))
+
+    return saved(change, shown) if form.is_submitted() else shown()
 
 
 def _page(
-    campaign: str, form: OrganiserForm, team_form: TeamForm, error: TooManyAttempts | None = None
+    campaign: str,
+    error: LeaderboardError | None = None,
+    *,
+    organiser: Declared | None = None,
+    team: Declared | None = None,
 ) -> ResponseReturnValue:
-    page = read(reads.people, campaign)
-    refused = team_form if team_form.errors or error else form
-    if refused.errors or error:
-        return form_page("organise/people.html", refused, error, page=page, organiser_form=form, team_form=team_form)
-    return render_template("organise/people.html", form=form, page=page, organiser_form=form, team_form=team_form)
+    forms = {
+        "organiser_form": organiser or AccountForm(formdata=None),
+        "team_form": team or TeamForm(formdata=None),
+    }
+    form = team or forms["organiser_form"]
+    return form_page("organise/people.html", form, error, page=read(reads.people, campaign), **forms)

@@ -24,7 +24,7 @@ from leaderboard.submissions.writes import quotas
 from leaderboard.submissions.writes.submissions import checked_words, file_columns
 from leaderboard.teams.models import Membership, System, Team
 from leaderboard.teams.reads.find import merged_system
-from leaderboard.teams.writes.pseudonyms import ensure_pseudonym
+from leaderboard.teams.writes.systems import ensure_pseudonym
 from leaderboard.texts import LONGEST_REASON, checked_text
 from leaderboard.worker.writes.scoring_sets import enqueue, live_sets
 

@@ -43,8 +43,7 @@ from leaderboard.submissions.rules.states import Ruling, State
 from leaderboard.submissions.writes import quotas
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads.find import merged_system, merged_team
-from leaderboard.teams.writes.pseudonyms import ensure_pseudonym
-from leaderboard.teams.writes.systems import NewSystem, change_system, create_system, unused_system
+from leaderboard.teams.writes.systems import NewSystem, change_system, create_system, ensure_pseudonym, unused_system
 from leaderboard.texts import LONGEST_REASON, checked_text
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.writes.fair_queue import next_turns
@@ -553,7 +552,8 @@ def _new_system(session: Session, actor: Actor, team: Team, new: NewSystem) -> S
     try:
         left_behind = unused_system(session, team, new.name, new.kind)
         if left_behind is not None:
-            change_system(session, actor, left_behind, new)
+            said = {"description": new.description, "code_url": new.code_url, "paper_url": new.paper_url}
+            change_system(session, actor, left_behind, **said)
             return left_behind
         return create_system(session, actor, team, new)
     except InvalidFields as error:

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, knows_team
+from leaderboard.accounts.models import User
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
@@ -15,7 +16,7 @@ from leaderboard.evaluations.reads.not_found import missing
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.scored_runs import on_boards
 from leaderboard.submissions.rules.states import State
-from leaderboard.teams.models import FormerAddress, Membership, System, Team, TeamName
+from leaderboard.teams.models import FormerAddress, Invitation, Membership, System, Team, TeamName
 from leaderboard.teams.rules import Role
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads.scoring_sets import IS_CURRENT
@@ -66,8 +67,8 @@ def find_own_team(session: Session, actor: Actor, slug: str, campaign_id: int | 
 
     campaign_id  of a campaign in which `actor` answers for the team otherwise: organisers do
     """
-    found = known_team(session, slug)
-    team = None if found is None else merged_team(session, found)
+    known = known_team(session, slug)
+    team = None if known is None else merged_team(session, known)
     organises = campaign_id is not None and actor.may_organise(campaign_id)
     if team is None or not (actor.is_in(team.id) or organises):
         if actor.user_id is not None and not (actor.teams or organises or actor.all_powerful):
@@ -103,8 +104,8 @@ def find_system(session: Session, team_slug: str, slug: str) -> System:
     system = known_system(session, team_slug, slug)
     if system is not None:
         return system
-    found = find_team(session, team_slug)
-    return missing(session, "system", slug, System.slug, System.team_id == found.id, within=f" of {found.name}")
+    team = find_team(session, team_slug)
+    return missing(session, "system", slug, System.slug, System.team_id == team.id, within=f" of {team.name}")
 
 
 def known_system(session: Session, team_slug: str, slug: str) -> System | None:
@@ -204,3 +205,19 @@ def only_organiser_of(session: Session, user_id: int) -> list[str]:
             .order_by(Campaign.title)
         )
     )
+
+
+def find_account(session: Session, user_id: int) -> User:
+    """The account of this number. Raises NotFound."""
+    user = session.get(User, user_id)
+    if user is None:
+        raise NotFound
+    return user
+
+
+def find_invitation_of(session: Session, team: Team, invitation_id: int) -> Invitation:
+    """The invitation of the team that has this number. Raises NotFound."""
+    invitation = session.get(Invitation, invitation_id)
+    if invitation is None or invitation.team_id != team.id:
+        raise NotFound
+    return invitation

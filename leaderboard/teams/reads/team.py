@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, known_evaluations, may_see
+from leaderboard.access import CONSOLE, Actor, Sight, known_evaluations, may_see
 from leaderboard.accounts.models import User
 from leaderboard.boards.reads.columns import Column
 from leaderboard.boards.reads.entries import Entry, load_entries
@@ -23,7 +23,7 @@ from leaderboard.submissions.reads.scored_runs import with_current_scoring
 from leaderboard.submissions.rules.selection import SystemKind, title_of_run
 from leaderboard.submissions.rules.states import State, shown_state
 from leaderboard.teams.models import JoinRequest, Membership, System, Team
-from leaderboard.teams.reads.find import find_known_team, find_own_team, takes_requests
+from leaderboard.teams.reads.find import find_known_team, find_own_team, find_team, takes_requests
 from leaderboard.teams.rules import Role
 from leaderboard.worker.models import Scoring
 from leaderboard.worker.reads.scoring_sets import current_sets
@@ -337,7 +337,10 @@ def has_asked(session: Session, actor: Actor, team: Team) -> bool | None:
 
 
 def team_settings(session: Session, actor: Actor, team_slug: str) -> TeamSettings:
-    """What its owners can change, for members. Raises NotFound for others."""
-    team = find_own_team(session, actor, team_slug)
-    membership = session.get_one(Membership, (team.id, actor.user_id))
-    return TeamSettings(team.slug, team.name, team.description, team.is_listed, membership.role is Role.OWNER)
+    """What its owners can change, for members and the console. Raises NotFound for others."""
+    if actor == CONSOLE:
+        team, is_owner = find_team(session, team_slug), True
+    else:
+        team = find_own_team(session, actor, team_slug)
+        is_owner = session.get_one(Membership, (team.id, actor.user_id)).role is Role.OWNER
+    return TeamSettings(team.slug, team.name, team.description, team.is_listed, is_owner)

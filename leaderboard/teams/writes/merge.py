@@ -17,9 +17,8 @@ from leaderboard.submissions.writes.submissions import settle_primary
 from leaderboard.teams.models import FormerAddress, Invitation, JoinRequest, Membership, System, Team
 from leaderboard.teams.reads.find import namesakes
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes.join_requests import end_requests_of
-from leaderboard.teams.writes.pseudonyms import hand_over
-from leaderboard.teams.writes.systems import free_system_slug
+from leaderboard.teams.writes.systems import free_system_slug, hand_over_pseudonyms
+from leaderboard.teams.writes.teams import end_requests_of
 
 
 def merge_teams(session: Session, actor: Actor, source: Team, target: Team, *, unite: Collection[int] = ()) -> None:
@@ -82,12 +81,12 @@ def _locked_parts(session: Session, source: Team, target: Team) -> dict[int, tup
     for row in rows:
         values = {"day": row.day, "used_today": 0, "rejected_today": 0, "used": 0}
         insert_unless_there(session, Participation, team_id=target.id, evaluation_id=row.evaluation_id, **values)
-    found = {}
+    parts = {}
     for evaluation_id in sorted(row.evaluation_id for row in rows):
         ids = sorted((source.id, target.id))
         both = {team_id: locked(session, Participation, (team_id, evaluation_id)) for team_id in ids}
-        found[evaluation_id] = both[source.id], both[target.id]
-    return found
+        parts[evaluation_id] = both[source.id], both[target.id]
+    return parts
 
 
 def _move_systems(session: Session, actor: Actor, source: Team, target: Team, unite: Collection[int]) -> dict[int, int]:
@@ -110,7 +109,7 @@ def _move_systems(session: Session, actor: Actor, source: Team, target: Team, un
             other.paper_url = other.paper_url or system.paper_url
             system.merged_into_id = other.id
             becomes[system.id] = other.id
-            hand_over(session, system.id, other.id)
+            hand_over_pseudonyms(session, system.id, other.id)
             record(session, actor, "become one", system, about=[other], system=other.id, team=target.id)
             continue
         if system.id in same:
@@ -134,10 +133,10 @@ def _name_apart(session: Session, team: Team, name: str, other: str) -> str:
     """`Heron (Alder Group)`: a name that no system of the team has."""
     for number in range(1, LONGEST):
         behind = f" ({other[:25]}{f' {number}' if number > 1 else ''})"
-        found = f"{name[: LONGEST - len(behind)].rstrip()}{behind}"
-        taken = sa.select(System.id).where(System.team_id == team.id, System.name_key == name_key(found))
+        candidate = f"{name[: LONGEST - len(behind)].rstrip()}{behind}"
+        taken = sa.select(System.id).where(System.team_id == team.id, System.name_key == name_key(candidate))
         if session.scalar(taken) is None:
-            return found
+            return candidate
     raise Conflict(f"{team.name} has too many systems that are called {name}.")
 
 

@@ -1,7 +1,9 @@
-"""Teams: made by anybody who is signed in, joined by a link that expires and works once."""
+"""Teams: made, renamed, joined by a link that works once or by asking, and left."""
 
 import datetime as dt
 import secrets
+from collections.abc import Collection
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -10,17 +12,19 @@ from leaderboard.access import Actor, maker_may_invite, may_rename, require
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import token_hash
 from leaderboard.audit.writes import assign, present, record
+from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed, NotFound
 from leaderboard.locking import add_or_refuse, insert_unless_there, locked, or_refuse
+from leaderboard.mail.rules import MailKind
+from leaderboard.mail.writes.outbox import put_wanted
 from leaderboard.moments import moment_in_words
 from leaderboard.names import NAME_TAKEN, checked_name, checked_slug, free_slug, name_key, slug_of
-from leaderboard.teams.models import FormerAddress, Invitation, Membership, Team, TeamName
-from leaderboard.teams.reads.find import is_known_team, merged_team, team_called
+from leaderboard.teams.inputs import LONGEST_DESCRIPTION, TeamSettings
+from leaderboard.teams.models import FormerAddress, Invitation, JoinRequest, Membership, Team, TeamName
+from leaderboard.teams.reads.find import is_known_team, merged_team, takes_requests, team_called
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes.join_requests import end_requests, end_requests_of
 from leaderboard.texts import checked_text
 
-LONGEST_DESCRIPTION = 2000  # characters
 LONGEST_INVITATION = 90  # days
 JUST_TAKEN = "somebody just took this name"
 
@@ -58,15 +62,14 @@ def create_team(
     return team
 
 
-def change_team(session: Session, actor: Actor, team: Team, description: str, *, is_listed: bool | None = None) -> None:
-    """What the team says about itself, and whether others find it and may ask to join; None leaves that as it is.
+def change_team(session: Session, actor: Actor, team: Team, **changes: Any) -> None:
+    """What the team says about itself, and whether others find it and may ask to join; what is left out stays.
 
     Its name is for organisers to change (`rename_team`): boards show it.
     """
     _require_owner(session, actor, team)
-    description = checked_text(description, LONGEST_DESCRIPTION, "description")
-    is_listed = team.is_listed if is_listed is None else is_listed
-    if assign(team, description=description, is_listed=is_listed):
+    current = {name: getattr(team, name) for name in TeamSettings.model_fields}
+    if assign(team, **checked(TeamSettings, current | changes).model_dump()):
         record(session, actor, "change", team)
 
 
@@ -204,10 +207,10 @@ def accept_invitation(session: Session, actor: Actor, token: str, now: dt.dateti
     if actor.user_id is None:
         raise NotAllowed("Sign in or register first; then open the link again.")
     now = now or present()
-    found = find_invitation(session, token, now)
+    known = find_invitation(session, token, now)
     # Looked at again under locks: two people may follow one link at the same moment, or its maker be taken out.
-    locked(session, Team, found.team_id, shared=True)
-    invitation = locked(session, Invitation, found.id)
+    locked(session, Team, known.team_id, shared=True)
+    invitation = locked(session, Invitation, known.id)
     find_invitation(session, token, now)
     team = session.get_one(Team, invitation.team_id)
     if session.get(Membership, (team.id, actor.user_id)) is not None:
@@ -302,3 +305,110 @@ def _is_taken(session: Session, slug: str, of_team: int | None = None) -> bool:
 def _free_slug(session: Session, name: str, of_team: int | None = None) -> str:
     """A slug that no other team has or had, made from the name."""
     return free_slug(slug_of(name) or "team", lambda slug: _is_taken(session, slug, of_team))
+
+
+LONGEST_TEXT = 500  # characters
+MOST_OPEN = 5  # requests of one person that wait
+AGAIN = dt.timedelta(days=30)  # after a refusal
+
+
+def ask_to_join(session: Session, actor: Actor, team: Team, text: str) -> JoinRequest:
+    """Asks the owners of a team; they are told by mail. `text`: what they read beside the account's name.
+
+    Raises Conflict where the team takes no requests, the actor is in it, has asked already or was refused of late.
+    """
+    if actor.user_id is None:
+        raise NotAllowed("Log in to ask a team.")
+    text = checked_text(text, LONGEST_TEXT, "text")
+    team = locked(session, Team, team.id)  # of two requests sent at the same moment the second finds the first
+    if session.get(Membership, (team.id, actor.user_id)) is not None:
+        raise Conflict(f"You are in {team.name} already.")
+    if not team.is_listed:
+        raise Conflict("This team takes no requests: ask one of its owners for an invitation.")
+    if session.scalar(sa.select(Team.id).where(Team.id == team.id, takes_requests())) is None:
+        raise Conflict(f"{team.name} has no owner who could answer: ask an admin of this site.")
+    own = sa.select(JoinRequest).where(JoinRequest.user_id == actor.user_id)
+    waiting = own.where(JoinRequest.answered_at.is_(None))
+    if session.scalar(waiting.where(JoinRequest.team_id == team.id)) is not None:
+        raise Conflict(f"You have asked {team.name} already; its owners have not answered yet.")
+    answerable = waiting.join(Team, Team.id == JoinRequest.team_id).where(takes_requests())  # others hold no place
+    if len(session.scalars(answerable).all()) >= MOST_OPEN:
+        raise Conflict(f"{MOST_OPEN} requests of yours wait for an answer: take one back first.")
+    refused = own.where(
+        JoinRequest.team_id == team.id,
+        JoinRequest.accepted.is_(False),
+        JoinRequest.answered_at > present() - AGAIN,
+    )
+    if session.scalars(refused).first() is not None:
+        raise Conflict(f"{team.name} has refused your request; you can ask again {AGAIN.days} days after that.")
+    made = JoinRequest(team_id=team.id, user_id=actor.user_id, text=text, created_at=present())
+    session.add(made)
+    session.flush()
+    put_wanted(session, MailKind.REQUEST, _owners(session, team), team=team.id, asker=actor.user_id)
+    record(session, actor, "ask to join", team, request=made.id)
+    return made
+
+
+def answer_request(session: Session, actor: Actor, team: Team, request_id: int, *, accept: bool) -> JoinRequest:
+    """An owner lets somebody in, or not; who asked is told by mail. Raises NotFound or Conflict."""
+    owner = actor.all_powerful or (actor.user_id is not None and actor.user_id in _owners(session, team))
+    require(owner, f"Only an owner of {team.name} may do this.")
+    locked(session, Team, team.id)
+    request = session.get(JoinRequest, request_id, populate_existing=True)
+    if request is None or request.team_id != team.id:
+        raise NotFound
+    if request.answered_at is not None:
+        raise Conflict("This request was answered already.")
+    now = present()
+    request.answered_at, request.answered_by_id, request.accepted = now, actor.user_id, accept
+    if accept and session.get(Membership, (team.id, request.user_id)) is None:
+        session.add(Membership(team_id=team.id, user_id=request.user_id, role=Role.MEMBER, joined_at=now))
+    put_wanted(session, MailKind.ANSWER, [request.user_id], team=team.id, accepted=accept)
+    record(session, actor, "accept request" if accept else "refuse request", team, request=request.id)
+    return request
+
+
+def take_back(session: Session, actor: Actor, team: Team) -> None:
+    """Takes the actor's own open request back. Raises Conflict when there is none."""
+    request = session.scalar(
+        sa.select(JoinRequest).where(
+            JoinRequest.team_id == team.id,
+            JoinRequest.user_id == actor.user_id,
+            JoinRequest.answered_at.is_(None),
+        )
+    )
+    if request is None:
+        raise Conflict(f"No request of yours waits at {team.name}.")
+    session.delete(request)
+    record(session, actor, "take request back", team, request=request.id)
+
+
+def end_requests(session: Session, actor: Actor, team: Team) -> None:
+    """Ends what waits at a team that nobody is in any more: nobody would answer. Who asked is told by mail.
+
+    It is no refusal: they may ask again as soon as the team has an owner. Does nothing while somebody is in the team.
+    """
+    session.flush()
+    if session.scalar(sa.select(Membership.user_id).where(Membership.team_id == team.id).limit(1)) is not None:
+        return
+    waiting = sa.select(JoinRequest).where(JoinRequest.team_id == team.id, JoinRequest.answered_at.is_(None))
+    for request in session.scalars(waiting.order_by(JoinRequest.id)).all():
+        session.delete(request)
+        put_wanted(session, MailKind.ANSWER, [request.user_id], team=team.id, accepted=None)
+        record(session, actor, "end request", team, request=request.id)
+
+
+def end_requests_of(session: Session, actor: Actor, team: Team, user_ids: Collection[int]) -> None:
+    """Ends the requests of people who have come into the team without an answer, such as by an invitation.
+
+    Else an owner could answer one once its sender has left again, and let them in anew.
+    """
+    own = JoinRequest.user_id.in_(user_ids), JoinRequest.answered_at.is_(None)
+    for request in session.scalars(sa.select(JoinRequest).where(JoinRequest.team_id == team.id, *own)).all():
+        session.delete(request)
+        record(session, actor, "end request", team, request=request.id)
+
+
+def _owners(session: Session, team: Team) -> list[int]:
+    owners = sa.select(Membership.user_id).where(Membership.team_id == team.id, Membership.role == Role.OWNER)
+    return list(session.scalars(owners.order_by(Membership.user_id)))

@@ -37,7 +37,7 @@ from leaderboard.results.reads.run import SubmissionResults
 from leaderboard.submissions.reads.effects import Effect
 from leaderboard.submissions.reads.organised import SubmissionList
 from leaderboard.submissions.rules.checks import Checked, Warned
-from leaderboard.teams.reads.organised_teams import Merging
+from leaderboard.teams.reads.organised import Merging
 from leaderboard.teams.reads.system import SystemPage
 
 # Fields that are not told. The number of a system would say across years whose an anonymous run is; that of a scoring
@@ -73,7 +73,7 @@ ADDED: dict[type, Mapping[str, Any]] = {
     QueryChanges: {"is_nothing": bool, "described": int},
     JudgmentChanges: {"would_be_refused": bool, "is_nothing": bool, "state": str},
     Effect: {"seen": str},
-    Merging: {"seen": str},
+    Merging: {"effect": str},
     Checked: {
         "warnings": tuple[Warned, ...],
         "unsettled": str,

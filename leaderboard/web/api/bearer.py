@@ -8,8 +8,8 @@ from flask import g, request
 from leaderboard.access import CONSOLE, VISITOR, actor_through
 from leaderboard.accounts.reads import open_token
 from leaderboard.accounts.rules import Scope
+from leaderboard.accounts.writes.credentials import USED_EVERY, note_use
 from leaderboard.accounts.writes.rate_limits import count_wrong_token
-from leaderboard.accounts.writes.tokens import USED_EVERY, note_use
 from leaderboard.errors import NotAllowed, NotIdentified
 from leaderboard.web.context import CONSOLE_KEY, client_address, database, now, reading, writing
 

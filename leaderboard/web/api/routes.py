@@ -11,10 +11,10 @@ from flask import Blueprint, Flask
 
 # In the order in which their page lists them.
 MODULES = (
-    "reading", "stood", "published", "checking", "submitting", "runs", "teams", "systems",
-    "organising.campaigns", "organising.evaluations", "organising.forms", "organising.queries", "organising.judgments",
-    "organising.runs", "organising.systems", "organising.teams", "organising.people", "organising.trail",
-    "organising.archives",
+    "boards.api", "history.api", "judgments.api.published", "submissions.api.checks", "submissions.api.submit",
+    "submissions.api.runs", "teams.api", "campaigns.api.campaigns", "evaluations.api.evaluations",
+    "evaluations.api.form_fields", "judgments.api.queries", "judgments.api.judgments", "submissions.api.organised",
+    "campaigns.api.organisers", "audit.api", "transfer.api",
 )  # fmt: skip
 
 
@@ -34,7 +34,7 @@ def make_blueprint(modules: Sequence[str] = MODULES) -> Blueprint:
     """The blueprint with the endpoints of these modules."""
     from leaderboard.web.api import bearer, endpoints
 
-    names = [import_module(f"{__name__}.{module}").__name__ for module in modules]
+    names = [import_module(f"leaderboard.{module}").__name__ for module in modules]
     made = Blueprint("api", __name__, url_prefix=endpoints.PREFIX)
     made.before_request(bearer.identify)
     endpoints.register(made, names)

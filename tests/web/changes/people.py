@@ -7,8 +7,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.accounts.models import BrowserSession
 from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import delete as closing
-from leaderboard.accounts.writes import sessions, tokens
+from leaderboard.accounts.writes import credentials
 from leaderboard.audit.writes import present
 from leaderboard.teams.writes import merge as merging
 from tests.support.world import new_account
@@ -33,21 +32,27 @@ def _(session: Session, play: Play) -> None:
     made = people.create_user(session, CONSOLE, new_account("nora"))
     people.register(session, new_account("otto"))
     people.set_password(session, CONSOLE, made, PASSWORD_HASH)  # type: ignore[arg-type]  # a hash as it is stored
-    sessions.start(session, made.id, present())
+    credentials.start_session(session, made.id, present())
     own = session.scalars(sa.select(BrowserSession.id).where(BrowserSession.user_id == made.id)).one()
     people.end_session(session, CONSOLE, made, own)
     people.end_sessions(session, CONSOLE, made)
 
 
-@change("sessions.start", "sessions.note_seen", "sessions.end", "sessions.end_all", raises=NONE)
+@change(
+    "credentials.start_session",
+    "credentials.note_seen",
+    "credentials.end_session",
+    "credentials.end_all_sessions",
+    raises=NONE,
+)
 def _(session: Session, play: Play) -> None:
     nora = people.find_user(session, "nora")
-    sessions.start(session, nora.id, present())
+    credentials.start_session(session, nora.id, present())
     own = session.scalars(sa.select(BrowserSession.id).where(BrowserSession.user_id == nora.id)).one()
-    tokens.make_token(session, CONSOLE, nora, "a program", Scope, days=None, now=present())
-    sessions.note_seen(session, own, present())
-    sessions.end(session, own, present())
-    sessions.end_all(session, nora.id, present())
+    credentials.make_token(session, CONSOLE, nora, "a program", Scope, days=None, now=present())
+    credentials.note_seen(session, own, present())
+    credentials.end_session(session, own, present())
+    credentials.end_all_sessions(session, nora.id, present())
 
 
 @change("accounts.set_admin", raises=OF_ALL, at="/campaigns/harbour", who="eve")
@@ -60,9 +65,9 @@ def _(session: Session, play: Play) -> None:
     people.set_founder(session, CONSOLE, play.user(session, "ben"), may_found=True)
 
 
-@change("delete.close_account", raises=OF_ALL, at=ALPHA, who="ada")
+@change("accounts.close_account", raises=OF_ALL, at=ALPHA, who="ada")
 def _(session: Session, play: Play) -> None:
-    closing.close_account(session, play.actor(session, "ben"), play.user(session, "ben"))
+    people.close_account(session, play.actor(session, "ben"), play.user(session, "ben"))
 
 
 @change("merge.merge_teams", raises=OF_ALL, at=BOARD)

@@ -7,7 +7,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.evaluations.writes import delete as removing
 from leaderboard.teams.models import Invitation, JoinRequest, System
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import join_requests, systems, teams
+from leaderboard.teams.writes import systems, teams
 from leaderboard.teams.writes.systems import NewSystem
 from tests.web.changes.listing import ALPHA, OF_ALL, Changes
 from tests.web.play import Play
@@ -19,7 +19,7 @@ change = Changes()
 
 @change("teams.change_team", raises=OF_ALL, at=ALPHA, who="eve")
 def _(session: Session, play: Play) -> None:
-    teams.change_team(session, CONSOLE, play.team(session), "We search harbours.", is_listed=True)
+    teams.change_team(session, CONSOLE, play.team(session), description="We search harbours.", is_listed=True)
 
 
 @change("teams.rename_team", raises=OF_ALL, at="/teams/beta", who="eve")
@@ -68,23 +68,23 @@ def _(session: Session, play: Play) -> None:
     teams.leave_team(session, play.actor(session, "eve"), play.team(session))
 
 
-@change("join_requests.ask_to_join", raises=OF_ALL, at=ALPHA, who="ada")
+@change("teams.ask_to_join", raises=OF_ALL, at=ALPHA, who="ada")
 def _(session: Session, play: Play) -> None:
-    join_requests.ask_to_join(session, play.actor(session, "eve"), play.team(session), "please")
+    teams.ask_to_join(session, play.actor(session, "eve"), play.team(session), "please")
 
 
-@change("join_requests.take_back", raises=OF_ALL, at=ALPHA, who="ada")
+@change("teams.take_back", raises=OF_ALL, at=ALPHA, who="ada")
 def _(session: Session, play: Play) -> None:
-    join_requests.take_back(session, play.actor(session, "eve"), play.team(session))
+    teams.take_back(session, play.actor(session, "eve"), play.team(session))
 
 
-@change("join_requests.answer_request", raises=OF_ALL, at=ALPHA, who="ada")
+@change("teams.answer_request", raises=OF_ALL, at=ALPHA, who="ada")
 def _(session: Session, play: Play) -> None:
-    join_requests.ask_to_join(session, play.actor(session, "orla"), play.team(session), "please")
+    teams.ask_to_join(session, play.actor(session, "orla"), play.team(session), "please")
     asked = session.scalars(sa.select(JoinRequest).order_by(JoinRequest.id.desc())).first()
     assert asked is not None
     ada = play.actor(session, "ada")
-    join_requests.answer_request(session, ada, play.team(session), asked.id, accept=True)
+    teams.answer_request(session, ada, play.team(session), asked.id, accept=True)
 
 
 @change("systems.create_system", raises=OF_ALL, at="/teams/alpha/second", who="ada")
@@ -96,7 +96,7 @@ def _(session: Session, play: Play) -> None:
 @change("systems.change_system", raises=OF_ALL, at="/teams/alpha/second", who="ada")
 def _(session: Session, play: Play) -> None:
     second = session.scalars(sa.select(System).where(System.name == "Second")).one()
-    systems.change_system(session, CONSOLE, second, NewSystem("Second", description="It counts words."))
+    systems.change_system(session, CONSOLE, second, description="It counts words.")
 
 
 @change("delete.remove_system", raises=OF_ALL, at="/teams/alpha/mistaken", who="ada")

@@ -1,0 +1,352 @@
+"""Teams and systems: what participants do with their own, and organisers with those of a campaign."""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from flask import url_for
+from sqlalchemy.orm import Session
+
+from leaderboard.access import require
+from leaderboard.accounts import reads as accounts
+from leaderboard.accounts.rules import Scope
+from leaderboard.declared.commands import Command, Find, Table
+from leaderboard.errors import NotFound, Unconfirmed
+from leaderboard.evaluations.reads.effects import entered_by
+from leaderboard.evaluations.writes.delete import remove_system as remove_unused
+from leaderboard.teams.inputs import (
+    Accepting,
+    Asking,
+    Inviting,
+    Leaving,
+    Merge,
+    NewRole,
+    NewTeam,
+    SystemChanges,
+    TeamChanges,
+    TeamName,
+)  # fmt: skip
+from leaderboard.teams.models import System, Team
+from leaderboard.teams.pages import naming
+from leaderboard.teams.reads import organised
+from leaderboard.teams.reads import system as reads
+from leaderboard.teams.reads import team as teams
+from leaderboard.teams.reads.find import find_account, find_invitation_of, find_known_team, find_system, find_team
+from leaderboard.teams.writes import systems
+from leaderboard.teams.writes import teams as writes
+from leaderboard.teams.writes.merge import merge_teams
+from leaderboard.web.api.bearer import look_again, require_scope
+from leaderboard.web.api.endpoints import get, post
+from leaderboard.web.api.organising import CAMPAIGN
+from leaderboard.web.confirm import require_confirmed
+from leaderboard.web.context import actor, config, now, read, reading, writing
+
+TEAM = "/teams/<team>"
+SYSTEMS = f"{TEAM}/systems"
+TEAM_THERE = f"{CAMPAIGN}/teams/<int:team_id>"
+SYSTEM_THERE = f"{CAMPAIGN}/systems/<int:system_id>"
+SYSTEM_LIST = Table(
+    ("system", "name", "team", "kind", "runs"),
+    lambda row: (f"{row['team_slug']}/{row['slug']}", row["name"], row["team"], row["kind"], row["runs"]),
+    "no system has a run there yet",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JoinRequests:
+    """asked: whether a request of yours waits, None where you can't ask; waiting: for owners, those to be answered."""
+
+    asked: bool | None
+    waiting: tuple[teams.OpenRequest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Invited:
+    """An invitation for one person, told this once. address: of the page where it is accepted."""
+
+    token: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The team that you are in no longer."""
+
+    name: str
+    slug: str
+
+
+@get("/teams", Scope.READ)
+def find_teams(*, words: str = "") -> tuple[teams.FoundTeam, ...]:
+    """The teams that let themselves be found. words: those whose name or description holds them."""
+    with reading() as session:
+        return teams.find_teams(session, actor(), words=words, page=None)[0]
+
+
+@post("/teams", Scope.MANAGE, status=HTTPStatus.CREATED, command=Command(
+    "team add NAME", "made the team {name}; its slug is {slug}", "'Team Alder'"
+))  # fmt: skip
+def make_team(body: NewTeam) -> teams.TeamPage:
+    """Makes a team that you own. Boards show its name over all years; only organisers can change it."""
+    with naming(body.name, body.slug) as session:
+        made = writes.create_team(session, actor(), body.name, body.slug.strip() or None, body.description)
+    return _page(made.slug)
+
+
+@post("/teams/join", Scope.MANAGE)
+def join_team(body: Accepting) -> teams.TeamPage:
+    """Joins the team that an invitation is to, and uses the invitation up."""
+    with writing() as session:
+        joined = writes.accept_invitation(session, actor(), body.token, now())
+    return _page(joined.slug)
+
+
+@get(f"{TEAM}/settings", Scope.READ)
+def team_settings(team: str) -> teams.TeamSettings:
+    """What its owners can change about a team, for its members."""
+    with reading() as session:
+        return teams.team_settings(session, actor(), team)
+
+
+@post(f"{TEAM}/settings", Scope.MANAGE, command=Command("team change TEAM", "{name} is changed", "team-alder --listed"))
+def change_team(team: str, body: TeamChanges) -> teams.TeamSettings:
+    """Changes what a team says about itself, and whether others find it."""
+    with writing() as session:
+        teams.team_settings(session, actor(), team)
+        writes.change_team(session, actor(), _known(session, team), **body.given())
+    with reading() as session:
+        return teams.team_settings(session, actor(), team)
+
+
+@get(f"{TEAM}/requests", Scope.READ)
+def list_requests(team: str) -> JoinRequests:
+    """Who asks to join a team, for its owners, and whether you do; absent for others where you can't ask."""
+    with reading() as session:
+        record = _known(session, team)
+        requests = _requests(session, record)
+        if requests.asked is None and not _is_inside(record):
+            raise NotFound
+        return requests
+
+
+@post(f"{TEAM}/requests", Scope.MANAGE)
+def ask_to_join(team: str, body: Asking) -> JoinRequests:
+    """Asks the owners of a team to let you in."""
+    with writing() as session:
+        writes.ask_to_join(session, actor(), _known(session, team), body.text)
+    return list_requests(team)
+
+
+@post(f"{TEAM}/requests/back", Scope.MANAGE)
+def take_request_back(team: str) -> JoinRequests:
+    """Takes your own request back."""
+    with writing() as session:
+        record = _known(session, team)
+        writes.take_back(session, actor(), record)
+        session.flush()
+        return _requests(session, record)
+
+
+@post(f"{TEAM}/requests/<int:asked>/accept", Scope.MANAGE)
+def accept_request(team: str, asked: int) -> JoinRequests:
+    """Lets somebody who asked into the team."""
+    return _answer(team, asked, accept=True)
+
+
+@post(f"{TEAM}/requests/<int:asked>/refuse", Scope.MANAGE)
+def refuse_request(team: str, asked: int) -> JoinRequests:
+    """Refuses somebody who asked to join the team."""
+    return _answer(team, asked, accept=False)
+
+
+@get(f"{TEAM}/invitations", Scope.READ)
+def list_invitations(team: str) -> tuple[accounts.OpenInvitation, ...]:
+    """A team's invitations that still work, for its owners; their links are not kept. For others it is absent."""
+    with reading() as session:
+        record = _known(session, team)
+        if not _is_inside(record):
+            raise NotFound
+        return accounts.open_invitations(session, actor(), record.slug, now())
+
+
+@post(f"{TEAM}/invitations", Scope.MANAGE, status=HTTPStatus.CREATED, command=Command(
+    "team invite TEAM", "{address}", "team-alder --days 30"
+))  # fmt: skip
+def invite(team: str, body: Inviting) -> Invited:
+    """Makes an invitation that lets one person into the team."""
+    with writing() as session:
+        token = writes.invite(session, actor(), _known(session, team), body.days)
+    return Invited(token, config().site_url + url_for("teams.invitation", token=token))
+
+
+@post(f"{TEAM}/invitations/<int:invitation>/revoke", Scope.MANAGE)
+def revoke_invitation(team: str, invitation: int) -> tuple[accounts.OpenInvitation, ...]:
+    """Takes an invitation back that nobody has used."""
+    with writing() as session:
+        record = find_invitation_of(session, _known(session, team), invitation)
+        writes.revoke_invitation(session, actor(), record)
+    return list_invitations(team)
+
+
+@post(f"{TEAM}/leave", Scope.MANAGE)
+def leave_team(team: str, body: Leaving) -> Left:
+    """Leaves a team; its runs and systems stay. It may be absent for you from then on. As its last member
+    that has to be confirmed.
+    """
+    with writing() as session:
+        record = _known(session, team)
+        is_empty = writes.leave_team(session, actor(), record)
+        if is_empty and not body.confirm:
+            raise Unconfirmed([teams.EMPTIED])
+        return Left(record.name, record.slug)
+
+
+@post(f"{TEAM}/members/<int:member>/remove", Scope.MANAGE, command=Command(
+    "team member remove TEAM USER", "{user} is no longer in {name}", "team-alder ada",
+    finds={"member": Find(
+        TEAM, lambda page: page["members"], lambda row, given: row["name"].casefold() == given["user"].casefold(),
+        "user_id", "{user} is not in {team}",
+    )},
+))  # fmt: skip
+def remove_member(team: str, member: int, body: Leaving) -> teams.TeamPage:
+    """Takes somebody out of the team; its last member only once that is confirmed."""
+    with writing() as session:
+        user = find_account(session, member)
+        is_empty = writes.remove_member(session, actor(), _known(session, team), user)
+        if is_empty and not body.confirm:
+            raise Unconfirmed([teams.EMPTIED])
+    return read(teams.team_page, team)
+
+
+@post(f"{TEAM}/members/<int:member>/role", Scope.MANAGE)
+def change_role(team: str, member: int, body: NewRole) -> teams.TeamPage:
+    """Makes a member an owner, or an owner a member."""
+    with writing() as session:
+        user = find_account(session, member)
+        writes.change_role(session, actor(), _known(session, team), user, body.role)
+    return read(teams.team_page, team)
+
+
+@post(SYSTEMS, Scope.SUBMIT, status=HTTPStatus.CREATED)
+def make_system(team: str, body: systems.NewSystem) -> reads.SystemPage:
+    """Makes a system of your team, as its first run does otherwise. Its name stays: boards of all years show it."""
+    require(read(teams.team_page, team).is_member, "Only members of the team make its systems.")
+    with writing() as session:
+        made = systems.create_system(session, actor(), find_team(session, team), body)
+    return read(reads.system, team, made.slug)
+
+
+@post(f"{SYSTEMS}/<system>", Scope.SUBMIT, command=Command(
+    "system change TEAM/SYSTEM", "changed {name} of {team}", "team-alder/bm25 --kind baseline"
+))  # fmt: skip
+def describe_system(team: str, system: str, body: SystemChanges) -> reads.SystemPage:
+    """Says what a system does, where its code and paper are, and for organisers of its campaigns of what kind it is.
+    Where ranks on boards depend on that, it has to be confirmed.
+    """
+    page = read(reads.system, team, system)
+    require(page.may_edit, "Only members of the team and organisers describe a system.")
+    changes = body.given()
+    if "kind" in changes:
+        require_scope(Scope.ORGANISE)
+    with writing() as session:
+        record = find_system(session, team, system)
+        systems.change_system(session, actor(), record, **changes)
+        require_confirmed(session, "", body.confirm or "kind" not in changes, entered_by(record.id))
+    return read(reads.system, team, system)
+
+
+@post(f"{SYSTEMS}/<system>/remove", Scope.SUBMIT, command=Command(
+    "system remove TEAM/SYSTEM", "removed {system} of {team}", "team-alder/bm52",
+    asks="Remove {name} of {team} for good?"
+))  # fmt: skip
+def remove_system(team: str, system: str) -> teams.TeamPage:
+    """Removes a system that no run was ever sent for, such as one that was made by mistake."""
+    require(read(reads.system, team, system).own, "Only members of the team remove a system.")
+    with writing() as session:
+        remove_unused(session, actor(), find_system(session, team, system))
+    return read(teams.team_page, team)
+
+
+@get(f"{CAMPAIGN}/systems", Scope.ORGANISE, command=Command("system list CAMPAIGN", SYSTEM_LIST, "harbour"))
+def list_systems(campaign: str) -> tuple[organised.OrganisedSystem, ...]:
+    """The systems that have runs in a campaign, baselines first."""
+    return read(organised.organised_systems, campaign)
+
+
+@get(SYSTEM_THERE, Scope.ORGANISE)
+def organised_system(campaign: str, system_id: int) -> organised.OrganisedSystem:
+    """One system of a campaign."""
+    return read(organised.organised_system, campaign, system_id)
+
+
+@post(SYSTEM_THERE, Scope.ORGANISE)
+def change_organised_system(campaign: str, system_id: int, body: SystemChanges) -> organised.OrganisedSystem:
+    """Says what a system is: automatic, manual or a baseline; what it does, and where its code and paper are. Where
+    ranks on boards depend on it, it has to be confirmed.
+    """
+    read(organised.organised_system, campaign, system_id)  # one that has no run here is not here
+    with writing() as session:
+        systems.change_system(session, actor(), session.get_one(System, system_id), **body.given())
+        require_confirmed(session, campaign, body.confirm, entered_by(system_id))
+    return read(organised.organised_system, campaign, system_id)
+
+
+@get(f"{CAMPAIGN}/teams", Scope.ORGANISE)
+def list_teams(campaign: str) -> tuple[organised.OrganisedTeam, ...]:
+    """The teams that have runs in a campaign."""
+    return read(organised.organised_teams, campaign)
+
+
+@post(TEAM_THERE, Scope.ORGANISE)
+def rename_team(campaign: str, team_id: int, body: TeamName) -> organised.OrganisedTeam:
+    """Gives a team another name; its old address leads to the new one."""
+    read(organised.organised_team, campaign, team_id)
+    with naming(body.name, body.slug) as session:
+        writes.rename_team(session, actor(), session.get_one(Team, team_id), body.name, body.slug.strip() or None)
+    return read(organised.organised_team, campaign, team_id)
+
+
+@get(f"{TEAM_THERE}/into/<int:other_id>", Scope.ORGANISE)
+def preview_merge(campaign: str, team_id: int, other_id: int) -> organised.Merging:
+    """What making one team a part of another would do: the systems of one name, quotas and primary runs; or, as
+    `refusal`, why you may not."""
+    return read(organised.merging, campaign, team_id, other_id)
+
+
+@post(f"{TEAM_THERE}/into/<int:other_id>", Scope.ORGANISE)
+def merge_team(campaign: str, team_id: int, other_id: int, body: Merge) -> organised.OrganisedTeam:
+    """Makes one team a part of another, with its systems, runs, people and quotas. This can't be undone, and has to be
+    confirmed.
+    """
+    effect = read(organised.merging, campaign, team_id, other_id).effect
+    with writing() as session:
+        source, target = session.get_one(Team, team_id), session.get_one(Team, other_id)
+        merge_teams(session, actor(), source, target, unite=body.unite)
+        if not body.confirm:
+            raise Unconfirmed([effect])
+    return read(organised.organised_team, campaign, other_id)
+
+
+def _page(team: str) -> teams.TeamPage:
+    """The team as whoever asks sees it from now on: they are in it now."""
+    look_again()
+    return read(teams.team_page, team)
+
+
+def _answer(team: str, asked: int, *, accept: bool) -> JoinRequests:
+    with writing() as session:
+        writes.answer_request(session, actor(), _known(session, team), asked, accept=accept)
+    return list_requests(team)
+
+
+def _known(session: Session, team: str) -> Team:
+    """The team of an address, if there is one for whoever asks."""
+    return find_known_team(session, actor(), team, now())
+
+
+def _is_inside(team: Team) -> bool:
+    return actor().is_in(team.id) or actor().all_powerful
+
+
+def _requests(session: Session, team: Team) -> JoinRequests:
+    waiting = teams.open_requests(session, actor(), team.slug)
+    return JoinRequests(teams.has_asked(session, actor(), team), waiting)
