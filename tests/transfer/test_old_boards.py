@@ -86,6 +86,7 @@ def story(world: World) -> World:
     world.submit(run_by(5), system=NewSystem("Dogwood"))
     world.drain()
     world.judge(judged_by(4), source="llm")
+    world.drain()
     world.judge(judged_by(1))  # the correction is taken back
     world.drain()
     return world
