@@ -19,7 +19,9 @@ from tests.web.test_api_submitting import send
 
 __all__ = ["program"]  # the fixture
 
-pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # what differs on the other: tests of writes
+pytestmark = pytest.mark.parametrize(
+    "engine_name", ["sqlite"]
+)  # what differs on the other: tests of writes
 CAMPAIGN = f"{API}/organise/campaigns/harbour"
 
 

@@ -11,7 +11,9 @@ from tests.web.test_api import API, Program, program
 
 __all__ = ["program"]  # the fixture
 
-pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # what differs on the other: tests of writes
+pytestmark = pytest.mark.parametrize(
+    "engine_name", ["sqlite"]
+)  # what differs on the other: tests of writes
 ALPHA = f"{API}/teams/alpha"
 
 

@@ -36,7 +36,9 @@ from tests.support.world import new_account, signed_in
 
 Client = Callable[[str], FlaskClient]
 
-SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # words, links and files of reads
+SQLITE = pytest.mark.parametrize(
+    "engine_name", ["sqlite"]
+)  # words, links and files of reads
 
 
 @pytest.fixture

@@ -13,7 +13,9 @@ from leaderboard.teams.models import JoinRequest, Membership
 from leaderboard.teams.writes import join_requests
 from tests.web.conftest import Reader, World
 
-pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # what differs on the other: tests of writes
+pytestmark = pytest.mark.parametrize(
+    "engine_name", ["sqlite"]
+)  # what differs on the other: tests of writes
 
 
 @pytest.fixture

@@ -16,7 +16,9 @@ from leaderboard.mail.writes.sending import send_waiting
 from tests.support.mail import Mailbox, link_in, mail_server, text_of
 from tests.web.conftest import PASSWORD, Reader, World
 
-pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # what differs on the other: tests of writes
+pytestmark = pytest.mark.parametrize(
+    "engine_name", ["sqlite"]
+)  # what differs on the other: tests of writes
 
 SITE = "https://leaderboard.example.org"
 NEW = "harbour lantern row"
