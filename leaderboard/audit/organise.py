@@ -25,7 +25,7 @@ COLUMNS: dict[str, Callable[[TrailRow], Cell]] = {
     "to": lambda row: row.thing,
     "subject": lambda row: row.subject,
     "id": lambda row: row.subject_id,
-    "changed": lambda row: "; ".join(f"{one.what}: {one.before} → {one.after}" for one in row.changes),
+    "changed": lambda row: "; ".join(f"{change.what}: {change.before} → {change.after}" for change in row.changes),
     "facts": lambda row: "; ".join(f"{name}: {value}" for name, value in row.facts),
 }
 

@@ -70,7 +70,7 @@ def scoring_digest(
     sha256: str,
     scoring_set_id: int,
     beta: float | None,
-    beside: Mapping[str, Any],
+    settings: Mapping[str, Any],
     lines: Iterable[ScoreLine],
 ) -> str:
     """Of the run, the set, β and every figure, in the order of measure and subset.
@@ -79,7 +79,7 @@ def scoring_digest(
     beside  what else a page shows of the scoring: queries that the run lacks or that nobody judged, facts of the file
     """
     rows = [line.digest for line in sorted(lines, key=lambda line: (line.measure, line.subset))]
-    return digest([submission_id, sha256, scoring_set_id, beta, beside, rows])
+    return digest([submission_id, sha256, scoring_set_id, beta, settings, rows])
 
 
 def revision_sha256(

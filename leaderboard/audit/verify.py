@@ -317,8 +317,8 @@ def _compare(session: Session, report: Report, trail: Trail, thing: str, state: 
     if left == state and not breaks:
         return
     where = _thing_in_words(session, thing) if state else thing
-    for number, found, left_before, last_before in breaks:
-        for what, stored, expected in _differing(found, left_before):
+    for number, digest, left_before, last_before in breaks:
+        for what, stored, expected in _differing(digest, left_before):
             report.add(where, f"{what}, as event {number} found it", stored, expected, last_before)
     for what, stored, expected in _differing(state, left):
         report.add(where, what, stored, expected, last)
@@ -364,8 +364,8 @@ def _check_digest(
     computed = canonical(
         scoring_digest(scoring.submission_id, sha256, scoring.scoring_set_id, scoring.beta, others, lines)
     )
-    told, last = trail.states.get(f"scoring {scoring.id}", ({}, ""))
-    expected = told.get("digest", canonical(scoring.digest))
+    state, last = trail.states.get(f"scoring {scoring.id}", ({}, ""))
+    expected = state.get("digest", canonical(scoring.digest))
     if computed == expected:
         return
     where = name_of_row(session, "submission", scoring.submission_id)

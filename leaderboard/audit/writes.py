@@ -128,8 +128,8 @@ def _write(session: Session) -> None:
     all_things = dict.fromkeys(thing for _, things in waiting for thing in things)
     # In this order: what somebody else commits between the two is in `committed` only, and is told from our own change.
     after = states_of(session, all_things)
-    with as_committed(session) as beside:
-        committed = states_of(beside, all_things)
+    with as_committed(session) as committed_session:
+        committed = states_of(committed_session, all_things)
     for event, things in waiting:
         state = {name: after[name] for name in map(name_of, things)}
         changed = {name: change_of(committed[name], now) for name, now in state.items() if committed[name] != now}

@@ -69,15 +69,15 @@ def document_files(paths: Sequence[Path]) -> list[DocumentFile]:
     >>> document_files([Path("docs.jsonl.gz")])[0].name
     'docs.jsonl.gz'
     """
-    found: list[DocumentFile] = []
+    files: list[DocumentFile] = []
     for path in paths:
         inside = sorted(_below(path)) if path.is_dir() else []
         if path.is_dir() and not inside:
             raise BadInput(f"{path}: there is no file in this folder")
-        found += [DocumentFile(each, each.name.removesuffix(".gz").removesuffix(".txt")) for each in inside]
+        files += [DocumentFile(each, each.name.removesuffix(".gz").removesuffix(".txt")) for each in inside]
         if not path.is_dir():
-            found.append(DocumentFile(path))
-    return found
+            files.append(DocumentFile(path))
+    return files
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -168,8 +168,8 @@ class _Recoded:
                 self._held = self._decoder.decode(piece, self._ended).encode(UTF_8, "surrogatepass")
             except UnicodeDecodeError:
                 raise rejection(self._name, f"is no text in {self._encoding}; name its encoding") from None
-        given, self._held = self._held[:size], self._held[size:]
-        return given
+        taken, self._held = self._held[:size], self._held[size:]
+        return taken
 
 
 @contextmanager
@@ -299,7 +299,7 @@ def _sgml_pieces(text: CappedReader, name: str) -> Iterator[tuple[int, bytes]]:
         line += held.count(b"\n", at, first)
         at = first
         if start:
-            ends = [found.start() for found in (BYTE_END.search(held, at), BYTE_START.search(held, at + 1)) if found]
+            ends = [match.start() for match in (BYTE_END.search(held, at), BYTE_START.search(held, at + 1)) if match]
             if ends or at_end:
                 end = min(ends, default=len(held))
                 yield line, held[at:end]
@@ -316,10 +316,10 @@ def _sgml_pieces(text: CappedReader, name: str) -> Iterator[tuple[int, bytes]]:
 
 
 def _of_sgml(content: str, line: int) -> Document:
-    found = next((match for pattern in (NUMBER, DOCID, ATTRIBUTE) if (match := pattern.search(content))), None)
-    if found is None:
+    located = next((match for pattern in (NUMBER, DOCID, ATTRIBUTE) if (match := pattern.search(content))), None)
+    if located is None:
         raise Wrong("this <DOC> has no <DOCNO>")
     body = START.sub("", content, count=1)
-    if found.re is NUMBER and not re.search(r"</docno\s*>", body, re.IGNORECASE):
+    if located.re is NUMBER and not re.search(r"</docno\s*>", body, re.IGNORECASE):
         body = NUMBER.sub("", body, count=1)
-    return Document(_id(unescape(found[1])), unescape(TAG.sub(" ", NO_TEXT.sub(" ", body))), line)
+    return Document(_id(unescape(located[1])), unescape(TAG.sub(" ", NO_TEXT.sub(" ", body))), line)

@@ -80,12 +80,12 @@ def _fuse(runs: Sequence[Run], worth: Worth, depth: int) -> Iterator[RankedList]
     for query in dict.fromkeys(query for run in runs for query in run.queries):
         having = [(each.lines, each.of[query]) for each in lists if query in each.of]
         documents = np.concatenate([lines.document[at] for lines, at in having])
-        ids, place = np.unique(documents, return_inverse=True)
+        ids, slot = np.unique(documents, return_inverse=True)
         shares = np.zeros((len(having), len(ids)))
         first = 0
         for of_run, (lines, at) in zip(shares, having, strict=True):
             last = first + at.stop - at.start
-            of_run[place[first:last]] = worth(lines.score[at], lines.rank[at].astype(np.float64))
+            of_run[slot[first:last]] = worth(lines.score[at], lines.rank[at].astype(np.float64))
             first = last
         # The smallest first: so documents with the same shares from different runs tie, and the order of the runs on
         # the command line changes no digit.

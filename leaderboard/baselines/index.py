@@ -100,9 +100,9 @@ class Index:
         wanted = as_texts([document])
         first = 0
         for part in self.ids.parts:
-            found = np.flatnonzero(part == wanted[0])
-            if len(found):
-                return first + int(found[0])
+            blocks = np.flatnonzero(part == wanted[0])
+            if len(blocks):
+                return first + int(blocks[0])
             first += len(part)
         raise NotFound(f"there is no document {document!r} in the collection")
 
@@ -181,8 +181,8 @@ class IndexBuilder:
         while self._blocks:  # each is given up as soon as it is in its place
             block = self._blocks.pop()
             count = np.bincount(block.term, minlength=len(self._terms))
-            place = np.repeat(free - np.cumsum(count) + count, count) + np.arange(len(block.term))
-            document[place], tf[place] = block.document, block.tf
+            slot = np.repeat(free - np.cumsum(count) + count, count) + np.arange(len(block.term))
+            document[slot], tf[slot] = block.document, block.tf
             free += count
         return Index(self._analyser, self._terms, ids, length, start, document, tf)
 
@@ -262,11 +262,11 @@ class Weights:
         """
         index = self.index
         wanted = [(index.terms[term], qf) for term, qf in Counter(index.analyser.terms(query)).items()]
-        found = [(index.postings_of(term), self.weighting.in_query(qf)) for term, qf in wanted if self.df[term]]
-        if not found:
+        postings = [(index.postings_of(term), self.weighting.in_query(qf)) for term, qf in wanted if self.df[term]]
+        if not postings:
             return np.empty(0, np.int64), np.empty(0)
-        documents = np.concatenate([index.document[at] for at, _ in found])
-        shares = np.concatenate([weight * self.weight[at] for at, weight in found])
+        documents = np.concatenate([index.document[at] for at, _ in postings])
+        shares = np.concatenate([weight * self.weight[at] for at, weight in postings])
         total = np.bincount(documents, shares, index.documents).astype(np.float64, copy=False)
         is_found = np.zeros(index.documents, np.bool_)
         is_found[documents] = True
@@ -289,12 +289,12 @@ class Weights:
         for term, qf in Counter(index.analyser.terms(query)).items():
             of_term = index.terms[term]
             at = index.postings_of(of_term)
-            place = at.start + int(np.searchsorted(index.document[at], number))
-            is_there = place < at.stop and index.document[place] == number
-            tf = int(index.tf[place]) if is_there else 0
+            at_document = at.start + int(np.searchsorted(index.document[at], number))
+            is_there = at_document < at.stop and index.document[at_document] == number
+            tf = int(index.tf[at_document]) if is_there else 0
             weight, idf = self.weighting.in_query(qf), self.idf[of_term]
             part = self.weighting.tf_part(float(tf), float(length), index.mean_length) if tf else 0.0
-            share = weight * float(self.weight[place]) if tf else 0.0
+            share = weight * float(self.weight[at_document]) if tf else 0.0
             shares.append(Share(term, qf, tf, int(self.df[of_term]), weight, idf, part, share))
         score = reduce(add, (each.share for each in shares if each.tf), 0.0)
         length_part = self.weighting.length_part(float(length), index.mean_length) if length else 0.0

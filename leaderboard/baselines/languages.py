@@ -76,13 +76,13 @@ class _Separators(dict[int, int | str | None]):
 
     def __missing__(self, point: int) -> int | str | None:
         kind = unicodedata.category(chr(point))
-        kept: int | str | None = " "
+        replacement: int | str | None = " "
         if kind[0] in "LMN":
-            kept = point
+            replacement = point
         elif kind == "Cf" and chr(point) != ZERO_WIDTH_SPACE:  # soft hyphens, joiners, marks of direction
-            kept = None
-        self[point] = kept
-        return kept
+            replacement = None
+        self[point] = replacement
+        return replacement
 
 
 class Analyser:
@@ -120,7 +120,7 @@ class Analyser:
         import stopwords
 
         parts = [(word, self.words(word)) for word in stopwords.get_stopwords(name)]
-        return frozenset(found[-1] for word, found in parts if len(found) == 1 or (found and "'" in word))
+        return frozenset(forms[-1] for word, forms in parts if len(forms) == 1 or (forms and "'" in word))
 
     def words(self, text: str) -> list[str]:
         """The words of a text, stop words too, in order."""

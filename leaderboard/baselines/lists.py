@@ -28,11 +28,11 @@ def best_first(query: str, score: Floats, ids_of: Callable[[Ints], Texts], depth
     >>> best_first("q", np.array([1.0, 2.0, 2.0]), ids.__getitem__, depth=2).document.tolist()
     [b'c', b'b']
     """
-    place = np.arange(len(score))
+    position = np.arange(len(score))
     if len(score) > depth:
         lowest = np.partition(score, len(score) - depth)[len(score) - depth]
-        place = np.flatnonzero(score >= lowest)  # with all that tie for the last rank
-    lines = ranked_lines(as_run([RankedList(query, ids_of(place), score[place])]))
+        position = np.flatnonzero(score >= lowest)  # with all that tie for the last rank
+    lines = ranked_lines(as_run([RankedList(query, ids_of(position), score[position])]))
     return RankedList(query, lines.document[:depth], lines.score[:depth])
 
 

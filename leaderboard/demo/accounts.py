@@ -35,14 +35,18 @@ class Account:
 
 def read_accounts(path: Path) -> tuple[Account, ...]:
     """The demonstration's accounts, from a TOML file with a `[[user]]` for each."""
-    given = tomllib.loads(path.read_text(encoding="utf-8"))
-    return tuple(Account(**{**user, "owns": tuple(user.get("owns", ()))}) for user in given["user"])
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    return tuple(Account(**{**user, "owns": tuple(user.get("owns", ()))}) for user in document["user"])
 
 
 def new_accounts(session: Session, accounts: tuple[Account, ...]) -> dict[str, NewAccount]:
     """Those that the database lacks, by name, with their passwords hashed."""
     there = set(session.scalars(sa.select(User.name_key)))
-    return {one.name: new_account(one.name, one.password) for one in accounts if name_key(one.name) not in there}
+    return {
+        account.name: new_account(account.name, account.password)
+        for account in accounts
+        if name_key(account.name) not in there
+    }
 
 
 def load_accounts(session: Session, accounts: tuple[Account, ...], new: Mapping[str, NewAccount]) -> None:

@@ -60,7 +60,7 @@ class Harbour:
         """All queries, shuffled, so that every year gets some of each domain."""
         rows = read_queries(self.folder / "queries.tsv")
         order = np.random.default_rng(self.scenario.seed).permutation(len(rows))
-        return tuple(rows[place] for place in order)
+        return tuple(rows[row] for row in order)
 
     def plan(self) -> CampaignPlan:
         return CampaignPlan(

@@ -112,7 +112,7 @@ def _submit(database: Database, store: RunStore, campaign: str, evaluation_slug:
 
 
 def _is_there(session: Session, campaign: str, evaluation: str, run: RunPlan) -> bool:
-    found = sa.exists().where(
+    query = sa.exists().where(
         Submission.evaluation_id == Evaluation.id,
         Evaluation.slug == evaluation,
         Evaluation.campaign_id == Campaign.id,
@@ -121,4 +121,4 @@ def _is_there(session: Session, campaign: str, evaluation: str, run: RunPlan) ->
         Team.slug == run.team,
         Submission.label == run.label,
     )
-    return bool(session.scalar(sa.select(found)))
+    return bool(session.scalar(sa.select(query)))

@@ -94,15 +94,15 @@ class Scenario:
 
     @classmethod
     def read(cls, path: Path) -> "Scenario":
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
         return cls(
-            seed=given["seed"],
-            campaign=given["campaign"],
-            queries=Queries(**given["queries"]),
-            conditions=tuple(Condition(**condition) for condition in given["condition"]),
-            teams=tuple(_team(team) for team in given["team"]),
-            episodes=tuple(Episode(**episode) for episode in [*given["episode"], *given["extra"]]),
-            sample=Sample(**given["sample"]),
+            seed=document["seed"],
+            campaign=document["campaign"],
+            queries=Queries(**document["queries"]),
+            conditions=tuple(Condition(**condition) for condition in document["condition"]),
+            teams=tuple(_team(team) for team in document["team"]),
+            episodes=tuple(Episode(**episode) for episode in [*document["episode"], *document["extra"]]),
+            sample=Sample(**document["sample"]),
         )
 
     @property
@@ -120,11 +120,11 @@ class Scenario:
         )
 
 
-def _team(given: Mapping[str, Any]) -> Team:
-    systems = tuple(_system(system) for system in given["system"])
-    return Team(given["slug"], given["name"], given["description"], systems)
+def _team(table: Mapping[str, Any]) -> Team:
+    systems = tuple(_system(system) for system in table["system"])
+    return Team(table["slug"], table["name"], table["description"], systems)
 
 
-def _system(given: Mapping[str, Any]) -> System:
-    quality = {int(year): float(value) for year, value in given["quality"].items()}
-    return System(**{**given, "quality": quality, "conditions": tuple(given.get("conditions", ()))})
+def _system(table: Mapping[str, Any]) -> System:
+    quality = {int(year): float(value) for year, value in table["quality"].items()}
+    return System(**{**table, "quality": quality, "conditions": tuple(table.get("conditions", ()))})

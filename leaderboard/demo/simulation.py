@@ -56,7 +56,7 @@ class Pool:
         return Judgments(
             queries=tuple(query.id for query in self.queries),
             query=self.query[chosen].astype(np.uint32),
-            document=Ids.of(self.document[place] for place in chosen),
+            document=Ids.of(self.document[row] for row in chosen),
             grade=self.grade[chosen],
         )
 
@@ -76,12 +76,14 @@ def make_pool(
     relevant = 1 + rng.poisson(shape.relevant - 1, len(queries))
     relevant[rng.choice(len(queries), shape.without_relevant, replace=False)] = 0
     query, names, grade, judged = [], [], [], []
-    for number, found in enumerate(relevant.tolist()):
-        size = found + shape.distractors
+    for number, relevant_count in enumerate(relevant.tolist()):
+        size = relevant_count + shape.distractors
         names += [f"{prefix}{pick:04d}" for pick in rng.choice(documents, size, replace=False)]
         query.append(np.full(size, number))
-        grade.append(np.concatenate([1 + (rng.random(found) < 0.3), np.zeros(shape.distractors)]).astype(np.int64))
-        judged.append(np.arange(size) < found + shape.judged)
+        grade.append(
+            np.concatenate([1 + (rng.random(relevant_count) < 0.3), np.zeros(shape.distractors)]).astype(np.int64)
+        )
+        judged.append(np.arange(size) < relevant_count + shape.judged)
     where = np.concatenate(query)
     return Pool(
         queries=queries,
@@ -107,8 +109,8 @@ def list_documents(
     starts = np.searchsorted(pool.query, np.arange(len(pool.queries)))
     rank = np.arange(len(order)) - starts[pool.query]  # the queries of `order` are those of the pool
     left_out = rng.choice(np.unique(pool.query), missing, replace=False)
-    kept = (rank < DEPTH) & (hidden[order] >= FLOOR) & ~np.isin(pool.query, left_out)
-    return Listing(order[kept], hidden[order][kept])
+    shown = (rank < DEPTH) & (hidden[order] >= FLOOR) & ~np.isin(pool.query, left_out)
+    return Listing(order[shown], hidden[order][shown])
 
 
 def best_threshold(quality: float, shape: Queries, odds: float) -> float:
@@ -129,8 +131,8 @@ def write_run(pool: Pool, listing: Listing, threshold: float, *, style: str, sca
     names = [row.id for row in pool.queries]
     write = RUN_WRITERS[style]
     lines = [
-        write(RunLine(names[number], pool.document[place], its_rank, f"{score:.{DIGITS}f}", decision, tag))
-        for number, place, its_rank, score, decision in zip(
+        write(RunLine(names[number], pool.document[row], its_rank, f"{score:.{DIGITS}f}", decision, tag))
+        for number, row, its_rank, score, decision in zip(
             query.tolist(), listing.place.tolist(), rank.tolist(), scores.tolist(), decided.tolist(), strict=True
         )
     ]

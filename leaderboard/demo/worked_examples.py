@@ -25,8 +25,8 @@ def worked_examples() -> tuple[CampaignPlan, ...]:
 
 def _read_campaign(path: Path) -> CampaignPlan:
     """`[campaign]` and each `[[evaluation]]` hold the services' arguments by name, and the files by their place."""
-    given = tomllib.loads(path.read_text(encoding="utf-8"))
-    campaign, evaluations = given["campaign"], given["evaluation"]
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    campaign, evaluations = document["campaign"], document["evaluation"]
     names = dict.fromkeys(run["system"] for evaluation in evaluations for run in evaluation["runs"])
     return CampaignPlan(
         slug=campaign["slug"],
@@ -38,20 +38,20 @@ def _read_campaign(path: Path) -> CampaignPlan:
     )
 
 
-def _evaluation(beside: Path, given: Mapping[str, Any]) -> EvaluationPlan:
-    queries = read_queries(beside / given["queries"])
+def _evaluation(folder: Path, table: Mapping[str, Any]) -> EvaluationPlan:
+    queries = read_queries(folder / table["queries"])
     return EvaluationPlan(
-        slug=given["slug"],
-        settings=CLOSED | {name: given[name] for name in given if name not in FILES},
+        slug=table["slug"],
+        settings=CLOSED | {name: table[name] for name in table if name not in FILES},
         queries=queries,
-        judgments=read_judgments(beside / given["judgments"], queries=[query.id for query in queries]),
-        runs=tuple(_run(beside, run) for run in given["runs"]),
+        judgments=read_judgments(folder / table["judgments"], queries=[query.id for query in queries]),
+        runs=tuple(_run(folder, run) for run in table["runs"]),
     )
 
 
-def _run(beside: Path, given: Mapping[str, Any]) -> RunPlan:
-    path = beside / given["file"]
-    slug = slug_of(given["system"])
+def _run(folder: Path, table: Mapping[str, Any]) -> RunPlan:
+    path = folder / table["file"]
+    slug = slug_of(table["system"])
     return RunPlan(
         team=TEAM.slug,
         system=slug,

@@ -87,19 +87,19 @@ class Piece:
         content = np.flatnonzero(~IS_BLANK.take(codes))
         upto = np.searchsorted(content, newline)  # how much content comes before the end of each line
         first = np.concatenate((np.zeros(min(len(upto), 1), np.int64), upto[:-1]))
-        kept = upto > first
-        kept[kept] = codes[content[first[kept]]] != COMMENT
-        return self.only(kept, newline)
+        rows = upto > first
+        rows[rows] = codes[content[first[rows]]] != COMMENT
+        return self.only(rows, newline)
 
-    def only(self, kept: NDArray[np.bool_], newline: Places) -> "Piece":
+    def only(self, mask: NDArray[np.bool_], newline: Places) -> "Piece":
         """Some of the lines. kept: bool[lines]; newline: what `newlines` gives."""
-        if kept.all():
+        if mask.all():
             return self
-        chosen = np.repeat(kept, np.diff(newline, prepend=-1))
+        chosen = np.repeat(mask, np.diff(newline, prepend=-1))
         size = int(np.count_nonzero(chosen))
         room = np.zeros(size + PADDING, np.uint8)
         room[:size] = self.codes[chosen]
-        numbers = array("q", np.asarray(self.numbers, np.int64)[kept].tobytes())
+        numbers = array("q", np.asarray(self.numbers, np.int64)[mask].tobytes())
         return Piece(room, size, numbers)
 
 
@@ -154,10 +154,10 @@ def batches(text: CappedReader, problems: Problems, size: int = BATCH_BYTES) -> 
     reader = io.BufferedReader(text, PIECE_BYTES)
     held = b""
     first = 1
-    while (given := reader.read(size)) or held:
-        held += given
+    while (piece := reader.read(size)) or held:
+        held += piece
         end = held.rfind(b"\n") + 1
-        if not given and end < len(held):
+        if not piece and end < len(held):
             held += b"\n"
             end = len(held)
         whole, held = held[:end], held[end:]
@@ -208,8 +208,8 @@ def _too_many_lines(problems: Problems) -> FileRejected:
 
 def _fill(text: CappedReader, window: memoryview, held: int) -> int:
     """Reads on behind the bytes that are held until the window is full or the text ends; bytes in the window."""
-    while held < len(window) and (given := text.readinto(window[held:])):
-        held += given
+    while held < len(window) and (size := text.readinto(window[held:])):
+        held += size
     return held
 
 

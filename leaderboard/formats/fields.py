@@ -37,8 +37,8 @@ def find_fields(codes: Codes, width: int, wanted: Sequence[int]) -> list[Field] 
         if not ALLOWED.take(kinds).all() or np.count_nonzero(kinds == NEWLINE) != lines:
             return None
     end = ends.reshape(lines, width)
-    starts = [_behind_the_last(end, end[:, -1], place) for place in wanted]
-    return [(start, end[:, place] - start) for start, place in zip(starts, wanted, strict=True)]
+    starts = [_behind_the_last(end, end[:, -1], column) for column in wanted]
+    return [(start, end[:, column] - start) for start, column in zip(starts, wanted, strict=True)]
 
 
 def _split_at_ends(codes: Codes, low: NDArray[np.bool_], width: int, wanted: Sequence[int]) -> list[Field] | None:
@@ -53,17 +53,17 @@ def _split_at_ends(codes: Codes, low: NDArray[np.bool_], width: int, wanted: Seq
     if np.count_nonzero(codes < BLANK) != np.count_nonzero(codes - np.uint8(TAB) <= RETURN - TAB):
         return None
     fields = []
-    for place in wanted:
-        start = _behind_the_last(end, newlines, place)
+    for column in wanted:
+        start = _behind_the_last(end, newlines, column)
         _skip_blanks(low, start)
-        fields.append((start, end[:, place] - start))
+        fields.append((start, end[:, column] - start))
     return fields
 
 
-def _behind_the_last(end: Places, newline: Places, place: int) -> Places:
+def _behind_the_last(end: Places, newline: Places, column: int) -> Places:
     """int64[lines]: one past the end of the previous field, or of the previous line for the first field."""
-    if place:
-        return end[:, place - 1] + 1
+    if column:
+        return end[:, column - 1] + 1
     start = np.zeros(len(end), np.int64)
     start[1:] = newline[:-1] + 1
     return start

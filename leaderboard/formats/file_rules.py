@@ -108,9 +108,9 @@ class DocumentList:
         >>> document_list(BytesIO(b"d1\\nd2\\n")).lacks(["d3", "d2", "d4"])
         ['d3', 'd4']
         """
-        given = list(documents)
-        there = _Known(_keys_of(self.packed)).has(keys(as_texts(given))) if given else ()
-        return [document for document, known in zip(given, there, strict=True) if not known]
+        ids = list(documents)
+        there = _Known(_keys_of(self.packed)).has(keys(as_texts(ids))) if ids else ()
+        return [document for document, known in zip(ids, there, strict=True) if not known]
 
 
 class _Known:
@@ -128,15 +128,15 @@ class _Known:
         """bool[n]: which of the keys are among them."""
         slot = (key >> self._shift).view(np.int64)
         at, end = self._start.take(slot), self._start.take(slot + 1)
-        found = np.zeros(len(key), np.bool_)
+        result = np.zeros(len(key), np.bool_)
         rows = np.flatnonzero(at < end)
         while len(rows):
             hit = self.key.take(at[rows]) == key[rows]
-            found[rows[hit]] = True
+            result[rows[hit]] = True
             rows = rows[~hit]
             at[rows] += 1
             rows = rows[at[rows] < end[rows]]
-        return found
+        return result
 
 
 class RunRules:

@@ -44,12 +44,12 @@ def words_of(codes: Codes, start: Places, length: Places) -> Iterator[tuple[Keys
         yield _words_at(aligned, np.where(left > 0, start + first, start)), left  # no further than the text goes
 
 
-def _words_at(aligned: Keys, place: Places) -> Keys:
+def _words_at(aligned: Keys, offset: Places) -> Keys:
     """uint64[n]: the eight bytes from each place on, which lie in one word or two: numpy is slow to take what is not
     aligned.
     """
-    index = place >> 3
-    shift = (place & (WORD - 1)).astype(np.uint64) << np.uint64(3)
+    index = offset >> 3
+    shift = (offset & (WORD - 1)).astype(np.uint64) << np.uint64(3)
     word = aligned.take(index) >> shift
     word |= aligned[1:].take(index) << (BITS - shift)  # nothing of it where all 64 bits are shifted out
     return word

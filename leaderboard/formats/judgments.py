@@ -75,8 +75,8 @@ def read_judgments(
     rows.problems.raise_if_any()
     if not len(later):
         return Judgments(rows.queries, query, rows.document, grade)
-    kept = np.delete(np.arange(len(rows)), later)
-    return Judgments(rows.queries, query[kept], Ids([rows.document.take(kept)]), grade[kept], len(later))
+    remaining = np.delete(np.arange(len(rows)), later)
+    return Judgments(rows.queries, query[remaining], Ids([rows.document.take(remaining)]), grade[remaining], len(later))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +126,10 @@ def read_subtopic_judgments(
     other = grade[later] != grade[first]
     rows.add_repeats(later[other], first[other], "is judged again for the same subtopic with another grade")
     rows.problems.raise_if_any()
-    kept = np.delete(np.arange(len(rows)), later)
-    document = Ids([rows.document.take(kept)])
+    remaining = np.delete(np.arange(len(rows)), later)
+    document = Ids([rows.document.take(remaining)])
     return SubtopicJudgments(
-        rows.queries, rows.subtopics, query[kept], subtopic[kept], document, grade[kept], len(later)
+        rows.queries, rows.subtopics, query[remaining], subtopic[remaining], document, grade[remaining], len(later)
     )
 
 

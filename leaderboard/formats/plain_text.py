@@ -146,16 +146,16 @@ class CappedReader(io.RawIOBase):
         """Fills the start of `buffer`; how many bytes, 0 at the end. Raises FileRejected past the cap."""
         read_into = getattr(self._source, "readinto", None)
         if read_into is not None and not self._start:
-            given: int = self._guard(read_into, buffer)
+            size: int = self._guard(read_into, buffer)
         else:
             piece = self._start[: len(buffer)] or self._guard(self._source.read, len(buffer))
             self._start = self._start[len(piece) :]
-            given = len(piece)
-            buffer[:given] = piece
-        self._given += given
+            size = len(piece)
+            buffer[:size] = piece
+        self._given += size
         if self._given > self._cap:
             raise rejection(self._name, self._refusal)
-        return given
+        return size
 
     def _guard(self, read: Callable[[A], T], argument: A) -> T:
         try:
@@ -213,11 +213,11 @@ class _Gunzip:
 
     def readinto(self, buffer: Any) -> int:
         """Fills the start of `buffer`; how many bytes, 0 at the end. Raises as `read` does."""
-        given = self._reader.readinto(memoryview(buffer)[:TEXT_AT_ONCE])
-        self._given.text += given
+        size = self._reader.readinto(memoryview(buffer)[:TEXT_AT_ONCE])
+        self._given.text += size
         if self._given.text > EXPANDED_FREE + self._times * self._packed.given:
             raise rejection(self._name, too_many_times(self._times))
-        return given
+        return size
 
 
 @contextmanager
@@ -240,11 +240,11 @@ def open_plain(
         with source.open("rb", buffering=0) as stream, open_plain(stream, limits, name) as text:
             yield text
         return
-    given = CappedReader(source, NO_CAP, name)
-    if given.peek(len(GZIP_MAGIC)) == GZIP_MAGIC:
-        yield _text(_Gunzip(given, limits, name), limits, name)
+    reader = CappedReader(source, NO_CAP, name)
+    if reader.peek(len(GZIP_MAGIC)) == GZIP_MAGIC:
+        yield _text(_Gunzip(reader, limits, name), limits, name)
     else:
-        yield _text(given, limits, name)
+        yield _text(reader, limits, name)
 
 
 def beginning(source: Path | ByteSource, most: int, name: str | None = None) -> tuple[bytes, bool]:

@@ -70,8 +70,8 @@ def unknown_query(query: str) -> Wrong:
 
 def wrong_width(expected: str, width: int, columns: object) -> Wrong:
     """A line of `width` columns where another number was expected; `columns` names those."""
-    found = f"expected {expected} {'column' if expected == '1' else 'columns'}, found"
-    return Wrong(f"{found} {width} ({columns})", f"{found} {WIDTHS} ({columns})", width)
+    message = f"expected {expected} {'column' if expected == '1' else 'columns'}, found"
+    return Wrong(f"{message} {width} ({columns})", f"{message} {WIDTHS} ({columns})", width)
 
 
 def _problem(line: int | None, message: str, lines: int) -> Problem:
@@ -136,12 +136,12 @@ class Problems:
         """Adds one problem; line 0 is the file as a whole."""
         self.extend([wrong.on(line)], part)
 
-    def extend(self, found: Iterable[WrongLine], part: Part | None = None) -> None:
+    def extend(self, wrong_lines: Iterable[WrongLine], part: Part | None = None) -> None:
         """Adds problems."""
         part = part or self.part
         suffix = f" (in {shown(part.name)})" if part.name else ""
         by_kind: dict[str, list[tuple[tuple[int, int], str]]] = {}
-        for line, message, kind, width in found:
+        for line, message, kind, width in wrong_lines:
             by_kind.setdefault(kind, []).append(((part.place, line), message + suffix))
             if width is not None:
                 self._mistakes.setdefault(kind, _Mistake()).widths.add(width)
@@ -196,8 +196,8 @@ class Problems:
             for (part, line), message in mistake.first[: examples if many else None]:
                 listed.append(((part, line), _problem(line or None, message, 0 if many or guess else 1)))
         listed.sort(key=itemgetter(0))
-        told = _first_that_fit([*sums, *(problem for _, problem in listed)])
-        raise FileRejected(told, self.count, self.name)
+        problems = _first_that_fit([*sums, *(problem for _, problem in listed)])
+        raise FileRejected(problems, self.count, self.name)
 
     def raise_empty(self, what: str = "is empty") -> NoReturn:
         """Raises FileRejected for a file without a single row: for its problems, or else because it `is empty`."""

@@ -92,17 +92,17 @@ def read_queries(
         head = text.peek(HEAD_BYTES)
         if is_archive(head):
             raise rejection(problems.name, READERS["archive"].refusal)
-        for given in _given(text, head, problems):
+        for entry in _given(text, head, problems):
             try:
-                row = _checked(given, problems.limits)
+                row = _checked(entry, problems.limits)
             except Wrong as wrong:
-                problems.add(given.line, wrong)
+                problems.add(entry.line, wrong)
                 continue
             if row.id in rows:
                 twice = f"query {shown(row.id)} is there twice (first on line {rows[row.id][0]})"
-                problems.add(given.line, Wrong(twice, "the query is there twice"))
+                problems.add(entry.line, Wrong(twice, "the query is there twice"))
                 continue
-            rows[row.id] = given.line, row
+            rows[row.id] = entry.line, row
             if len(rows) > problems.limits.queries:
                 raise rejection(problems.name, f"more than {problems.limits.queries:,} queries, the most allowed")
     problems.raise_if_any()
@@ -158,18 +158,18 @@ def _object(number: int, line: str, _is_first: bool) -> _Given:
         raise Wrong("is no JSON object; write one a line") from None
     if not isinstance(value, dict):
         raise Wrong("is no JSON object; write one a line")
-    given = {name.lower().lstrip("_"): member for name, member in value.items()}
-    query = next((given[name] for name in IDS if name in given), None)
+    members = {name.lower().lstrip("_"): member for name, member in value.items()}
+    query = next((members[name] for name in IDS if name in members), None)
     if isinstance(query, int) and not isinstance(query, bool):
         query = str(query)
     if not isinstance(query, str):
         raise Wrong('the object has no id; write "id": "…"')
-    words = next((given[name] for name in TEXTS if name in given), "")
+    words = next((members[name] for name in TEXTS if name in members), "")
     if not isinstance(words, str):
         raise Wrong(f"the text of query {shown(query)} is no text; put it in quotes", "the text of a query is no text")
-    tags = _list_of_tags(query, next((given[name] for name in TAGS if name in given), ()))
-    told = {name: value for name, value in given.items() if name in TOLD and isinstance(value, str)}
-    return _Given(number, query, words, tags, description_of(told))
+    tags = _list_of_tags(query, next((members[name] for name in TAGS if name in members), ()))
+    details = {name: value for name, value in members.items() if name in TOLD and isinstance(value, str)}
+    return _Given(number, query, words, tags, description_of(details))
 
 
 def _list_of_tags(query: str, value: Any) -> Sequence[str]:
@@ -189,20 +189,20 @@ def _topics(records: Iterator[Record], problems: Problems) -> Iterator[_Given]:
         raise rejection(problems.name, "holds no topics: expected elements <topic> with a number and a query or title")
 
 
-def _checked(given: _Given, limits: Limits) -> QueryRow:
+def _checked(entry: _Given, limits: Limits) -> QueryRow:
     """Raises Wrong for an id, a text or a tag that none may be."""
-    if not given.id:
+    if not entry.id:
         raise Wrong("the topic has no number or id")
-    query = identifier("query", given.id, limits.id_bytes)
+    query = identifier("query", entry.id, limits.id_bytes)
     if query in (".", ".."):
         raise Wrong(f"query id {query!r} can't stand in the address of a page", "a query id is made of dots alone")
-    text = " ".join(given.text.split())
-    for what, words in (("text", text), ("description", given.description.replace("\n", ""))):
+    text = " ".join(entry.text.split())
+    for what, words in (("text", text), ("description", entry.description.replace("\n", ""))):
         if len(words) > LONGEST_TEXT:
             long = f"is longer than {LONGEST_TEXT:,} characters"
             raise Wrong(f"the {what} of query {shown(query)} {long}", f"the {what} of a query {long}")
         _require_seen(what, words)
-    return QueryRow(query, text, tuple(_tag(tag) for tag in map(str.strip, given.tags) if tag), given.description)
+    return QueryRow(query, text, tuple(_tag(tag) for tag in map(str.strip, entry.tags) if tag), entry.description)
 
 
 def _tag(tag: str) -> str:

@@ -88,9 +88,9 @@ def _not_alone(pair: Keys) -> Places:
     row = np.arange(len(pair), dtype=np.uint32)
     owner = np.empty(1 << SLOT_BITS, np.uint32)  # what no row writes, none reads
     owner[slot] = row
-    found = owner.take(slot)
-    shares = found != row
-    shares[found[shares]] = True
+    other = owner.take(slot)
+    shares = other != row
+    shares[other[shares]] = True
     return np.flatnonzero(shares)
 
 

@@ -187,19 +187,19 @@ class Rows:
         fresh = ids[len(self._unknown) :]
         self._unknown = np.append(self._unknown, [query not in problems.allowed for query in fresh]).astype(np.bool_)
         rows = np.flatnonzero(self._unknown[codes])
-        told = rows[: problems.limits.problems].tolist()
-        problems.extend(unknown_query(ids[codes[row]]).on(table.numbers[row]) for row in told)
-        problems.count_more(UNKNOWN_QUERY, len(rows) - len(told))
+        first = rows[: problems.limits.problems].tolist()
+        problems.extend(unknown_query(ids[codes[row]]).on(table.numbers[row]) for row in first)
+        problems.count_more(UNKNOWN_QUERY, len(rows) - len(first))
 
     def add_each(self, rows: Places, kind: str, say: Callable[[str, str], str]) -> None:
         """Adds a problem for each of some rows, which are in order; `say` tells it of the row's query and document."""
-        told = rows[: self.problems.limits.problems]
-        documents, queries = self.document.take(told).tolist(), self.column("query")
-        for row, document in zip(told.tolist(), documents, strict=True):
+        first = rows[: self.problems.limits.problems]
+        documents, queries = self.document.take(first).tolist(), self.column("query")
+        for row, document in zip(first.tolist(), documents, strict=True):
             line, part = self._line(row)
             message = say(self._numbering.ids[queries[row]], shown(document.decode()))
             self.problems.add(line, Wrong(message, kind), part)
-        self.problems.count_more(kind, len(rows) - len(told))
+        self.problems.count_more(kind, len(rows) - len(first))
 
     def add_repeats(self, later: NDArray[np.int64], first: NDArray[np.int64], what: str) -> None:
         """Adds a problem for each of the rows that `repeats` gives; `what` says it of a document."""
@@ -214,9 +214,9 @@ class Rows:
 
     def _line(self, row: int) -> tuple[int, Part]:
         """The 1-based line that a row stands on, and the file of an archive."""
-        place = bisect_right(self._starts, row) - 1
-        numbers, part = self._places[place]
-        return numbers[row - self._starts[place]], part
+        block = bisect_right(self._starts, row) - 1
+        numbers, part = self._places[block]
+        return numbers[row - self._starts[block]], part
 
 
 class Growing:

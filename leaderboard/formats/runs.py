@@ -122,8 +122,8 @@ def _with_tags(schemas: Schemas) -> Schemas:
     """The same formats, with the run tags read."""
     return {
         name: tuple(
-            replace(one, columns=tuple(TAG if column.name == "tag" else column for column in one.columns))
-            for one in some
+            replace(schema, columns=tuple(TAG if column.name == "tag" else column for column in schema.columns))
+            for schema in some
         )
         for name, some in schemas.items()
     }

@@ -62,7 +62,7 @@ class Schema:
     @cached_property
     def read(self) -> tuple[tuple[int, Column], ...]:
         """The columns that are read, each with its place."""
-        return tuple((place, column) for place, column in enumerate(self.columns) if column.kind is not None)
+        return tuple((number, column) for number, column in enumerate(self.columns) if column.kind is not None)
 
 
 def schema_of_width(width: int, schemas: Sequence[Schema]) -> Schema:

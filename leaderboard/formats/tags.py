@@ -38,15 +38,15 @@ class Tags:
         rows = np.flatnonzero(np.repeat(wrong, np.diff(starts, append=len(tags))))
         what = f"has not the form that is asked for here: {self.pattern.text}"
         kind = f"the run tag {what}"
-        told = rows[: problems.limits.problems]
+        first = rows[: problems.limits.problems]
         problems.extend(
             [
                 Wrong(f"the run tag {shown(tag.decode(errors='replace'))} {what}", kind).on(table.numbers[row])
-                for row, tag in zip(told.tolist(), tags[told].tolist(), strict=True)
+                for row, tag in zip(first.tolist(), tags[first].tolist(), strict=True)
             ],
             table.part,
         )
-        problems.count_more(kind, len(rows) - len(told))
+        problems.count_more(kind, len(rows) - len(first))
 
     def _name(self, different: Texts) -> None:
         for tag in np.unique(different).tolist() if len(different) > MOST_NAMED else different.tolist():

@@ -84,14 +84,16 @@ class Record:
         return tuple(tag for tag in map(str.strip, self._first(TAGS).split(",")) if tag)
 
     def _first(self, names: tuple[str, ...]) -> str:
-        return next((found for name in names if (found := _joined(self.fields.get(name, "")))), "")
+        return next((text for name in names if (text := _joined(self.fields.get(name, "")))), "")
 
 
 def description_of(fields: Mapping[str, str]) -> str:
     """The fields of TOLD but for the one that is the query's text, a paragraph each, in the order of the file."""
     text = next((name for name in TEXTS if _joined(fields.get(name, ""))), None)
-    told = (part for name, value in fields.items() if name in TOLD and name != text for part in PARAGRAPHS.split(value))
-    return "\n\n".join(filter(None, map(_joined, told)))
+    details = (
+        part for name, value in fields.items() if name in TOLD and name != text for part in PARAGRAPHS.split(value)
+    )
+    return "\n\n".join(filter(None, map(_joined, details)))
 
 
 def starts_sgml(head: bytes) -> bool:
@@ -125,10 +127,10 @@ class _Sgml:
         content = COMMENT.sub(" ", content)
         if DECLARATION.search(content):
             raise rejection(self.problems.name, DECLARED, line)
-        place = 0
+        start = 0
         for tag in TAG.finditer(content):
-            self._add(line, content[place : tag.start()])
-            place = tag.end()
+            self._add(line, content[start : tag.start()])
+            start = tag.end()
             closes, name = tag[1] == "/", LANGUAGE.sub("", tag[2].lower())
             if name == "top":
                 yield from self.end()
@@ -136,7 +138,7 @@ class _Sgml:
                     self.record = Record(line)
             elif name in FIELDS:
                 self.name = None if closes else name
-        self._add(line, content[place:])
+        self._add(line, content[start:])
 
     def end(self) -> Iterator[Record]:
         """The record at hand, which the next one, its closing tag or the end of the file ends."""
@@ -170,7 +172,7 @@ def read_xml(text: CappedReader, problems: Problems) -> Iterator[Record]:
     parser = expat.ParserCreate()
     parser.buffer_text = True
     reader = _Xml(parser, problems)
-    given = 0
+    fed = 0
     while True:
         piece = text.read(PIECE)
         try:
@@ -181,8 +183,8 @@ def read_xml(text: CappedReader, problems: Problems) -> Iterator[Record]:
             raise rejection(problems.name, f"is no well-formed XML ({reason}){hint}", error.lineno) from None
         except (LookupError, ValueError):
             raise rejection(problems.name, "declares an encoding that is not read; save it as UTF-8", 1) from None
-        given += len(piece)
-        if piece and given - parser.CurrentByteIndex > STALLED:
+        fed += len(piece)
+        if piece and fed - parser.CurrentByteIndex > STALLED:
             raise rejection(problems.name, f"a tag longer than {STALLED:,} bytes", parser.CurrentLineNumber)
         yield from reader.records
         reader.records.clear()
@@ -263,4 +265,4 @@ def _unescaped(text: str) -> str:
     """The five characters that have a name in every XML; no other entity."""
     from html import unescape  # brings a large table, see formats/problems.py
 
-    return re.sub(r"&(?:amp|lt|gt|quot|apos);", lambda found: unescape(found[0]), text)
+    return re.sub(r"&(?:amp|lt|gt|quot|apos);", lambda match: unescape(match[0]), text)

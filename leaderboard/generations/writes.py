@@ -79,8 +79,8 @@ def campaign_of(session: Session, subject: Base, action: str = "") -> int | None
 def _campaign_of_evaluation(session: Session, evaluation_id: int) -> int | None:
     """Asked once in a session, which forgets rows that nobody holds; None where the evaluation is gone."""
     known: dict[int, int] = session.info.setdefault(CAMPAIGNS, {})
-    if evaluation_id not in known and (found := session.get(Evaluation, evaluation_id)) is not None:
-        known[evaluation_id] = found.campaign_id
+    if evaluation_id not in known and (evaluation := session.get(Evaluation, evaluation_id)) is not None:
+        known[evaluation_id] = evaluation.campaign_id
     return known.get(evaluation_id)
 
 

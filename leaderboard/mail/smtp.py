@@ -87,7 +87,9 @@ def _message(server: MailServer, letter: Letter) -> EmailMessage:
 
 def _one_line(text: str) -> str:
     """Without characters that end a line or steer one: what follows in a head would be another field of it."""
-    return " ".join("".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in text).split())
+    return " ".join(
+        "".join(" " if unicodedata.category(character)[0] in "CZ" else character for character in text).split()
+    )
 
 
 @contextlib.contextmanager

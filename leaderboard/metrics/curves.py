@@ -57,10 +57,10 @@ def over_rank(ranking: Ranking, rel: int = 1, depth: int | None = None) -> OverR
     at, query = relevant.rank[within], relevant.query[within]
     each = share(np.ones(ranking.queries), relevant.judged)
     ranks = np.arange(1, last + 1)
-    found = np.cumsum(np.bincount(at, minlength=last + 1)[1:])
+    hits = np.cumsum(np.bincount(at, minlength=last + 1)[1:])
     recall = np.cumsum(np.bincount(at, weights=each[query], minlength=last + 1)[1:])
     queries = np.float64(np.count_nonzero(_counted(ranking, rel)) or np.nan)
-    return OverRank(ranks, found / ranks / queries, recall / queries)
+    return OverRank(ranks, hits / ranks / queries, recall / queries)
 
 
 def _counted(ranking: Ranking, rel: int) -> Bools:

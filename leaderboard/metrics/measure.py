@@ -148,13 +148,15 @@ class Definition:
         """Further lines of the text, from what only this kind of definition has."""
         return ()
 
-    def read_arguments(self, given: Mapping[str, Value]) -> Given:
+    def read_arguments(self, arguments: Mapping[str, Value]) -> Given:
         """The parameters that are not at their defaults, in order. Raises UnknownMeasure for what it does not take."""
         known = {parameter.name: parameter for parameter in self.parameters}
-        for name in given:
+        for name in arguments:
             if name not in known:
                 raise UnknownMeasure(f"{self.name} takes no parameter {name!r}; it takes {', '.join(known) or 'none'}")
-        values = {name: parameter.read(given[name], self.name) for name, parameter in known.items() if name in given}
+        values = {
+            name: parameter.read(arguments[name], self.name) for name, parameter in known.items() if name in arguments
+        }
         return tuple((name, value) for name, value in values.items() if value != known[name].default)
 
     def read_cutoff(self, cutoff: Value) -> Value:
@@ -233,12 +235,12 @@ class Family(Definition):
         names = ", ".join(form.name for form in self.trec_eval) or "none"
         return f"Aggregation: {self.aggregation.name}", f"trec_eval's name: {names}"
 
-    def __call__(self, *, cutoff: Value = None, **given: Value) -> "Measure":
+    def __call__(self, *, cutoff: Value = None, **arguments: Value) -> "Measure":
         """This family with parameters and cutoff. Raises UnknownMeasure for what it does not take."""
         if self.uncut and cutoff is not None:
             raise UnknownMeasure(f"{self.name}@{write(cutoff)} is refused: {self.uncut}")
-        measure = Measure(self, self.read_arguments(given), self.read_cutoff(cutoff))
-        problem = self.check(given) if self.check else None
+        measure = Measure(self, self.read_arguments(arguments), self.read_cutoff(cutoff))
+        problem = self.check(arguments) if self.check else None
         if problem:
             raise UnknownMeasure(f"{self.name}: {problem}")
         return measure

@@ -201,16 +201,16 @@ def _cutoff(text: str | None, name: str) -> Value:
 
 
 def _parameters(inside: str, name: str) -> Iterator[tuple[str, Value]]:
-    seen: set[str] = set()
+    keys: set[str] = set()
     for part in _outside_brackets(inside, ","):
         key, sign, value = (piece.strip() for piece in part.partition("="))
         if not sign or not key.isidentifier():
             raise UnknownMeasure(f"{name}: {part.strip()!r} is no parameter; expected parameter=value")
         pair = (key, read_value(value))
         key, read = PARAMETER_ALIASES.get(pair, pair)
-        if key in seen:
+        if key in keys:
             raise UnknownMeasure(f"{name} gives {key} twice")
-        seen.add(key)
+        keys.add(key)
         yield key, read
 
 

@@ -128,10 +128,10 @@ class Subtopics:
         about[document[relevant], subtopic[relevant]] = True
         gain = np.ones(about.shape[1])
         rank = np.zeros(len(about), np.int64)
-        for place in range(1, min(len(about), depth or len(about)) + 1):
+        for rank_in_ideal in range(1, min(len(about), depth or len(about)) + 1):
             offered = np.where(rank > 0, -1.0, np.where(about, gain, 0.0).sum(axis=1))
             best = int(np.argmax(offered))  # the first of the best has the highest id
-            rank[best] = place
+            rank[best] = rank_in_ideal
             gain[about[best]] *= 1.0 - alpha
         return rank[document]
 
@@ -299,8 +299,8 @@ class Ranking:
         ranks = np.zeros_like(self.subtopic_rank)
         listed = np.flatnonzero((self.subtopic_rank > 0) & (self.subtopics.grade >= 0))
         query, rank = self.subtopics.query[listed], self.subtopic_rank[listed]
-        place, each = np.unique(np.stack((query, rank)), axis=1, return_inverse=True)
-        ranks[listed] = (np.arange(1, place.shape[1] + 1) - np.searchsorted(place[0], place[0]))[each]
+        pairs, each = np.unique(np.stack((query, rank)), axis=1, return_inverse=True)
+        ranks[listed] = (np.arange(1, pairs.shape[1] + 1) - np.searchsorted(pairs[0], pairs[0]))[each]
         return ranks
 
     def _relevant(self, rel: int) -> Relevant:

@@ -50,9 +50,9 @@ def reference_of(compute: Callable[..., Any], unit: str, direction: str) -> Refe
     """
     from inspect import cleandoc  # only a page and --explain need it
 
-    summary, told, *_ = cleandoc(compute.__doc__ or "").split("\n\n")
+    summary, details, *_ = cleandoc(compute.__doc__ or "").split("\n\n")
     texts = {"Unit": unit, "Direction": direction}
-    for line in re.sub(r"\n +", " ", told).split("\n"):
+    for line in re.sub(r"\n +", " ", details).split("\n"):
         heading, _, texts[heading] = line.partition(": ")
     if wrong := texts.keys() ^ HEADINGS:
         raise ValueError(f"{compute.__name__}: these headings are missing or unknown: {', '.join(sorted(wrong))}")

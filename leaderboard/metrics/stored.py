@@ -50,7 +50,7 @@ def columns_from_values(
     if no_relevant != "pfa_only":
         # Every query that counts has both of its parts: 1 − mean(1 − value) − mean(0) is the aggregate.
         return 1.0 - own, np.where(np.isnan(own), np.nan, 0.0)
-    beside = [values.get(str(each)) for each in measures_beside(measure, no_relevant)]
-    if beta is None or len(beside) != 2 or beside[0] is None or beside[1] is None:
+    values_beside = [values.get(str(each)) for each in measures_beside(measure, no_relevant)]
+    if beta is None or len(values_beside) != 2 or values_beside[0] is None or values_beside[1] is None:
         return None
-    return beside[0], beta * beside[1]
+    return values_beside[0], beta * values_beside[1]

@@ -106,7 +106,7 @@ def requested(requests: Iterable[str]) -> tuple[Printed, ...]:
             if single not in FORMS:
                 raise UnknownMeasure(_unknown(request))
             asked[single] = asked.get(single) or parameters or None
-    order = {name: place for place, name in enumerate(ALL_TREC)}
+    order = {name: number for number, name in enumerate(ALL_TREC)}
     return tuple(
         printed
         for name in sorted(asked, key=lambda name: order.get(name, len(order)))

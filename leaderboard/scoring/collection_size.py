@@ -36,9 +36,9 @@ def require_run_fits(
         problems = [
             Problem(
                 None,
-                f"query {run.queries[place]} lists {listed[place]:,} documents, but the collection has {documents:,}",
+                f"query {run.queries[query]} lists {listed[query]:,} documents, but the collection has {documents:,}",
             )
-            for place in long[:NAMED]
+            for query in long[:NAMED]
         ]
         raise FileRejected(problems, len(long), name)
 
@@ -72,7 +72,7 @@ def crowded_queries(ranking: Ranking, judged: JudgedQueries, measures: Sequence[
     if documents is None or not _needing(measures):
         return ()
     named = ranking.retrieved + np.diff(judged.judged_start) - np.diff(ranking.hit_start)
-    return tuple(judged.queries[place] for place in np.flatnonzero(named > documents).tolist())
+    return tuple(judged.queries[query] for query in np.flatnonzero(named > documents).tolist())
 
 
 def _needing(measures: Sequence[Measure]) -> list[Measure]:
@@ -81,5 +81,5 @@ def _needing(measures: Sequence[Measure]) -> list[Measure]:
 
 def _require_judgments(wrong: Bools, counts: Ints, judged: JudgedQueries, what: str) -> None:
     if wrong.any():
-        place = int(np.argmax(wrong))
-        raise BadInput(f"query {judged.queries[place]} has {counts[place]:,} {what}")
+        query = int(np.argmax(wrong))
+        raise BadInput(f"query {judged.queries[query]} has {counts[query]:,} {what}")

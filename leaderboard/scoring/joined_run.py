@@ -112,10 +112,10 @@ def _find(run: Run, index: JudgmentIndex, numbers: Ints, places: Order, depth: i
     """
     line = index.may_hold(run.document)
     number = numbers[run.query[line]]
-    place = index.find(number, run.document.take(line))
-    line, number, place = (column[place >= 0] for column in (line, number, place))
+    position = index.find(number, run.document.take(line))
+    line, number, position = (column[position >= 0] for column in (line, number, position))
     rank = places.rank(line)
-    hits = _Hits(number, rank, line, place).where(np.lexsort((rank, number)))
+    hits = _Hits(number, rank, line, position).where(np.lexsort((rank, number)))
     return hits if depth is None else hits.where(hits.rank <= depth)
 
 
@@ -186,8 +186,8 @@ class _Lists:
     def _first_rows(self, depth: int) -> Ints:
         """The lines of the file that are among the first `depth` of their query."""
         start = self._places.start
-        place = np.arange(len(self._run)) - np.repeat(start[:-1], np.diff(start))
-        return self._places.all_lines()[place < depth]
+        position = np.arange(len(self._run)) - np.repeat(start[:-1], np.diff(start))
+        return self._places.all_lines()[position < depth]
 
     def is_returned(self, lines: Ints | slice) -> Bools:
         """bool[n]: whether these lines of the file count as returned."""
@@ -199,5 +199,5 @@ class _Lists:
         of_query = np.full(self._queries, -1)
         of_query[self._numbers] = self._counted
         start = self._places.start[of_query[self.in_run]]
-        _, place = places_in(start, start + self.retrieved[self.in_run])
-        return self._places.falling[place].astype(np.float64)
+        _, position = places_in(start, start + self.retrieved[self.in_run])
+        return self._places.falling[position].astype(np.float64)

@@ -56,7 +56,7 @@ class JudgmentIndex:
 
         number, document: each pair's query, and its document's id.
         """
-        place = np.full(len(number), -1)
+        position = np.full(len(number), -1)
         pair = pair_keys(number, keys(document))
         at = np.searchsorted(self._pair, pair)
         rows = np.flatnonzero(at < len(self._pair))
@@ -64,11 +64,11 @@ class JudgmentIndex:
             rows = rows[self._pair[at[rows]] == pair[rows]]
             there = at[rows]
             same = (self._number[there] == number[rows]) & (self._document[there] == document[rows])
-            place[rows[same]] = self._order[there[same]]
+            position[rows[same]] = self._order[there[same]]
             rows = rows[~same]  # another pair with the same hash: the next one may be it
             at[rows] += 1
             rows = rows[at[rows] < len(self._pair)]
-        return place
+        return position
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class JudgedQueries:
     @cached_property
     def number(self) -> dict[str, int]:
         """Query id -> its place in `queries`."""
-        return {query: place for place, query in enumerate(self.queries)}
+        return {query: number for number, query in enumerate(self.queries)}
 
 
 def prepare(
@@ -139,19 +139,19 @@ def prepare(
     asked = tuple(query_order(judged if queries is None else queries))
     counted = asked if judging == "complete" else tuple(query for query in asked if query in judged)
     left_out = () if judging == "complete" else tuple(query for query in asked if query not in judged)
-    place = {query: place for place, query in enumerate(counted)}
-    number, document, grade, _ = _of_queries(judgments, place)
+    numbers = {query: number for number, query in enumerate(counted)}
+    number, document, grade, _ = _of_queries(judgments, numbers)
     index = JudgmentIndex(number, document)
     is_known = np.zeros(len(grade), np.bool_)
     known_start = known_grade = None
     if known is not None:
-        known_number, known_document, _, _ = _of_queries(known, place)
+        known_number, known_document, _, _ = _of_queries(known, numbers)
         at = index.find(known_number, known_document)
         is_known[at[at >= 0]] = True
         grades = np.where(at >= 0, grade[at], 0) if len(grade) else np.zeros(len(at), np.int64)
         known_start, known_grade = _falling(known_number, grades, len(counted))
     judged_start, judged_grade = _falling(number, grade, len(counted))
-    of_subtopics, subtopic_index = (None, None) if subtopics is None else _by_document(subtopics, place)
+    of_subtopics, subtopic_index = (None, None) if subtopics is None else _by_document(subtopics, numbers)
     return JudgedQueries(
         queries=counted,
         left_out=left_out,
@@ -168,16 +168,16 @@ def prepare(
     )
 
 
-def _of_queries(judgments: Judgments | SubtopicJudgments, place: dict[str, int]) -> tuple[Ints, Texts, Ints, Ints]:
+def _of_queries(judgments: Judgments | SubtopicJudgments, numbers: dict[str, int]) -> tuple[Ints, Texts, Ints, Ints]:
     """The judgments on these queries: each one's query, document and grade, and its place in `judgments`."""
-    number = np.array([place.get(query, -1) for query in judgments.queries], np.int64)[judgments.query]
+    number = np.array([numbers.get(query, -1) for query in judgments.queries], np.int64)[judgments.query]
     rows = np.flatnonzero(number >= 0)
     return number[rows], judgments.document.take(rows), judgments.grade[rows], rows
 
 
-def _by_document(judged: SubtopicJudgments, place: dict[str, int]) -> tuple[Subtopics, JudgmentIndex]:
+def _by_document(judged: SubtopicJudgments, numbers: dict[str, int]) -> tuple[Subtopics, JudgmentIndex]:
     """The judgments of subtopics on these queries, and where a document is found among them."""
-    number, document, grade, rows = _of_queries(judged, place)
+    number, document, grade, rows = _of_queries(judged, numbers)
     subtopic = judged.subtopic[rows].astype(np.int64)
     by_id = np.argsort(document, kind="stable")[::-1]
     order = by_id[np.argsort(number[by_id], kind="stable")]
@@ -185,8 +185,8 @@ def _by_document(judged: SubtopicJudgments, place: dict[str, int]) -> tuple[Subt
     opens = np.ones(len(order), np.bool_)
     opens[1:] = (number[1:] != number[:-1]) | (document[1:] != document[:-1])
     first = np.flatnonzero(opens)
-    found = Subtopics(query=number, subtopic=subtopic, document=np.cumsum(opens) - 1, grade=grade)
-    return found, JudgmentIndex(number[first], document[first])
+    subtopic_grades = Subtopics(query=number, subtopic=subtopic, document=np.cumsum(opens) - 1, grade=grade)
+    return subtopic_grades, JudgmentIndex(number[first], document[first])
 
 
 def _falling(number: Ints, grade: Ints, queries: int) -> tuple[Ints, Ints]:

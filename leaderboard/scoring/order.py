@@ -90,14 +90,14 @@ class InOrder(Order):
     def rank(self, lines: Ints) -> Ints:
         start, end = self.start[self.query[lines]], self.start[self.query[lines] + 1]
         score = self.score[lines]
-        first = first_where(lambda place, which: self.score[place] <= score[which], start, end)
-        last = first_where(lambda place, which: self.score[place] < score[which], first, end)
+        first = first_where(lambda row, which: self.score[row] <= score[which], start, end)
+        last = first_where(lambda row, which: self.score[row] < score[which], first, end)
         rank: Ints = first - start + 1
         tied = last - first > 1
         if tied.any():
             firsts, which = np.unique(first[tied], return_index=True)
-            tie, place = places_in(firsts, last[tied][which])
-            rank[tied] += self._places_in_ties(tie, place, lines[tied])
+            tie, position = places_in(firsts, last[tied][which])
+            rank[tied] += self._places_in_ties(tie, position, lines[tied])
         return rank
 
     @cached_property

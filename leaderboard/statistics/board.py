@@ -74,7 +74,7 @@ def board_statistics(
         unranked = {name: SystemStatistics(each, None) for name, each in zip(systems, own, strict=True)}
         return BoardStatistics(unranked, (), (), None, CONFIDENCE, resamples, SEED)
     ranked = np.array([name not in baselines for name in systems])
-    found = rank_sets(
+    sets_of_ranks = rank_sets(
         np.stack([contributions(each, aggregation) for each in columns], axis=1),
         direction,
         means=np.array([aggregation.combine(each, None) for each in columns]),
@@ -84,15 +84,15 @@ def board_statistics(
         resamples=resamples,
     )
     names = tuple(systems)
-    above = [] if ranked.all() else np.flatnonzero(ranked & found.better[:, ~ranked].all(axis=1)).tolist()
+    above = [] if ranked.all() else np.flatnonzero(ranked & sets_of_ranks.better[:, ~ranked].all(axis=1)).tolist()
     return BoardStatistics(
         systems={
-            name: SystemStatistics(each, found.sets[place] if found.sets else None)
-            for place, (name, each) in enumerate(zip(names, own, strict=True))
+            name: SystemStatistics(each, sets_of_ranks.sets[index] if sets_of_ranks.sets else None)
+            for index, (name, each) in enumerate(zip(names, own, strict=True))
         },
-        may_be_best=tuple(names[place] for place in found.best),
-        above=tuple(names[place] for place in above),
-        ranks=found,
+        may_be_best=tuple(names[index] for index in sets_of_ranks.best),
+        above=tuple(names[index] for index in above),
+        ranks=sets_of_ranks,
         confidence=CONFIDENCE,
         resamples=resamples,
         seed=SEED,

@@ -103,7 +103,7 @@ def compare(
     differences: list[Interval] = []
     tests: list[tuple[PairedTest, ...]] = []
     effects: list[Effects] = []
-    found: list[Detectable | None] = []
+    detectables: list[Detectable | None] = []
     needed: list[int | None] = []
     for name in names:
         pair = common(systems[name], systems[baseline])
@@ -114,11 +114,11 @@ def compare(
         drawn = randomisation_test(own, other, resamples=resamples, seed=seed)
         tests.append((drawn, paired_t(own, other), wilcoxon(own, other)))
         effects.append(effect_sizes(own, other, lower_is_better=direction == "lower"))
-        found.append(None if aggregation is GEOMETRIC_MEAN else detectable(own - other))
+        detectables.append(None if aggregation is GEOMETRIC_MEAN else detectable(own - other))
         needed.append(queries_needed(effects[-1].d_z) if effects[-1].d_z else None)
     tukey = _tukey(systems, baseline, aggregation, resamples, seed)
     corrected = zip(*(_corrected(same_test) for same_test in zip(*tests, strict=True)), strict=True)
-    rows = tuple(map(Comparison, names, differences, corrected, effects, found, needed, tukey))
+    rows = tuple(map(Comparison, names, differences, corrected, effects, detectables, needed, tukey))
     swaps = () if aggregation is GEOMETRIC_MEAN else _swaps(systems, aggregation, seed)
     return ComparisonTable(baseline, rows, confidence, resamples, seed, swaps=swaps)
 
@@ -132,10 +132,10 @@ def holm(p: Sequence[float | None]) -> tuple[float | None, ...]:
     >>> [round(each, 6) for each in holm([0.01, 0.04, 0.03, 0.005])]
     [0.03, 0.06, 0.06, 0.02]
     """
-    given = np.array([value for value in p if value is not None], dtype=np.float64)
-    order = np.argsort(given, kind="stable")
-    corrected = np.empty_like(given)
-    corrected[order] = np.minimum(1.0, np.maximum.accumulate(given[order] * np.arange(len(given), 0, -1)))
+    values = np.array([value for value in p if value is not None], dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    corrected = np.empty_like(values)
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1)))
     return _in_place_of(p, corrected.tolist())
 
 
@@ -150,8 +150,8 @@ def benjamini_hochberg(p: Sequence[float | None]) -> tuple[float | None, ...]:
     """
     from scipy import stats  # here, because importing it takes longer than most commands run
 
-    given = [value for value in p if value is not None]
-    return _in_place_of(p, stats.false_discovery_control(given).tolist() if given else [])
+    values = [value for value in p if value is not None]
+    return _in_place_of(p, stats.false_discovery_control(values).tolist() if values else [])
 
 
 def _tukey(
@@ -160,8 +160,8 @@ def _tukey(
     """p of every other system against the baseline."""
     values = np.stack([contributions(columns, aggregation) for columns in systems.values()], axis=1)
     test = tukey_hsd(values, permutations=permutations, seed=seed)
-    place = list(systems).index(baseline)
-    of_baseline = np.delete(test.p[place], place).tolist()
+    index = list(systems).index(baseline)
+    of_baseline = np.delete(test.p[index], index).tolist()
     return [p if test.permutations and not np.isnan(p) else None for p in of_baseline]
 
 

@@ -84,26 +84,26 @@ def fragility(
     lead = columns[int(first[0])]
     leader = list(systems)[int(first[0])]
     queries = int(has_value(lead).sum())
-    rivals = [place for place in np.argsort(np.abs(means - means[first[0]]), kind="stable") if place != first[0]]
-    rivals = [place for place in rivals if not np.isnan(means[place])]
+    rivals = [system for system in np.argsort(np.abs(means - means[first[0]]), kind="stable") if system != first[0]]
+    rivals = [rival for rival in rivals if not np.isnan(means[rival])]
     if not rivals:
         return Fragility(leader, (), (), queries, NO_RIVAL)
     if aggregation not in (MEAN, GEOMETRIC_MEAN, SUM, VALUE_OF_MEANS):
         return Fragility(leader, (), (), queries, NOT_BY_SORTING)
     removed: Ints | None = None
     splits = min(SPLITS, LOOKED_AT // max(1, queries))
-    for place in rivals:  # the closest first, so that the others need not be looked at far
-        duel = _Duel(lead, columns[place], aggregation, direction)
+    for number in rivals:  # the closest first, so that the others need not be looked at far
+        duel = _Duel(lead, columns[number], aggregation, direction)
         fewer = duel.queries if removed is None else len(removed)
-        found, splits = duel.fewest(fewer, splits)
+        taken_out, splits = duel.fewest(fewer, splits)
         if splits < 0:
             return Fragility(leader, (), (), queries, TOO_MANY)
-        removed = removed if found is None else found
+        removed = removed if taken_out is None else taken_out
     if removed is None:
         return Fragility(leader, (), (), queries, NEVER)
-    kept = np.ones(len(lead[0]), dtype=bool)
-    kept[removed] = False
-    left = np.array([aggregation.combine(_only(each, kept), None) for each in columns])
+    mask = np.ones(len(lead[0]), dtype=bool)
+    mask[removed] = False
+    left = np.array([aggregation.combine(_only(each, mask), None) for each in columns])
     then = tuple(name for name, rank in zip(systems, competition_ranks(left, direction), strict=True) if rank == 1)
     return Fragility(leader, tuple(sorted(removed.tolist())), then, queries)
 
@@ -140,9 +140,9 @@ class _Duel:
                 splits -= 1
                 if splits < 0:
                     return None, splits
-                found = self._of_split(split)
-                if found is not None and (best is None or found[0] < best[0]):
-                    best = found
+                removal = self._of_split(split)
+                if removal is not None and (best is None or removal[0] < best[0]):
+                    best = removal
             if best is not None:
                 return best[1], splits
         return None, splits
@@ -155,8 +155,8 @@ class _Duel:
         sizes = np.ones(len(order)) if self.aggregation is SUM else np.arange(len(order), 0, -1)
         for number in np.flatnonzero(ahead / sizes < CLOSE)[:fewer].tolist():
             if 0 < number < fewer and self._is_lost(order[:number]):
-                found: Ints = order[:number]
-                return found
+                removable: Ints = order[:number]
+                return removable
         return None
 
     def _of_split(self, split: Sequence[int]) -> tuple[float, Ints] | None:
@@ -176,9 +176,9 @@ class _Duel:
 
     def _is_lost(self, removed: Ints) -> bool:
         """Whether the leader is level with the rival, or behind it, without these queries."""
-        kept = np.ones(len(self.pair[0][0]), dtype=bool)
-        kept[removed] = False
-        left = np.array([self.aggregation.combine(_only(each, kept), None) for each in self.pair])
+        mask = np.ones(len(self.pair[0][0]), dtype=bool)
+        mask[removed] = False
+        left = np.array([self.aggregation.combine(_only(each, mask), None) for each in self.pair])
         return bool(competition_ranks(left, self.direction)[1] == 1)
 
 
@@ -191,8 +191,8 @@ def _terms(columns: Columns, aggregation: Aggregation) -> tuple[Floats, ...]:
     return (columns[0],)
 
 
-def _only(columns: Columns, kept: Bools) -> Columns:
-    return tuple(column[kept] for column in columns)
+def _only(columns: Columns, mask: Bools) -> Columns:
+    return tuple(column[mask] for column in columns)
 
 
 def _splits(number: int, sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:

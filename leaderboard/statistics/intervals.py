@@ -244,8 +244,8 @@ def students_t(freedom: Floats, alpha: float) -> Floats:
     """The two-sided critical value of Student's t."""
     from scipy.special import stdtrit  # here, because most commands start without scipy
 
-    found: Floats = stdtrit(freedom, 1.0 - alpha / 2)
-    return found
+    quantile: Floats = stdtrit(freedom, 1.0 - alpha / 2)
+    return quantile
 
 
 def _bootstrap_t(
@@ -265,8 +265,8 @@ def _bootstrap_t(
             distance[:, start : start + len(weights)] = (moved / np.sqrt(variance)).T
         start += len(weights)
     distance[np.isnan(distance)] = np.inf  # no spread, or a mean over one query at most
-    place = min(math.ceil((1.0 - alpha) * (resamples + 1)), resamples) - 1
-    quantile: Floats = np.partition(distance, place, axis=1)[:, place]
+    at = min(math.ceil((1.0 - alpha) * (resamples + 1)), resamples) - 1
+    quantile: Floats = np.partition(distance, at, axis=1)[:, at]
     return quantile
 
 
@@ -311,13 +311,13 @@ def means_and_variances(parts: Sequence[Part], weights: Floats) -> tuple[Floats,
             means.append(mean)
             counts.append(count)
         if len(parts) == 2:
-            (one, other), (mean, beside), (count, counted) = parts, means, counts
-            both = one.defined * other.defined
+            (first, other), (mean, other_mean), (count, counted) = parts, means, counts
+            both = first.defined * other.defined
             together = (
-                weights @ (one.values * other.values)
-                - mean * (weights @ (other.values * one.defined))
-                - beside * (weights @ (one.values * other.defined))
-                + mean * beside * (weights @ both)
+                weights @ (first.values * other.values)
+                - mean * (weights @ (other.values * first.defined))
+                - other_mean * (weights @ (first.values * other.defined))
+                + mean * other_mean * (weights @ both)
             )
             variance = variance + 2 * together / np.sqrt(count * (count - 1) * counted * (counted - 1))
     return away, np.where(variance > 0, variance, np.where(np.isnan(variance), np.nan, 0.0))

@@ -118,14 +118,14 @@ def linked_parts(
     >>> {version: round(effect.estimate, 6) for version, effect in part.versions.items()}
     {'a': 0.4, 'b': 0.6}
     """
-    found = []
+    parts = []
     for part in _connected(cells):
         model = _Model({cell: cells[cell] for cell in part})
         rows = [*(model.of_period(period) for period in model.periods), *map(model.of_version, model.versions)]
         effects = model.effects(np.array(rows), confidence, resamples, seed)
         count = len(model.periods)
         ran_in = {version: sum(own == version for own, _ in part) for version in model.versions}
-        found.append(
+        parts.append(
             LinkedPart(
                 periods=dict(zip(model.periods, effects[:count], strict=True)),
                 versions=dict(zip(model.versions, effects[count:], strict=True)),
@@ -133,7 +133,7 @@ def linked_parts(
                 left_out={period: gone for period, gone in model.left_out.items() if gone},
             )
         )
-    return tuple(found)
+    return tuple(parts)
 
 
 def change(
@@ -182,7 +182,7 @@ def _connected(cells: Mapping[Cell, Floats]) -> list[list[Cell]]:
         touched = [part for part in parts if any(cell[0] == own[0] or cell[1] == own[1] for own in part)]
         parts = [part for part in parts if part not in touched]
         parts.append([*(own for part in touched for own in part), cell])
-    order = {cell: place for place, cell in enumerate(cells)}
+    order = {cell: index for index, cell in enumerate(cells)}
     return sorted((sorted(part, key=order.__getitem__) for part in parts), key=lambda part: order[part[0]])
 
 
@@ -221,8 +221,8 @@ class _Model:
         return row
 
     def of_period(self, period: str) -> Floats:
-        place = self.periods.index(period)
-        return self.fit[len(self.versions) + place - 1] if place else np.zeros(len(self.cells))
+        index = self.periods.index(period)
+        return self.fit[len(self.versions) + index - 1] if index else np.zeros(len(self.cells))
 
     def effects(self, rows: Floats, confidence: float, resamples: int, seed: int) -> list[Effect]:
         """What the rows of weights, float64[E, cells], estimate, each with its interval."""
@@ -231,7 +231,7 @@ class _Model:
         # Within a period a row gives every query one number, and the estimate is the sum of these numbers' means.
         numbers = []
         for period in self.periods:
-            weights = rows[:, [place for place, (_, when) in enumerate(self.cells) if when == period]]
+            weights = rows[:, [index for index, (_, when) in enumerate(self.cells) if when == period]]
             weights = np.where(np.abs(weights) <= ROUNDING, 0.0, weights)
             numbers.append(self.values[period] @ weights.T)
         estimates, errors = _sums_of_means(numbers, [np.ones((1, len(own))) for own in numbers])
@@ -242,17 +242,17 @@ class _Model:
         short = np.array([len(own) < LEAST_QUERIES for own in numbers])
         drawn = _studentised(numbers, estimate, resamples, seed)
         reach = error * np.quantile(np.abs(drawn), 1 - alpha, axis=0, method="inverted_cdf")
-        found = []
+        all_effects = []
         for row, middle in enumerate(estimate.tolist()):
             if (used[:, row] & short).any():
-                found.append(Effect(middle, None, None, TOO_FEW))
+                all_effects.append(Effect(middle, None, None, TOO_FEW))
             elif error[row] <= ROUNDING * scale[row]:
-                found.append(Effect(middle, middle, middle))
+                all_effects.append(Effect(middle, middle, middle))
             elif np.isinf(reach[row]):
-                found.append(Effect(middle, None, None, TOO_ALIKE))
+                all_effects.append(Effect(middle, None, None, TOO_ALIKE))
             else:
-                found.append(Effect(middle, middle - float(reach[row]), middle + float(reach[row])))
-        return found
+                all_effects.append(Effect(middle, middle - float(reach[row]), middle + float(reach[row])))
+        return all_effects
 
 
 def _sums_of_means(numbers: Sequence[Floats], counts: Sequence[Floats]) -> tuple[Floats, Floats]:
@@ -273,7 +273,7 @@ def _studentised(numbers: Sequence[Floats], estimate: Floats, resamples: int, se
     """float64[resamples, E]: (estimate of a draw − estimate) / standard error of the draw; 0 where both are 0."""
     generator = np.random.default_rng(seed)
     rows = max(1, CELLS // max(len(own) for own in numbers))
-    found = []
+    columns = []
     for start in range(0, resamples, rows):
         size = min(rows, resamples - start)
         counts = [
@@ -282,5 +282,5 @@ def _studentised(numbers: Sequence[Floats], estimate: Floats, resamples: int, se
         drawn, errors = _sums_of_means(numbers, counts)
         away = drawn - estimate
         none = np.where(np.abs(away) > ROUNDING, np.copysign(np.inf, away), 0.0)
-        found.append(np.divide(away, errors, out=none, where=errors > 0))
-    return np.concatenate(found)
+        columns.append(np.divide(away, errors, out=none, where=errors > 0))
+    return np.concatenate(columns)

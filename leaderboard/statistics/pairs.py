@@ -48,7 +48,7 @@ class Pairs:
         """Those of bool[P], ordered by the number of queries on which they differ."""
         places = np.flatnonzero(which)
         places = places[np.argsort(self.differing[places], kind="stable")]
-        columns = (getattr(self, one.name)[places] for one in fields(self) if one.name != "values")
+        columns = (getattr(self, field.name)[places] for field in fields(self) if field.name != "values")
         return Pairs(self.values, *columns)
 
     @property
@@ -68,7 +68,7 @@ class Pairs:
 def pairs_of(values: Floats, width: float) -> Pairs:
     """All pairs that differ on a query."""
     first, second = np.triu_indices(values.shape[1], 1)
-    found = [np.empty((6, 0))]
+    blocks = [np.empty((6, 0))]
     for some in chunks(np.arange(len(first)), at_once(values)):
         own = differences_of(values, first[some], second[some])
         both = ~np.isnan(own)
@@ -79,8 +79,10 @@ def pairs_of(values: Floats, width: float) -> Pairs:
         squares = np.where(both, (own - mean) ** 2, 0.0).sum(axis=0)
         squares[squares <= (NO_SPREAD**2) * (own**2).sum(axis=0)] = 0.0
         error = np.sqrt(squares / np.maximum(common * (common - 1), 1))
-        found.append(np.stack([mean, error, common, np.count_nonzero(own, axis=0), varied, exact_evidence(own, width)]))
-    difference, error, common, differing, varied, exact = np.concatenate(found, axis=1)
+        blocks.append(
+            np.stack([mean, error, common, np.count_nonzero(own, axis=0), varied, exact_evidence(own, width)])
+        )
+    difference, error, common, differing, varied, exact = np.concatenate(blocks, axis=1)
     counts = (common.astype(np.int64), differing.astype(np.int64), varied.astype(np.int64))
     return Pairs(values, first, second, difference, error, *counts, exact).kept(differing > 0)
 
@@ -99,8 +101,8 @@ def _most_frequent(differences: Floats) -> Ints:
     rising = np.sort(differences, axis=0)  # NaN last
     starts = np.ones(rising.shape, dtype=bool)
     starts[1:] = ~(np.diff(rising, axis=0) <= TIE * np.maximum(1.0, np.abs(rising[1:])))
-    place = np.arange(len(rising))[:, np.newaxis]
-    lengths = place + 1 - np.maximum.accumulate(np.where(starts, place, 0), axis=0)
+    row = np.arange(len(rising))[:, np.newaxis]
+    lengths = row + 1 - np.maximum.accumulate(np.where(starts, row, 0), axis=0)
     longest: Ints = np.where(np.isnan(rising), 0, lengths).max(axis=0, initial=0)
     return longest
 

@@ -194,8 +194,8 @@ def _found_by_t(counts: Floats, means: Floats, deviations: Floats) -> Bools:
     from scipy import special  # here, because importing it takes longer than most commands run
 
     critical = -special.stdtrit(np.maximum(1.0, counts - 1), SIGNIFICANCE / 2)
-    found: Bools = np.abs(means) * np.sqrt(counts) > critical * deviations
-    return found
+    significant: Bools = np.abs(means) * np.sqrt(counts) > critical * deviations
+    return significant
 
 
 def _check_wanted(wanted: float, significance: float) -> None:

@@ -147,14 +147,14 @@ def rank_sets(
     has_part = (pairs.differing >= FEWEST_DIFFERENCES) & (without_spread <= WITHOUT_SPREAD) & (pairs.error > 0)
     resampled = pairs.kept(has_part & ~apart)
     drawn = draws_that_fit(len(resampled.first), queries, resamples)
-    found, critical, steps = step_down(resampled, drawn, seed, alpha - spent)
-    for apart_pairs in (pairs.kept(apart), resampled.kept(found)):
+    sure, critical, steps = step_down(resampled, drawn, seed, alpha - spent)
+    for apart_pairs in (pairs.kept(apart), resampled.kept(sure)):
         wins = apart_pairs.difference > 0 if direction == "higher" else apart_pairs.difference < 0
         first, second = apart_pairs.first, apart_pairs.second
         better[np.where(wins, first, second), np.where(wins, second, first)] = True
     sets = _sets(places, means, better)
     order = np.argsort(np.where(places > 0, places, systems + 1), kind="stable")
-    best = tuple(int(place) for place in order if sets[place].rank is not None and sets[place].low == 1)
+    best = tuple(int(system) for system in order if sets[system].rank is not None and sets[system].low == 1)
     return RankSets(sets, better, best, critical, steps, queries, CONFIDENCE, drawn, seed)
 
 
@@ -177,14 +177,14 @@ def _places(means: Floats, ranked: Bools, direction: Direction) -> Ints:
 
 def _sets(places: Ints, means: Floats, better: Bools) -> tuple[RankSet, ...]:
     counts = places > 0
-    found = []
-    for place, own in enumerate(places):
-        if np.isnan(means[place]):
-            found.append(RankSet(None, None, None))
+    sets = []
+    for system, own in enumerate(places):
+        if np.isnan(means[system]):
+            sets.append(RankSet(None, None, None))
             continue
         rank = int(own) if own else None
-        low = 1 + int(np.count_nonzero(better[counts, place]))
-        high = int(np.count_nonzero(counts)) + (not own) - int(np.count_nonzero(better[place, counts]))
+        low = 1 + int(np.count_nonzero(better[counts, system]))
+        high = int(np.count_nonzero(counts)) + (not own) - int(np.count_nonzero(better[system, counts]))
         # Pairs are compared on their common queries: with gaps, a system may be better there and have the lower mean.
-        found.append(RankSet(rank, min(low, rank or low), max(high, rank or high)))
-    return tuple(found)
+        sets.append(RankSet(rank, min(low, rank or low), max(high, rank or high)))
+    return tuple(sets)

@@ -38,9 +38,9 @@ def competition_ranks(means: Floats, direction: Direction) -> Ints:
     rising = worst_last(means, direction)
     order = np.argsort(rising, axis=-1)  # not stable, which takes six times as long: equal ones share a rank
     opens = opens_place(np.take_along_axis(rising, order, axis=-1))
-    place = np.arange(1, means.shape[-1] + 1)
+    rank = np.arange(1, means.shape[-1] + 1)
     ranks = np.empty(means.shape, dtype=np.int64)
-    np.put_along_axis(ranks, order, np.maximum.accumulate(np.where(opens, place, 0), axis=-1), axis=-1)
+    np.put_along_axis(ranks, order, np.maximum.accumulate(np.where(opens, rank, 0), axis=-1), axis=-1)
     return ranks
 
 

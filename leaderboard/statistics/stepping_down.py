@@ -79,18 +79,18 @@ def _stretch(pairs: Pairs, weights: Counts) -> Floats:
     Few pairs have such a tail: those that may are found roughly, and for the others it is 1.
     """
     drawn = weights[:FOR_TAIL].astype(np.float64)
-    place = min(len(drawn), math.ceil((1.0 - TAIL) * (len(drawn) + 1))) - 1
+    at = min(len(drawn), math.ceil((1.0 - TAIL) * (len(drawn) + 1))) - 1
     stretch, with_gaps = np.ones(len(pairs.first)), bool((pairs.common < len(pairs.values)).any())
     may_be = heaviest(len(stretch)) * students_t(np.maximum(pairs.common - 1.0, 1.0), TAIL)
     heavy = np.concatenate(
         [
-            some[_Roughly(pairs, some, with_gaps=with_gaps).how_often_above(drawn, may_be[some]) >= len(drawn) - place]
+            some[_Roughly(pairs, some, with_gaps=with_gaps).how_often_above(drawn, may_be[some]) >= len(drawn) - at]
             for some in chunks(np.arange(len(stretch)), at_once(pairs.values))
         ]
     )
     for some in chunks(heavy, at_once(pairs.values, len(drawn))):
         t = _Moved(pairs, some, with_gaps=with_gaps).t(drawn)
-        stretch[some] = np.maximum(1.0, np.partition(t, place, axis=0)[place] / may_be[some])
+        stretch[some] = np.maximum(1.0, np.partition(t, at, axis=0)[at] / may_be[some])
     return stretch
 
 
@@ -133,7 +133,7 @@ class _LargestT:
             self.bound[some] = self._computed(some, left)
             exact[some] = True
             more *= 2
-        leaves_out = [self.reach[left & (self.level < one)].max(initial=0.0) for one in self.levels]
+        leaves_out = [self.reach[left & (self.level < level)].max(initial=0.0) for level in self.levels]
         return float(np.maximum(quantiles, leaves_out).min())
 
     def _computed(self, rows: Ints, left: Bools, *, roughly: bool = False) -> Floats:
@@ -141,9 +141,9 @@ class _LargestT:
 
         roughly: a little more than that, in half the time
         """
-        found = np.zeros((len(rows), len(self.levels)))
+        reach = np.zeros((len(rows), len(self.levels)))
         complete, plain = self.pairs.common == len(self.pairs.values), self.stretch == 1.0
-        for (place, level), with_gaps, as_is in product(enumerate(self.levels), (False, True), (False, True)):
+        for (number, level), with_gaps, as_is in product(enumerate(self.levels), (False, True), (False, True)):
             group = np.flatnonzero(left & (self.level == level) & (complete != with_gaps) & (plain == as_is))
             for some in chunks(group, at_once(self.pairs.values)):
                 moved = (_Roughly if roughly else _Moved)(self.pairs, some, with_gaps=with_gaps)
@@ -151,8 +151,8 @@ class _LargestT:
                 for start in range(0, len(rows), DRAWS_AT_ONCE):
                     part = slice(start, start + DRAWS_AT_ONCE)
                     largest = moved.largest_t(self.weights[rows[part]].astype(np.float64), stretch)
-                    np.maximum(found[part, place], largest, out=found[part, place])
-        return np.maximum.accumulate(found[:, ::-1], axis=1)[:, ::-1]
+                    np.maximum(reach[part, number], largest, out=reach[part, number])
+        return np.maximum.accumulate(reach[:, ::-1], axis=1)[:, ::-1]
 
 
 class _Moved:
@@ -219,13 +219,13 @@ class _Roughly(_Moved):
 
     def how_often_above(self, weights: Floats, t: Floats) -> Ints:
         """int64[p]: in how many resamples the t of each pair may be above this one, float64[p]."""
-        found = np.zeros(len(t), dtype=np.int64)
+        above = np.zeros(len(t), dtype=np.int64)
         for start in range(0, len(weights), DRAWS_AT_ONCE):
             ratio, counts = self.ratio(weights[start : start + DRAWS_AT_ONCE].astype(np.float32))
             root = np.sqrt(t**2 / (t**2 + np.maximum(counts - 1.0, 1.0)))
             least = np.maximum(0.0, root - self.slack) / (1.0 + self.slack)
-            found += np.count_nonzero(ratio >= (least**2).astype(np.float32), axis=0)
-        return found
+            above += np.count_nonzero(ratio >= (least**2).astype(np.float32), axis=0)
+        return above
 
     def _above(self, ratio: Floats | Rough) -> Floats:
         """At least what it would be without rounding."""

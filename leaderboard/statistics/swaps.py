@@ -78,12 +78,14 @@ def _of_size(values: Floats, size: int, deviation: float, draws: int, seed: int)
         number = min(rows, draws - start)
         order = generator.permuted(np.tile(np.arange(queries), (number, 1)), axis=1)
         first, second = (_means(values, order[:, part]) for part in (slice(size), slice(size, 2 * size)))
-        seen, again = (means[:, better] - means[:, worse] for means in (first, second))
-        counted = ~np.isnan(seen) & ~np.isnan(again)
+        difference, again = (means[:, better] - means[:, worse] for means in (first, second))
+        counted = ~np.isnan(difference) & ~np.isnan(again)
         total += int(np.count_nonzero(counted))
-        counted &= np.abs(seen) > TIE  # a tie has no order that could be swapped, and would make small ones look safe
-        bins = np.minimum(np.abs(seen[counted]) / width, BINS - 1).astype(np.int64)
-        turned = (seen * again < 0) & (np.abs(again) > TIE)
+        counted &= (
+            np.abs(difference) > TIE
+        )  # a tie has no order that could be swapped, and would make small ones look safe
+        bins = np.minimum(np.abs(difference[counted]) / width, BINS - 1).astype(np.int64)
+        turned = (difference * again < 0) & (np.abs(again) > TIE)
         pairs += np.bincount(bins, minlength=BINS)
         swapped += np.bincount(bins[turned[counted]], minlength=BINS)
     rate = float(swapped.sum() / total) if total else 0.0
@@ -106,5 +108,5 @@ def _first_reliable(pairs: Ints, swapped: Ints) -> int | None:
     enough = (pairs >= LEAST_IN_BIN)[:-1]
     too_often = enough & (swapped > AT_MOST * pairs)[:-1]
     after = int(np.flatnonzero(too_often)[-1]) + 1 if too_often.any() else 0
-    found = np.flatnonzero(enough[after:])
-    return after + int(found[0]) if len(found) else None
+    reliable = np.flatnonzero(enough[after:])
+    return after + int(reliable[0]) if len(reliable) else None

@@ -96,7 +96,9 @@ def threshold_intervals(
     best = _best(ranking, rel, thetas, counts, weights)
     places = np.unique(best)
     columns_at = _at(ranking, rel, thetas[places], counts)
-    at_best = {int(place): tuple(column[:, [number]] for column in columns_at) for number, place in enumerate(places)}
+    at_best = {
+        int(threshold): tuple(column[:, [number]] for column in columns_at) for number, threshold in enumerate(places)
+    }
     nothing = tuple(np.zeros_like(column) for column in actual)
     gained, lost = (_figure(at_best, best, taken_off, weights) for taken_off in (nothing, actual))
     return ThresholdIntervals(  # a value is 1 less what is lost
@@ -127,13 +129,13 @@ def _figure(at_best: Mapping[int, Columns], best: Ints, taken_off: Columns, weig
     at_best: place of a threshold -> the losses at it; best: int64[B + 1], the places
     """
     values, errors, freedom = np.empty(len(best)), np.empty(len(best)), np.empty(0)
-    for place, columns in at_best.items():
-        rows = np.flatnonzero(best == place)
+    for threshold, columns in at_best.items():
+        rows = np.flatnonzero(best == threshold)
         terms = tuple((-column + own[:, None]) for column, own in zip(columns, taken_off, strict=True))
         away, variance = means_and_variances([Part.of(term) for term in terms], weights[rows])
         values[rows] = away[:, 0] + sum(float(np.nanmean(term)) for term in terms)
         errors[rows] = np.sqrt(variance[:, 0])
-        if place == best[0]:
+        if threshold == best[0]:
             freedom = standard_errors(terms)[1]
     return _Figure(values, errors, freedom)
 
@@ -149,10 +151,10 @@ def _interval(
     with np.errstate(divide="ignore", invalid="ignore"):
         distance = np.abs(values[1:] - values[0]) / errors[1:]
     distance[np.isnan(distance)] = np.inf
-    place = min(math.ceil((1.0 - alpha) * (empty.resamples + 1)), empty.resamples) - 1
+    at = min(math.ceil((1.0 - alpha) * (empty.resamples + 1)), empty.resamples) - 1
     students, normal = float(students_t(figure.freedom, alpha)[0]), NormalDist().inv_cdf(1 - alpha / 2)
     moved = float(np.quantile(np.abs(values[1:] - values[0]), 1 - alpha))
-    factor = min(float(np.partition(distance, place)[place]), WIDEST_LONG_TAILS * students)
+    factor = min(float(np.partition(distance, at)[at]), WIDEST_LONG_TAILS * students)
     half = max(factor * float(errors[0]), moved * students / normal * math.sqrt(empty.queries / (empty.queries - 1)))
     return replace(empty, estimate=estimate, low=max(estimate - half, limits[0]), high=min(estimate + half, limits[1]))
 
@@ -181,10 +183,10 @@ def _best(ranking: Ranking, rel: int, thetas: Floats, counts: Bools, weights: Fl
             rows = slice(first, first + ROWS_AT_ONCE)
             values = _values(columns, weights[rows])
             # The first of those that tie, whatever rounding makes of the tie: another machine adds up in another order.
-            place = np.argmax(values >= values.max(axis=1, keepdims=True) - ROUNDING, axis=1)
-            own = values[np.arange(len(place)), place]
+            threshold = np.argmax(values >= values.max(axis=1, keepdims=True) - ROUNDING, axis=1)
+            own = values[np.arange(len(threshold)), threshold]
             better = own > highest[rows] + ROUNDING
-            best[rows][better] = start + place[better]
+            best[rows][better] = start + threshold[better]
             highest[rows][better] = own[better]
     return best
 

@@ -144,8 +144,8 @@ class RunStore:
 
     def damaged_copies(self) -> list[tuple[int, int]]:
         """Of which copies `ranked_list` found no sound one: submission and compat. A worker makes them again."""
-        found = (OWNER.fullmatch(name) for name in self._folder.notes(REMAKE))
-        return [(int(owner[1]), int(owner[2])) for owner in found if owner is not None]
+        owners = (OWNER.fullmatch(name) for name in self._folder.notes(REMAKE))
+        return [(int(owner[1]), int(owner[2])) for owner in owners if owner is not None]
 
     def copy_is_lost(self, submission_id: int, compat: int) -> None:
         """Notes that a copy could not be made again, and takes it off the list of `damaged_copies`."""

@@ -60,12 +60,12 @@ class BoardRefresh:
             self.step_while_busy()
             return False
         self._rested = time.monotonic()
-        if not (found := self._open(wanted)):
+        if not (due_boards := self._open(wanted)):
             self._database.gather_statistics()  # what is on boards was written just now, perhaps for the first time
             self._event = newest
-            self._look_at = min([now + LOOK_SECONDS, *(self._set_aside[one] for one in wanted)])
+            self._look_at = min([now + LOOK_SECONDS, *(self._set_aside[board] for board in wanted)])
             return False
-        self._refresh(found[0])
+        self._refresh(due_boards[0])
         return True
 
     def step_while_busy(self) -> None:
@@ -75,9 +75,9 @@ class BoardRefresh:
         if started < max(self._paused_until, self._rested + self._busy_seconds):
             return
         with self._database.read() as session:
-            found = self._open(due(session, older_than=self._busy_seconds))
-        if found:
-            self._refresh(found[0])
+            due_boards = self._open(due(session, older_than=self._busy_seconds))
+        if due_boards:
+            self._refresh(due_boards[0])
         else:
             self._rested = started  # the next round comes as long after this one
         now = time.monotonic()
@@ -91,22 +91,22 @@ class BoardRefresh:
         """
         return newest != self._event or time.monotonic() >= self._look_at
 
-    def _open(self, found: list[Due]) -> list[Due]:
+    def _open(self, boards: list[Due]) -> list[Due]:
         """Those of them that did not raise an error lately."""
         now = time.monotonic()
-        return [one for one in found if self._set_aside.get(one, 0.0) <= now]
+        return [board for board in boards if self._set_aside.get(board, 0.0) <= now]
 
     def _refresh(self, wanted: Due) -> None:
         started = time.monotonic()
         try:
-            kept = refresh(self._database, wanted)
+            refreshed = refresh(self._database, wanted)
         except NoDatabase:
             raise  # the database does not answer: that is for the loop to wait out
         except Exception:  # a board without intervals is better than a worker that stops
             self._set_aside[wanted] = started + SET_ASIDE_SECONDS
             log.exception("board of set %s: %s could not be refreshed", wanted.scoring_set_id, wanted.measure)
         else:
-            if not kept:  # another worker is at it; where that lasts, the database's clock was perhaps set back
+            if not refreshed:  # another worker is at it; where that lasts, the database's clock was perhaps set back
                 self._set_aside[wanted] = started + (LOOK_SECONDS if wanted in self._set_aside else HELD_SECONDS)
                 return
             self._set_aside.pop(wanted, None)

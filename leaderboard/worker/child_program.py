@@ -102,14 +102,14 @@ def _say(replies: TextIO, line: str) -> None:
     replies.flush()
 
 
-def answer(run_scorer: RunScorer, job: Job, job_bytes: int, told: Callable[[Stage], None]) -> Reply:
+def answer(run_scorer: RunScorer, job: Job, job_bytes: int, report: Callable[[Stage], None]) -> Reply:
     """Does a job and says what came of it, whatever goes wrong; `told` is called with each stage first."""
     stage = Stage.STARTING
 
     def enter(next_one: Stage) -> None:
         nonlocal stage
         stage = next_one
-        told(stage)
+        report(stage)
 
     try:
         if job.copy_only:

@@ -279,9 +279,9 @@ class Worker:
             return
         self._swept = now
         with self._database.write() as session:
-            found = queue.sweep(session)
-        if found:
-            log.warning("%s jobs had lost their workers and wait again", found)
+            swept = queue.sweep(session)
+        if swept:
+            log.warning("%s jobs had lost their workers and wait again", swept)
 
 
 def recorded(session: Session, claim: Claim, reply: Reply) -> Recorded:

@@ -135,7 +135,7 @@ def _read_fast(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Tabl
     width = schema.width
     if schema.open_end:
         width = max(width, len(piece.first_line().split()))
-    fields = find_fields(codes, width, [place for place, _ in schema.read])
+    fields = find_fields(codes, width, [index for index, _ in schema.read])
     if fields is None or (codes.take(fields[0][0]) == COMMENT).any():
         raise Doubt
     odd = _odd_places(piece) if codes.max() >= DELETE else ()
@@ -230,4 +230,4 @@ def _fields(text: bytes, schema: Schema) -> list[str]:
         for column, field in zip(schema.columns, fields, strict=False):
             if column.kind in (None, "tag") and CONTROL.search(field):
                 raise checks.control_character(column.name, field.decode())
-    return [fields[place].decode() for place, _ in schema.read]
+    return [fields[index].decode() for index, _ in schema.read]

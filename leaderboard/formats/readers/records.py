@@ -66,8 +66,8 @@ class _Records(ABC):
     end      the last line, where what follows it can't be read
     """
 
-    def __init__(self, schemas: Sequence[Schema], problems: Problems, given: Iterator[Batch]) -> None:
-        self.batches = self._until_end(given)
+    def __init__(self, schemas: Sequence[Schema], problems: Problems, batches: Iterator[Batch]) -> None:
+        self.batches = self._until_end(batches)
         self.problems = problems
         self.rows: CheckedRows | None = None
         self.end: int | None = None
@@ -75,11 +75,11 @@ class _Records(ABC):
         self._schemas = schemas
         self._getters: dict[Names, Callable[[Sequence[Any]], Sequence[Any]]] = {}
 
-    def _until_end(self, given: Iterator[Batch]) -> Iterator[Batch]:
+    def _until_end(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         """The batches up to the end. Lines of one that are no UTF-8 are problems once it was read: those behind the end
         are none, in whichever batch they come.
         """
-        for batch in given:
+        for batch in batches:
             yield batch
             for line, wrong in batch.unread:
                 if self.end is None or line <= self.end:
@@ -111,8 +111,8 @@ class _Records(ABC):
         for schema in self._schemas:
             if all(column.name in names for _, column in schema.read):
                 return schema
-        found = shown(", ".join(names)) or "none"
-        raise rejection(self.problems.name, f"expected the columns {self._schemas[-1]}, found {found}", line)
+        columns = shown(", ".join(names)) or "none"
+        raise rejection(self.problems.name, f"expected the columns {self._schemas[-1]}, found {columns}", line)
 
     def places(self, names: Names) -> list[int]:
         """Where in a record the columns stand that are read. Raises Wrong where one is missing or there twice."""
@@ -145,10 +145,10 @@ class _CsvRecords(_Records):
         if start < len(records) and self.rows is not None:
             widths = list(map(len, records))
             if widths.count(len(self._names)) < len(records):
-                fit = [place for place in range(start, len(records)) if widths[place] == len(self._names)]
-                for place in set(range(start, len(records))).difference(fit):
-                    self._take_record(numbers[place], records[place])
-                numbers, records, start = [numbers[place] for place in fit], [records[place] for place in fit], 0
+                fit = [row for row in range(start, len(records)) if widths[row] == len(self._names)]
+                for at in set(range(start, len(records))).difference(fit):
+                    self._take_record(numbers[at], records[at])
+                numbers, records, start = [numbers[row] for row in fit], [records[row] for row in fit], 0
             if records:
                 columns = tuple(zip(*records[start:], strict=True))
                 self.rows.add_columns(numbers[start:], self._getters[self._names](columns))
@@ -236,7 +236,7 @@ def _any_value(nested: int) -> str:
     return rf"(?:{scalar}|\[{GAP}{many[0]}\]|\{{{GAP}{many[1]}\}})"
 
 
-def _object_pattern(columns: Sequence[Column], seen: Iterable[str]) -> re.Pattern[str]:
+def _object_pattern(columns: Sequence[Column], names_seen: Iterable[str]) -> re.Pattern[str]:
     """Finds each line, and in objects a group for each column, among any other members. Where a group is "", the line
     is no such object, or lacks the column or its value. A column that is there twice is not found.
 
@@ -244,7 +244,7 @@ def _object_pattern(columns: Sequence[Column], seen: Iterable[str]) -> re.Patter
     """
     called = [[column.name, *OTHER_NAMES.get(column.name, ())] for column in columns]
     for names, column in zip(called, columns, strict=True):
-        names.extend(re.escape(name) for name in seen if our_name(name) == column.name and name == name.strip())
+        names.extend(re.escape(name) for name in names_seen if our_name(name) == column.name and name == name.strip())
     read = "|".join(
         f'(?({group})(?!)|(?:{"|".join(names)})"{GAP}:{GAP}{PATTERNS[column.kind]})'
         for group, (names, column) in enumerate(zip(called, columns, strict=True), start=1)
@@ -261,8 +261,8 @@ class _JsonRecords(_Records):
     others. What the pattern does not know is read object by object.
     """
 
-    def __init__(self, schemas: Sequence[Schema], problems: Problems, given: Iterator[Batch]) -> None:
-        super().__init__(schemas, problems, given)
+    def __init__(self, schemas: Sequence[Schema], problems: Problems, batches: Iterator[Batch]) -> None:
+        super().__init__(schemas, problems, batches)
         self._names: dict[Names, Names] = {}  # of each kind of odd objects, as it has them and as we call them
         self._odd = 0  # objects so far
         self._find: Callable[[str], list[tuple[str, ...]]] | None = None
@@ -276,24 +276,24 @@ class _JsonRecords(_Records):
         if self.rows is None or not numbers:
             return
         if self._find is None:
-            seen = {name for names in self._names for name in names}
-            self._find = _object_pattern([column for _, column in self.schema.read], seen).findall
-        found = list(zip(*self._find(text), strict=True))
-        columns = self._columns(found, "\\" in text)
-        odd = {place for texts in found if "" in texts for place, value in enumerate(texts) if not value}
+            member_names = {name for names in self._names for name in names}
+            self._find = _object_pattern([column for _, column in self.schema.read], member_names).findall
+        matches = list(zip(*self._find(text), strict=True))
+        columns = self._columns(matches, "\\" in text)
+        odd = {row for texts in matches if "" in texts for row, value in enumerate(texts) if not value}
         lines = text.split("\n") if odd else []
         start = 0
-        for place in sorted(odd):
-            if start < place:
-                self.rows.add_columns(numbers[start:place], [texts[start:place] for texts in columns])
-            self._take_line(numbers[place], lines[place])
-            start = place + 1
+        for at in sorted(odd):
+            if start < at:
+                self.rows.add_columns(numbers[start:at], [texts[start:at] for texts in columns])
+            self._take_line(numbers[at], lines[at])
+            start = at + 1
         self.rows.add_columns(numbers[start:], [texts[start:] for texts in columns])
 
-    def _columns(self, found: Sequence[Sequence[str]], escaped: bool) -> list[Sequence[str]]:
+    def _columns(self, matches: Sequence[Sequence[str]], escaped: bool) -> list[Sequence[str]]:
         """The texts of each column, given what the pattern found for it."""
         columns: list[Sequence[str]] = []
-        for (_, column), texts in zip(self.schema.read, found, strict=True):
+        for (_, column), texts in zip(self.schema.read, matches, strict=True):
             said = [SAID.get(text) or text[1:-1] for text in texts] if column.kind == "decision" else texts
             columns.append(_unescaped(said) if escaped and column.kind in ("id", "decision") else said)
         return columns
@@ -302,7 +302,7 @@ class _JsonRecords(_Records):
         if not text.strip():
             return
         try:
-            given, members = _object(text)
+            names, members = _object(text)
         except Wrong as wrong:
             self.problems.add_unread(line, wrong)
             return
@@ -311,12 +311,12 @@ class _JsonRecords(_Records):
             same = "give every line the same members, with texts and numbers only"
             odd = f"has more than {MOST_ODD:,} objects with values deep in one another or with odd names; {same}"
             raise rejection(self.problems.name, odd, line)
-        if given not in self._names:
+        if names not in self._names:
             if len(self._names) == MOST_ODD_KINDS:
                 kinds = f"has objects of more than {MOST_ODD_KINDS} kinds; give all of them the same names"
                 raise rejection(self.problems.name, kinds, line)
-            self._names[given] = tuple(map(our_name, given))
-        self.add(line, self._names[given], members)
+            self._names[names] = tuple(map(our_name, names))
+        self.add(line, self._names[names], members)
 
     def texts(self, values: Sequence[Any]) -> Sequence[str]:
         return [_json_text(column, value) for (_, column), value in zip(self.schema.read, values, strict=True)]

@@ -45,12 +45,12 @@ def put_wanted(
     once  what tells this mail from others: nobody is sent a second one of the same
     """
     now = present()
-    found = session.scalars(
+    addressees = session.scalars(
         sa.select(User)
         .where(User.id.in_(list(users)), User.is_active.is_(True), User.email.is_not(None))
         .order_by(User.id)
     )
-    wanting = [user.id for user in found if kind.value not in user.unwanted_mail]
+    wanting = [user.id for user in addressees if kind.value not in user.unwanted_mail]
     for user_id in wanting:
         values: dict[str, Any] = {
             "kind": kind,

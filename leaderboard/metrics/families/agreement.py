@@ -77,16 +77,16 @@ def larger_before(values: Floats | Ints) -> Ints:
     [0, 1, 1, 2]
     """
     ranks = np.unique(values, return_inverse=True)[1]
-    found = np.zeros(len(ranks), dtype=np.int64)
+    larger = np.zeros(len(ranks), dtype=np.int64)
     order = np.arange(len(ranks))
     for bit in reversed(range(int(ranks.max(initial=0)).bit_length())):
         together = ranks[order] >> (bit + 1)
         is_one = (ranks[order] >> bit) & 1
         before = np.cumsum(is_one) - is_one
         before -= before[np.searchsorted(together, together)]
-        found[order] += np.where(is_one, 0, before)
+        larger[order] += np.where(is_one, 0, before)
         order = order[np.argsort(2 * together + is_one, kind="stable")]
-    return found
+    return larger
 
 
 def kendall_distance(first: Items, second: Items, *, cutoff: int | None = None) -> Agreed:
@@ -173,11 +173,11 @@ def kendall_tau(first: Items, second: Items, *, scores: Scores | None = None) ->
     return Agreed(tau_b(pairs(x, y)), len(x))
 
 
-def tau_b(found: Pairs) -> float:
+def tau_b(pairs: Pairs) -> float:
     """Kendall's τ of two orders with ties, given their `pairs`; NaN where it is undefined."""
-    every = found.concordant + found.discordant + found.tied_first + found.tied_second - found.tied_both
-    product = (every - found.tied_first) * (every - found.tied_second)
-    return (found.concordant - found.discordant) / math.sqrt(product) if product else math.nan
+    every = pairs.concordant + pairs.discordant + pairs.tied_first + pairs.tied_second - pairs.tied_both
+    product = (every - pairs.tied_first) * (every - pairs.tied_second)
+    return (pairs.concordant - pairs.discordant) / math.sqrt(product) if product else math.nan
 
 
 def spearman_rho(first: Items, second: Items, *, cutoff: int | None = None, scores: Scores | None = None) -> Agreed:
@@ -209,9 +209,9 @@ def spearman_rho(first: Items, second: Items, *, cutoff: int | None = None, scor
 
 def average_ranks(x: Floats) -> Floats:
     """1 for the smallest; equal values share the mean of their ranks."""
-    _, place, sizes = np.unique(x, return_inverse=True, return_counts=True)
+    _, group, sizes = np.unique(x, return_inverse=True, return_counts=True)
     last = np.cumsum(sizes)
-    return np.asarray((last - (sizes - 1) / 2.0)[place], dtype=np.float64)
+    return np.asarray((last - (sizes - 1) / 2.0)[group], dtype=np.float64)
 
 
 def rank_biased_overlap(first: Items, second: Items, *, p: float = 0.9) -> Agreed:
@@ -247,10 +247,10 @@ def rank_biased_overlap(first: Items, second: Items, *, p: float = 0.9) -> Agree
     overlap = np.cumsum(np.bincount(np.maximum(here, there), minlength=n))
     weight = p**depth
     beyond = depth[s:]
-    seen = float(np.sum(overlap / depth * weight))
+    agreement = float(np.sum(overlap / depth * weight))
     unseen = float(np.sum(overlap[s - 1] * (beyond - s) / (s * beyond) * weight[s:]))
     tail = (overlap[-1] - overlap[s - 1]) / n + overlap[s - 1] / s
-    return Agreed(float((1 - p) / p * (seen + unseen) + tail * p**n), len(here))
+    return Agreed(float((1 - p) / p * (agreement + unseen) + tail * p**n), len(here))
 
 
 def tau_ap(first: Items, second: Items) -> Agreed:
@@ -276,8 +276,8 @@ def tau_ap(first: Items, second: Items) -> Agreed:
     >>> round(agreed.value, 4), agreed.items
     (0.0, 3)
     """
-    reference, place = common(first, second, None, None)
-    return Agreed(tau_ap_of(reference[np.argsort(place)]), len(place))
+    reference, order = common(first, second, None, None)
+    return Agreed(tau_ap_of(reference[np.argsort(order)]), len(order))
 
 
 def tau_ap_of(places: Floats | Ints) -> float:
@@ -304,9 +304,9 @@ class AgreementFamily(Definition):
     span: Range
     directions: ClassVar[Mapping[Direction, str]] = {"higher": "Higher is closer.", "lower": "Lower is closer."}
 
-    def __call__(self, *, cutoff: Value = None, **given: Value) -> "Agreement":
+    def __call__(self, *, cutoff: Value = None, **arguments: Value) -> "Agreement":
         """This agreement with parameters and cutoff. Raises UnknownMeasure for what it does not take."""
-        return Agreement(self, self.read_arguments(given), self.read_cutoff(cutoff))
+        return Agreement(self, self.read_arguments(arguments), self.read_cutoff(cutoff))
 
 
 @dataclass(frozen=True, repr=False, slots=True)

@@ -57,9 +57,11 @@ def grade_above(setting: Setting, arguments: Mapping[str, Any]) -> str | None:
     return f"takes grades up to {gmax}, and grade {highest} was judged: write gmax={highest}, or max=data"
 
 
-def one_maximum(given: Mapping[str, Value]) -> str | None:
+def one_maximum(arguments: Mapping[str, Value]) -> str | None:
     """gmax and max are two ways to say what the highest grade is."""
-    return "gmax and max=data both say what the highest grade is; give one" if {"gmax", "max"} <= set(given) else None
+    return (
+        "gmax and max=data both say what the highest grade is; give one" if {"gmax", "max"} <= set(arguments) else None
+    )
 
 
 def average_dynamic_recall(ranking: Ranking, *, rel: int) -> Floats:
@@ -87,8 +89,8 @@ def average_dynamic_recall(ranking: Ranking, *, rel: int) -> Floats:
     summed = np.zeros(ranking.queries)
     for level in np.unique(ranking.judged_grade[ranking.judged_grade >= rel]):
         here = ranking.judged_grade == level
-        query, place = ranking.judged_query[here], ranking.judged_place[here]
-        summed += total(query, ranking.relevant(int(level)).at(query, place) / place, ranking.queries)
+        query, rank = ranking.judged_query[here], ranking.judged_place[here]
+        summed += total(query, ranking.relevant(int(level)).at(query, rank) / rank, ranking.queries)
     return share(summed, ranking.relevant(rel).judged)
 
 

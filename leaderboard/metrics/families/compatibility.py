@@ -45,8 +45,8 @@ def compatibility(ranking: Ranking, *, p: float, normalize: str) -> Floats:
     if normalize == "False":
         return share(overlap, np.concatenate(([0.0], np.cumsum(step[:-1])))[length])
     judged = np.flatnonzero(ranking.judged_grade >= 1)
-    query, place = ranking.judged_query[judged], ranking.judged_place[judged]
-    return share(overlap, total(query, worth[length[query]] - worth[place - 1], ranking.queries))
+    query, position = ranking.judged_query[judged], ranking.judged_place[judged]
+    return share(overlap, total(query, worth[length[query]] - worth[position - 1], ranking.queries))
 
 
 def _place_in_ideal(ranking: Ranking) -> Ints:
@@ -61,9 +61,9 @@ def _place_in_ideal(ranking: Ranking) -> Ints:
     key = query * span - grade
     begins = np.searchsorted(ranking.judged_query * span - np.maximum(ranking.judged_grade, 0), key)
     before = np.arange(len(key)) - np.searchsorted(key, key)
-    place = np.empty(len(key), np.int64)
-    place[by_grade] = begins - ranking.judged_start[query] + before + 1
-    return place
+    position = np.empty(len(key), np.int64)
+    position[by_grade] = begins - ranking.judged_start[query] + before + 1
+    return position
 
 
 COMPAT = Family(

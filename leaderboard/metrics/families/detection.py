@@ -9,7 +9,7 @@ from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Floats, Ints, count
 
 
-def losses(ranking: Ranking, found: Ints, returned: Ints, rel: int) -> Columns:
+def losses(ranking: Ranking, hits: Ints, returned: Ints, rel: int) -> Columns:
     """(P_miss, P_fa), each float64[Q], for `found` relevant ones among `returned` documents of each query.
 
     P_miss of a query without relevant documents is NaN, under `pmiss_zero` 0. Where every document is relevant nothing
@@ -20,14 +20,14 @@ def losses(ranking: Ranking, found: Ints, returned: Ints, rel: int) -> Columns:
     others = (ranking.setting.documents or 0) - relevant
     none = 0.0 if ranking.setting.no_relevant == "pmiss_zero" else np.nan
     with np.errstate(divide="ignore", invalid="ignore"):
-        p_miss = np.where(relevant > 0, 1.0 - found / relevant, none)
-        p_fa = np.where(others > 0, np.minimum(returned - found, others) / others, np.nan)
+        p_miss = np.where(relevant > 0, 1.0 - hits / relevant, none)
+        p_fa = np.where(others > 0, np.minimum(returned - hits, others) / others, np.nan)
     return p_miss, p_fa
 
 
-def weighted_losses(ranking: Ranking, found: Ints, returned: Ints, rel: int) -> Columns:
+def weighted_losses(ranking: Ranking, hits: Ints, returned: Ints, rel: int) -> Columns:
     """(P_miss, β · P_fa), NaN where the policy leaves the query out: what Value and AQWV are made of."""
-    p_miss, p_fa = losses(ranking, found, returned, rel)
+    p_miss, p_fa = losses(ranking, hits, returned, rel)
     return p_miss, (ranking.setting.beta or 0.0) * counted(ranking, p_miss, p_fa)
 
 

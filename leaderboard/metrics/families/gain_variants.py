@@ -34,7 +34,9 @@ def running_gains(ranking: Ranking, gains: Gains | None) -> tuple[RunningGain, R
 
     def make() -> tuple[RunningGain, RunningGain]:
         both = (discounted(each(ranking, "linear", gains), "log2") for each in (gained, ideal))
-        reached, best = (RunningGain(one.query, one.rank, one.gain, ranking.queries) for one in both)
+        reached, best = (
+            RunningGain(gained_part.query, gained_part.rank, gained_part.gain, ranking.queries) for gained_part in both
+        )
         return reached, best
 
     return ranking.keep(("running_gains", gains), make)
@@ -62,9 +64,9 @@ def at_relevant(ranking: Ranking, *, gains: Gains | None) -> Floats:
     array([0.563])
     """
     reached, best = running_gains(ranking, gains)
-    found = gained(ranking, "linear", gains)
-    right = found.gain > 0
-    query, rank = found.query[right], found.rank[right]
+    gains_found = gained(ranking, "linear", gains)
+    right = gains_found.gain > 0
+    query, rank = gains_found.query[right], gains_found.rank[right]
     relevant = np.bincount(ideal(ranking, "linear", gains).query, minlength=ranking.queries)
     missed = relevant - np.bincount(query, minlength=ranking.queries)
     summed = total(query, share(reached.at(query, rank), best.at(query, rank)), ranking.queries)
@@ -128,13 +130,13 @@ def normalised_gain(ranking: Ranking, *, gains: Gains | None) -> Floats:
     >>> normalised_gain(graded_lists([1, None, 0, 2], missed=[1]), gains=None).round(4)
     array([0.4077])
     """
-    found, perfect = gained(ranking, "linear", gains), ideal(ranking, "linear", gains)
+    actual, perfect = gained(ranking, "linear", gains), ideal(ranking, "linear", gains)
     cost = RunningGain(perfect.query, perfect.rank, np.maximum(perfect.gain, 1.0), ranking.queries)
     size = np.bincount(perfect.query, minlength=ranking.queries)
-    lag = cost.at(found.query, found.rank) + np.maximum(found.rank - size[found.query], 0)
-    lag = lag - running(found.query, found.gain)
+    lag = cost.at(actual.query, actual.rank) + np.maximum(actual.rank - size[actual.query], 0)
+    lag = lag - running(actual.query, actual.gain)
     return share(
-        total(found.query, found.gain / np.log2(2.0 + lag), ranking.queries),
+        total(actual.query, actual.gain / np.log2(2.0 + lag), ranking.queries),
         total(perfect.query, perfect.gain, ranking.queries),
     )
 

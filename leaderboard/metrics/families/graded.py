@@ -47,8 +47,8 @@ def gained(ranking: Ranking, gain: str, gains: Gains | None) -> Gained:
         # A negative grade reads as 0 in gain_of, but must not take the gain that `gains` gives to grade 0.
         hits = np.flatnonzero(ranking.grade >= 0)
         values = gain_of(ranking.grade[hits], gain, gains)
-        kept = values != 0
-        return Gained(ranking.query[hits][kept], ranking.rank[hits][kept], values[kept])
+        nonzero = values != 0
+        return Gained(ranking.query[hits][nonzero], ranking.rank[hits][nonzero], values[nonzero])
 
     return ranking.keep(("gained", gain, gains), make)
 
@@ -59,12 +59,12 @@ def ideal(ranking: Ranking, gain: str, gains: Gains | None) -> Gained:
     def make() -> Gained:
         judged = np.flatnonzero(ranking.judged_grade >= 0)
         values = gain_of(ranking.judged_grade[judged], gain, gains)
-        query, place = ranking.judged_query[judged], ranking.judged_place[judged]
+        query, rank = ranking.judged_query[judged], ranking.judged_place[judged]
         if gains:
             order = np.lexsort((-values, query))
             values = values[order]
-        kept = values > 0
-        return Gained(query[kept], place[kept], values[kept])
+        positive = values > 0
+        return Gained(query[positive], rank[positive], values[positive])
 
     return ranking.keep(("ideal", gain, gains), make)
 
@@ -141,10 +141,10 @@ def discounted_gain(ranking: Ranking, *, gain: str, gains: Gains | None, discoun
     >>> discounted_gain(ranking, gain='linear', gains=None, discount='log2', cutoff=None).round(4)
     array([1.8614])
     """
-    found = ranking.keep(
+    weighted = ranking.keep(
         ("discounted", gain, gains, discount), lambda: discounted(gained(ranking, gain, gains), discount)
     )
-    return summed(found, cutoff, ranking.queries)
+    return summed(weighted, cutoff, ranking.queries)
 
 
 def ideal_gain(ranking: Ranking, *, gain: str, gains: Gains | None, discount: str, cutoff: int | None) -> Floats:

@@ -54,9 +54,9 @@ def rank_biased_precision(
         relevant = ranking.relevant(rel)
         query, rank, worth = relevant.query, relevant.rank, np.ones(len(relevant.rank))
     else:
-        found = gained(ranking, "linear", gains)
-        query, rank = found.query, found.rank
-        worth = found.gain / np.maximum(largest(ranking, gains), 1.0)[query]
+        actual = gained(ranking, "linear", gains)
+        query, rank = actual.query, actual.rank
+        worth = actual.gain / np.maximum(largest(ranking, gains), 1.0)[query]
     if cutoff is not None:
         top = rank <= cutoff
         query, rank, worth = query[top], rank[top], worth[top]
@@ -66,8 +66,8 @@ def rank_biased_precision(
 def largest(ranking: Ranking, gains: Gains | None) -> Floats:
     """float64[Q]: the largest gain of a query's judged documents, or that `gains` names."""
     values = np.full(ranking.queries, max((gain for _, gain in gains or ()), default=0.0))
-    kept = ~np.isin(ranking.judged_grade, [grade for grade, _ in gains or ()])
-    np.maximum.at(values, ranking.judged_query[kept], ranking.judged_grade[kept].astype(np.float64))
+    unmapped = ~np.isin(ranking.judged_grade, [grade for grade, _ in gains or ()])
+    np.maximum.at(values, ranking.judged_query[unmapped], ranking.judged_grade[unmapped].astype(np.float64))
     return values
 
 
@@ -127,9 +127,9 @@ def write_pairs(arguments: Mapping[str, Any]) -> str:
     return f"p={write(arguments['p'])}" + (f",{gains}" if gains else "")
 
 
-def gains_only_scaled(given: Mapping[str, Value]) -> str | None:
+def gains_only_scaled(arguments: Mapping[str, Value]) -> str | None:
     """With binary gains every relevant document is worth 1, whatever `gains` says."""
-    if given.get("gains") is None or given.get("gain") == "scaled":
+    if arguments.get("gains") is None or arguments.get("gain") == "scaled":
         return None
     return "gains says what grades are worth, so it goes with gain=scaled only"
 

@@ -97,9 +97,9 @@ def f_measure(ranking: Ranking, *, rel: int, alpha: float, beta: float | None) -
     return share((x + 1.0) * p * r, x * p + r)
 
 
-def one_weight(given: Mapping[str, Value]) -> str | None:
+def one_weight(arguments: Mapping[str, Value]) -> str | None:
     """alpha and beta are two ways to give the same weight."""
-    return "alpha and beta say the same thing twice; give one" if {"alpha", "beta"} <= set(given) else None
+    return "alpha and beta say the same thing twice; give one" if {"alpha", "beta"} <= set(arguments) else None
 
 
 def set_average_precision(ranking: Ranking, *, rel: int) -> Floats:
@@ -125,8 +125,8 @@ def set_average_precision(ranking: Ranking, *, rel: int) -> Floats:
     >>> set_average_precision(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1).round(4)
     array([0.1667])
     """
-    found = found_returned(ranking, rel)
-    return share(found * found, ranking.returned * ranking.relevant(rel).judged)
+    hits = found_returned(ranking, rel)
+    return share(hits * hits, ranking.returned * ranking.relevant(rel).judged)
 
 
 def set_relative_precision(ranking: Ranking, *, rel: int) -> Floats:
@@ -205,9 +205,9 @@ def utility(ranking: Ranking, *, rel: int, a: float, b: float, c: float, d: floa
     array([0.])
     """
     documents = ranking.setting.documents
-    found, relevant = found_returned(ranking, rel), ranking.relevant(rel).judged
-    neither = np.maximum((documents or 0) + found - ranking.returned - relevant, 0) if d else 0 * found
-    worth: Floats = a * found + b * (ranking.returned - found) + c * (relevant - found) + d * neither
+    hits, relevant = found_returned(ranking, rel), ranking.relevant(rel).judged
+    neither = np.maximum((documents or 0) + hits - ranking.returned - relevant, 0) if d else 0 * hits
+    worth: Floats = a * hits + b * (ranking.returned - hits) + c * (relevant - hits) + d * neither
     return worth
 
 
@@ -366,8 +366,8 @@ def novelty(ranking: Ranking, *, rel: int) -> Floats:
 
     Relevant, returned and unknown / relevant and returned, float64[Q] in [0, 1]; 0 where that is nothing.
     """
-    found = found_returned(ranking, rel)
-    return share(found - known_and_found(ranking, rel), found)
+    hits = found_returned(ranking, rel)
+    return share(hits - known_and_found(ranking, rel), hits)
 
 
 COVERAGE = Family(

@@ -119,14 +119,14 @@ def losses_at(ranking: Ranking, thetas: Floats, rel: int = 1) -> Columns:
     ([[1.0, 0.5, 0.0]], [[0.0, 0.0, 0.4]])
     """
     relevant, lines = ranking.relevant(rel), ranking.line_start
-    found, returned = (np.empty((len(thetas), ranking.queries), dtype=np.int64) for _ in range(2))
+    hits, returned = (np.empty((len(thetas), ranking.queries), dtype=np.int64) for _ in range(2))
     for query in range(ranking.queries):
         scores = ranking.scores[lines[query] : lines[query + 1]]
         returned[:, query] = np.searchsorted(-scores, -thetas, side="right")
         ranks = relevant.rank[relevant.start[query] : relevant.start[query + 1]]
-        found[:, query] = np.searchsorted(ranks, returned[:, query], side="right")
-    p_miss, p_fa = weighted_losses(ranking, found, returned, rel)
-    return np.broadcast_to(p_miss, found.shape).T, np.broadcast_to(p_fa, found.shape).T
+        hits[:, query] = np.searchsorted(ranks, returned[:, query], side="right")
+    p_miss, p_fa = weighted_losses(ranking, hits, returned, rel)
+    return np.broadcast_to(p_miss, hits.shape).T, np.broadcast_to(p_fa, hits.shape).T
 
 
 def maximum(ranking: Ranking, *, rel: int) -> Evaluated:
@@ -156,8 +156,8 @@ def maximum(ranking: Ranking, *, rel: int) -> Evaluated:
     """
     thresholds = sweep(ranking, rel)
     theta = float(thresholds.theta[thresholds.best])
-    found, returned = returned_above(ranking, theta, rel)
-    columns = weighted_losses(ranking, found, returned, rel)
+    hits, returned = returned_above(ranking, theta, rel)
+    columns = weighted_losses(ranking, hits, returned, rel)
     return Evaluated(
         values=np.full(ranking.queries, np.nan),
         columns=(),
@@ -219,8 +219,8 @@ def oracles(ranking: Ranking, rel: int = 1) -> Oracle:
     >>> oracles(ranking).theta, oracles(ranking).value
     (array([2.]), array([0.5]))
     """
-    found, returned, theta = best_of_each(ranking, rel)
-    p_miss, p_fa = losses(ranking, found, returned, rel)
+    hits, returned, theta = best_of_each(ranking, rel)
+    p_miss, p_fa = losses(ranking, hits, returned, rel)
     value = 1.0 - p_miss - (ranking.setting.beta or 0.0) * p_fa
     return Oracle(np.where(np.isnan(value), np.nan, theta), p_miss, p_fa, value)
 
@@ -253,15 +253,15 @@ def best_of_each(ranking: Ranking, rel: int) -> tuple[Ints, Ints, Floats]:
     line = lines[relevant.query] + relevant.rank - 1
     returned = end[np.searchsorted(end, line)] + 1 - lines[relevant.query]
 
-    found = relevant.at(relevant.query, returned)
+    hits = relevant.at(relevant.query, returned)
     counted = weighted_losses(ranking, none, none, rel)
     with_miss, with_alarm = (int(np.count_nonzero(~np.isnan(column))) for column in counted)
     share = with_miss / max(with_alarm, 1)
     others = (ranking.setting.documents or 0) - relevant.judged
     with np.errstate(divide="ignore", invalid="ignore"):
         cost = (ranking.setting.beta or 0.0) * share / others
-    alarms = np.minimum(returned - found, others[relevant.query])
-    gain = found / relevant.judged[relevant.query] - cost[relevant.query] * alarms
+    alarms = np.minimum(returned - hits, others[relevant.query])
+    gain = hits / relevant.judged[relevant.query] - cost[relevant.query] * alarms
 
     # The strictest threshold of those that tie, whatever rounding makes of the tie: and nothing, where it is as good.
     highest = np.maximum.reduceat(gain, relevant.start[:-1][relevant.found > 0])
@@ -270,7 +270,7 @@ def best_of_each(ranking: Ranking, rel: int) -> tuple[Ints, Ints, Floats]:
     first = ties[np.unique(relevant.query[ties], return_index=True)[1]]
     queries = relevant.query[first]
     best_found, best_returned, theta = none.copy(), none.copy(), np.full(ranking.queries, np.inf)
-    best_found[queries], best_returned[queries] = found[first], returned[first]
+    best_found[queries], best_returned[queries] = hits[first], returned[first]
     theta[queries] = scores[line[first]]
     return best_found, best_returned, theta
 

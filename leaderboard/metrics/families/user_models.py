@@ -33,14 +33,14 @@ def expected_gain(
     """
     top = ranking.highest_grade if max_rel is None else max_rel
     hits = np.flatnonzero((ranking.grade > min_rel) & (ranking.rank <= depth))
-    query, place = ranking.query[hits], ranking.rank[hits] - 1
+    query, column = ranking.query[hits], ranking.rank[hits] - 1
     gain = (np.minimum(ranking.grade[hits], top) - min_rel) / max(top - min_rel, 1)
     rank = np.arange(1.0, depth + 1.0)
     expected = np.zeros(ranking.queries)
     for first in range(0, ranking.queries, ROWS):
         here = slice(*np.searchsorted(query, (first, first + ROWS)))
         gains = np.zeros((min(ROWS, ranking.queries - first), depth))
-        gains[query[here] - first, place[here]] = gain[here]
+        gains[query[here] - first, column[here]] = gain[here]
         reaches = np.ones_like(gains)
         reaches[:, 1:] = np.cumprod(np.broadcast_to(goes_on(rank, gains), gains.shape)[:, :-1], axis=1)
         expected[first : first + ROWS] = (reaches * gains).sum(axis=1) / reaches.sum(axis=1)
@@ -294,9 +294,9 @@ def with_gain(ranking: Ranking, *, min_rel: int, **_others: object) -> Bools:
     return ranking.relevant(min_rel + 1).judged > 0
 
 
-def rising(given: Mapping[str, Value]) -> str | None:
+def rising(arguments: Mapping[str, Value]) -> str | None:
     """Gains lie between two grades, so these must be two."""
-    low, high = given.get("min_rel") or 0, given.get("max_rel")
+    low, high = arguments.get("min_rel") or 0, arguments.get("max_rel")
     if isinstance(low, int) and isinstance(high, int) and high <= low:
         return f"max_rel={high} must be above min_rel={low}"
     return None

@@ -40,10 +40,10 @@ def find_sets(session: Session, evaluation: Evaluation, ids: Sequence[int]) -> l
         .options(sa.orm.contains_eager(ScoringSet.revision))
         .where(ScoringSet.id.in_(ids), ScoringSet.evaluation_id == evaluation.id)
     )
-    found = {row.id: row for row in rows}
-    if found.keys() != {*ids}:
+    by_id = {row.id: row for row in rows}
+    if by_id.keys() != {*ids}:
         raise NotFound
-    return [found[one] for one in ids]
+    return [by_id[set_id] for set_id in ids]
 
 
 def newest_revision(session: Session, evaluation: Evaluation, source: str) -> JudgmentRevision | None:
@@ -65,7 +65,7 @@ def current_sets(session: Session, evaluation_ids: Iterable[int]) -> dict[int, S
     """Evaluation id -> its current set, as `current_set` gives it; at most one statement for all."""
     wanted = list(evaluation_ids)
     known: dict[int, ScoringSet | None] = read_so_far(session, CURRENT_SETS)
-    if unread := [one for one in wanted if one not in known]:
+    if unread := [key for key in wanted if key not in known]:
         known.update(dict.fromkeys(unread))
         sets = session.scalars(
             sa.select(ScoringSet)
@@ -74,4 +74,4 @@ def current_sets(session: Session, evaluation_ids: Iterable[int]) -> dict[int, S
             .where(ScoringSet.evaluation_id.in_(unread), IS_CURRENT)
         )
         known.update((scoring_set.evaluation_id, scoring_set) for scoring_set in sets)
-    return {one: found for one in wanted if (found := known[one]) is not None}
+    return {key: number for key in wanted if (number := known[key]) is not None}

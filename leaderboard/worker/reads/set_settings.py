@@ -41,8 +41,8 @@ class Judged:
 
         def with_at_least(documents: int, grade: int | None) -> str | None:
             counted = judgments.query if grade is None else judgments.query[judgments.grade >= grade]
-            found = np.flatnonzero(np.bincount(counted, minlength=len(judgments.queries)) >= documents)
-            return judgments.queries[int(found[0])] if found.size else None
+            queries = np.flatnonzero(np.bincount(counted, minlength=len(judgments.queries)) >= documents)
+            return judgments.queries[int(queries[0])] if queries.size else None
 
         return cls(source, highest_grade_of(judgments), known, subtopics, with_at_least)
 
@@ -113,7 +113,7 @@ def settings_if(
         has = {"known": judged.known, "subtopics": judged.subtopics}
         needs = {need for need, there in has.items() if not there}
         measures = [measure for measure in measures if not needs & set(measure.needs)] or measures
-    beside = [other for measure in measures for other in measures_beside(measure, campaign.no_relevant.value)]
+    others = [other for measure in measures for other in measures_beside(measure, campaign.no_relevant.value)]
     settings = ScoringSettings(
         **{name: getattr(campaign, name) for name in OF_CAMPAIGN if name not in terms},
         **terms,
@@ -121,7 +121,7 @@ def settings_if(
         known=judged.known,
         subtopics=judged.subtopics,
         measures=tuple(map(str, measures)),
-        kept=tuple(str(measure) for measure in beside if measure not in measures),
+        kept=tuple(str(measure) for measure in others if measure not in measures),
     )
     _require_needs(judged, settings, measures)
     return settings

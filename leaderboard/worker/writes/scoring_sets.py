@@ -103,19 +103,19 @@ def _make(session: Session, actor: Actor, evaluation: Evaluation, revision: Judg
     return made
 
 
-def _rank_as_its_campaign(session: Session, actor: Actor, one: ScoringSet) -> None:
+def _rank_as_its_campaign(session: Session, actor: Actor, scoring_set: ScoringSet) -> None:
     """Lets the boards of a set rank by its campaign's primary measure, where it has figures by that already. Those that
     have ceased to be shown go on ranking by their own."""
-    campaign = session.get_one(Campaign, session.get_one(Evaluation, one.evaluation_id).campaign_id)
-    settings, before = one.settings, one.primary_measure
+    campaign = session.get_one(Campaign, session.get_one(Evaluation, scoring_set.evaluation_id).campaign_id)
+    settings, before = scoring_set.settings, scoring_set.primary_measure
     primary = str(metrics.parse(campaign.primary_measure).at_relevance(settings.relevance_level))
-    if one.shown_until is not None or primary == before or primary not in settings.measures:
+    if scoring_set.shown_until is not None or primary == before or primary not in settings.measures:
         return
-    one.primary_measure = primary
+    scoring_set.primary_measure = primary
     # On large boards pairs are compared under the primary measure only: what is kept by these two is worked out anew.
-    boards = Board.scoring_set_id == one.id, Board.measure.in_((before, primary))
+    boards = Board.scoring_set_id == scoring_set.id, Board.measure.in_((before, primary))
     session.execute(sa.update(Board).where(*boards).values(version=0))
-    record(session, actor, "rank by", one, evaluation=one.evaluation_id, measure=primary, before=before)
+    record(session, actor, "rank by", scoring_set, evaluation=scoring_set.evaluation_id, measure=primary, before=before)
 
 
 def record_making(session: Session, actor: Actor, made: ScoringSet, revision: JudgmentRevision) -> None:
@@ -139,7 +139,7 @@ def imported(session: Session, revision: JudgmentRevision) -> bool:
     source is called may be another by now."""
     facts = {"revision": revision.number, "judgments": revision.judgments, "sha256": revision.sha256}
     events = _facts_of(session, "import judgments", "evaluation", revision.evaluation_id)
-    return any({name: told.get(name) for name in facts} == facts for told in events)
+    return any({name: facts_of_event.get(name) for name in facts} == facts for facts_of_event in events)
 
 
 def _facts_of(session: Session, action: str, subject: str, subject_id: int) -> Iterator[dict[str, Any]]:
@@ -213,14 +213,14 @@ def make_official(session: Session, actor: Actor, evaluation: Evaluation, source
     evaluation = locked(session, Evaluation, evaluation.id)
     if source == evaluation.official_source:
         raise Conflict(f"{source} is the official source of judgments already.")
-    live = [one for one in live_sets(session, evaluation.id) if one.source == source]
+    live = [scoring_set for scoring_set in live_sets(session, evaluation.id) if scoring_set.source == source]
     if source in evaluation.set_aside:
         raise Conflict(f"{source} is set aside, so no run is scored by it: import judgments by it to take it up again.")
     if not live:
         sources = {revision.source for revision in _newest_revisions(session, evaluation)}
         there = ", ".join(sorted(sources)) or "none"
         raise Conflict(f"There are no judgments by {source}; there are some by: {there}.")
-    if any(one.state is SetState.BUILDING for one in live) or _is_unfinished(session, live):
+    if any(scoring_set.state is SetState.BUILDING for scoring_set in live) or _is_unfinished(session, live):
         raise Conflict(f"Runs are still being scored by the judgments of {source}; try again when all are.")
     before, evaluation.official_source = evaluation.official_source, source
     former, own = standing_set(session, evaluation.id, before), standing_set(session, evaluation.id, source)
@@ -238,7 +238,7 @@ def make_official(session: Session, actor: Actor, evaluation: Evaluation, source
 
 
 def _is_unfinished(session: Session, sets: Iterable[ScoringSet]) -> bool:
-    waiting = Scoring.scoring_set_id.in_([one.id for one in sets]), Scoring.state.in_(UNFINISHED)
+    waiting = Scoring.scoring_set_id.in_([scoring_set.id for scoring_set in sets]), Scoring.state.in_(UNFINISHED)
     return bool(session.scalar(sa.select(sa.exists().where(*waiting))))
 
 
