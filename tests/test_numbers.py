@@ -7,7 +7,8 @@ from click.testing import CliRunner
 
 from leaderboard.cli import leaderboard
 from leaderboard.config import Config
-from leaderboard.errors import BadInput, FileRejected, UnknownMeasure
+from leaderboard.declared.inputs import Inputs, Ratio, Whole, checked
+from leaderboard.errors import BadInput, FileRejected, InvalidFields, UnknownMeasure
 from leaderboard.formats import read_judgments, read_queries, read_run
 from leaderboard.metrics import parse_all
 
@@ -39,13 +40,26 @@ def test_what_only_python_takes_for_a_number_is_none_in_a_setting(text: str) -> 
         Config.from_environment({"LEADERBOARD_JOB_SECONDS": text})
 
 
+class Numbers(Inputs):
+    """What forms, options and bodies have for numbers."""
+
+    whole: Whole | None = None
+    ratio: Ratio | None = None
+
+
+@pytest.mark.parametrize("field", ["whole", "ratio"])
+@pytest.mark.parametrize("text", NO_NUMBERS)
+def test_what_only_python_takes_for_a_number_is_none_in_a_declared_input(field: str, text: str) -> None:
+    with pytest.raises(InvalidFields) as refused:
+        checked(Numbers, {field: text})
+    assert set(refused.value.fields) == {field}
+
+
 @pytest.mark.parametrize("text", [text for text in NO_NUMBERS if not text.startswith("-")])
 @pytest.mark.parametrize(
     "command",
     [
         ("serve", "--port"),
-        ("evaluation", "add", "a/b", "--documents"),
-        ("campaign", "add", "a", "--beta"),
         ("score", "--threshold"),
         ("score", "--depth"),
     ],

@@ -2,25 +2,28 @@
 
 import pytest
 
-from leaderboard import lookup
 from leaderboard.access import CONSOLE
 from leaderboard.errors import NotFound
+from leaderboard.evaluations.reads.find import find_campaign, find_evaluation, find_query
+from leaderboard.evaluations.reads.not_found import missing
 from leaderboard.teams.models import Team
+from leaderboard.teams.reads.find import find_system, find_team
+from leaderboard.worker.reads.scoring_sets import current_set
 from tests.support.field import Field
 
 
 def test_each_thing_is_found_by_its_name(field: Field) -> None:
     field.run("Alder", {"AP": [0.5] * 4}, team="Woods")
     with field.database.read() as session:
-        evaluation = lookup.find_evaluation(session, CONSOLE, "news", "2026")
+        evaluation = find_evaluation(session, CONSOLE, "news", "2026")
         assert (evaluation.id, evaluation.campaign) == (
             field.evaluations["2026"],
-            lookup.find_campaign(session, CONSOLE, "news"),
+            find_campaign(session, CONSOLE, "news"),
         )
-        assert lookup.find_query(session, evaluation, "q2").text == "text of 2"
-        team = lookup.find_team(session, "woods")
-        assert lookup.find_system(session, team.slug, "alder").name == "Alder"
-        current = lookup.current_set(session, evaluation.id)
+        assert find_query(session, evaluation, "q2").text == "text of 2"
+        team = find_team(session, "woods")
+        assert find_system(session, team.slug, "alder").name == "Alder"
+        current = current_set(session, evaluation.id)
         assert current is not None
         assert current.revision.number == 1
 
@@ -28,22 +31,22 @@ def test_each_thing_is_found_by_its_name(field: Field) -> None:
 def test_what_is_not_there_is_said_with_the_nearest_name(field: Field) -> None:
     with field.database.read() as session:
         with pytest.raises(NotFound, match=r"there is no campaign 'new'; did you mean news\?"):
-            lookup.find_campaign(session, CONSOLE, "new")
+            find_campaign(session, CONSOLE, "new")
         with pytest.raises(NotFound, match=r"there is no campaign 'news-search'"):
-            lookup.find_evaluation(session, CONSOLE, "news-search", "2026")
+            find_evaluation(session, CONSOLE, "news-search", "2026")
         with pytest.raises(NotFound, match=r"there is no evaluation '2062' in news; did you mean 2026\?"):
-            lookup.find_evaluation(session, CONSOLE, "news", "2062")
+            find_evaluation(session, CONSOLE, "news", "2062")
 
 
 def test_without_a_near_name_the_first_ones_are_listed(field: Field) -> None:
     with field.database.read() as session:
-        evaluation = lookup.find_evaluation(session, CONSOLE, "news", "2026")
+        evaluation = find_evaluation(session, CONSOLE, "news", "2026")
         with pytest.raises(NotFound, match=r"'301' in The year 2026; there are q1, q2, q3, q4$"):
-            lookup.find_query(session, evaluation, "301")
+            find_query(session, evaluation, "301")
         with pytest.raises(NotFound, match=r"there is no team 'nobody'$"):
-            lookup.missing(session, "team", "nobody", Team.slug, Team.slug == "nowhere")
+            missing(session, "team", "nobody", Team.slug, Team.slug == "nowhere")
 
 
 def test_an_evaluation_without_judgments_has_no_current_set(field: Field) -> None:
     with field.database.read() as session:
-        assert lookup.current_set(session, -1) is None
+        assert current_set(session, -1) is None
