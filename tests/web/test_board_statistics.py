@@ -18,7 +18,7 @@ from leaderboard.worker.models import Score
 from tests.support.field import NOW, Field, about
 from tests.support.pages import seen
 
-pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # tried on both: tests of writes and reads
+pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # tried on both: tests/services, tests/reads
 
 HALF = [1.0, 0.0] * 10
 BOARD = "/campaigns/news/2026"
@@ -45,7 +45,7 @@ def test_those_who_may_be_the_best_are_named_and_shaded(app: Flask, field: Field
     page = seen(app, BOARD)
     assert (
         "Alder and Birch share the highest AP, 0.500 over 20 queries. "
-        "At 95 % confidence the best system is among these two, shaded: Alder and Birch."
+        "At 95 % confidence the best system is one of 2, shaded: Alder and Birch."
     ) in page
     assert re.search(r"1 1–2 Alder .* 1 1–2 Birch .* 3 Cedar", page)
     assert shaded(app) == 2
@@ -60,7 +60,7 @@ def test_systems_that_share_a_name_are_told_by_their_teams_unless_names_are_hidd
     field.refresh()
     page = seen(app, BOARD)
     assert "Sysone of Elm and sysone of Oak share the highest AP, 0.500 over 20 queries." in page
-    assert "among these two, shaded: Sysone of Elm and sysone of Oak." in page
+    assert "one of 2, shaded: Sysone of Elm and sysone of Oak." in page
     assert "(20 queries): Sysone of Elm and 1 other" in seen(app, "/")
     assert "Sysone of Elm" in seen(app, f"{BOARD}/queries")
     field.run("Sysone", {"AP": about(0.9)}, team="Elm", label="deep")
@@ -81,12 +81,26 @@ def test_a_first_that_can_be_told_apart_from_all_is_said_to_be_the_best(app: Fla
     assert shaded(app) == 1
 
 
+def test_many_that_may_be_the_best_are_counted_and_not_named(app: Flask, field: Field) -> None:
+    for number in range(5):
+        field.run(f"System {number}", {"AP": HALF[2 * number :] + HALF[: 2 * number]})
+    field.run("Behind", {"AP": about(-3.0)})
+    field.refresh()
+    assert "At 95 % confidence the best system is one of 5, shaded: System 0, System 1, System 2 and 2 others." in seen(
+        app, BOARD
+    )
+    assert shaded(app) == 5
+    others = f"{BOARD}?text=behind"
+    assert "the best system is one of 5, not on this page: System 0" in seen(app, others)
+    assert shaded(app, others) == 0
+
+
 def test_where_no_two_can_be_told_apart_the_board_says_so_and_shades_none(app: Flask, field: Field) -> None:
     for number in range(5):
         field.run(f"System {number}", {"AP": [1.0 if query == number else 0.5 for query in range(20)]})
     field.refresh()
     page = seen(app, BOARD)
-    assert "System 0, System 1 and 3 others share the highest AP, 0.525 over 20 queries." in page
+    assert "System 0, System 1, System 2 and 2 others share the highest AP, 0.525 over 20 queries." in page
     assert "At 95 % confidence each of these 5 systems may be the best." in page
     assert shaded(app) == 0
 
@@ -98,8 +112,8 @@ def test_who_is_significantly_better_than_every_baseline_is_counted(app: Flask, 
     field.run("Random", {"AP": about(0.1)}, kind=SystemKind.BASELINE)
     field.refresh()
     page = seen(app, BOARD)
-    says = "All 2 systems have a higher AP than the best baseline; "
-    assert says + "1 of them is significantly better than every baseline." in page
+    says = "Better than the best baseline in AP: 2 of 2 systems; significantly better than every baseline: 1."
+    assert says in page
     assert "Baselines are compared too, but push no rank." in page
 
 
@@ -112,10 +126,24 @@ def test_a_board_over_few_queries_says_why_it_claims_nothing(app: Flask, databas
     field.run("Birch", {"AP": about(0.5, queries)})
     field.refresh()
     page = seen(app, BOARD)
-    says = "One query says" if queries == 1 else "4 queries say"
-    assert f"{says} nothing of other queries: others may turn this order round." in page
+    assert "can't tell what others would: they may turn this order round." in page
     assert "How to read this" not in page
     assert shaded(app) == 0
+
+
+def test_a_board_over_one_query_claims_nothing_beyond_it(app: Flask, database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()], qrels="q1 0 d 1\n")
+    field.run("Alder", {"AP": [0.75]})
+    field.run("Birch", {"AP": [0.5]})
+    field.refresh()
+    page = seen(app, BOARD)
+    assert "Alder has the highest AP, 0.750 over 1 query; Birch is next with 0.500." in page
+    assert "1 query can't tell what others would: they may turn this order round." in page
+    assert "significant" not in page
+    assert drawn(app) == []
+    assert "Thin line" not in page
 
 
 def test_with_a_large_beta_a_board_says_why_it_claims_nothing_below_25_and_150_queries(
@@ -131,20 +159,30 @@ def test_with_a_large_beta_a_board_says_why_it_claims_nothing_below_25_and_150_q
             field.run(name, {"AQWV": own, "Pmiss": [1 - one for one in own], "Pfa": [0.0] * queries}, evaluation=slug)
     field.refresh()
     says = (
-        "Which systems may be the best is said from 150 queries on where one query can cost more than all others "
-        "together, as by this measure; there are "
+        "Which systems may be the best is said from 150 queries on, since one query can cost more than all others "
+        "together by this measure; there are "
     )
     page = seen(app, BOARD)
-    assert f"{says}20 here." in page
+    assert f"{says}20." in page
     assert (
         "No confidence intervals: fewer than 25 queries say next to nothing of how others vary where one can cost more "
         "than all others together." in page
     )
     page = seen(app, "/campaigns/news/2027")
-    assert f"{says}30 here." in page
+    assert f"{says}30." in page
     assert "With these 30 queries a difference of" in page
     assert "Thin line: 95 % confidence interval of AQWV" in page
     assert "Shaded" not in page
+
+
+def test_below_five_queries_a_board_says_why_it_has_no_intervals(app: Flask, database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation()  # four queries
+    field.run("Alder", {"AP": [0.75, 0.5, 0.25, 1.0]})
+    field.refresh()
+    assert drawn(app) == []
+    assert "No confidence intervals: fewer than 5 queries say next to nothing of how others vary." in seen(app, BOARD)
 
 
 def test_a_board_of_all_runs_counts_runs_and_names_which(app: Flask, field: Field) -> None:
@@ -154,8 +192,8 @@ def test_a_board_of_all_runs_counts_runs_and_names_which(app: Flask, field: Fiel
     field.refresh()
     page = seen(app, f"{BOARD}?show=all")
     assert "Alder (second) has the highest AP, 0.750 over 20 queries; Alder (first) is next with 0.500." in page
-    assert "Which of these runs may be the best has not been worked out." in page
-    assert "All 2 runs have a higher AP than the best baseline." in page
+    assert "Which runs may be the best has not been worked out." in page
+    assert "Better than the best baseline in AP: 2 of 2 runs." in page
 
 
 def test_by_a_measure_of_the_whole_run_it_says_why_nobody_can_be_told_apart(app: Flask, database: Database) -> None:
@@ -169,8 +207,8 @@ def test_by_a_measure_of_the_whole_run_it_says_why_nobody_can_be_told_apart(app:
     field.refresh()
     page = seen(app, BOARD)
     assert (
-        "Which systems may be the best can't be said by MQWV: rank sets compare query by query, and this measure is of "
-        "the whole run."
+        "Which systems may be the best can't be said by MQWV, a measure of the whole run: it has no values query by "
+        "query."
     ) in page
     assert "has not been worked out" not in page
 
@@ -183,17 +221,27 @@ def test_sentences_above_a_part_of_the_queries_stand_apart_and_claim_nothing_of_
     assert (
         "Alder has the highest AP, 0.900 over 20 queries; Birch is next with 0.100. "
         "Which systems may be the best is worked out over all queries only. "
-        "1 of 2 systems has a higher AP than the best baseline. "
+        "Better than the best baseline in AP: 1 of 2 systems. "
         "All figures are over the 20 queries with the tag law only"
     ) in seen(app, f"{BOARD}?tag=law")
 
 
 def test_intervals_are_drawn_on_one_scale_from_zero(app: Flask, field: Field) -> None:
-    """HALF's interval is .28 to .72 (see tests/boards/test_writes.py), the whole scale 0 to 1."""
+    """HALF's interval is .28 to .72 (see tests/services/test_boards.py), the whole scale 0 to 1."""
     field.run("Alder", {"AP": [1.0] * 20})  # equal values have none
     field.run("Birch", {"AP": HALF})
     field.refresh()
     assert drawn(app) == [("28.18", "71.82")]
+
+
+def test_before_the_worker_came_to_it_nothing_is_said_of_chance(app: Flask, field: Field) -> None:
+    field.run("Alder", {"AP": [0.9] * 20})
+    field.run("Birch", {"AP": [0.1] * 20})
+    page = seen(app, BOARD)
+    assert "Alder has the highest AP, 0.900 over 20 queries; Birch is next with 0.100." in page
+    assert "Which systems may be the best has not been worked out." in page
+    assert "seed" not in page
+    assert drawn(app) == []
 
 
 @pytest.mark.parametrize("asked", ["?show=all", "?tag=law"])
@@ -250,6 +298,33 @@ def test_over_how_many_queries_pairs_were_compared_is_not_told_while_details_are
     assert document["statistics"] == {
         "confidence": 0.95, "resamples": 10_000, "rank_resamples": None, "rank_queries": 20, "seed": 1,
     }  # fmt: skip
+
+
+def test_a_board_of_one_system_claims_nothing_of_the_best(app: Flask, field: Field) -> None:
+    field.run("Alder", {"AP": HALF}, intervals={"AP": (0.25, 0.75)})
+    field.refresh()
+    assert "At 95 %" not in seen(app, BOARD).split("Rank System")[0]
+    field.run("Birch", {"AP": HALF[::-1]}, intervals={"AP": (0.25, 0.75)})
+    field.refresh()
+    assert "Numbers under a rank: its rank set" in seen(app, BOARD)
+
+
+def test_how_to_read_a_board_leads_to_the_document_on_statistics(app: Flask, field: Field) -> None:
+    field.run("Alder", {"AP": HALF})
+    field.run("Birch", {"AP": HALF[::-1]})
+    field.refresh()
+    page = app.test_client().get(BOARD).text
+    assert "Such intervals are made to hold the value over all queries of this kind about 95 % of the time" in page
+    assert 'href="/docs/statistics.md"' in page
+    assert app.test_client().get("/docs/statistics.md").text.startswith("# Statistics")
+
+
+def test_a_board_over_a_tag_says_why_it_has_no_intervals(app: Flask, field: Field) -> None:
+    field.run("Alder", {"AP": HALF})
+    field.refresh()
+    says = "No confidence intervals: they are worked out over all queries only."
+    assert says in seen(app, f"{BOARD}?tag=law")
+    assert says not in seen(app, BOARD)
 
 
 def test_a_bar_says_its_interval_in_numbers_rounded_as_the_mean_is(app: Flask, field: Field) -> None:

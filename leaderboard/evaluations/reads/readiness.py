@@ -194,7 +194,7 @@ def _dates(session: Session, evaluation: Evaluation, now: dt.datetime) -> Points
     else:
         opens = f"Opens on {moment_in_words(evaluation.opens_at)}" if evaluation.opens_at else "Is open"
         if phase is Phase.OPEN:
-            opens = "It is a draft. Once it is none, it is open at once" if evaluation.draft else "Is open"
+            opens = "Opens as soon as you publish it" if evaluation.draft else "Is open"
         words = f"{opens}, closes on {moment_in_words(evaluation.closes_at)}."
     yield urgency, words, Mend.SETTINGS
     if phase in TAKES_RUNS and (revealed := once_revealed(session, evaluation)):
