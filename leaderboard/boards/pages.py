@@ -54,6 +54,7 @@ def board_file(campaign: str, evaluation: str) -> Table:
 
 
 def board_page(campaign: str, evaluation: str, **more: int | None) -> str:
+    """The board's page as HTML, of today or as it stood; more: what the read takes beside the address."""
     page = asked_board(campaign, evaluation, **more)
     finding, scale = board_finding(page), scale_of(page.whole.ends)
     return render_template("boards/board.html", page=page, finding=finding, scale=scale)

@@ -219,6 +219,7 @@ def _half_widths(
 
 
 def too_few(queries: int, least: int) -> str:
+    """Why there is no interval over so few queries, in words."""
     return f"an interval needs at least {least} queries; there are {queries}" if queries else NO_VALUE
 
 

@@ -491,6 +491,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "api.organised_queries": (Page(f"{ORGANISED_2026}/queries", ORGANISED),),
     "api.organised_judgments": (Page(f"{ORGANISED_2026}/judgments", ORGANISED),),
     "api.organised_evaluations": (Page(f"{API}/organise/campaigns/news/evaluations", ORGANISED),),
+    "api.list_organised_evaluations": (Page(f"{API}/organise/evaluations", TOKENS),),
     # Nothing stands in the store of this world.
     "api.export_campaign": (Page(f"{API}/organise/campaigns/news/export.tar.gz", (401, 404, 404, 503)),),
     "api.submission_form": (Page(f"{ORGANISED_2026}/form", ORGANISED),),
