@@ -158,7 +158,7 @@ def test_two_years_of_a_campaign(
     page.goto(f"{site.url}/organise/news/settings")
     choose(page, "Public: everybody")
     press(page, "Save settings")
-    expect(page.get_by_role("alert")).to_contain_text("With this, everybody can read of News 2025 at once: the board")
+    expect(page.get_by_role("alert")).to_contain_text("News 2025 opens to everybody, for good: the board")
     press(page, "Yes, save")
     visitor.goto(f"{site.url}/campaigns/news")
     expect(visitor.get_by_role("main")).to_contain_text("News 2026")

@@ -232,5 +232,5 @@ def test_the_page_of_a_check_lists_the_rules_for_files_as_the_form_does(world: W
         submission_forms.set_rules(session, CONSOLE, evaluation, most_documents=5, tag_pattern="[a-z]+")
     for page in ("check", "submit"):
         shown = participant.get(f"/campaigns/harbour/2025/{page}")
-        assert "A query&#39;s list has at most 5 documents." in shown
+        assert "Documents in a query&#39;s list: at most 5." in shown
         assert "The run tag of every line, in a format that has tags, has the form [a-z]+" in shown

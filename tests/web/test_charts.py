@@ -96,7 +96,7 @@ def heights_of(svg: str, names: Collection[str]) -> list[float]:
 def test_making_the_site_does_not_import_the_renderer(tmp_path: Path) -> None:
     """It starts threads, and hangs after a fork (gunicorn's) if it was used before."""
     program = (
-        "import sys; from leaderboard.config import Config; from leaderboard.web import create_app;"
+        "import sys; from leaderboard.config import Config; from leaderboard.web.app import create_app;"
         "create_app(Config(database_url='sqlite:///none.sqlite', store_url=sys.argv[1], secret_key='of this test'));"
         "sys.exit('vl_convert' in sys.modules)"
     )

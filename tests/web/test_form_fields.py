@@ -244,7 +244,7 @@ def test_the_rules_of_the_file_are_said_before_it_is_sent(asking: World, partici
         )
     page = participant.get(FORM)
     for rule in (
-        "A query&#39;s list has at most 1,000 documents.",
+        "Documents in a query&#39;s list: at most 1,000.",
         "Every query that you may see has a list.",
         "Every document id has the form d[0-9]+",
     ):

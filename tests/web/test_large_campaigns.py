@@ -79,8 +79,8 @@ def test_a_long_board_comes_in_pages_that_find_every_row(app: Flask, large: Data
     assert shaded is not None
     assert elsewhere is not None
     assert findings[0].replace(shaded[0], elsewhere[0]) == findings[2]  # it is of the whole board, but for what is seen
-    assert shaded[0].endswith("is among the 13 that are shaded.")
-    assert elsewhere[0].endswith("is among 13, none of which stands on this page.")
+    assert " is one of 13, shaded: " in shaded[0]
+    assert " is one of 13, not on this page: " in elsewhere[0]
     # A run's own page leads to the page of the board that it stands on.
     last = listed[2][-1]
     link = re.search(rf'href="([^"]*run={last})#run-{last}"', visitor.get(f"/submissions/{last}").text)
