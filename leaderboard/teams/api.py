@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from flask import url_for
 from sqlalchemy.orm import Session
 
 from leaderboard.access import require
@@ -175,7 +174,7 @@ def invite(team: str, body: Inviting) -> Invited:
     """Makes an invitation that lets one person into the team."""
     with writing() as session:
         token = writes.invite(session, actor(), _known(session, team), body.days)
-    return Invited(token, config().site_url + url_for("teams.invitation", token=token))
+    return Invited(token, f"{config().site_url}/join/{token}")
 
 
 @post(f"{TEAM}/invitations/<int:invitation>/revoke", Scope.MANAGE)

@@ -215,7 +215,7 @@ def test_two_years_of_a_campaign(
     expect(page.get_by_role("alert")).to_contain_text(
         "the board; results by query, which reveal judgments; the judgments"
     )
-    expect(page.get_by_role("alert")).to_contain_text("3 runs of News 2026 came after the new closing date")
+    expect(page.get_by_role("alert")).to_contain_text("News 2026 closes at once")
     assert_accessible(page)
     press(page, "Yes, save")
     visitor.goto(f"{site.url}/campaigns/news/2026")
