@@ -93,7 +93,7 @@ def many_runs(engine: str, shared: Path, count: int) -> ManyRuns:
         reading = here.run("score", *files, "--judgments", qrels, *setting)
         place = f"{CAMPAIGN}/{SENT}"
         sending = here.run(
-            "submit", place, *files, "--team", "team-alder", "--new-system", "Heron", "--yes", "--wait", 0
+            "submit", place, *files, "--team", "team-alder", "--new-system", "Heron", "--confirm", "--wait", 0
         )
         here.submit_each(ALONE, files)
         worker = here.run("worker", "--once")

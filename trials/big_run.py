@@ -56,7 +56,7 @@ def trial(engine: str, load: Load, expected: str) -> list[str]:
         query = set_up(here.site, here.folder, load)
         start = time.monotonic()
         here.site.command(
-            "submit", "--yes", "--wait", "0", EVALUATION, load.run, "--team", "team-alder", "--new-system", "Heron"
+            "submit", "--confirm", "--wait", "0", EVALUATION, load.run, "--team", "team-alder", "--new-system", "Heron"
         )
         received = time.monotonic()
         if here.not_scored(SCORED_SECONDS):
