@@ -199,7 +199,7 @@ class NewCampaign(CampaignSettings):
     )  # fmt: skip
 
 
-class Account(Inputs):
+class AccountName(Inputs):
     """An account by its name."""
 
     name: Name = setting(

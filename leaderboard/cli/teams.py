@@ -84,7 +84,11 @@ def add_member(team: str, user: str, role: Role) -> None:
 
 @click.command("list")
 def list_teams() -> None:
-    """List the teams with their members."""
+    """List the teams with their members.
+
+    \b
+    leaderboard team list
+    """
     with reading() as session:
         rows = [(team.slug, team.name, ", ".join(members) or "–") for team, members in listings.list_teams(session)]
     print_table(("team", "name", "members"), rows, "no team yet; make one: leaderboard team add")

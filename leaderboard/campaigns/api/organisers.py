@@ -4,7 +4,7 @@ from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import accounts as people
 from leaderboard.campaigns import writes as campaigns
-from leaderboard.campaigns.inputs import Account, LetIn, LetOut
+from leaderboard.campaigns.inputs import AccountName, LetIn, LetOut
 from leaderboard.campaigns.organise.organisers import account_named, team_named
 from leaderboard.campaigns.reads import settings
 from leaderboard.declared.commands import Command, Find
@@ -27,7 +27,7 @@ def list_organisers(campaign: str) -> settings.People:
 @post(f"{CAMPAIGN}/organisers", Scope.ORGANISE, command=Command(
     "campaign organiser add CAMPAIGN NAME", "{name} organises {campaign}", "harbour ada"
 ))  # fmt: skip
-def add_organiser(campaign: str, body: Account) -> settings.People:
+def add_organiser(campaign: str, body: AccountName) -> settings.People:
     """Lets an account organise the campaign: it may then do everything here that you may."""
     with writing() as session:
         found = campaign_here(session, campaign)
@@ -88,18 +88,18 @@ def list_founders() -> tuple[settings.Founder, ...]:
 
 
 @post("/organise/founders", Scope.ORGANISE)
-def add_founder(body: Account) -> tuple[settings.Founder, ...]:
+def add_founder(body: AccountName) -> tuple[settings.Founder, ...]:
     """Lets an account make campaigns, for admins."""
     return _founder(body, may_found=True)
 
 
 @post("/organise/founders/remove", Scope.ORGANISE)
-def remove_founder(body: Account) -> tuple[settings.Founder, ...]:
+def remove_founder(body: AccountName) -> tuple[settings.Founder, ...]:
     """Lets an account make campaigns no longer, for admins."""
     return _founder(body, may_found=False)
 
 
-def _founder(account: Account, *, may_found: bool) -> tuple[settings.Founder, ...]:
+def _founder(account: AccountName, *, may_found: bool) -> tuple[settings.Founder, ...]:
     read(settings.founders)  # whoever is no admin finds nothing here, accounts least of all
     with writing() as session:
         people.set_founder(session, actor(), account_named(session, account.name), may_found=may_found)

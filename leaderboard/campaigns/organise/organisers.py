@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from leaderboard.accounts.models import User
 from leaderboard.accounts.writes import accounts
 from leaderboard.campaigns import writes as campaigns
-from leaderboard.campaigns.inputs import Account, LetIn
+from leaderboard.campaigns.inputs import AccountName, LetIn
 from leaderboard.campaigns.reads import settings as reads
 from leaderboard.campaigns.reads.organised import organised_campaign
 from leaderboard.declared.inputs import checked
@@ -27,7 +27,7 @@ NOBODY = "there is no account of this name"
 NO_TEAM = "there is no team of this address; its members can tell it, or look the team up on a board or under /teams"
 
 
-AccountForm, TeamForm = declared(Account), declared(LetIn)
+AccountForm, TeamForm = declared(AccountName), declared(LetIn)
 
 
 def account_named(session: Session, name: str) -> User:
@@ -58,7 +58,7 @@ def add(campaign: str) -> ResponseReturnValue:
     form = AccountForm()
 
     def change(session: Session) -> tuple[str, str]:
-        user = account_named(session, checked(Account, form.sent()).name)
+        user = account_named(session, checked(AccountName, form.sent()).name)
         campaigns.add_organiser(session, actor(), organised_campaign(session, actor(), campaign), user)
         return f"{user.name} organises the campaign, too.", url_for("organise_people.show", campaign=campaign)
 
@@ -125,7 +125,7 @@ def founders() -> ResponseReturnValue:
     form = AccountForm()
 
     def change(session: Session) -> tuple[str, str]:
-        user = account_named(session, checked(Account, form.sent()).name)
+        user = account_named(session, checked(AccountName, form.sent()).name)
         may_found = request.form.get("revoke") != "yes"
         accounts.set_founder(session, actor(), user, may_found=may_found)
         return f"{user.name} may {'make' if may_found else 'no longer make'} campaigns.", request.path
