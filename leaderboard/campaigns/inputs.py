@@ -207,7 +207,7 @@ class AccountName(Inputs):
     )
 
 
-class LetIn(Inputs):
+class TeamAddress(Inputs):
     """A team by its part of the address."""
 
     team: Name = setting(

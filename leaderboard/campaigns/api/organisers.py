@@ -4,7 +4,7 @@ from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import accounts as people
 from leaderboard.campaigns import writes as campaigns
-from leaderboard.campaigns.inputs import AccountName, LetIn, LetOut
+from leaderboard.campaigns.inputs import AccountName, LetOut, TeamAddress
 from leaderboard.campaigns.organise.organisers import account_named, team_named
 from leaderboard.campaigns.reads import settings
 from leaderboard.declared.commands import Command, Find
@@ -56,7 +56,7 @@ def remove_organiser(campaign: str, member: int) -> settings.Organiser:
 @post(f"{CAMPAIGN}/teams-let-in", Scope.ORGANISE, command=Command(
     "campaign team add CAMPAIGN TEAM", "{team} is let into {campaign}", "harbour north-shore"
 ))  # fmt: skip
-def let_team_in(campaign: str, body: LetIn) -> settings.People:
+def let_team_in(campaign: str, body: TeamAddress) -> settings.People:
     """Lets a team's members know of a private campaign."""
     read(settings.people, campaign)  # who organises nothing here finds nothing, and counts nothing
     with counting() as session:

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from leaderboard.accounts.models import User
 from leaderboard.accounts.writes import accounts
 from leaderboard.campaigns import writes as campaigns
-from leaderboard.campaigns.inputs import AccountName, LetIn
+from leaderboard.campaigns.inputs import AccountName, TeamAddress
 from leaderboard.campaigns.reads import settings as reads
 from leaderboard.campaigns.reads.organised import organised_campaign
 from leaderboard.declared.inputs import checked
@@ -27,7 +27,7 @@ NOBODY = "there is no account of this name"
 NO_TEAM = "there is no team of this address; its members can tell it, or look the team up on a board or under /teams"
 
 
-AccountForm, TeamForm = declared(AccountName), declared(LetIn)
+AccountForm, TeamForm = declared(AccountName), declared(TeamAddress)
 
 
 def account_named(session: Session, name: str) -> User:
@@ -93,7 +93,7 @@ def remove(campaign: str, member: int) -> ResponseReturnValue:
 def let_in(campaign: str) -> ResponseReturnValue:
     form = TeamForm()
     try:
-        slug = checked(LetIn, form.sent()).team
+        slug = checked(TeamAddress, form.sent()).team
         with counting() as session:
             team = team_named(session, slug)
             campaigns.let_team_in(session, actor(), organised_campaign(session, actor(), campaign), team)

@@ -48,7 +48,10 @@ def document() -> dict[str, Any]:
         [(endpoint.body, "validation") for endpoint in ENDPOINTS if _is_declared(endpoint.body)],
         ref_template="#/components/schemas/{model}",
     )
-    components |= more.get("$defs", {})
+    bodies = more.get("$defs", {})
+    if twice := [name for name in bodies.keys() & components.keys() if "enum" not in bodies[name]]:
+        raise TypeError(f"an answer and a body are both called {', '.join(sorted(twice))}: rename one")
+    components |= bodies
     for endpoint in ENDPOINTS:
         if endpoint.form is not None and (further := getattr(endpoint.form, "further", None)):
             components[endpoint.form.__name__]["patternProperties"] = dict(further)
