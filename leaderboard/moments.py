@@ -1,6 +1,12 @@
-"""Moments and days in words, always in UTC."""
+"""Moments and days in words, always in UTC.
+
+Time zones that organisers think in: those of the tz database by their names, and AoE, anywhere on Earth.
+"""
 
 import datetime as dt
+from collections.abc import Mapping
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
 
 
 def day_in_words(moment: dt.datetime) -> str:
@@ -23,3 +29,71 @@ def _in_utc(moment: dt.datetime) -> dt.datetime:
     if moment.tzinfo is None:
         raise ValueError(f"a moment needs its time zone: {moment!r}")
     return moment.astimezone(dt.UTC)
+
+
+UTC = "UTC"
+AOE = "AoE"  # a day is over when it is over everywhere: twelve hours behind UTC
+
+
+@cache
+def zone_names() -> tuple[str, ...]:
+    """UTC and AoE, then all others in their order."""
+    found = available_timezones() - {UTC, "localtime", "posixrules", "Factory"}
+    return (UTC, AOE, *sorted(name for name in found if not name.startswith(("posix/", "right/"))))
+
+
+def zone_problem(zone: str) -> str | None:
+    """What is wrong with the name of a time zone; None where it is one."""
+    return None if zone in zone_names() else "give UTC, AoE (anywhere on Earth) or a zone such as Europe/Berlin"
+
+
+def moments_of(
+    local: Mapping[str, dt.datetime | None], zone: str
+) -> tuple[dict[str, dt.datetime | None], dict[str, list[str]]]:
+    """Dates by clocks of a zone as moments in UTC, and what is wrong with them, both by their names."""
+    if problem := zone_problem(zone):
+        return {}, {"time_zone": [problem]}
+    moments: dict[str, dt.datetime | None] = {}
+    problems: dict[str, list[str]] = {}
+    for name, shown in local.items():
+        try:
+            moments[name] = None if shown is None else from_local(shown, zone)
+        except (ValueError, OverflowError) as error:
+            problems[name] = [str(error) if isinstance(error, ValueError) else "give a date of our times"]
+    return moments, problems
+
+
+def from_local(local: dt.datetime, zone: str) -> dt.datetime:
+    """The moment, in UTC, at which clocks of the zone show `local`.
+
+    Raises ValueError where they never do, because they are put forward past it, and where they do twice, because they
+    are put back: nobody could tell which of the two is meant.
+    """
+    moment, again = (local.replace(tzinfo=_zone(zone), fold=fold).astimezone(dt.UTC) for fold in (0, 1))
+    if to_local(moment, zone) != local:
+        raise ValueError(f"clocks in {zone} never show {local:%H:%M} on that day: they are put forward past it")
+    if again != moment:
+        raise ValueError(
+            f"clocks in {zone} show {local:%H:%M} twice on that day, when they are put back: give another time, or the "
+            "dates in UTC"
+        )
+    return moment
+
+
+def to_local(moment: dt.datetime, zone: str) -> dt.datetime:
+    """What clocks of the zone show at a moment; without a zone of its own."""
+    return moment.astimezone(_zone(zone)).replace(tzinfo=None, fold=0)
+
+
+def a_year_later(moment: dt.datetime, zone: str) -> dt.datetime:
+    """The same day and time of the next year by clocks of the zone; of 29 February the 28th.
+
+    A time that is left out that day, because clocks are put forward, is an hour later.
+    """
+    local = to_local(moment, zone)
+    day = 28 if (local.month, local.day) == (2, 29) else local.day
+    return local.replace(year=local.year + 1, day=day, tzinfo=_zone(zone)).astimezone(dt.UTC)
+
+
+def _zone(name: str) -> dt.tzinfo:
+    return dt.timezone(dt.timedelta(hours=-12)) if name == AOE else ZoneInfo(name)

@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from leaderboard.time_zones import a_year_later, from_local, names, to_local
+from leaderboard.moments import a_year_later, from_local, to_local, zone_names
 
 
 def at(text: str) -> dt.datetime:
@@ -47,5 +47,5 @@ def test_a_year_later_is_the_same_time_by_the_clocks_of_the_zone() -> None:
 
 
 def test_utc_and_aoe_come_first_and_the_tz_database_is_there() -> None:
-    assert names()[:2] == ("UTC", "AoE")
-    assert {"Europe/Berlin", "Asia/Tokyo", "America/Los_Angeles"} <= set(names())
+    assert zone_names()[:2] == ("UTC", "AoE")
+    assert {"Europe/Berlin", "Asia/Tokyo", "America/Los_Angeles"} <= set(zone_names())

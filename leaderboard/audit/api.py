@@ -6,9 +6,9 @@ from msgspec import Meta
 
 from leaderboard.accounts.rules import Scope
 from leaderboard.audit import reads
-from leaderboard.web.api.endpoints import get
-from leaderboard.web.api.organising import CAMPAIGN
 from leaderboard.web.context import MOST_PAGES, read
+from leaderboard.web.endpoints import get
+from leaderboard.web.organise import CAMPAIGN
 
 
 @get(f"{CAMPAIGN}/trail", Scope.ORGANISE)

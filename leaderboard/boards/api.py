@@ -22,8 +22,8 @@ from leaderboard.submissions.reads import form as submitting
 from leaderboard.submissions.reads import status as submissions
 from leaderboard.teams.reads import system as systems
 from leaderboard.teams.reads import team as teams
-from leaderboard.web.api.endpoints import get
 from leaderboard.web.context import read, store
+from leaderboard.web.endpoints import get
 
 EVALUATION = "/campaigns/<campaign>/evaluations/<evaluation>"
 

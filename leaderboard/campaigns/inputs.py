@@ -20,11 +20,11 @@ from leaderboard.declared.inputs import (
     setting,
     text_of,
 )
-from leaderboard.declared.texts import text_problem, web_address_problem
 from leaderboard.errors import InvalidFields, UnknownMeasure
 from leaderboard.evaluations.rules.scoring_settings import NoRelevant, lacks
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.submissions.rules.selection import RunChoice
+from leaderboard.texts import text_problem, web_address_problem
 
 LONGEST_TITLE = 120  # characters
 LONGEST_GUIDELINES = 50_000

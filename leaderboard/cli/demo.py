@@ -21,8 +21,7 @@ import click
 from leaderboard import demo as seeding
 from leaderboard import migrate
 from leaderboard.accounts.models import User
-from leaderboard.cli.address import address_of, listen
-from leaderboard.cli.options import Whole
+from leaderboard.cli.options import Whole, address_of, listen
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, Conflict, InvalidFields, OtherBuild, Unavailable

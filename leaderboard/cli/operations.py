@@ -33,9 +33,8 @@ from leaderboard.config import Config
 from leaderboard.declared.commands import Command, Find, Lines, Table
 from leaderboard.declared.inputs import Inputs, checked, is_required, kinds_of, shown_of
 from leaderboard.errors import BadInput, InvalidFields, NotFound, Unconfirmed
-from leaderboard.web.api.endpoints import ENDPOINTS, Endpoint
-from leaderboard.web.app import create_console
 from leaderboard.web.context import CONSOLE_KEY
+from leaderboard.web.endpoints import ENDPOINTS, Endpoint, create_console
 
 TOKEN = "LEADERBOARD_TOKEN"  # noqa: S105  # the name of a variable
 PART = re.compile(r"<(?:\w+:)?(\w+)>")

@@ -9,9 +9,8 @@ from typing import Any
 import click
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  # gunicorn has no types
 
-from leaderboard.cli.address import address_of, listen
 from leaderboard.cli.database import require_up_to_date
-from leaderboard.cli.options import ANY_WHOLE, UNTIL_STDIN_CLOSES, Whole
+from leaderboard.cli.options import ANY_WHOLE, UNTIL_STDIN_CLOSES, Whole, address_of, listen
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.web.app import create_app

@@ -21,9 +21,9 @@ from pydantic import model_validator as _model_validator
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined, PydanticUndefinedType
 
-from leaderboard.declared.texts import text_problem
 from leaderboard.errors import BadInput, InvalidFields
 from leaderboard.numbers import read_ratio, read_whole
+from leaderboard.texts import text_problem
 
 LONGEST_LINE = 120  # characters
 # What the tables hold, with room for the grace and for any time zone.

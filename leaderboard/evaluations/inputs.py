@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import ValidationInfo, field_validator
 
-from leaderboard import metrics, time_zones
+from leaderboard import metrics
+from leaderboard import moments as time_zones
 from leaderboard.declared.inputs import (
     GREATEST,
     Confirm,

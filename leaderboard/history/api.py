@@ -4,8 +4,8 @@ from leaderboard.boards.api import EVALUATION, asked_board
 from leaderboard.boards.reads import board as boards
 from leaderboard.history.reads import boards as stood
 from leaderboard.history.reads import differences as moved
-from leaderboard.web.api.endpoints import get
 from leaderboard.web.context import read
+from leaderboard.web.endpoints import get
 
 
 @get(f"{EVALUATION}/boards")

@@ -9,8 +9,8 @@ from leaderboard.boards.pages import board_page, board_table
 from leaderboard.history.reads import boards as stood
 from leaderboard.history.reads import differences as moved
 from leaderboard.history.reads.differences import MovedPage, MovedSystem, SourceRow, SourcesPage
-from leaderboard.web.api.answers import plain
 from leaderboard.web.context import page_number, read
+from leaderboard.web.endpoints import plain
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, table
 
 blueprint = Blueprint("stood", __name__, url_prefix="/campaigns/<campaign>/<evaluation>")

@@ -8,25 +8,60 @@ has no value. Whatever is drawn at random starts from a seed that stands in the 
 `reason` says why. scipy.stats is imported only when two systems are compared (docs/decisions/0007-scipy.md).
 """
 
-from leaderboard.statistics.board import BoardStatistics, SystemStatistics, board_statistics
+from leaderboard.statistics.board import (
+    BoardStatistics,
+    RankSet,
+    RankSets,
+    SystemStatistics,
+    board_statistics,
+    rank_sets,
+)
 from leaderboard.statistics.comparison import (
+    POWER,
     Comparison,
     ComparisonTable,
     CorrectedTest,
+    Detectable,
+    SwapRate,
     benjamini_hochberg,
     compare,
+    detectable,
+    detectable_by_pairs,
     holm,
+    power,
+    queries_needed,
+    swap_rates,
 )
-from leaderboard.statistics.contributions import common, contributions
-from leaderboard.statistics.defaults import CONFIDENCE, LEAST_QUERIES, RESAMPLES, SEED, affordable_resamples
 from leaderboard.statistics.fragility import Fragility, fragility
-from leaderboard.statistics.intervals import NO_LIMITS, Interval, difference_interval, intervals
-from leaderboard.statistics.least import LEAST, Least, least_queries
+from leaderboard.statistics.intervals import (
+    NO_LIMITS,
+    Interval,
+    ThresholdIntervals,
+    difference_interval,
+    intervals,
+    threshold_intervals,
+)
 from leaderboard.statistics.linked_years import Change, Effect, LinkedPart, change, linked_parts
-from leaderboard.statistics.paired import Effects, PairedTest, effect_sizes, paired_t, randomisation_test, wilcoxon
-from leaderboard.statistics.power import POWER, Detectable, detectable, detectable_by_pairs, power, queries_needed
-from leaderboard.statistics.rank_sets import RankSet, RankSets, rank_sets
+from leaderboard.statistics.paired import (
+    Effects,
+    PairedTest,
+    Tukey,
+    effect_sizes,
+    paired_t,
+    randomisation_test,
+    tukey_hsd,
+    wilcoxon,
+)
 from leaderboard.statistics.ranks import competition_ranks, is_ahead
-from leaderboard.statistics.swaps import SwapRate, swap_rates
-from leaderboard.statistics.thresholds import ThresholdIntervals, threshold_intervals
-from leaderboard.statistics.tukey import Tukey, tukey_hsd
+from leaderboard.statistics.samples import (
+    CONFIDENCE,
+    LEAST,
+    LEAST_QUERIES,
+    RESAMPLES,
+    SEED,
+    Least,
+    affordable_resamples,
+    common,
+    contributions,
+    least_queries,
+)

@@ -1,5 +1,47 @@
-"""What a board says beyond means, for one measure: intervals, rank sets, and which systems may be the best."""
+"""Rank sets: which ranks each system of a board may have, all sets right at once with the board's confidence.
 
+Every pair of systems is compared by t = the mean of its paired differences over their standard error. How large the
+largest t of a board gets by chance is found by drawing the queries again: in each resample a pair's t is how far its
+mean difference has moved, over the standard error in that same resample (studentised, so that a pair which varies a lot
+takes nothing from the others). Pairs above the 95 % quantile of the largest are told apart. Then the quantile is found
+again over the pairs that are left, until no further pair is told apart (stepping down). The chance of even one false
+finding on the board is then about .05, however many pairs it has: what the simulations gave is in docs/statistics.md.
+
+A system's rank set is [1 + how many are significantly better, S − how many are significantly worse]; the best system is
+among those whose set holds 1.
+
+A resample that lacks the few queries on which the differences of a pair mostly vary has hardly a standard error for
+that pair, and its t there is very large. Four rules keep such pairs from taking away what can be said of others, as one
+odd submission would otherwise do:
+
+* Every pair is held against its own tail (a balanced bootstrap, Beran 1988). The t that one resample in 200 exceeds
+  would be Student's for normal differences; where a pair's is more than 1.25 times as large (more where there are
+  very many pairs, twice with 140 systems), all its t are divided by what it is too large by, in the resamples and as
+  observed. So two systems that differ a little everywhere and a lot on one query need a larger t to be told apart, and
+  others hardly do. (Without that quarter, tails that a sample shows too little of made false findings more often than
+  promised: docs/statistics.md.)
+
+* Systems that differ on fewer than 6 queries have no part in the resampling: even if all of 5 differences are in one
+  direction, chance does that once in 16 times. Nor has a pair whose difference is one and the same on nearly all
+  queries, so that more than one resample in 200 holds none of the others.
+* What such a pair still tells, where the measure has limits, an exact test says before: no difference lies beyond the
+  width of the limits, so a mean of 0 makes a product of factors 1 + λ · difference / width large with a known
+  probability only. A tenth of the significance level is spent on it, Bonferroni-corrected over all pairs. It finds that
+  a run which returned nothing is worse than one that is nearly always right.
+* A pair that differs on k of n queries has t <= √((n − 1) k / (n − k)), whatever the differences are. A pair that could
+  not exceed the critical value anyway has no part in it (Tarone).
+
+Sources: J. P. Romano and M. Wolf, Stepwise Multiple Testing as Formalized Data Snooping, Econometrica 73, 2005; M.
+Mogstad, J. P. Romano, A. M. Shaikh and D. Wilhelm, Inference for Ranks, Review of Economic Studies 91, 2024; R. E.
+Tarone, A Modified Bonferroni Method for Discrete Data, Biometrics 46, 1990; P. Hall, The Bootstrap and Edgeworth
+Expansion, Springer 1992 (studentising); R. Beran, Balanced Simultaneous Confidence Sets, Journal of the American
+Statistical Association 83, 1988; I. Waudby-Smith and A. Ramdas, Estimating Means of Bounded Random Variables by
+Betting, Journal of the Royal Statistical Society B 86, 2024 (the exact test).
+
+What a board says beyond means, for one measure: intervals, rank sets, and which systems may be the best.
+"""
+
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -7,11 +49,159 @@ import numpy as np
 
 from leaderboard.metrics.aggregation import MEAN, VALUE_OF_MEANS, Aggregation, Columns
 from leaderboard.metrics.measure import Direction
-from leaderboard.statistics.contributions import contributions, has_value
-from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED
+from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.statistics.intervals import NO_LIMITS, Interval, intervals
-from leaderboard.statistics.least import LEAST, Least
-from leaderboard.statistics.rank_sets import RankSet, RankSets, rank_sets
+from leaderboard.statistics.ranks import competition_ranks, draws_that_fit, pairs_of, step_down
+from leaderboard.statistics.samples import (
+    CONFIDENCE,
+    LEAST,
+    LEAST_QUERIES,
+    RESAMPLES,
+    SEED,
+    Least,
+    check_resamples,
+    contributions,
+    has_value,
+    significance,
+)
+
+FEWEST_DIFFERENCES = 6
+WITHOUT_SPREAD = 0.005  # of the resamples at most, for a pair that has part
+FOR_EXACT_TEST = 0.1  # of the significance level
+
+
+@dataclass(frozen=True, slots=True)
+class RankSet:
+    """The ranks that one system may have, at the board's confidence.
+
+    rank       on the board, 1 is best, ties share it; None for a system that the board does not rank, or without a mean
+    low, high  the best and the worst rank of the set, which holds the rank itself: among the ranked systems, and for
+               one that is not ranked the places that it would take among them. None without a mean
+    """
+
+    rank: int | None
+    low: int | None
+    high: int | None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RankSets:
+    """What can be said of S systems at once.
+
+    sets        of each system, in their order; empty where nothing can be said, and `reason` says why
+    better      bool[S, S]: better[i, j] where i is significantly better than j
+    best        places of the ranked systems whose set holds rank 1, best first; empty where nothing can be said
+    critical    what t had to exceed in the last step (t of a pair with a heavy tail over how heavy it is); 0 where no
+                pair was left to compare
+    steps       how often the critical value was found
+    queries     on which at least two systems have a value
+    resamples, seed  as drawn; fewer than asked for on a very large board
+    """
+
+    sets: tuple[RankSet, ...]
+    better: Bools
+    best: tuple[int, ...]
+    critical: float
+    steps: int
+    queries: int
+    confidence: float
+    resamples: int
+    seed: int
+    reason: str | None = None
+
+
+def rank_sets(
+    values: Floats,
+    direction: Direction,
+    *,
+    means: Floats | None = None,
+    ranked: Bools | None = None,
+    width: float = math.inf,
+    least: int = LEAST_QUERIES,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> RankSets:
+    """The rank set of every system, all of them right at once with probability CONFIDENCE.
+
+    values: float64[Q, S], what each query adds to each system's mean (`contributions`), NaN where a query has none. A
+    pair is compared on the queries where both have a value, so a gap of one system takes nothing from others. means:
+    float64[S], what the board ranks by, NaN where undefined; the means of `values` unless given. ranked: bool[S], False
+    for baselines: these are compared like all others, but rank sets count ranked systems only, so that no baseline
+    pushes a rank. width: the largest difference that two values can have. least: how many queries there must be
+    (`least_queries`). direction: "higher" or "lower".
+
+    The draws of the queries depend on `seed` and the number of queries on which at least two systems have a value, not
+    on the systems; the order of the systems has no say. Equal systems never differ, and neither do two that differ by
+    the same amount on every query, unless that amount is large against the width. Raises BadInput for resamples below
+    1, ValueError for the direction "none".
+
+    >>> import numpy as np
+    >>> easy = np.linspace(0.0, 0.5, 20)
+    >>> noise = np.tile([0.0, 0.02, 0.01, 0.03], 5)
+    >>> found = rank_sets(np.stack([easy + noise, easy + 0.4, easy + noise[::-1]], axis=1), "higher", resamples=999)
+    >>> [(each.rank, each.low, each.high) for each in found.sets], found.best
+    ([(2, 2, 3), (1, 1, 1), (2, 2, 3)], (1,))
+    """
+    check_resamples(resamples)
+    alpha = significance(CONFIDENCE)
+    systems = values.shape[1]
+    ranked = np.ones(systems, dtype=bool) if ranked is None else ranked
+    means = _means(values) if means is None else means
+    places = _places(means, ranked, direction)
+    values = values[np.count_nonzero(~np.isnan(values), axis=1) >= 2]
+    queries = len(values)
+    better = np.zeros((systems, systems), dtype=bool)
+    if queries < least and np.count_nonzero(~np.isnan(means)) > 1:
+        reason = f"{queries} queries are too few: ranks of other queries like these are said from {least} on"
+        return RankSets((), better, (), 0.0, 0, queries, CONFIDENCE, 0, seed, reason)
+    pairs = pairs_of(values, width)
+    spent = FOR_EXACT_TEST * alpha if math.isfinite(width) else 0.0
+    apart = pairs.exact * spent >= max(1, len(pairs.first))
+    without_spread = (1.0 - pairs.varied / pairs.common) ** pairs.common
+    has_part = (pairs.differing >= FEWEST_DIFFERENCES) & (without_spread <= WITHOUT_SPREAD) & (pairs.error > 0)
+    resampled = pairs.kept(has_part & ~apart)
+    drawn = draws_that_fit(len(resampled.first), queries, resamples)
+    sure, critical, steps = step_down(resampled, drawn, seed, alpha - spent)
+    for apart_pairs in (pairs.kept(apart), resampled.kept(sure)):
+        wins = apart_pairs.difference > 0 if direction == "higher" else apart_pairs.difference < 0
+        first, second = apart_pairs.first, apart_pairs.second
+        better[np.where(wins, first, second), np.where(wins, second, first)] = True
+    sets = _sets(places, means, better)
+    order = np.argsort(np.where(places > 0, places, systems + 1), kind="stable")
+    best = tuple(int(system) for system in order if sets[system].rank is not None and sets[system].low == 1)
+    return RankSets(sets, better, best, critical, steps, queries, CONFIDENCE, drawn, seed)
+
+
+def _means(values: Floats) -> Floats:
+    """The mean of each column; NaN without any value."""
+    defined = ~np.isnan(values)
+    counts = defined.sum(axis=0)
+    sums = np.where(defined, values, 0.0).sum(axis=0)
+    means: Floats = np.divide(sums, counts, out=np.full(values.shape[1], np.nan), where=counts > 0)
+    return means
+
+
+def _places(means: Floats, ranked: Bools, direction: Direction) -> Ints:
+    """int64[S]: each one's rank among the ranked systems that have a mean, 0 for all others."""
+    places = np.zeros(len(means), dtype=np.int64)
+    counts = ranked & ~np.isnan(means)
+    places[counts] = competition_ranks(means[counts], direction)
+    return places
+
+
+def _sets(places: Ints, means: Floats, better: Bools) -> tuple[RankSet, ...]:
+    counts = places > 0
+    sets = []
+    for system, own in enumerate(places):
+        if np.isnan(means[system]):
+            sets.append(RankSet(None, None, None))
+            continue
+        rank = int(own) if own else None
+        low = 1 + int(np.count_nonzero(better[counts, system]))
+        high = int(np.count_nonzero(counts)) + (not own) - int(np.count_nonzero(better[system, counts]))
+        # Pairs are compared on their common queries: with gaps, a system may be better there and have the lower mean.
+        sets.append(RankSet(rank, min(low, rank or low), max(high, rank or high)))
+    return tuple(sets)
 
 
 @dataclass(frozen=True, slots=True)

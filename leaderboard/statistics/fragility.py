@@ -28,8 +28,8 @@ from leaderboard.metrics.aggregation import (
 )
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.segments import Bools, Floats, Ints
-from leaderboard.statistics.contributions import has_value
 from leaderboard.statistics.ranks import competition_ranks
+from leaderboard.statistics.samples import has_value
 
 SPLITS = 20_000  # of the number removed between kinds of queries, tried for one board, about two seconds
 LOOKED_AT = 4_000_000  # queries, in all of these: of a set of thousands fewer splits are tried

@@ -32,7 +32,7 @@ import numpy as np
 
 from leaderboard.errors import BadInput
 from leaderboard.metrics.segments import Floats
-from leaderboard.statistics.defaults import (
+from leaderboard.statistics.samples import (
     CELLS,
     CONFIDENCE,
     LEAST_QUERIES,

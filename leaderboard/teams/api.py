@@ -33,11 +33,9 @@ from leaderboard.teams.reads.find import find_account, find_invitation_of, find_
 from leaderboard.teams.writes import systems
 from leaderboard.teams.writes import teams as writes
 from leaderboard.teams.writes.merge import merge_teams
-from leaderboard.web.api.bearer import look_again, require_scope
-from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.organising import CAMPAIGN
-from leaderboard.web.confirm import require_confirmed
 from leaderboard.web.context import actor, config, now, read, reading, writing
+from leaderboard.web.endpoints import get, look_again, post, require_scope
+from leaderboard.web.organise import CAMPAIGN, require_confirmed
 
 TEAM = "/teams/<team>"
 SYSTEMS = f"{TEAM}/systems"

@@ -5,9 +5,9 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from leaderboard.declared.inputs import ADDRESS, Confirm, Inputs, Shown, Whole, changes_of, setting, text_of
-from leaderboard.declared.texts import web_address_problem
 from leaderboard.submissions.rules.selection import SystemKind
 from leaderboard.teams.rules import Role
+from leaderboard.texts import web_address_problem
 
 LONGEST_DESCRIPTION = 2000  # characters, of a team; of a system twice as many
 KINDS = {

@@ -13,10 +13,9 @@ from leaderboard.teams.pages import naming
 from leaderboard.teams.reads import organised as reads
 from leaderboard.teams.writes import systems, teams
 from leaderboard.teams.writes.merge import merge_teams
-from leaderboard.web.confirm import require_confirmed
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.forms import Declared, declared, filled, form_page, saved
-from leaderboard.web.organise import organised
+from leaderboard.web.organise import organised, require_confirmed
 
 blueprint = Blueprint("organise_teams", __name__, url_prefix="/organise/<campaign>/teams")
 of_systems = Blueprint("organise_systems", __name__, url_prefix="/organise/<campaign>/systems")

@@ -11,9 +11,9 @@ from leaderboard.store import Received
 from leaderboard.transfer import archives
 from leaderboard.transfer.importing import Imported
 from leaderboard.web import uploads
-from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.organising import CAMPAIGN
-from leaderboard.web.request_limits import require_text
+from leaderboard.web.endpoints import get, post
+from leaderboard.web.organise import CAMPAIGN
+from leaderboard.web.security import require_text
 
 
 class ArchiveForm(msgspec.Struct):

@@ -27,7 +27,7 @@ from leaderboard.transfer.tree import Tree, open_tree
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, config, database, reading, store
 from leaderboard.web.exports import file_name
-from leaderboard.web.organised_files import GONE, limits
+from leaderboard.web.organise import GONE, limits
 
 MOST_RUNS = 500  # of one archive: somebody waits. The command takes any number
 MOST_UNPACKED = 1 << 30  # bytes of an archive's files, unpacked

@@ -1,20 +1,155 @@
-"""The site: `create_app` puts it together from modules with one blueprint each.
-
-What only the whole site needs is imported there: a command asks single endpoints, and would wait for all of it.
-"""
+"""The site: `create_app` puts it together from modules with blueprints, and links are made from the page at hand."""
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from flask import Flask
+from flask import Blueprint, Flask, request, url_for
+from flask_bootstrap import Bootstrap5
+from jinja2 import StrictUndefined
+from werkzeug.middleware.proxy_fix import ProxyFix
+from werkzeug.routing import IntegerConverter, Map
 
 from leaderboard import __version__
+from leaderboard.accounts.pages import account, identities, providers
+from leaderboard.accounts.pages import login as auth
+from leaderboard.audit import organise as organise_trail
 from leaderboard.audit import writes as events
+from leaderboard.boards import pages as boards
+from leaderboard.campaigns import pages as campaigns
+from leaderboard.campaigns.organise import campaigns as organised_campaigns
+from leaderboard.campaigns.organise import organisers as organised_people
+from leaderboard.campaigns.organise import rooms
 from leaderboard.config import Config, folder
 from leaderboard.db import Database
 from leaderboard.errors import BadInput
-from leaderboard.store import Caps, RunStore
+from leaderboard.evaluations.organise import evaluations as organised_evaluations
+from leaderboard.evaluations.organise import form_fields as organised_forms
+from leaderboard.evaluations.rules.form_fields import in_words
+from leaderboard.history import pages as stood
+from leaderboard.judgments import pages as judgments
+from leaderboard.judgments.organise import judgments as organised_judgments
+from leaderboard.judgments.organise import queries as organised_queries
+from leaderboard.progress import pages as progress
+from leaderboard.results.pages import compare as comparing
+from leaderboard.results.pages import queries, ranked_lists
+from leaderboard.submissions import organise as organise_submissions
+from leaderboard.submissions.pages import checks as run_checks
+from leaderboard.submissions.pages import submissions, submit
+from leaderboard.teams import organise as organise_teams
+from leaderboard.teams import pages as teams
+from leaderboard.transfer import organise as organised_importing
+from leaderboard.web import (
+    compression,
+    errors,
+    formatting,
+    markdown,
+    measures,
+    openapi,
+    page_cache,
+    pages,
+    security,
+    sentences,
+    sessions,
+)
+from leaderboard.web.context import equip
+from leaderboard.web.exports import FORMATS
+from leaderboard.web.organise import sections
+from leaderboard.web.security import FORM_BYTES
+
+MODULES = (
+    campaigns,
+    progress,
+    boards,
+    stood,
+    queries,
+    comparing,
+    judgments,
+    submit,
+    run_checks,
+    submissions,
+    ranked_lists,
+    teams,
+    measures,
+    pages,
+    auth,
+    account,
+    identities,
+    organised_campaigns,
+    organised_people,
+    organised_importing,
+    organised_evaluations,
+    rooms,
+    organised_queries,
+    organised_judgments,
+    organise_submissions,
+    organise_teams,
+    organise_trail,
+    organised_forms,
+)
+
+
+def register(app: Flask) -> None:
+    app.url_map.converters["int"] = RowNumber  # before the blueprints, whose addresses use it
+    for module in MODULES:
+        for blueprint in vars(module).values():
+            if isinstance(blueprint, Blueprint):
+                app.register_blueprint(blueprint)
+    openapi.init_app(app)
+    app.jinja_env.globals.update(
+        here=here, download=download, export_formats=FORMATS, pairs=zip, in_words=in_words, organise_sections=sections
+    )
+
+
+GREATEST = 2**31 - 1  # what a row's number may be on both engines: PostgreSQL refuses a greater one as out of range
+
+# What a page may be asked for. Anything else in an address stays out of the links that are made from it: some names
+# mean something to the function that makes them.
+ARGUMENTS = (
+    "measure",
+    "tag",
+    "show",
+    "sort",
+    "answer",
+    "condition",
+    "page",
+    "state",
+    "team",
+    "kind",
+    "late",
+    "text",
+    "subject",
+    "number",
+    "person",
+    "since",
+    "until",
+)
+
+
+class RowNumber(IntegerConverter):
+    """A row's number in an address, in the digits of ASCII. A greater one than a row can have is not found."""
+
+    regex = "[0-9]+"
+
+    def __init__(self, addresses: Map) -> None:
+        super().__init__(addresses, max=GREATEST)
+
+
+def here(**changes: str | None) -> str:
+    """This page with some of its arguments, or parts of its path, changed; None or "" leaves one out."""
+    return _address(str(request.endpoint), changes)
+
+
+def download(ending: str) -> str:
+    """This page's table as a file with this ending, under the same arguments."""
+    return _address(f"{request.endpoint}_file", {"ending": ending})
+
+
+def _address(endpoint: str, changes: dict[str, str | None]) -> str:
+    given = {name: value for name, value in request.args.items() if name in ARGUMENTS}
+    wanted = {**given, **(request.view_args or {}), **changes}
+    return url_for(endpoint, **{name: value for name, value in wanted.items() if value})
+
 
 PATIENCE_SECONDS = 5.0  # that a reader waits for a database which is locked or away
 
@@ -27,16 +162,6 @@ def create_app(config: Config, *, setting_up: bool = False, clock: Callable[[], 
 
     Raises BadInput when there is no secret key to sign sessions with, or a host's name is none.
     """
-    from flask_bootstrap import Bootstrap5
-    from jinja2 import StrictUndefined
-    from werkzeug.middleware.proxy_fix import ProxyFix
-
-    from leaderboard.accounts.pages import providers
-    from leaderboard.web import assets, errors, formatting, markdown, security, sentences, sessions
-    from leaderboard.web import page_cache as kept
-    from leaderboard.web import routes as pages
-    from leaderboard.web.request_limits import FORM_BYTES
-
     if not config.secret_key:
         raise BadInput("LEADERBOARD_SECRET_KEY: set it to a long random text; it signs the sessions of the site")
     if not config.host_names:  # raises when one can't be read
@@ -57,36 +182,18 @@ def create_app(config: Config, *, setting_up: bool = False, clock: Callable[[], 
         SETTING_UP=setting_up,
     )
     database = Database.connect(config.database_url, patience_seconds=PATIENCE_SECONDS, must_exist=True)
-    _equip(app, config, database, clock)
+    equip(app, config, database, clock)
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals["version"] = __version__
     Bootstrap5(app)
-    for part in (security, sessions, formatting, markdown, sentences, errors, assets, providers, pages, kept):
+    for part in (security, sessions, formatting, markdown, sentences, errors, compression, providers):
         part.init_app(app)
+    register(app)
+    page_cache.init_app(app)
     if config.trusted_proxies:
         hops = config.trusted_proxies
         # No port and no prefix: many proxies pass a client's own X-Forwarded-Port and -Prefix on as they are.
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]  # Flask's own advice
     return app
-
-
-def create_console(config: Config, database: Database, modules: Sequence[str]) -> Flask:
-    """The endpoints of some modules of the API, for a command of this machine: it has all rights, and errors are raised
-    and not answered.
-    """
-    from leaderboard.web.api import routes as api
-
-    app = Flask("leaderboard.web.app")
-    app.config.update(PROPAGATE_EXCEPTIONS=True, MAX_CONTENT_LENGTH=None)
-    _equip(app, config, database, events.present)
-    app.register_blueprint(api.make_blueprint(modules))
-    return app
-
-
-def _equip(app: Flask, config: Config, database: Database, clock: Callable[[], dt.datetime]) -> None:
-    app.extensions["config"] = config
-    app.extensions["clock"] = clock
-    app.extensions["database"] = database
-    app.extensions["store"] = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))

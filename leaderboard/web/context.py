@@ -1,11 +1,14 @@
-"""What a view asks for: a session, who is asking, and when the request began."""
+"""What a view asks for: a session, who is asking, and when the request began.
+
+What is said of a mail that a page has asked for: that it is on its way, or with whom it waits.
+"""
 
 import datetime as dt
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
-from flask import current_app, g, request
+from flask import Flask, current_app, g, request
 from flask_login import current_user
 from sqlalchemy.orm import Session
 
@@ -13,7 +16,7 @@ from leaderboard.access import VISITOR, Actor
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.numbers import read_whole
-from leaderboard.store import RunStore
+from leaderboard.store import Caps, RunStore
 
 Page = TypeVar("Page")
 
@@ -21,6 +24,12 @@ MOST_PAGES = 10**6
 # Of the environment of a request that a command of this machine makes in its own process. Headers can't set it: theirs
 # all begin with HTTP_.
 CONSOLE_KEY = "leaderboard.console"
+
+
+def equip(app: Flask, config: Config, database: Database, clock: Callable[[], dt.datetime]) -> None:
+    """Gives an application what its views ask for."""
+    store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
+    app.extensions.update(config=config, clock=clock, database=database, store=store)
 
 
 def config() -> Config:
@@ -99,3 +108,13 @@ def read(
 def page_number() -> int:
     """Which page of a long table the address asks for."""
     return min(max(request.args.get("page", 1, type=read_whole), 1), MOST_PAGES)
+
+
+def on_its_way(link: str, to: str) -> str:
+    """`A link is on its way to ada@example.org.`; without a mail server whoever runs the site hands it over.
+
+    link, to: in words, the first one as a sentence begins
+    """
+    if config().mail_server is not None:
+        return f"{link} is on its way to {to}."
+    return f"{link} to {to} waits: no mail server is set up here. Ask whoever runs this site for it."

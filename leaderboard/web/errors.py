@@ -13,7 +13,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTo
 from leaderboard.errors import LeaderboardError, NoDatabase, NoStore, Unavailable
 from leaderboard.numbers import size
 from leaderboard.web.exports import FORMATS
-from leaderboard.web.request_limits import FORM_TYPES
+from leaderboard.web.security import FORM_TYPES
 
 log = logging.getLogger(__name__)
 

@@ -1,21 +1,158 @@
-"""The organiser's rooms: one module a subject, each with a blueprint of its own, all below `/organise`.
+"""Asked before a change does what nobody may do unawares; one field, `confirm`, says that it is meant so.
+
+What organisers do, one module a subject, as `web/organise` has a page for each.
+
+Every endpoint needs a token that may organise; whoever does not organise the campaign finds nothing here.
+
+Files of organisers that the site reads itself, while somebody waits: how much of them, and judgments of several.
+
+The organiser's rooms: one module a subject, each with a blueprint of its own, all below `/organise`.
 
 A view below an address with `<campaign>` (and `<evaluation>`) stands under `@organised`: whoever does not organise the
 campaign finds nothing there. Its template extends `organise/base.html`, which shows where one is and the sections. A
 new page of a campaign or an evaluation is linked by its line in one of the two lists below.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from functools import wraps
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
+import sqlalchemy as sa
 from flask import g, request, url_for
 from flask.typing import ResponseReturnValue
+from msgspec import UNSET
+from sqlalchemy.orm import Session
 
-from leaderboard.campaigns.reads.organised import Room, room
-from leaderboard.web.context import read
+from leaderboard.campaigns.models import Campaign
+from leaderboard.campaigns.reads.organised import Room, organised_campaign, organised_evaluation, room
+from leaderboard.errors import BadInput, InvalidFields, Unconfirmed, file_of
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.effects import effects
+from leaderboard.formats import (
+    ByteSource,
+    Judgments,
+    Limits,
+    SubtopicJudgments,
+    of_any_subtopic,
+    read_judgments,
+    read_subtopic_judgments,
+)
+from leaderboard.web.context import actor, config, now, read, reading, writing
+from leaderboard.web.security import FORM_TYPES
 from leaderboard.web.sessions import signed_in
+
+
+def require_confirmed(
+    session: Session, campaign: str, confirmed: bool, changed: sa.ColumnElement[bool] | None = None
+) -> None:
+    """Raises Unconfirmed, which undoes what the session has changed, with what that does at once; nothing if confirmed.
+
+    changed  which evaluations it may be about, where those are not the campaign's
+    """
+    if confirmed:
+        return
+    own = Evaluation.campaign_id == sa.select(Campaign.id).where(Campaign.slug == campaign).scalar_subquery()
+    with reading() as committed:
+        found = effects(session, committed, actor(), own if changed is None else changed, now())
+    if found:
+        raise Unconfirmed(found)
+
+
+def unconfirmed(session: Session, campaign: str, changed: sa.ColumnElement[bool] | None = None) -> tuple[str, ...]:
+    """The same for a page that asks in its own way: what is to be confirmed, undone then; empty where it is kept."""
+    try:
+        require_confirmed(session, campaign, bool(request.form.get("confirm")), changed)
+    except Unconfirmed as asked:
+        session.rollback()
+        return asked.effects
+    return ()
+
+
+CAMPAIGN = "/organise/campaigns/<campaign>"
+EVALUATION = f"{CAMPAIGN}/evaluations/<evaluation>"
+
+
+def campaign_here(session: Session, campaign: str) -> Campaign:
+    """The campaign, for whoever asks. Raises NotFound for those who do not organise it."""
+    return organised_campaign(session, actor(), campaign)
+
+
+def evaluation_here(session: Session, campaign: str, evaluation: str) -> Evaluation:
+    """The evaluation, for whoever asks. Raises NotFound for those who do not organise its campaign."""
+    return organised_evaluation(session, actor(), campaign, evaluation)
+
+
+@contextmanager
+def changing(campaign: str, *, confirm: bool) -> Iterator[Session]:
+    """A transaction in which a campaign is changed, undone where it does what nobody confirmed."""
+    with writing() as session:
+        yield session
+        require_confirmed(session, campaign, confirm)
+
+
+def given(changes: Any) -> dict[str, Any]:
+    """What a body of changes says, but for whether it is confirmed: what was left out of it is left out."""
+    values = {field.name: getattr(changes, field.name) for field in fields(changes) if field.name != "confirm"}
+    return {name: value for name, value in values.items() if value is not UNSET}
+
+
+GONE = "the file is not here any more; choose it again"
+MIB = 2**20
+MOST_TEXT = 256 * MIB
+MOST_LINES = 5_000_000
+MOST_QUERIES = 100_000
+
+Content = TypeVar("Content")
+
+# What a file of judgments may hold; a revision is made of one of each at most.
+JUDGMENT_FILES: Mapping[str, Callable[..., Any]] = {
+    "judgments": read_judgments,
+    "subtopics": read_subtopic_judgments,
+    "known": read_judgments,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentFiles:
+    """What the files of a revision hold. Judgments of subtopics alone say what holds for whole queries too."""
+
+    judgments: Judgments
+    subtopics: SubtopicJudgments | None
+    known: Judgments | None
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any], field: str) -> "JudgmentFiles":
+        """Of what was read, by its kind. Raises InvalidFields for `field` where there are no judgments."""
+        judgments, subtopics = found.get("judgments"), found.get("subtopics")
+        if judgments is None and subtopics is not None:
+            judgments = of_any_subtopic(subtopics)
+        if judgments is None:
+            raise InvalidFields({field: ["give the judgments first"]})
+        return cls(judgments, subtopics, found.get("known"))
+
+
+def limits() -> Limits:
+    """How much of such a file is read: what the installation allows, and less than would hold everybody up."""
+    most = min(config().text_bytes, MOST_TEXT)
+    return Limits(expanded_bytes=most, all_id_bytes=most, lines=MOST_LINES, queries=MOST_QUERIES)
+
+
+def read_body(read_file: Callable[..., Content], field: str) -> Content:
+    """This request's body as a file. Raises BadInput where it says that it is something else, and InvalidFields for
+    `field`, what a form calls it.
+    """
+    if request.mimetype in FORM_TYPES or request.mimetype.endswith("json"):
+        raise BadInput(
+            "Send the file itself as the body, with Content-Type: application/octet-stream and not "
+            f"{request.mimetype}, such as by curl -H 'Content-Type: application/octet-stream' --data-binary @FILE."
+        )
+    request.max_content_length = config().upload_bytes
+    source: ByteSource = request.stream
+    with file_of(field):
+        return read_file(source, name="the body", limits=limits())
+
 
 P = ParamSpec("P")
 

@@ -18,7 +18,7 @@ from werkzeug.exceptions import ClientDisconnected
 
 from leaderboard.config import Config
 from leaderboard.errors import TooSlow
-from leaderboard.web.request_limits import FORM_BYTES
+from leaderboard.web.security import FORM_BYTES
 
 HEAD_SECONDS = 15.0  # for a head and a form without a file
 FREE_SECONDS = 30.0  # of an upload before its speed counts

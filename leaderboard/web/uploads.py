@@ -22,8 +22,8 @@ from leaderboard.numbers import size
 from leaderboard.store import Arriving, Received
 from leaderboard.submissions.rules.checks import Looked, look_at
 from leaderboard.web.context import actor, clock, config, store
-from leaderboard.web.organised_files import limits
-from leaderboard.web.request_limits import require_text
+from leaderboard.web.organise import limits
+from leaderboard.web.security import require_text
 
 PIECE = 2**18  # bytes read at once
 FIELD_BYTES = 2**20  # all text fields together

@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, SUM, VALUE_OF_MEANS
-from leaderboard.statistics import contributions
-from leaderboard.statistics.contributions import common, has_value
+from leaderboard.statistics import samples as contributions
+from leaderboard.statistics.samples import common, has_value
 
 NAN = np.nan
 

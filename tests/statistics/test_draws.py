@@ -4,8 +4,8 @@ from scipy import stats
 
 from leaderboard.errors import BadInput
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, SUM, VALUE_OF_MEANS
-from leaderboard.statistics.draws import draws
 from leaderboard.statistics.intervals import Part, _terms, means_and_variances
+from leaderboard.statistics.samples import draws
 
 NAN = np.nan
 
@@ -30,7 +30,7 @@ def test_each_query_is_drawn_as_often_as_chance_has_it():
 
 def test_blocks_of_draws_join_without_a_seam(monkeypatch):
     whole = np.concatenate(list(draws(10, 1000, seed=1)))
-    monkeypatch.setattr("leaderboard.statistics.draws.CELLS", 70)
+    monkeypatch.setattr("leaderboard.statistics.samples.CELLS", 70)
     np.testing.assert_array_equal(np.concatenate(list(draws(10, 1000, seed=1, width=20))), whole)
 
 

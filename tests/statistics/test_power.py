@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from leaderboard.errors import BadInput
-from leaderboard.statistics import detectable, detectable_by_pairs, power, queries_needed
-from leaderboard.statistics.power import ALL_EQUAL, TOO_FEW, smallest_effect
+from leaderboard.statistics import comparison as power
+from leaderboard.statistics import detectable, detectable_by_pairs, queries_needed
+from leaderboard.statistics.comparison import ALL_EQUAL, TOO_FEW, smallest_effect
 
 NAN = np.nan
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from leaderboard.errors import BadInput
-from leaderboard.statistics import RankSet, rank_sets
-from leaderboard.statistics.draws import draws
-from leaderboard.statistics.pairs import exact_evidence, pairs_of
-from leaderboard.statistics.stepping_down import _Moved, _Roughly, draws_that_fit
+from leaderboard.statistics import RankSet
+from leaderboard.statistics import board as rank_sets
+from leaderboard.statistics.ranks import _Moved, _Roughly, draws_that_fit, exact_evidence, pairs_of
+from leaderboard.statistics.samples import draws
 
 NAN = np.nan
 SOME = {"resamples": 499}

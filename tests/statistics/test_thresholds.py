@@ -9,9 +9,9 @@ import pytest
 from leaderboard.metrics import Ranking, Setting, parse
 from leaderboard.metrics.families.sweep import losses_at, promising_thresholds
 from leaderboard.metrics.ranking import graded_lists
-from leaderboard.statistics import thresholds
-from leaderboard.statistics.draws import draws
-from leaderboard.statistics.thresholds import threshold_intervals
+from leaderboard.statistics import intervals as thresholds
+from leaderboard.statistics.intervals import threshold_intervals
+from leaderboard.statistics.samples import draws
 
 SETTING = Setting(documents=1003, beta=20.0)
 

@@ -93,9 +93,9 @@ def test_what_can_not_be_compared_says_why(values, reason):
 
 def test_a_very_large_board_gets_fewer_resamples_and_says_so(monkeypatch):
     values = np.random.default_rng(0).random((10, 4))
-    monkeypatch.setattr("leaderboard.statistics.tukey.WORK", 40 * 1500)
+    monkeypatch.setattr("leaderboard.statistics.paired.WORK", 40 * 1500)
     assert tukey_hsd(values, permutations=5000).permutations == 1500
-    monkeypatch.setattr("leaderboard.statistics.tukey.WORK", 1)
+    monkeypatch.setattr("leaderboard.statistics.paired.WORK", 1)
     assert tukey_hsd(values, permutations=5000).permutations == 1000
     assert tukey_hsd(values, permutations=20).permutations == 20
 

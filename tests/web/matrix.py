@@ -43,7 +43,7 @@ from leaderboard.teams.models import Invitation, Team
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import teams
 from leaderboard.web.app import create_app
-from leaderboard.web.assets import STATIC
+from leaderboard.web.compression import STATIC
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.reads.scoring_sets import current_set
 from tests.support.clients import file_of

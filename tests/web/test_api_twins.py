@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from leaderboard.accounts.rules import Scope
-from leaderboard.web.api.endpoints import ENDPOINTS
+from leaderboard.web.endpoints import ENDPOINTS
 
 # Page -> the operations that do for programs what it shows and does.
 TWINS: Mapping[str, tuple[str, ...]] = {

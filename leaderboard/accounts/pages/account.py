@@ -20,9 +20,8 @@ from leaderboard.accounts.writes import credentials
 from leaderboard.accounts.writes.rate_limits import KnownBrowser, count_mail
 from leaderboard.errors import BadInput, Conflict, Gathered, InvalidFields, TooManyAttempts
 from leaderboard.mail.rules import OPTIONAL, MailKind
-from leaderboard.web.context import actor, client_address, database, now, reading, writing
+from leaderboard.web.context import actor, client_address, database, now, on_its_way, reading, writing
 from leaderboard.web.forms import Form, Given, form_page
-from leaderboard.web.mail_notice import on_its_way
 from leaderboard.web.sessions import sign_out, signed_in, stay_signed_in
 
 NOT_GIVEN = "give your current password"

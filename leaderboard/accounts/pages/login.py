@@ -9,9 +9,8 @@ from leaderboard.accounts.writes import credentials
 from leaderboard.accounts.writes.rate_limits import count_link, count_mail, count_name, count_registration, take_back
 from leaderboard.errors import BadInput, Gathered, TooManyAttempts
 from leaderboard.mail.rules import MailKind
-from leaderboard.web.context import client_address, database, now, reading, writing
+from leaderboard.web.context import client_address, database, now, on_its_way, reading, writing
 from leaderboard.web.forms import Form, Given, form_page
-from leaderboard.web.mail_notice import on_its_way
 from leaderboard.web.sessions import known_browser, local, sign_in, sign_out
 
 blueprint = Blueprint("auth", __name__)

@@ -23,10 +23,10 @@ from leaderboard.access import Actor, require
 from leaderboard.accounts.models import ApiToken, BrowserSession, User
 from leaderboard.accounts.rules import Scope, token_hash
 from leaderboard.audit.writes import record
-from leaderboard.declared.texts import text_problem
 from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.locking import locked
 from leaderboard.names import name_key, normalised
+from leaderboard.texts import text_problem
 
 PasswordHash = NewType("PasswordHash", str)
 

@@ -11,11 +11,9 @@ from leaderboard.campaigns.reads import settings
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.declared.commands import Command, Lines, Table, number
 from leaderboard.evaluations.writes import delete as removing
-from leaderboard.web.api.bearer import look_again
-from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.organising import CAMPAIGN, campaign_here
-from leaderboard.web.confirm import require_confirmed
 from leaderboard.web.context import actor, read, writing
+from leaderboard.web.endpoints import get, look_again, post
+from leaderboard.web.organise import CAMPAIGN, campaign_here, require_confirmed
 
 
 def _said(done: str) -> Any:

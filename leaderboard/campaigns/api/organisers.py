@@ -11,11 +11,9 @@ from leaderboard.declared.commands import Command, Find
 from leaderboard.errors import NotFound
 from leaderboard.teams.pages import counting
 from leaderboard.teams.reads.find import find_team_let_in
-from leaderboard.web.api.bearer import look_again
-from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.organising import CAMPAIGN, campaign_here
-from leaderboard.web.confirm import require_confirmed
 from leaderboard.web.context import actor, read, writing
+from leaderboard.web.endpoints import get, look_again, post
+from leaderboard.web.organise import CAMPAIGN, campaign_here, require_confirmed
 
 
 @get(f"{CAMPAIGN}/organisers", Scope.ORGANISE)

@@ -19,10 +19,9 @@ from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFou
 from leaderboard.evaluations.writes import delete as removing
 from leaderboard.locking import locked
 from leaderboard.metrics import Family, families, parse
-from leaderboard.web.confirm import require_confirmed
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.forms import Declared, declared, filled, form_page, refuse_stale, saved, state_of
-from leaderboard.web.organise import organised
+from leaderboard.web.organise import organised, require_confirmed
 from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("organise_campaigns", __name__, url_prefix="/organise")

@@ -15,10 +15,9 @@ from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFou
 from leaderboard.teams.models import Team
 from leaderboard.teams.pages import counting
 from leaderboard.teams.reads.find import find_team, find_team_let_in
-from leaderboard.web.confirm import unconfirmed
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.forms import Declared, declared, form_page, saved
-from leaderboard.web.organise import organised
+from leaderboard.web.organise import organised, unconfirmed
 from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("organise_people", __name__, url_prefix="/organise")

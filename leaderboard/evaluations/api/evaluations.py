@@ -11,10 +11,9 @@ from leaderboard.evaluations.reads import readiness
 from leaderboard.evaluations.writes import clone as cloning
 from leaderboard.evaluations.writes import delete as removing
 from leaderboard.evaluations.writes import evaluations
-from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.organising import CAMPAIGN, EVALUATION, campaign_here, evaluation_here
-from leaderboard.web.confirm import require_confirmed
 from leaderboard.web.context import actor, read, writing
+from leaderboard.web.endpoints import get, post
+from leaderboard.web.organise import CAMPAIGN, EVALUATION, campaign_here, evaluation_here, require_confirmed
 
 LIST = Table(
     ("evaluation", "title", "period", "condition", "queries", "runs", "opens", "closes"),

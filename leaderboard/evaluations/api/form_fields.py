@@ -17,10 +17,9 @@ from leaderboard.evaluations.rules.form_fields import FieldKind, ShownTo, with_c
 from leaderboard.evaluations.writes import form_fields as submission_forms
 from leaderboard.formats import document_list
 from leaderboard.judgments.reads.document_list import listed_documents
-from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.organising import EVALUATION, changing, evaluation_here, given
 from leaderboard.web.context import actor, read, reading, store
-from leaderboard.web.organised_files import read_body
+from leaderboard.web.endpoints import get, post
+from leaderboard.web.organise import EVALUATION, changing, evaluation_here, given, read_body
 
 FORM = f"{EVALUATION}/form"
 

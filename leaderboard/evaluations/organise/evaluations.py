@@ -7,7 +7,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
-from leaderboard import time_zones
+from leaderboard import moments as time_zones
 from leaderboard.campaigns.reads.organised import organised_campaign, organised_evaluation
 from leaderboard.campaigns.reads.settings import EvaluationSettings as Page
 from leaderboard.campaigns.reads.settings import evaluation_settings
@@ -20,10 +20,9 @@ from leaderboard.evaluations.writes import delete as removing
 from leaderboard.evaluations.writes import evaluations
 from leaderboard.locking import locked
 from leaderboard.moments import moment_in_words
-from leaderboard.web.confirm import require_confirmed
 from leaderboard.web.context import actor, read, reading, writing
 from leaderboard.web.forms import Declared, declared, filled, form_page, refuse_stale, saved, state_of
-from leaderboard.web.organise import organised
+from leaderboard.web.organise import organised, require_confirmed
 
 blueprint = Blueprint("organise_evaluations", __name__, url_prefix="/organise")
 
@@ -124,7 +123,7 @@ def _answer(
 ) -> ResponseReturnValue:
     """The page; or what saving it answers, unless the button was used that only shows the dates in UTC."""
     in_utc, wrong = _dates(form)
-    more = {"page": page, "cloned": cloned, "in_utc": in_utc, "zones": time_zones.names()}
+    more = {"page": page, "cloned": cloned, "in_utc": in_utc, "zones": time_zones.zone_names()}
 
     def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
         return form_page(PAGE, form, error, **more)

@@ -16,11 +16,9 @@ from leaderboard.judgments.organise.files import chosen, evaluation_here, read_s
 from leaderboard.judgments.reads.document_list import listed_documents
 from leaderboard.store import Received
 from leaderboard.web import uploads
-from leaderboard.web.confirm import unconfirmed
 from leaderboard.web.context import actor, read, reading, store, writing
 from leaderboard.web.forms import Form, Given, WholeField, form_page, options
-from leaderboard.web.organise import organised
-from leaderboard.web.organised_files import GONE
+from leaderboard.web.organise import GONE, organised, unconfirmed
 from leaderboard.web.security import csrf
 
 blueprint = Blueprint("organise_forms", __name__, url_prefix="/organise/<campaign>/<evaluation>/form")

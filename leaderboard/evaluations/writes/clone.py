@@ -16,8 +16,8 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.writes import evaluations
 from leaderboard.evaluations.writes.form_fields import copy_form
 from leaderboard.judgments.writes.queries import copy_queries
+from leaderboard.moments import a_year_later
 from leaderboard.names import free_slug, slug_of
-from leaderboard.time_zones import a_year_later
 
 DATES = ("opens_at", "closes_at", "anonymous_until")
 NAMED = ("title", "period", "period_key")

@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, require_organiser
 from leaderboard.audit.writes import present, record
-from leaderboard.declared.texts import text_problem
 from leaderboard.errors import BadInput, InvalidFields, NotFound
 from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
 from leaderboard.evaluations.reads.form_fields import (
@@ -24,6 +23,7 @@ from leaderboard.evaluations.rules.form_fields import KEY, MOST_FIELDS, WHERE_RE
 from leaderboard.formats import DocumentList, FileRules, Pattern
 from leaderboard.locking import insert_unless_there, locked
 from leaderboard.numbers import counted
+from leaderboard.texts import text_problem
 
 LONGEST_TITLE = 120  # characters
 LONGEST_AGREEMENT = 20_000

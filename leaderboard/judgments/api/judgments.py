@@ -13,10 +13,9 @@ from leaderboard.judgments.writes import sources
 from leaderboard.judgments.writes.judgments import import_judgments
 from leaderboard.names import checked_slug
 from leaderboard.texts import LONGEST_REASON, checked_text
-from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.organising import EVALUATION, changing, evaluation_here
 from leaderboard.web.context import actor, read, reading, writing
-from leaderboard.web.organised_files import JUDGMENT_FILES, JudgmentFiles
+from leaderboard.web.endpoints import get, post
+from leaderboard.web.organise import EVALUATION, JUDGMENT_FILES, JudgmentFiles, changing, evaluation_here
 from leaderboard.web.uploads import read_files
 from leaderboard.worker.writes.scoring_sets import make_official
 

@@ -5,8 +5,8 @@ from flask import Response
 from leaderboard.boards.api import EVALUATION
 from leaderboard.judgments.reads import published as judgments
 from leaderboard.judgments.reads.published import JudgmentFile
-from leaderboard.web.api.endpoints import get
 from leaderboard.web.context import actor, now, read, reading
+from leaderboard.web.endpoints import get
 
 
 @get(f"{EVALUATION}/judgments")

@@ -13,11 +13,9 @@ from leaderboard.formats import QueryRow, read_queries
 from leaderboard.judgments.reads import query_file
 from leaderboard.judgments.writes import queries
 from leaderboard.numbers import counted, first_of
-from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.organising import EVALUATION, evaluation_here
-from leaderboard.web.confirm import require_confirmed
 from leaderboard.web.context import actor, read, reading, writing
-from leaderboard.web.organised_files import read_body
+from leaderboard.web.endpoints import get, post
+from leaderboard.web.organise import EVALUATION, evaluation_here, read_body, require_confirmed
 
 QUERIES = f"{EVALUATION}/queries"
 

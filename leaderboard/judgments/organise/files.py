@@ -17,7 +17,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.store import Received
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, reading, store
-from leaderboard.web.organised_files import limits
+from leaderboard.web.organise import limits
 
 Read = TypeVar("Read")
 

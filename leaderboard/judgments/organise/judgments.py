@@ -18,11 +18,9 @@ from leaderboard.names import checked_slug
 from leaderboard.store import Received
 from leaderboard.texts import LONGEST_REASON, checked_text
 from leaderboard.web import uploads
-from leaderboard.web.confirm import unconfirmed
 from leaderboard.web.context import actor, read, reading, writing
 from leaderboard.web.forms import Form, form_page
-from leaderboard.web.organise import organised
-from leaderboard.web.organised_files import GONE, JUDGMENT_FILES, JudgmentFiles
+from leaderboard.web.organise import GONE, JUDGMENT_FILES, JudgmentFiles, organised, unconfirmed
 from leaderboard.web.security import csrf
 from leaderboard.worker.writes.scoring_sets import make_official
 

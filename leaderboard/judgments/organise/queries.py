@@ -12,11 +12,9 @@ from leaderboard.judgments.reads.query_file import organised_queries, query_chan
 from leaderboard.judgments.writes import queries
 from leaderboard.numbers import counted
 from leaderboard.web import uploads
-from leaderboard.web.confirm import unconfirmed
 from leaderboard.web.context import actor, page_number, read, reading, writing
 from leaderboard.web.forms import Form, form_page
-from leaderboard.web.organise import organised
-from leaderboard.web.organised_files import GONE
+from leaderboard.web.organise import GONE, organised, unconfirmed
 from leaderboard.web.security import csrf
 
 blueprint = Blueprint("organise_queries", __name__, url_prefix="/organise/<campaign>/<evaluation>/queries")

@@ -11,8 +11,8 @@ from leaderboard.boards.reads.entries import Entry
 from leaderboard.errors import InvalidFields
 from leaderboard.results.reads.compare import ComparedQuery, compare
 from leaderboard.web import charts
-from leaderboard.web.api.answers import plain
 from leaderboard.web.context import page_number, read
+from leaderboard.web.endpoints import plain
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, table
 from leaderboard.web.sentences import comparison_finding
 

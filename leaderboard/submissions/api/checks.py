@@ -11,8 +11,8 @@ from leaderboard.submissions.pages.checks import check_looked
 from leaderboard.submissions.reads.checks import checking
 from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, Looked, look_at
 from leaderboard.web import uploads
-from leaderboard.web.api.endpoints import post
 from leaderboard.web.context import actor, read, store
+from leaderboard.web.endpoints import post
 
 
 class CheckedRun(msgspec.Struct):

@@ -17,9 +17,9 @@ from leaderboard.submissions.reads import organised as listed
 from leaderboard.submissions.reads.effects import Act, Effect, effect
 from leaderboard.submissions.rules.states import Ruling
 from leaderboard.submissions.writes import submissions
-from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.organising import CAMPAIGN, EVALUATION, evaluation_here
 from leaderboard.web.context import actor, read, writing
+from leaderboard.web.endpoints import get, post
+from leaderboard.web.organise import CAMPAIGN, EVALUATION, evaluation_here
 from leaderboard.worker.writes.queue import unfinished
 from leaderboard.worker.writes.scoring_sets import make_set
 

@@ -9,8 +9,8 @@ from leaderboard.submissions.pages.run_files import run_download
 from leaderboard.submissions.reads import effects as standing_effects
 from leaderboard.submissions.reads.effects import Act
 from leaderboard.submissions.reads.status import SubmissionStatus, status
-from leaderboard.web.api.endpoints import get
 from leaderboard.web.context import read
+from leaderboard.web.endpoints import get
 
 
 @get("/submissions/<int:submission>/file", Scope.READ, file="application/octet-stream")

@@ -40,9 +40,9 @@ from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads.find import find_own_team, find_system
 from leaderboard.teams.writes.systems import NewSystem
 from leaderboard.web import uploads
-from leaderboard.web.api.endpoints import answered, get, post
 from leaderboard.web.context import actor, clock, now, read, reading, writing
-from leaderboard.web.request_limits import require_text
+from leaderboard.web.endpoints import answered, get, post
+from leaderboard.web.security import require_text
 
 KEY = re.compile(r"[\x21-\x7e]{1,200}")
 ANSWER, AGREEMENT = "answer-", "agreement-"

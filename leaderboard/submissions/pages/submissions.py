@@ -22,8 +22,8 @@ from leaderboard.submissions.reads.status import SubmissionStatus, status
 from leaderboard.submissions.rules.states import State
 from leaderboard.submissions.writes import submissions
 from leaderboard.web import charts
-from leaderboard.web.api.answers import plain
 from leaderboard.web.context import actor, clock, page_number, read, reading, writing
+from leaderboard.web.endpoints import plain
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, terms_facts
 from leaderboard.web.forms import Form, form_page
 from leaderboard.web.sessions import signed_in

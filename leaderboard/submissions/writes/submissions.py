@@ -16,7 +16,6 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, may_change_standing, require, require_known, require_organiser, submission_refusal
 from leaderboard.audit.writes import present, record
 from leaderboard.campaigns.models import Campaign, CampaignTeam
-from leaderboard.declared.texts import text_problem
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.form_fields import form_fields
@@ -44,7 +43,7 @@ from leaderboard.submissions.writes import quotas
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads.find import merged_system, merged_team
 from leaderboard.teams.writes.systems import NewSystem, change_system, create_system, ensure_pseudonym, unused_system
-from leaderboard.texts import LONGEST_REASON, checked_text
+from leaderboard.texts import LONGEST_REASON, checked_text, text_problem
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.writes.fair_queue import next_turns
 from leaderboard.worker.writes.scoring_sets import enqueue, live_sets

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from flask import Response
+from flask import Flask, Response
 from pydantic.json_schema import models_json_schema
 
 from leaderboard import __version__
 from leaderboard.declared.inputs import Inputs
-from leaderboard.web.api.answers import shape
-from leaderboard.web.api.endpoints import ENDPOINTS, PREFIX, Endpoint
+from leaderboard.web.compression import offer
+from leaderboard.web.endpoints import ENDPOINTS, PREFIX, Endpoint, make_blueprint, shape
+from leaderboard.web.security import csrf
 
 PLACE = re.compile(r"<(?:(?P<converter>\w+):)?(?P<name>\w+)>")
 FILE = {"type": "string", "contentMediaType": "application/octet-stream"}
@@ -27,6 +28,15 @@ class ProblemDetails(msgspec.Struct, kw_only=True):
     detail: str
     instance: str
     fields: dict[str, list[str]]
+
+
+def init_app(app: Flask) -> None:
+    """All endpoints, and their document."""
+    api = make_blueprint()
+    api.after_request(offer)
+    api.add_url_rule("/openapi.json", "openapi", serve)
+    csrf.exempt(api)  # no cookie says who asks here, so no other site can ask in somebody's name
+    app.register_blueprint(api)
 
 
 def serve() -> Response:

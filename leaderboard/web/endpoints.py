@@ -1,0 +1,486 @@
+"""What the API answers: the frozen dataclasses that pages are made from, as JSON, and their types for the document.
+
+There is no second description of an answer. What a page reads is what a program gets, but for the few fields below that
+mean something inside the program only.
+
+Who asks the API: the account behind the token of the request, or a visitor; or the console, within this process.
+
+Cookies mean nothing here.
+
+What makes a function an endpoint of the API: its address, its scope, and the types in its signature.
+
+    @get("/campaigns/<campaign>/evaluations/<evaluation>/board")
+    def board(campaign: str, evaluation: str, *, measure: str | None = None) -> BoardPage:
+        \"\"\"The board of an evaluation.\"\"\"
+
+From the signature follows everything else: parameters are parts of the address, those behind `*` are arguments of the
+address, `body` is the JSON that is sent, and what is returned is the answer, by `answers.plain`. The same types make
+the OpenAPI document, in which the docstring explains the endpoint.
+
+The API: what the site's pages show and do, for programs, at `/api/v1`; its document at `/api/v1/openapi.json`.
+
+An endpoint is a function in one of `MODULES`, under `get` or `post` of `endpoints`; nothing else has to be written. The
+modules are imported when they are needed: a command needs those of its own subject only.
+"""
+
+import dataclasses
+import datetime as dt
+import inspect
+import json
+import math
+import types
+import typing
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache, partial
+from http import HTTPStatus
+from importlib import import_module
+from typing import Any, TypeVar
+
+import msgspec
+from flask import Blueprint, Flask, Response, g, request
+
+from leaderboard.access import CONSOLE, VISITOR, actor_through
+from leaderboard.accounts.reads import open_token
+from leaderboard.accounts.rules import Scope
+from leaderboard.accounts.writes.credentials import USED_EVERY, note_use
+from leaderboard.accounts.writes.rate_limits import count_wrong_token
+from leaderboard.audit.writes import present
+from leaderboard.boards.reads.arrays import Orders
+from leaderboard.boards.reads.board import BoardPage, BoardRow
+from leaderboard.boards.reads.columns import Column
+from leaderboard.boards.reads.entries import Entry, SystemLabel
+from leaderboard.boards.reads.statistics import BoardStatistics, Lead
+from leaderboard.boards.rules import Rounding
+from leaderboard.config import Config
+from leaderboard.db import Database
+from leaderboard.declared.commands import Command
+from leaderboard.declared.inputs import Inputs, checked_json
+from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, NotAllowed, NotIdentified
+from leaderboard.evaluations.reads.headings import EvaluationHeading
+from leaderboard.evaluations.rules.scoring_settings import ScoringSettings
+from leaderboard.history.reads.boards import StoodSet
+from leaderboard.history.reads.differences import MovedSystem, SourceRow
+from leaderboard.judgments.reads.judgment_file import JudgmentChanges
+from leaderboard.judgments.reads.published import JudgedDocuments, PublishedPage
+from leaderboard.judgments.reads.query_file import OrganisedQueries, QueryChanges
+from leaderboard.progress.reads import Line, Period
+from leaderboard.results.reads.queries import QueryListPage, QueryPage
+from leaderboard.results.reads.ranked_lists import RankedListPage
+from leaderboard.results.reads.run import SubmissionResults
+from leaderboard.submissions.reads.effects import Effect
+from leaderboard.submissions.reads.organised import SubmissionList
+from leaderboard.submissions.rules.checks import Checked, Warned
+from leaderboard.teams.reads.organised import Merging
+from leaderboard.teams.reads.system import SystemPage
+from leaderboard.web.context import CONSOLE_KEY, client_address, database, equip, now, reading, writing
+from leaderboard.web.security import require_plain
+
+# Fields that are not told. The number of a system would say across years whose an anonymous run is; that of a scoring
+# means nothing outside; since when a run counts as scored is of a past one its receipt (its results say when it was
+# scored); and a scoring set's settings name the hidden queries.
+LEFT_OUT: dict[type, frozenset[str]] = {
+    SystemLabel: frozenset({"id"}),
+    SystemPage: frozenset({"id"}),
+    Entry: frozenset({"evaluation_id", "scoring_id", "system_id", "scored_at"}),
+    EvaluationHeading: frozenset({"id"}),
+    Period: frozenset({"evaluation_id"}),
+    Line: frozenset({"number"}),
+    BoardStatistics: frozenset({"ranks", "above_baselines"}),
+    Lead: frozenset({"leader", "then"}),
+    BoardPage: frozenset({"sort", "text", "listed", "shown", "paging", "own_elsewhere", "whole", "queries_in_means"}),
+    QueryListPage: frozenset({"sort", "paging"}),
+    QueryPage: frozenset({"ends", "paging"}),
+    RankedListPage: frozenset({"paging"}),
+    OrganisedQueries: frozenset({"paging"}),
+    SubmissionList: frozenset({"paging"}),
+    PublishedPage: frozenset({"paging"}),
+    JudgedDocuments: frozenset({"paging"}),
+    Checked: frozenset({"expected"}),
+    SubmissionResults: frozenset({"sort", "shown", "paging"}),
+    ScoringSettings: frozenset({"highest_grade", "queries", "known", "subtopics", "excluded", "hidden", "kept"}),
+}
+# What is computed from a type's fields and told beside them.
+ADDED: dict[type, Mapping[str, Any]] = {
+    Rounding: {"decimals": int},
+    BoardRow: {"may_be_best": bool | None},
+    Entry: {"name": str},
+    SystemLabel: {"is_anonymous": bool},
+    QueryChanges: {"is_nothing": bool, "described": int},
+    JudgmentChanges: {"would_be_refused": bool, "is_nothing": bool, "state": str},
+    Effect: {"seen": str},
+    Merging: {"effect": str},
+    Checked: {
+        "warnings": tuple[Warned, ...],
+        "unsettled": str,
+        "remarks": tuple[str, ...],
+        "is_sound": bool | None,
+        "refused_now": str,
+        "late_now": bool,
+        "in_words": tuple[str, ...],
+    },
+    StoodSet: {"words": str},
+    Orders: {"pairs": int},
+    MovedSystem: {"difference": float | None},
+    SourceRow: {"spread": int | None},
+}
+# Bounds that may be infinite, which JSON can't say.
+UNBOUNDED: dict[type, frozenset[str]] = {Column: frozenset({"lowest", "highest"})}
+
+
+NAMED: dict[str, type] = {}  # name in the document -> the type that has it
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON has it: texts, numbers, lists and objects; None for what is no finite number."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {name: plain(getattr(value, name)) for name in told(type(value))}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, float):  # one that was rounded is of a class of its own
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(key): plain(own) for key, own in value.items()}
+    if isinstance(value, frozenset):
+        return sorted(map(plain, value))
+    if isinstance(value, tuple | list):
+        return [plain(own) for own in value]
+    if value is None or isinstance(value, str | int):
+        return value
+    raise LeaderboardError(f"the API has no way to tell a {type(value).__name__}")
+
+
+@cache
+def told(kind: type) -> tuple[str, ...]:
+    """The names of what is told of a dataclass, in their order."""
+    own = (field.name for field in dataclasses.fields(kind) if field.name not in LEFT_OUT.get(kind, ()))
+    return (*own, *ADDED.get(kind, ()))
+
+
+@cache
+def shape(kind: Any) -> Any:
+    """The type of what `plain` makes of a value of this type, for msgspec's JSON schema."""
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        hints = typing.get_type_hints(kind) | dict(ADDED.get(kind, {}))
+        unbounded = UNBOUNDED.get(kind, ())
+        fields = [(name, shape(hints[name] | None if name in unbounded else hints[name])) for name in told(kind)]
+        return msgspec.defstruct(_name(kind), fields, kw_only=True, namespace={"__doc__": _first_words(kind)})
+    parts = typing.get_args(kind)
+    origin = typing.get_origin(kind)
+    if not parts or origin is typing.Literal:
+        return kind
+    made = tuple(part if part is Ellipsis else shape(part) for part in parts)
+    return typing.Union[made] if origin in (types.UnionType, typing.Union) else origin[made]  # noqa: UP007  # made at run time
+
+
+def _name(kind: type) -> str:
+    """The type's name in the document; of two of one name the later one has its module's before it."""
+    if NAMED.setdefault(kind.__name__, kind) is kind:
+        return kind.__name__
+    return kind.__module__.rpartition(".")[2].title().replace("_", "") + kind.__name__
+
+
+def _first_words(kind: type) -> str:
+    """The first paragraph of a docstring; of a dataclass without one Python makes its signature, which says nothing."""
+    text = (kind.__doc__ or "").strip()
+    return "" if text.startswith(f"{kind.__name__}(") else " ".join(text.split("\n\n")[0].split())
+
+
+LONGEST_TOKEN = 200
+
+
+def identify() -> None:
+    """Notes who asks. Raises NotIdentified for a token that opens nothing, TooManyAttempts after many of them."""
+    if request.environ.get(CONSOLE_KEY):
+        g.actor, g.scopes = CONSOLE, frozenset(Scope)
+        return
+    g.actor, g.scopes = VISITOR, frozenset()
+    given = request.headers.get("Authorization")
+    if given is None:
+        return
+    scheme, _, token = given.partition(" ")
+    if scheme.lower() != "bearer":
+        raise NotIdentified("The API takes tokens only: send `Authorization: Bearer …`.")
+    found = None
+    if len(token) <= LONGEST_TOKEN:
+        with reading() as session:
+            found = open_token(session, token.strip(), now())
+            if found is not None:
+                g.actor, g.scopes = actor_through(session, found.user_id, found.scopes), found.scopes
+    if found is None:
+        count_wrong_token(database(), client_address(), now())
+        raise NotIdentified("This token opens nothing: it is mistyped, revoked, or over. Make another on your account.")
+    if found.last_used_at is None or found.last_used_at <= now() - USED_EVERY:
+        with writing() as session:
+            note_use(session, found.id, now())
+
+
+def look_again() -> None:
+    """Looks up anew what the token's account may do: this request has made something of its own."""
+    user_id = g.actor.user_id
+    if user_id is not None:
+        with reading() as session:
+            g.actor = actor_through(session, user_id, g.scopes)
+
+
+def require_scope(scope: Scope) -> None:
+    """Raises NotIdentified without a token, NotAllowed with one that is not made for this."""
+    if not g.scopes:
+        raise NotIdentified
+    if scope not in g.scopes:
+        raise NotAllowed(f"This token may not {scope.value}: make one that may, on your account's page.")
+
+
+PREFIX = "/api/v1"
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One method of one address.
+
+    scope      what a token needs for it; None: it answers visitors, too
+    places     the parts of the address, by name, with their types
+    arguments  those of the address that it takes, by name, with their types
+    body       the type of the JSON that is sent; None: none is
+    form       in place of that, what the function reads itself: the fields of a form with a file, or bytes: a file
+    answer     the type of what is returned
+    file       in place of that, the media type of a file that is returned
+    command    the command that is made from it; None: there is none
+    """
+
+    method: str
+    address: str
+    function: Callable[..., Any]
+    scope: Scope | None
+    places: dict[str, Any]
+    arguments: dict[str, Any]
+    body: Any
+    form: type | None
+    answer: Any
+    file: str | None
+    status: HTTPStatus
+    command: Command | None
+
+    @property
+    def subject(self) -> str:
+        """What it is about: what its module is called, such as "organising queries"."""
+        return self.function.__module__.removeprefix(f"{__package__}.").replace(".", " ").replace("_", " ")
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of the function's docstring, without its full stop."""
+        return self.words[0]
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """The first sentence of the function's docstring, without its full stop, and the rest."""
+        first, _, more = " ".join((self.function.__doc__ or "").split()).partition(". ")
+        return first.removesuffix("."), more
+
+
+ENDPOINTS: list[Endpoint] = []
+
+
+@dataclass(frozen=True, slots=True)
+class _Nothing:
+    """The body of a request that says all by its address."""
+
+
+def get(
+    address: str, scope: Scope | None = None, *, file: str | None = None, command: Command | None = None
+) -> Callable[[Function], Function]:
+    """An endpoint that reads. file: the media type of the file that it answers with, where that is no JSON."""
+    return partial(_add, "GET", address, scope, None, file, HTTPStatus.OK, command)
+
+
+def post(
+    address: str,
+    scope: Scope,
+    *,
+    form: type | None = None,
+    status: HTTPStatus = HTTPStatus.OK,
+    command: Command | None = None,
+) -> Callable[[Function], Function]:
+    """An endpoint that changes something. form: it reads its form with a file itself, as it arrives."""
+    return partial(_add, "POST", address, scope, form, None, status, command)
+
+
+def _add(
+    method: str,
+    address: str,
+    scope: Scope | None,
+    form: type | None,
+    file: str | None,
+    status: HTTPStatus,
+    command: Command | None,
+    function: Function,
+) -> Function:
+    hints = typing.get_type_hints(function, include_extras=True)
+    parameters = inspect.signature(function).parameters.values()
+    places = {each.name: hints[each.name] for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD}
+    body = places.pop("body", None)
+    arguments = {each.name: _given(hints[each.name]) for each in parameters if each.kind is each.KEYWORD_ONLY}
+    answer = hints["return"]
+    endpoint = Endpoint(method, address, function, scope, places, arguments, body, form, answer, file, status, command)
+    ENDPOINTS.append(endpoint)
+    return function
+
+
+def _given(kind: Any) -> Any:
+    """The type of an argument that is given: `str` of `str | None`."""
+    kinds = [part for part in typing.get_args(kind) if part is not types.NoneType]
+    return kinds[0] if len(kinds) == 1 else kind
+
+
+def register(blueprint: Blueprint, modules: Sequence[str]) -> None:
+    """The endpoints of these modules as routes of the blueprint, in this order."""
+    order = {module: place for place, module in enumerate(modules)}
+    ENDPOINTS.sort(key=lambda endpoint: order.get(endpoint.function.__module__, len(order)))
+    for endpoint in ENDPOINTS:
+        if endpoint.function.__module__ not in order:
+            continue
+        view = partial(_answer, endpoint)
+        blueprint.add_url_rule(endpoint.address, endpoint.name, view, methods=[endpoint.method])
+
+
+def _answer(endpoint: Endpoint, **places: Any) -> Response:
+    if endpoint.scope is not None:
+        require_scope(endpoint.scope)
+    given = places | _arguments(endpoint)
+    if endpoint.body is not None:
+        given["body"] = _body(endpoint.body)
+    elif endpoint.method == "POST" and endpoint.form is None:
+        _body(_Nothing)
+    found = endpoint.function(**given)
+    return found if isinstance(found, Response) else _written(found, endpoint.status)
+
+
+def answered(found: Answer) -> Answer:
+    """The answer, with status 200 where the endpoint's usual one says that something was made."""
+    return typing.cast(Answer, _written(found, HTTPStatus.OK))
+
+
+def _written(found: Any, status: HTTPStatus) -> Response:
+    content = msgspec.json.format(msgspec.json.encode(plain(found)), indent=1) + b"\n"
+    return Response(content, status, content_type="application/json")
+
+
+def _arguments(endpoint: Endpoint) -> dict[str, Any]:
+    """The arguments of the address. Raises InvalidFields for one of another type, and for one that there is not."""
+    fields: dict[str, list[str]] = {}
+    given: dict[str, Any] = {}
+    for name, values in request.args.lists():
+        if name not in endpoint.arguments:
+            known = ", ".join(endpoint.arguments) or "none"
+            fields[name] = [f"is no argument of this address; it takes: {known}"]
+        elif len(values) > 1:
+            fields[name] = ["is given twice"]
+        else:
+            try:
+                given[name] = msgspec.convert(values[0], endpoint.arguments[name], strict=False)
+            except msgspec.ValidationError as error:
+                fields[name] = [_in_words(error, endpoint.arguments[name])[1]]
+    if fields:
+        raise InvalidFields(fields)
+    return given
+
+
+def _body(kind: Any) -> Any:
+    """The JSON that was sent. Raises BadInput where it is no object, and InvalidFields by every field that is wrong."""
+    try:
+        content = msgspec.json.decode(request.get_data() or b"{}")
+        require_plain(content)
+        json.loads(request.get_data() or b"{}", object_pairs_hook=_once_each, parse_int=str, parse_float=str)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"The body is no JSON: {error}.") from None
+    types = {} if issubclass(kind, Inputs) else typing.get_type_hints(kind, include_extras=True)
+    known = f"known are: {', '.join(sorted(types))}" if types else "this address takes none"
+    if isinstance(kind, type) and issubclass(kind, Inputs) and isinstance(content, dict):
+        return checked_json(kind, request.get_data() or b"{}")
+    if not isinstance(content, dict):
+        raise BadInput(f"The body has to be a JSON object of fields; {known}.")
+    wrong = {name: [f"is not known here; {known}"] for name in sorted(content.keys() - types.keys())}
+    for field in dataclasses.fields(kind):
+        if field.name in content:
+            try:
+                msgspec.convert(content[field.name], types[field.name])
+            except msgspec.ValidationError as error:
+                place, words = _in_words(error, types[field.name])
+                wrong[field.name] = [f"{place}: {words}" if place else words]
+        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            wrong[field.name] = ["is missing"]
+    if wrong:
+        raise InvalidFields(wrong)
+    return msgspec.convert(content, kind)
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> None:
+    """Raises InvalidFields by every name that an object of the body has twice: which one was meant can't be known."""
+    times = Counter(name for name, _ in pairs)
+    twice = {name: ["is given twice"] for name, number in times.items() if number > 1}
+    if twice:
+        raise InvalidFields(twice)
+
+
+def _in_words(error: msgspec.ValidationError, kind: Any) -> tuple[str, str]:
+    """Which field an error of msgspec is about ("" for the whole), and what it says of it.
+
+    kind  what was asked for: msgspec does not say which values an enumeration has
+    """
+    words, _, path = str(error).partition(" - at `")
+    name = path.removeprefix("$").removeprefix(".").removesuffix("`")
+    if not name and words.startswith("Object missing required field `"):
+        name = words.removeprefix("Object missing required field `").removesuffix("`")
+        return name, "is missing"
+    choices = f"; give one of: {', '.join(_choices(kind))}" if words.startswith("Invalid enum value") else ""
+    return name, f"{words[:1].lower()}{words[1:]}{choices}"
+
+
+def _choices(kind: Any) -> list[str]:
+    """The values of the enumerations that a type is made of."""
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return [str(one.value) for one in kind]
+    parts = typing.get_args(kind)
+    if typing.get_origin(kind) is typing.Literal:
+        return [str(part) for part in parts]
+    return [choice for part in parts for choice in _choices(part)]
+
+
+# In the order in which their page lists them.
+MODULES = (
+    "boards.api", "history.api", "judgments.api.published", "submissions.api.checks", "submissions.api.submit",
+    "submissions.api.runs", "teams.api", "campaigns.api.campaigns", "evaluations.api.evaluations",
+    "evaluations.api.form_fields", "judgments.api.queries", "judgments.api.judgments", "submissions.api.organised",
+    "campaigns.api.organisers", "audit.api", "transfer.api",
+)  # fmt: skip
+
+
+def make_blueprint(modules: Sequence[str] = MODULES) -> Blueprint:
+    """The blueprint with the endpoints of these modules."""
+    names = [import_module(f"leaderboard.{module}").__name__ for module in modules]
+    made = Blueprint("api", __name__, url_prefix=PREFIX)
+    made.before_request(identify)
+    register(made, names)
+    return made
+
+
+def create_console(config: Config, database: Database, modules: Sequence[str]) -> Flask:
+    """The endpoints of some modules, for a command of this machine: it has all rights, and errors are raised and not
+    answered.
+    """
+    app = Flask("leaderboard.web.app")
+    app.config.update(PROPAGATE_EXCEPTIONS=True, MAX_CONTENT_LENGTH=None)
+    equip(app, config, database, present)
+    app.register_blueprint(make_blueprint(modules))
+    return app
