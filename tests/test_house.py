@@ -9,6 +9,7 @@ from pathlib import Path
 import grimp
 import pytest
 
+from leaderboard.web import endpoints, openapi
 from tests.support.shared import REPOSITORY
 
 LARGEST_KIB = 700
@@ -136,3 +137,11 @@ def test_modules_do_not_import_each_other_in_a_circle() -> None:
     graph = grimp.build_graph("leaderboard", cache_dir=None)
     imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
     TopologicalSorter(imports).prepare()  # raises CycleError, which names the modules
+
+
+def test_what_answers_of_the_api_leave_out_and_add_is_of_types_that_they_have() -> None:
+    endpoints.make_blueprint()
+    openapi.document()
+    for changes in (endpoints.LEFT_OUT, endpoints.ADDED, endpoints.UNBOUNDED):
+        for name, fields in changes.items():
+            assert set(fields) <= set(dir(endpoints.NAMED[name])) | set(endpoints.NAMED[name].__dataclass_fields__)

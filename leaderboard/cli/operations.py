@@ -33,7 +33,7 @@ from leaderboard.config import Config
 from leaderboard.declared.commands import Command, Find, Lines, Table
 from leaderboard.declared.inputs import Inputs, checked, is_required, kinds_of, shown_of
 from leaderboard.errors import BadInput, InvalidFields, NotFound, Unconfirmed
-from leaderboard.web.context import CONSOLE_KEY
+from leaderboard.web.context import CONSOLE_KEY, modules_of
 from leaderboard.web.endpoints import ENDPOINTS, Endpoint, create_console
 
 TOKEN = "LEADERBOARD_TOKEN"  # noqa: S105  # the name of a variable
@@ -48,12 +48,12 @@ GROUPS = {
     "team": "Teams and who is in them.",
     "team member": "Who is in a team.",
 }
-MODULES = {  # where the endpoints of a group are
-    "campaign": ("campaigns.api.campaigns", "campaigns.api.organisers"),
-    "evaluation": ("evaluations.api.evaluations",),
-    "queries": ("judgments.api.queries",),
-    "system": ("teams.api", "boards.api"),
-    "team": ("teams.api", "boards.api"),
+SUBJECTS = {  # where the endpoints of a group are
+    "campaign": ("campaigns",),
+    "evaluation": ("evaluations",),
+    "queries": ("judgments",),
+    "system": ("teams", "boards"),
+    "team": ("teams", "boards"),
 }
 BY_HAND = {  # commands that no endpoint makes: their module, and their names there
     "team": ("teams", "invitations", "list_teams", "merge", "rename", "requests"),
@@ -68,8 +68,8 @@ SERVER = (
 def group(name: str) -> click.Group:
     """All commands whose words begin with this one's."""
     made = click.Group(name.split()[-1], help=GROUPS[name])
-    for module in MODULES.get(name, ()):
-        import_module(f"leaderboard.{module}")
+    if name in SUBJECTS:
+        modules_of("api", *SUBJECTS[name])
     depth = len(name.split())
     for endpoint in ENDPOINTS:
         words = endpoint.command.words if endpoint.command is not None else []
@@ -318,18 +318,18 @@ def _is_model(kind: Any) -> bool:
 
 def _client(group: str, server: str | None, token_file: Path | None) -> Client:
     if server is None:
-        return Client("http://localhost", opener=_here(MODULES[group]))
+        return Client("http://localhost", opener=_here(SUBJECTS[group]))
     token = token_file.read_text(encoding="utf-8").strip() if token_file else os.environ.get(TOKEN, "").strip()
     if not token:
         raise click.UsageError(f"no token: name its file with --token-file, or put it into {TOKEN}")
     return Client(server, token)
 
 
-def _here(modules: Sequence[str]) -> urllib.request.OpenerDirector:
+def _here(subjects: Sequence[str]) -> urllib.request.OpenerDirector:
     """Asks endpoints in this process, on this installation's database. Raises what `up_to_date` does."""
     config = Config.from_environment()
     database = click.get_current_context().with_resource(up_to_date(config))
-    app = create_console(config, database, modules)
+    app = create_console(config, database, subjects)
     return urllib.request.build_opener(urllib.request.ProxyHandler({}), _InProcess(app))
 
 

@@ -11,90 +11,35 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter, Map
 
 from leaderboard import __version__
-from leaderboard.accounts.pages import account, identities, providers
-from leaderboard.accounts.pages import login as auth
-from leaderboard.audit import organise as organise_trail
+from leaderboard.accounts.pages import providers
 from leaderboard.audit import writes as events
-from leaderboard.boards import pages as boards
-from leaderboard.campaigns import pages as campaigns
-from leaderboard.campaigns.organise import campaigns as organised_campaigns
-from leaderboard.campaigns.organise import organisers as organised_people
-from leaderboard.campaigns.organise import rooms
 from leaderboard.config import Config, folder
 from leaderboard.db import Database
 from leaderboard.errors import BadInput
-from leaderboard.evaluations.organise import evaluations as organised_evaluations
-from leaderboard.evaluations.organise import form_fields as organised_forms
 from leaderboard.evaluations.rules.form_fields import in_words
-from leaderboard.history import pages as stood
-from leaderboard.judgments import pages as judgments
-from leaderboard.judgments.organise import judgments as organised_judgments
-from leaderboard.judgments.organise import queries as organised_queries
-from leaderboard.progress import pages as progress
-from leaderboard.results.pages import compare as comparing
-from leaderboard.results.pages import queries, ranked_lists
-from leaderboard.submissions import organise as organise_submissions
-from leaderboard.submissions.pages import checks as run_checks
-from leaderboard.submissions.pages import submissions, submit
-from leaderboard.teams import organise as organise_teams
-from leaderboard.teams import pages as teams
-from leaderboard.transfer import organise as organised_importing
 from leaderboard.web import (
     compression,
     errors,
     formatting,
     markdown,
-    measures,
     openapi,
     page_cache,
-    pages,
     security,
     sentences,
     sessions,
 )
-from leaderboard.web.context import equip
+from leaderboard.web.context import equip, modules_of
 from leaderboard.web.exports import FORMATS
 from leaderboard.web.organise import sections
 from leaderboard.web.security import FORM_BYTES
 
-MODULES = (
-    campaigns,
-    progress,
-    boards,
-    stood,
-    queries,
-    comparing,
-    judgments,
-    submit,
-    run_checks,
-    submissions,
-    ranked_lists,
-    teams,
-    measures,
-    pages,
-    auth,
-    account,
-    identities,
-    organised_campaigns,
-    organised_people,
-    organised_importing,
-    organised_evaluations,
-    rooms,
-    organised_queries,
-    organised_judgments,
-    organise_submissions,
-    organise_teams,
-    organise_trail,
-    organised_forms,
-)
-
 
 def register(app: Flask) -> None:
+    """Every blueprint of a module of pages, and the API."""
     app.url_map.converters["int"] = RowNumber  # before the blueprints, whose addresses use it
-    for module in MODULES:
-        for blueprint in vars(module).values():
-            if isinstance(blueprint, Blueprint):
-                app.register_blueprint(blueprint)
+    found = [vars(module).values() for floor in ("pages", "organise", "measures") for module in modules_of(floor)]
+    for blueprint in dict.fromkeys(value for values in found for value in values if isinstance(value, Blueprint)):
+        app.register_blueprint(blueprint)
     openapi.init_app(app)
     app.jinja_env.globals.update(
         here=here, download=download, export_formats=FORMATS, pairs=zip, in_words=in_words, organise_sections=sections
@@ -106,24 +51,9 @@ GREATEST = 2**31 - 1  # what a row's number may be on both engines: PostgreSQL r
 # What a page may be asked for. Anything else in an address stays out of the links that are made from it: some names
 # mean something to the function that makes them.
 ARGUMENTS = (
-    "measure",
-    "tag",
-    "show",
-    "sort",
-    "answer",
-    "condition",
-    "page",
-    "state",
-    "team",
-    "kind",
-    "late",
-    "text",
-    "subject",
-    "number",
-    "person",
-    "since",
-    "until",
-)
+    "measure", "tag", "show", "sort", "answer", "condition", "page", "state", "team",
+    "kind", "late", "text", "subject", "number", "person", "since", "until",
+)  # fmt: skip
 
 
 class RowNumber(IntegerConverter):

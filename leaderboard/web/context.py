@@ -6,6 +6,9 @@ What is said of a mail that a page has asked for: that it is on its way, or with
 import datetime as dt
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 from flask import Flask, current_app, g, request
@@ -24,6 +27,18 @@ MOST_PAGES = 10**6
 # Of the environment of a request that a command of this machine makes in its own process. Headers can't set it: theirs
 # all begin with HTTP_.
 CONSOLE_KEY = "leaderboard.console"
+
+
+def modules_of(floor: str, *subjects: str) -> list[ModuleType]:
+    """The modules of a floor, such as `pages`, of these subjects or of all."""
+    top = Path(__file__).parents[1]
+    files = (
+        file
+        for subject in subjects or "*"
+        for more in ("", "/[!_]*")
+        for file in top.glob(f"{subject}/{floor}{more}.py")
+    )
+    return [import_module(".".join(file.relative_to(top.parent).with_suffix("").parts)) for file in sorted(files)]
 
 
 def equip(app: Flask, config: Config, database: Database, clock: Callable[[], dt.datetime]) -> None:

@@ -1,26 +1,16 @@
-"""What the API answers: the frozen dataclasses that pages are made from, as JSON, and their types for the document.
-
-There is no second description of an answer. What a page reads is what a program gets, but for the few fields below that
-mean something inside the program only.
-
-Who asks the API: the account behind the token of the request, or a visitor; or the console, within this process.
-
-Cookies mean nothing here.
-
-What makes a function an endpoint of the API: its address, its scope, and the types in its signature.
+"""What makes a function an endpoint of the API: its address, its scope, and the types in its signature.
 
     @get("/campaigns/<campaign>/evaluations/<evaluation>/board")
     def board(campaign: str, evaluation: str, *, measure: str | None = None) -> BoardPage:
         \"\"\"The board of an evaluation.\"\"\"
 
 From the signature follows everything else: parameters are parts of the address, those behind `*` are arguments of the
-address, `body` is the JSON that is sent, and what is returned is the answer, by `answers.plain`. The same types make
-the OpenAPI document, in which the docstring explains the endpoint.
+address, `body` is the JSON that is sent, and what is returned is the answer, by `plain`. The same types make the
+OpenAPI document, in which the docstring explains the endpoint. Endpoints stand in the `api` of their subject; a command
+imports those of its own only.
 
-The API: what the site's pages show and do, for programs, at `/api/v1`; its document at `/api/v1/openapi.json`.
-
-An endpoint is a function in one of `MODULES`, under `get` or `post` of `endpoints`; nothing else has to be written. The
-modules are imported when they are needed: a command needs those of its own subject only.
+There is no second description of an answer. What a page reads is what a program gets, but for the few fields below that
+mean something inside the program only.
 """
 
 import dataclasses
@@ -31,12 +21,11 @@ import math
 import types
 import typing
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, partial
 from http import HTTPStatus
-from importlib import import_module
 from typing import Any, TypeVar
 
 import msgspec
@@ -48,87 +37,55 @@ from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes.credentials import USED_EVERY, note_use
 from leaderboard.accounts.writes.rate_limits import count_wrong_token
 from leaderboard.audit.writes import present
-from leaderboard.boards.reads.arrays import Orders
-from leaderboard.boards.reads.board import BoardPage, BoardRow
-from leaderboard.boards.reads.columns import Column
-from leaderboard.boards.reads.entries import Entry, SystemLabel
-from leaderboard.boards.reads.statistics import BoardStatistics, Lead
-from leaderboard.boards.rules import Rounding
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.declared.commands import Command
 from leaderboard.declared.inputs import Inputs, checked_json
 from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, NotAllowed, NotIdentified
-from leaderboard.evaluations.reads.headings import EvaluationHeading
-from leaderboard.evaluations.rules.scoring_settings import ScoringSettings
-from leaderboard.history.reads.boards import StoodSet
-from leaderboard.history.reads.differences import MovedSystem, SourceRow
-from leaderboard.judgments.reads.judgment_file import JudgmentChanges
-from leaderboard.judgments.reads.published import JudgedDocuments, PublishedPage
-from leaderboard.judgments.reads.query_file import OrganisedQueries, QueryChanges
-from leaderboard.progress.reads import Line, Period
-from leaderboard.results.reads.queries import QueryListPage, QueryPage
-from leaderboard.results.reads.ranked_lists import RankedListPage
-from leaderboard.results.reads.run import SubmissionResults
-from leaderboard.submissions.reads.effects import Effect
-from leaderboard.submissions.reads.organised import SubmissionList
-from leaderboard.submissions.rules.checks import Checked, Warned
-from leaderboard.teams.reads.organised import Merging
-from leaderboard.teams.reads.system import SystemPage
-from leaderboard.web.context import CONSOLE_KEY, client_address, database, equip, now, reading, writing
+from leaderboard.web.context import CONSOLE_KEY, client_address, database, equip, modules_of, now, reading, writing
 from leaderboard.web.security import require_plain
 
-# Fields that are not told. The number of a system would say across years whose an anonymous run is; that of a scoring
-# means nothing outside; since when a run counts as scored is of a past one its receipt (its results say when it was
-# scored); and a scoring set's settings name the hidden queries.
-LEFT_OUT: dict[type, frozenset[str]] = {
-    SystemLabel: frozenset({"id"}),
-    SystemPage: frozenset({"id"}),
-    Entry: frozenset({"evaluation_id", "scoring_id", "system_id", "scored_at"}),
-    EvaluationHeading: frozenset({"id"}),
-    Period: frozenset({"evaluation_id"}),
-    Line: frozenset({"number"}),
-    BoardStatistics: frozenset({"ranks", "above_baselines"}),
-    Lead: frozenset({"leader", "then"}),
-    BoardPage: frozenset({"sort", "text", "listed", "shown", "paging", "own_elsewhere", "whole", "queries_in_means"}),
-    QueryListPage: frozenset({"sort", "paging"}),
-    QueryPage: frozenset({"ends", "paging"}),
-    RankedListPage: frozenset({"paging"}),
-    OrganisedQueries: frozenset({"paging"}),
-    SubmissionList: frozenset({"paging"}),
-    PublishedPage: frozenset({"paging"}),
-    JudgedDocuments: frozenset({"paging"}),
-    Checked: frozenset({"expected"}),
-    SubmissionResults: frozenset({"sort", "shown", "paging"}),
-    ScoringSettings: frozenset({"highest_grade", "queries", "known", "subtopics", "excluded", "hidden", "kept"}),
+# Fields that are not told, by their dataclass. The number of a system would say across years whose an anonymous run is;
+# that of a scoring means nothing outside; since when a run counts as scored is of a past one its receipt (its results
+# say when it was scored); and a scoring set's settings name the hidden queries.
+LEFT_OUT: Mapping[str, Collection[str]] = {
+    "SystemLabel": {"id"},
+    "SystemPage": {"id"},
+    "Entry": {"evaluation_id", "scoring_id", "system_id", "scored_at"},
+    "EvaluationHeading": {"id"},
+    "Period": {"evaluation_id"},
+    "Line": {"number"},
+    "BoardStatistics": {"ranks", "above_baselines"},
+    "Lead": {"leader", "then"},
+    "BoardPage": {"sort", "text", "listed", "shown", "paging", "own_elsewhere", "whole", "queries_in_means"},
+    "QueryListPage": {"sort", "paging"},
+    "QueryPage": {"ends", "paging"},
+    "RankedListPage": {"paging"},
+    "OrganisedQueries": {"paging"},
+    "SubmissionList": {"paging"},
+    "PublishedPage": {"paging"},
+    "JudgedDocuments": {"paging"},
+    "Checked": {"expected"},
+    "SubmissionResults": {"sort", "shown", "paging"},
+    "ScoringSettings": {"highest_grade", "queries", "known", "subtopics", "excluded", "hidden", "kept"},
 }
-# What is computed from a type's fields and told beside them.
-ADDED: dict[type, Mapping[str, Any]] = {
-    Rounding: {"decimals": int},
-    BoardRow: {"may_be_best": bool | None},
-    Entry: {"name": str},
-    SystemLabel: {"is_anonymous": bool},
-    QueryChanges: {"is_nothing": bool, "described": int},
-    JudgmentChanges: {"would_be_refused": bool, "is_nothing": bool, "state": str},
-    Effect: {"seen": str},
-    Merging: {"effect": str},
-    Checked: {
-        "warnings": tuple[Warned, ...],
-        "unsettled": str,
-        "remarks": tuple[str, ...],
-        "is_sound": bool | None,
-        "refused_now": str,
-        "late_now": bool,
-        "in_words": tuple[str, ...],
-    },
-    StoodSet: {"words": str},
-    Orders: {"pairs": int},
-    MovedSystem: {"difference": float | None},
-    SourceRow: {"spread": int | None},
+# Properties that are told beside the fields.
+ADDED: Mapping[str, Sequence[str]] = {
+    "Rounding": ["decimals"],
+    "BoardRow": ["may_be_best"],
+    "Entry": ["name"],
+    "SystemLabel": ["is_anonymous"],
+    "QueryChanges": ["is_nothing", "described"],
+    "JudgmentChanges": ["would_be_refused", "is_nothing", "state"],
+    "Effect": ["seen"],
+    "Merging": ["effect"],
+    "Checked": ["warnings", "unsettled", "remarks", "is_sound", "refused_now", "late_now", "in_words"],
+    "StoodSet": ["words"],
+    "Orders": ["pairs"],
+    "MovedSystem": ["difference"],
+    "SourceRow": ["spread"],
 }
-# Bounds that may be infinite, which JSON can't say.
-UNBOUNDED: dict[type, frozenset[str]] = {Column: frozenset({"lowest", "highest"})}
-
+UNBOUNDED = {"Column": {"lowest", "highest"}}  # bounds that may be infinite, which JSON can't say
 
 NAMED: dict[str, type] = {}  # name in the document -> the type that has it
 
@@ -157,16 +114,18 @@ def plain(value: Any) -> Any:
 @cache
 def told(kind: type) -> tuple[str, ...]:
     """The names of what is told of a dataclass, in their order."""
-    own = (field.name for field in dataclasses.fields(kind) if field.name not in LEFT_OUT.get(kind, ()))
-    return (*own, *ADDED.get(kind, ()))
+    own = (field.name for field in dataclasses.fields(kind) if field.name not in LEFT_OUT.get(kind.__name__, ()))
+    return (*own, *ADDED.get(kind.__name__, ()))
 
 
 @cache
 def shape(kind: Any) -> Any:
     """The type of what `plain` makes of a value of this type, for msgspec's JSON schema."""
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        hints = typing.get_type_hints(kind) | dict(ADDED.get(kind, {}))
-        unbounded = UNBOUNDED.get(kind, ())
+        hints = typing.get_type_hints(kind)
+        for name in ADDED.get(kind.__name__, ()):
+            hints[name] = typing.get_type_hints(getattr(kind, name).fget)["return"]
+        unbounded = UNBOUNDED.get(kind.__name__, ())
         fields = [(name, shape(hints[name] | None if name in unbounded else hints[name])) for name in told(kind)]
         return msgspec.defstruct(_name(kind), fields, kw_only=True, namespace={"__doc__": _first_words(kind)})
     parts = typing.get_args(kind)
@@ -270,8 +229,8 @@ class Endpoint:
 
     @property
     def subject(self) -> str:
-        """What it is about: what its module is called, such as "organising queries"."""
-        return self.function.__module__.removeprefix(f"{__package__}.").replace(".", " ").replace("_", " ")
+        """What it is about, such as "teams"."""
+        return self.function.__module__.split(".")[1]
 
     @property
     def name(self) -> str:
@@ -341,17 +300,6 @@ def _given(kind: Any) -> Any:
     """The type of an argument that is given: `str` of `str | None`."""
     kinds = [part for part in typing.get_args(kind) if part is not types.NoneType]
     return kinds[0] if len(kinds) == 1 else kind
-
-
-def register(blueprint: Blueprint, modules: Sequence[str]) -> None:
-    """The endpoints of these modules as routes of the blueprint, in this order."""
-    order = {module: place for place, module in enumerate(modules)}
-    ENDPOINTS.sort(key=lambda endpoint: order.get(endpoint.function.__module__, len(order)))
-    for endpoint in ENDPOINTS:
-        if endpoint.function.__module__ not in order:
-            continue
-        view = partial(_answer, endpoint)
-        blueprint.add_url_rule(endpoint.address, endpoint.name, view, methods=[endpoint.method])
 
 
 def _answer(endpoint: Endpoint, **places: Any) -> Response:
@@ -457,30 +405,25 @@ def _choices(kind: Any) -> list[str]:
     return [choice for part in parts for choice in _choices(part)]
 
 
-# In the order in which their page lists them.
-MODULES = (
-    "boards.api", "history.api", "judgments.api.published", "submissions.api.checks", "submissions.api.submit",
-    "submissions.api.runs", "teams.api", "campaigns.api.campaigns", "evaluations.api.evaluations",
-    "evaluations.api.form_fields", "judgments.api.queries", "judgments.api.judgments", "submissions.api.organised",
-    "campaigns.api.organisers", "audit.api", "transfer.api",
-)  # fmt: skip
-
-
-def make_blueprint(modules: Sequence[str] = MODULES) -> Blueprint:
-    """The blueprint with the endpoints of these modules."""
-    names = [import_module(f"leaderboard.{module}").__name__ for module in modules]
+def make_blueprint(*subjects: str) -> Blueprint:
+    """The blueprint with the endpoints of these subjects, or of all."""
+    names = [module.__name__ for module in modules_of("api", *subjects)]
+    ENDPOINTS.sort(key=lambda endpoint: endpoint.function.__module__)
     made = Blueprint("api", __name__, url_prefix=PREFIX)
     made.before_request(identify)
-    register(made, names)
+    for endpoint in ENDPOINTS:
+        if endpoint.function.__module__ in names:
+            view = partial(_answer, endpoint)
+            made.add_url_rule(endpoint.address, endpoint.name, view, methods=[endpoint.method])
     return made
 
 
-def create_console(config: Config, database: Database, modules: Sequence[str]) -> Flask:
-    """The endpoints of some modules, for a command of this machine: it has all rights, and errors are raised and not
+def create_console(config: Config, database: Database, subjects: Sequence[str]) -> Flask:
+    """The endpoints of some subjects, for a command of this machine: it has all rights, and errors are raised and not
     answered.
     """
     app = Flask("leaderboard.web.app")
     app.config.update(PROPAGATE_EXCEPTIONS=True, MAX_CONTENT_LENGTH=None)
     equip(app, config, database, present)
-    app.register_blueprint(make_blueprint(modules))
+    app.register_blueprint(make_blueprint(*subjects))
     return app
