@@ -5,15 +5,17 @@ says how each address answers them, `FORMS` who may send which form, `SECRETS` w
 """
 
 import datetime as dt
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from flask import Flask
 
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.web.app import register
 from tests.support.field import DAY, NOW
-
-__all__ = ["FORMS", "KINDS", "PAGES", "PHASES", "SECRETS", "VISIBILITY", "Form", "Page", "Secret", "is_absent"]
 
 # Kind of person -> the column of `Answers` that is theirs.
 KINDS = {
@@ -285,13 +287,10 @@ PAGES: dict[str, tuple[Page, ...]] = {
         ),
     ),
     "organise.index": (Page("/organise", ACCOUNTS),),
-    "organise.campaign": (Page("/organise/news", ROOMS),),
-    "organise_systems.index": (Page("/organise/news/systems", ROOMS),),
     "organise_systems.show": (
         Page("/organise/news/systems/{system}", ROOMS),
         Page("/organise/elsewhere/systems/{system}", ELSEWHERE),
     ),
-    "organise_teams.index": (Page("/organise/news/teams", ROOMS),),
     "organise_teams.show": (
         Page("/organise/news/teams/{team}", ROOMS),
         Page("/organise/elsewhere/teams/{team}", ELSEWHERE),
@@ -300,12 +299,10 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page("/organise/news/teams/{team}/merge?into={other_team}", ROOMS),
         Page("/organise/news/teams/{team}/merge?into={team}", (302, 404, 404, 404)),
     ),
-    "organise_trail.index": (Page("/organise/news/trail", ROOMS, files={"": TO_ORGANISERS}),),
     "organise_submissions.of_campaign": (
         Page("/organise/news/submissions", ROOMS, files={"": TO_ORGANISERS}),
         Page("/organise/news/submissions?state=none", (302, 404, 404, 400)),
     ),
-    "organise_submissions.of_evaluation": (Page("/organise/news/2026/submissions", ROOMS, files={"": TO_ORGANISERS}),),
     "organise_submissions.show": (
         Page("/organise/news/2026/submissions/{run}", ROOMS),
         Page("/organise/news/2025/submissions/{run}", (302, 404, 404, 404)),  # it is one to another evaluation
@@ -315,21 +312,12 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page("/organise/news/2026/submissions/{run}/file", (302, 404, 404, 503)),
         Page("/organise/news/2025/submissions/{run}/file", (302, 404, 404, 404)),
     ),
-    "organise.evaluation": (Page("/organise/news/2026", ROOMS),),
-    "organise_forms.index": (Page("/organise/news/2026/form", ROOMS),),
-    "organise_queries.index": (Page("/organise/news/2026/queries", ROOMS),),
-    "organise_judgments.index": (Page("/organise/news/2026/judgments", ROOMS),),
     "organise_campaigns.new": (Page("/organise/campaigns/new", ROOMS, only_admins=True),),
     "organise_import.whole": (Page("/organise/import", ROOMS, only_admins=True),),
-    "organise_import.into": (Page("/organise/news/import", ROOMS),),
     "organise_import.export": (Page("/organise/news/export.tar.gz", (302, 404, 404, 503)),),  # the same
-    "organise_campaigns.settings": (Page("/organise/news/settings", ROOMS),),
     "organise_people.show": (Page("/organise/news/organisers", ROOMS, told=frozenset({"team"})),),
     "organise_people.remove": (Page("/organise/news/organisers/999999/remove", ELSEWHERE),),  # no organiser
     "organise_people.founders": (Page("/organise/founders", ROOMS, only_admins=True),),
-    "organise_evaluations.new": (Page("/organise/news/evaluations/new", ROOMS),),
-    "organise_evaluations.settings": (Page("/organise/news/2026/settings", ROOMS),),
-    "organise_evaluations.clone": (Page("/organise/news/2026/clone", ROOMS),),
     "submit.new": (Page("/campaigns/news/2026/submit", ACCOUNTS),),
     # A run that waits is its sender's alone: test_before_the_queue.py.
     "submit.waiting": (Page("/campaigns/news/2026/submit/999999", (302, 404, 404, 404)),),
@@ -360,8 +348,6 @@ PAGES: dict[str, tuple[Page, ...]] = {
     # The API answers as the page does that shows the same.
     "api.openapi": (Page(f"{API}/openapi.json", PUBLIC),),
     "api.list_campaigns": (Page(f"{API}/campaigns", PUBLIC),),
-    "api.campaign": (Page(f"{API}/campaigns/news", PUBLIC),),
-    "api.campaign_progress": (Page(f"{API}/campaigns/news/progress", PUBLIC),),
     "api.board": (
         Page(f"{API}/campaigns/news/evaluations/2026/board", PUBLIC),
         Page(f"{API}/campaigns/news/evaluations/2026/board?show=all", PUBLIC),
@@ -371,58 +357,6 @@ PAGES: dict[str, tuple[Page, ...]] = {
             {"closed": PUBLIC, "anonymous": PUBLIC, "hidden queries": (400, 400, 400, 200)},
         ),
     ),
-    "api.list_queries": (Page(f"{API}/campaigns/news/evaluations/2026/queries", PUBLIC),),
-    "api.query": (
-        Page(f"{API}/campaigns/news/evaluations/2026/queries/q1", ORGANISERS, dict.fromkeys(DETAILS_OPEN, PUBLIC)),
-        Page(f"{API}/campaigns/news/evaluations/2026/queries/sekretquery", ORGANISERS, HIDDEN),
-        Page(f"{API}/campaigns/news/evaluations/2026/queries/none", NO_SUCH_QUERY, dict.fromkeys(DETAILS_OPEN, NOBODY)),
-    ),
-    "api.compare": (
-        Page(f"{API}/campaigns/news/evaluations/2026/compare", ORGANISERS, dict.fromkeys(DETAILS_OPEN, PUBLIC)),
-        Page(
-            f"{API}/campaigns/news/evaluations/2026/compare?a={{run}}&b={{other}}",
-            ORGANISERS,
-            dict.fromkeys(DETAILS_OPEN, PUBLIC),
-        ),
-    ),
-    "api.query_rows": (Page(f"{API}/campaigns/news/evaluations/2026/queries.tsv", PUBLIC),),
-    "api.list_boards": (Page(f"{API}/campaigns/news/evaluations/2026/boards", PUBLIC),),
-    "api.old_board": (
-        Page(f"{API}/campaigns/news/evaluations/2026/boards/{{current_set}}", PUBLIC),
-        Page(
-            f"{API}/campaigns/news/evaluations/2026/boards/{{beside_set}}",
-            BESIDE,
-            dict.fromkeys(DETAILS_OPEN, PUBLIC),
-        ),
-        Page(f"{API}/campaigns/news/evaluations/2025/boards/{{current_set}}", NOBODY),
-    ),
-    "api.what_moved": (
-        Page(
-            f"{API}/campaigns/news/evaluations/2026/boards/{{current_set}}/to/{{beside_set}}",
-            BESIDE,
-            dict.fromkeys(DETAILS_OPEN, PUBLIC),
-        ),
-        Page(f"{API}/campaigns/news/evaluations/2026/boards/{{current_set}}/to/{{current_set}}", PUBLIC),
-    ),
-    "api.list_sources": (
-        Page(f"{API}/campaigns/news/evaluations/2026/sources", ORGANISERS, dict.fromkeys(DETAILS_OPEN, PUBLIC)),
-    ),
-    "api.published_judgments": (
-        Page(f"{API}/campaigns/news/evaluations/2026/judgments", ORGANISERS, {"closed": PUBLIC}),
-    ),
-    **{
-        f"api.{name}": (Page(f"{API}/campaigns/news/evaluations/2026/{file}.txt", ORGANISERS, {"closed": PUBLIC}),)
-        for name, file in (
-            ("qrels", "judgments"),
-            ("known_documents", "known"),
-            ("subtopic_judgments", "subtopics"),
-        )
-    },
-    "api.judged_documents": (
-        Page(f"{API}/campaigns/news/evaluations/2026/judgments/q1", ORGANISERS, {"closed": PUBLIC}),
-        Page(f"{API}/campaigns/news/evaluations/2026/judgments/sekretquery", ORGANISERS, {"closed": PUBLIC}),
-        Page(f"{API}/campaigns/news/evaluations/2026/judgments/none", NO_SUCH_QUERY, {"closed": NOBODY}),
-    ),
     "api.run_bytes": (  # nothing stands in the store of this world
         Page(f"{API}/submissions/{{run}}/file", (401, 403, 503, 503), {"results closed": (401, 404, 503, 503)}),
     ),
@@ -431,26 +365,17 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "api.team_settings": (Page(f"{API}/teams/sekretwoods/settings", (401, 404, 200, 404), told=frozenset({"team"})),),
     "api.list_requests": (Page(f"{API}/teams/sekretwoods/requests", ROOM_OF_TEAM, only_admins=True),),
     "api.list_invitations": (Page(f"{API}/teams/sekretwoods/invitations", ROOM_OF_TEAM, only_admins=True),),
-    "api.list_systems": (Page(f"{API}/organise/campaigns/news/systems", ORGANISED),),
     "api.organised_system": (
         Page(f"{API}/organise/campaigns/news/systems/{{system}}", ORGANISED),
         Page(f"{API}/organise/campaigns/elsewhere/systems/{{system}}", NOT_HERE),
     ),
-    "api.list_teams": (Page(f"{API}/organise/campaigns/news/teams", ORGANISED),),
     "api.preview_merge": (
         Page(f"{API}/organise/campaigns/news/teams/{{team}}/into/{{other_team}}", ORGANISED),
         Page(f"{API}/organise/campaigns/elsewhere/teams/{{team}}/into/{{other_team}}", NOT_HERE),
     ),
     "api.list_organisers": (Page(f"{API}/organise/campaigns/news/organisers", ORGANISED, told=frozenset({"team"})),),
     "api.list_founders": (Page(f"{API}/organise/founders", ORGANISED, only_admins=True),),
-    "api.trail": (Page(f"{API}/organise/campaigns/news/trail", ORGANISED),),
     "api.may_submit": (Page(f"{API}/campaigns/news/evaluations/2026/submitting", TOKENS),),
-    "api.submission": (
-        Page(f"{API}/submissions/{{run}}", PUBLIC, {"results closed": ONLY_INSIDE}),
-        Page(f"{API}/submissions/{{rejected}}", ONLY_INSIDE),
-        Page(f"{API}/submissions/{{withdrawn}}", ONLY_INSIDE),
-        Page(f"{API}/submissions/999999", NOBODY),
-    ),
     "api.submission_results": (
         Page(f"{API}/submissions/{{run}}/results", PUBLIC, {"results closed": ONLY_INSIDE}),
         Page(f"{API}/submissions/{{rejected}}/results", NOBODY),
@@ -460,19 +385,6 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page(f"{API}/submissions/{{run}}/receipt", PUBLIC, {"results closed": ONLY_INSIDE}),
         Page(f"{API}/submissions/{{rejected}}/receipt", NOBODY),
     ),
-    "api.ranked_list": (
-        Page(
-            f"{API}/submissions/{{run}}/queries/q1",
-            ORGANISERS,
-            {**dict.fromkeys(DETAILS_OPEN, PUBLIC), "results closed": (404, 404, 403, 200)},
-        ),
-        Page(
-            f"{API}/submissions/{{run}}/queries/sekretquery",
-            ORGANISERS,
-            {**HIDDEN, "results closed": (404, 404, 403, 200)},
-        ),
-    ),
-    "api.team": (Page(f"{API}/teams/sekretwoods", PUBLIC, ONLY_INSIDE_BY, told=frozenset({"team"})),),
     "api.system": (
         Page(
             f"{API}/teams/sekretwoods/systems/sekretalder",
@@ -485,18 +397,9 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "api.measure": (Page(f"{API}/measures/AP", PUBLIC), Page(f"{API}/measures/nothing", NOBODY)),
     "api.sending": (Page(f"{API}/sendings/none", (401, 404, 404, 404)),),
     "api.list_organised": (Page(f"{API}/organise/campaigns", TOKENS),),
-    "api.organised_campaign": (Page(f"{API}/organise/campaigns/news", ORGANISED),),
-    "api.organised_evaluation": (Page(f"{ORGANISED_2026}", ORGANISED),),
-    "api.evaluation_readiness": (Page(f"{ORGANISED_2026}/readiness", ORGANISED),),
-    "api.organised_queries": (Page(f"{ORGANISED_2026}/queries", ORGANISED),),
-    "api.organised_judgments": (Page(f"{ORGANISED_2026}/judgments", ORGANISED),),
-    "api.organised_evaluations": (Page(f"{API}/organise/campaigns/news/evaluations", ORGANISED),),
     "api.list_organised_evaluations": (Page(f"{API}/organise/evaluations", TOKENS),),
     # Nothing stands in the store of this world.
     "api.export_campaign": (Page(f"{API}/organise/campaigns/news/export.tar.gz", (401, 404, 404, 503)),),
-    "api.submission_form": (Page(f"{ORGANISED_2026}/form", ORGANISED),),
-    "api.list_submissions": (Page(f"{ORGANISED_2026}/submissions", ORGANISED),),
-    "api.list_campaign_submissions": (Page(f"{API}/organise/campaigns/news/submissions", ORGANISED),),
     "api.organised_submission": (
         Page(f"{ORGANISED_2026}/submissions/{{run}}", ORGANISED),
         Page(f"{API}/organise/campaigns/news/evaluations/2025/submissions/{{run}}", (401, 404, 404, 404)),
@@ -509,6 +412,36 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "static": (Page("/static/leaderboard.css", PUBLIC),),
     "bootstrap.static": (Page("/bootstrap/static/css/bootstrap.min.css", PUBLIC),),
 }
+
+# Endpoint of the API -> the page that shows the same: it answers as that does.
+TWINS = {
+    "api.campaign": "campaigns.campaign",
+    "api.campaign_progress": "progress.progress",
+    "api.list_queries": "queries.query_list",
+    "api.query": "queries.query",
+    "api.query_rows": "queries.query_rows",
+    "api.compare": "comparing.runs",
+    "api.list_boards": "stood.index",
+    "api.old_board": "stood.board",
+    "api.what_moved": "stood.what_moved",
+    "api.list_sources": "stood.sources",
+    "api.published_judgments": "judgments.index",
+    "api.judged_documents": "judgments.documents",
+    "api.submission": "submissions.show",
+    "api.ranked_list": "ranked_lists.ranked_list",
+    "api.team": "teams.show",
+    "api.qrels": "judgments.qrels",
+    "api.known_documents": "judgments.known",
+    "api.subtopic_judgments": "judgments.subtopics",
+}
+
+
+def _for_programs(page: Page) -> Page:
+    path = re.sub(r"/news/(20\d\d)", r"/news/evaluations/\1", page.address)
+    return replace(page, address=f"{API}{path}", files=None)
+
+
+PAGES |= {endpoint: tuple(map(_for_programs, PAGES[page])) for endpoint, page in TWINS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -537,7 +470,6 @@ def _refused(status: int, *but: str) -> dict[str, int]:
 
 
 LOG_IN_FIRST = {"visitor": 302}
-NOT_ON_A_BOARD = {"results closed": _refused(404, *INSIDE)}
 ONLY_ADMINS = _refused(404, "admin")
 OWNERS = _refused(403, "owner of the team", "admin")
 NO_REQUEST = {**OWNERS, "owner of the team": 404, "admin": 404}
@@ -551,232 +483,193 @@ def _where_hidden(refused: Mapping[str, int]) -> dict[str, Mapping[str, int]]:
 
 NOT_ORGANISED = _refused(404, *STAFF)  # for others it is as if there were no room
 
-FORMS: dict[str, Form] = {
-    "auth.log_in": Form("/login", {}),
-    "auth.log_out": Form("/logout", {}),
-    "auth.register": Form("/register", {}),
-    "account.password": Form("/account/password", LOG_IN_FIRST),
-    "account.end_sessions": Form("/account/sessions/end", LOG_IN_FIRST),
-    "account.end_session": Form("/account/sessions/999999/end", _refused(404)),
-    "account.close": Form("/account/close", LOG_IN_FIRST),
-    "addresses.change": Form("/account/email", LOG_IN_FIRST),
-    "addresses.choose": Form("/account/mail", LOG_IN_FIRST),
-    "addresses.send_again": Form("/account/email/send", _refused(409)),
-    "addresses.confirm": Form("/account/email/confirm/not-a-token", _refused(409)),
-    "identities.register": Form("/register/with", dict.fromkeys(KINDS, 409)),
-    "identities.link": Form("/account/identities/link", _refused(409)),
-    "identities.remove": Form("/account/identities/999999/remove", _refused(400)),
-    "resets.forgotten": Form("/password/forgotten", {}),
-    "resets.reset": Form("/password/reset/not-a-token", dict.fromkeys(KINDS, 409)),
-    "api.submit_run": Form(f"{API}/campaigns/news/evaluations/2026/submissions", LOG_IN_FIRST),
-    "api.check": Form(f"{API}/campaigns/news/evaluations/2026/check", LOG_IN_FIRST),
-    "api.withdraw_run": Form(f"{API}/submissions/{{run}}/withdraw", _refused(403, *INSIDE), NOT_ON_A_BOARD),
-    "api.let_run_stand": Form(f"{API}/submissions/{{run}}/stand", _refused(403, *INSIDE), NOT_ON_A_BOARD),
-    "api.make_run_primary": Form(f"{API}/submissions/{{run}}/primary", _refused(403, *INSIDE), NOT_ON_A_BOARD),
-    "api.describe_run": Form(
-        f"{API}/submissions/{{run}}/describe",
+# Who is refused, in which phases otherwise, and the forms: the page's endpoint, and the API's, with the address.
+_FORMS: tuple[tuple[Mapping[str, int], Mapping[str, Mapping[str, int]], Mapping[str, str]], ...] = (
+    (
+        {},
+        {},
+        {
+            "auth.log_in": "/login", "auth.log_out": "/logout", "auth.register": "/register",
+            "resets.forgotten": "/password/forgotten",
+        },
+    ),
+    (
+        LOG_IN_FIRST,
+        {},
+        {
+            "account.password": "/account/password", "account.end_sessions": "/account/sessions/end",
+            "account.close": "/account/close", "addresses.change": "/account/email",
+            "addresses.choose": "/account/mail", "tokens.new": "/account/tokens/new",
+            "teams.new": "/account/teams/new", "teams.join": "/join/{token}",
+            "run_checks.check": "/campaigns/news/2026/check",
+            "api.submit_run": f"{API}/campaigns/news/evaluations/2026/submissions",
+            "api.check": f"{API}/campaigns/news/evaluations/2026/check",
+            "api.make_team": f"{API}/teams", "api.join_team": f"{API}/teams/join",
+        },
+    ),
+    (
+        ONLY_ADMINS,
+        {},
+        {
+            "organise_campaigns.new": "/organise/campaigns/new", "organise_people.founders": "/organise/founders",
+            "organise_import.preview_whole": "/organise/import/preview",
+            "organise_import.complete_whole": "/organise/import/manifest",
+            "organise_import.take_in_whole": "/organise/import",
+            "api.draft_import": f"{API}/organise/import/draft", "api.preview_import": f"{API}/organise/import/preview",
+            "api.import_campaign": f"{API}/organise/import", "api.add_founder": f"{API}/organise/founders",
+            "api.remove_founder": f"{API}/organise/founders/remove",
+        },
+    ),
+    (
         _refused(403, *INSIDE),
-        NOT_ON_A_BOARD,
-        fields={"label": "another", "notes": ""},
+        {"results closed": _refused(404, *INSIDE)},  # it is on no board
+        {
+            "submissions.withdraw api.withdraw_run": "/submissions/{run}/withdraw",
+            "submissions.stand api.let_run_stand": "/submissions/{run}/stand",
+            "submissions.primary api.make_run_primary": "/submissions/{run}/primary",
+            "submissions.save_description api.describe_run": "/submissions/{run}/describe",
+        },
     ),
-    "api.make_campaign": Form(
-        f"{API}/organise/campaigns", _refused(403, "admin"), fields={"title": "Mine", "measures": ["AP"]}
+    (
+        _refused(403, *INSIDE),
+        dict.fromkeys(TEAM_HIDDEN, _refused(404, *INSIDE)),
+        {
+            "systems.edit": "/teams/sekretwoods/sekretalder/edit",
+            "systems.remove": "/teams/sekretwoods/sekretalder/remove",
+            "api.describe_system": f"{API}/teams/sekretwoods/systems/sekretalder",
+            "api.remove_system": f"{API}/teams/sekretwoods/systems/sekretalder/remove",
+        },
     ),
-    **{
-        f"api.{act}_campaign": Form(f"{API}/organise/campaigns/news/{act}", NOT_ORGANISED)
-        for act in ("archive", "unarchive", "remove")
-    },
-    "api.change_campaign": Form(f"{API}/organise/campaigns/news", NOT_ORGANISED),
-    "api.make_evaluation": Form(
-        f"{API}/organise/campaigns/news/evaluations",
-        NOT_ORGANISED,
-        fields={"slug": "2027", "title": "The year 2027", "period": "2027"},
+    (
+        OWNERS,
+        _where_hidden(OWNERS),
+        {
+            "teams.invite api.invite": "/teams/sekretwoods/invitations",
+            "teams.revoke api.revoke_invitation": "/teams/sekretwoods/invitations/{invitation}/revoke",
+            "teams.remove api.remove_member": "/teams/sekretwoods/members/{member}/remove",
+            "teams.change_role api.change_role": "/teams/sekretwoods/members/{member}/role",
+        },
     ),
-    "api.change_evaluation": Form(ORGANISED_2026, NOT_ORGANISED),
-    "api.draft_import": Form(f"{API}/organise/import/draft", ONLY_ADMINS),
-    "api.preview_import": Form(f"{API}/organise/import/preview", ONLY_ADMINS),
-    "api.import_campaign": Form(f"{API}/organise/import", ONLY_ADMINS, fields={"kept": "nothing"}),
-    "api.draft_import_into": Form(f"{API}/organise/campaigns/news/import/draft", NOT_ORGANISED),
-    "api.preview_import_into": Form(f"{API}/organise/campaigns/news/import/preview", NOT_ORGANISED),
-    "api.import_into": Form(f"{API}/organise/campaigns/news/import", NOT_ORGANISED, fields={"kept": "nothing"}),
-    "api.clone_evaluation": Form(f"{ORGANISED_2026}/clone", NOT_ORGANISED),
-    "api.remove_evaluation": Form(f"{ORGANISED_2026}/remove", NOT_ORGANISED),
-    **{
-        f"api.{name}": Form(f"{ORGANISED_2026}/form/{address}", NOT_ORGANISED, fields=fields)
-        for name, address, fields in (
-            ("set_form_field", "fields", {"key": "model", "label": "Model"}),
-            ("remove_form_field", "fields/model/remove", {}),
-            ("state_agreement", "agreements", {"key": "terms", "title": "Terms", "wording": "Be fair."}),
-            ("end_agreement", "agreements/terms/end", {}),
-            ("set_file_rules", "rules", {"most_documents": 10}),
-            ("set_document_list", "documents", {}),
-            ("remove_document_list", "documents/remove", {}),
-            ("copy_form", "copy", {"source": "2025"}),
-        )
-    },
-    "api.preview_queries": Form(f"{ORGANISED_2026}/queries/preview", NOT_ORGANISED),
-    "api.rename_source": Form(
-        f"{ORGANISED_2026}/judgments/rename", NOT_ORGANISED, fields={"source": "sekretsource", "name": "other"}
+    (
+        NO_REQUEST,
+        _where_hidden(NO_REQUEST),
+        {
+            "teams.answer api.accept_request": "/teams/sekretwoods/requests/999999/accept",
+            "api.refuse_request": f"{API}/teams/sekretwoods/requests/999999/refuse",
+        },
     ),
-    "api.remove_source": Form(f"{ORGANISED_2026}/judgments/remove", NOT_ORGANISED, fields={"source": "sekretsource"}),
-    "api.preview_judgments": Form(f"{ORGANISED_2026}/judgments/preview", NOT_ORGANISED),
-    "api.make_source_official": Form(
-        f"{ORGANISED_2026}/judgments/official", NOT_ORGANISED, fields={"source": "sekretsource"}
+    (
+        _refused(409),  # it takes none
+        _where_hidden(_refused(409)),
+        {
+            "teams.ask api.ask_to_join": "/teams/sekretwoods/requests",
+            "teams.take_back api.take_request_back": "/teams/sekretwoods/requests/back",
+        },
     ),
-    "api.add_queries": Form(f"{ORGANISED_2026}/queries", NOT_ORGANISED),
-    "api.add_judgments": Form(f"{ORGANISED_2026}/judgments", NOT_ORGANISED),
-    **{
-        f"api.{act}_queries": Form(f"{ORGANISED_2026}/queries/{act}", NOT_ORGANISED, fields={"queries": ["q1"]})
-        for act in ("include", "hide", "show", "remove")
-    },
-    "api.exclude_queries": Form(
-        f"{ORGANISED_2026}/queries/exclude", NOT_ORGANISED, fields={"queries": ["q1"], "because": "unclear"}
+    (_refused(404, *TEAM), {}, {"teams.leave api.leave_team": "/teams/sekretwoods/leave"}),
+    (
+        {**_refused(404, *TEAM), "member of the team": 403},
+        {},
+        {"teams.change": "/account/teams/sekretwoods", "api.change_team": f"{API}/teams/sekretwoods/settings"},
     ),
-    "api.take_run_off": Form(
-        f"{ORGANISED_2026}/submissions/{{run}}/take-off",
-        NOT_ORGANISED,
-        fields={"ruling": "hidden", "because": "a reason"},
-    ),
-    "api.restore_run": Form(f"{ORGANISED_2026}/submissions/{{run}}/restore", NOT_ORGANISED),
-    "api.retry_run": Form(f"{ORGANISED_2026}/submissions/{{run}}/retry", NOT_ORGANISED),
-    "api.rescore_runs": Form(f"{ORGANISED_2026}/rescore", NOT_ORGANISED),
-    "api.retry_failed_runs": Form(f"{ORGANISED_2026}/retry-failed", NOT_ORGANISED),
-    "api.make_team": Form(f"{API}/teams", LOG_IN_FIRST),
-    "api.join_team": Form(f"{API}/teams/join", LOG_IN_FIRST),
-    "api.change_team": Form(f"{API}/teams/sekretwoods/settings", {**_refused(404, *TEAM), "member of the team": 403}),
-    "api.ask_to_join": Form(
-        f"{API}/teams/sekretwoods/requests", _refused(409), _where_hidden(_refused(409))
-    ),  # it takes none
-    "api.take_request_back": Form(
-        f"{API}/teams/sekretwoods/requests/back", _refused(409), _where_hidden(_refused(409))
-    ),
-    **{
-        f"api.{act}_request": Form(
-            f"{API}/teams/sekretwoods/requests/999999/{act}", NO_REQUEST, _where_hidden(NO_REQUEST)
-        )
-        for act in ("accept", "refuse")
-    },
-    "api.invite": Form(f"{API}/teams/sekretwoods/invitations", OWNERS, _where_hidden(OWNERS)),
-    "api.revoke_invitation": Form(
-        f"{API}/teams/sekretwoods/invitations/{{invitation}}/revoke", OWNERS, _where_hidden(OWNERS)
-    ),
-    "api.leave_team": Form(f"{API}/teams/sekretwoods/leave", _refused(404, *TEAM)),
-    "api.remove_member": Form(f"{API}/teams/sekretwoods/members/{{member}}/remove", OWNERS, _where_hidden(OWNERS)),
-    "api.change_role": Form(
-        f"{API}/teams/sekretwoods/members/{{member}}/role", OWNERS, _where_hidden(OWNERS), fields={"role": "member"}
-    ),
-    "api.make_system": Form(
-        f"{API}/teams/sekretwoods/systems",
+    (
         _refused(403, *TEAM),
         _where_hidden(_refused(403, *TEAM)),
-        fields={"name": "Another one"},
+        {"api.make_system": f"{API}/teams/sekretwoods/systems"},
     ),
-    "api.describe_system": Form(
-        f"{API}/teams/sekretwoods/systems/sekretalder",
-        _refused(403, *INSIDE),
-        dict.fromkeys(TEAM_HIDDEN, _refused(404, *INSIDE)),
+    (
+        _refused(409),
+        {},
+        {
+            "addresses.send_again": "/account/email/send",
+            "addresses.confirm": "/account/email/confirm/not-a-token",
+            "identities.link": "/account/identities/link",
+        },
     ),
-    "api.remove_system": Form(
-        f"{API}/teams/sekretwoods/systems/sekretalder/remove",
-        _refused(403, *INSIDE),
-        dict.fromkeys(TEAM_HIDDEN, _refused(404, *INSIDE)),
+    (
+        dict.fromkeys(KINDS, 409),
+        {},
+        {"identities.register": "/register/with", "resets.reset": "/password/reset/not-a-token"},
     ),
-    "api.change_organised_system": Form(f"{API}/organise/campaigns/news/systems/{{system}}", NOT_ORGANISED),
-    "api.rename_team": Form(
-        f"{API}/organise/campaigns/news/teams/{{team}}", NOT_ORGANISED, fields={"name": "Sekretwoods too"}
+    (
+        _refused(404),
+        {},
+        {
+            "account.end_session": "/account/sessions/999999/end",
+            "submit.confirm": "/campaigns/news/2026/submit/999999",
+            "submit.discard": "/campaigns/news/2026/submit/999999/discard",
+            "submit.change": "/campaigns/news/2026/submit/999999/change",
+        },
     ),
-    "api.merge_team": Form(f"{API}/organise/campaigns/news/teams/{{team}}/into/{{other_team}}", NOT_ORGANISED),
-    "api.add_organiser": Form(f"{API}/organise/campaigns/news/organisers", NOT_ORGANISED, fields={"name": "Sekretada"}),
-    "api.remove_organiser": Form(f"{API}/organise/campaigns/news/organisers/{{member}}/remove", NOT_ORGANISED),
-    "api.let_team_in": Form(f"{API}/organise/campaigns/news/teams-let-in", NOT_ORGANISED, fields={"team": "meadow"}),
-    "api.let_team_out": Form(f"{API}/organise/campaigns/news/teams-let-in/sekretwoods/remove", NOT_ORGANISED),
-    "api.add_founder": Form(f"{API}/organise/founders", ONLY_ADMINS, fields={"name": "Nora"}),
-    "api.remove_founder": Form(f"{API}/organise/founders/remove", ONLY_ADMINS, fields={"name": "Nora"}),
-    "tokens.new": Form("/account/tokens/new", LOG_IN_FIRST),
-    "tokens.revoke": Form("/account/tokens/{api_token}/revoke", _refused(404, "owner of the team", "admin")),
-    "teams.new": Form("/account/teams/new", LOG_IN_FIRST),
-    "teams.join": Form("/join/{token}", LOG_IN_FIRST),
-    "teams.invite": Form("/teams/sekretwoods/invitations", OWNERS, _where_hidden(OWNERS)),
-    "teams.revoke": Form("/teams/sekretwoods/invitations/{invitation}/revoke", OWNERS, _where_hidden(OWNERS)),
-    "teams.remove": Form("/teams/sekretwoods/members/{member}/remove", OWNERS, _where_hidden(OWNERS)),
-    "teams.change_role": Form("/teams/sekretwoods/members/{member}/role", OWNERS, _where_hidden(OWNERS)),
-    "teams.change": Form("/account/teams/sekretwoods", {**_refused(404, *TEAM), "member of the team": 403}),
-    "teams.ask": Form("/teams/sekretwoods/requests", _refused(409), _where_hidden(_refused(409))),  # it takes none
-    "teams.take_back": Form("/teams/sekretwoods/requests/back", _refused(409), _where_hidden(_refused(409))),
-    "teams.answer": Form("/teams/sekretwoods/requests/999999/accept", NO_REQUEST, _where_hidden(NO_REQUEST)),
-    "teams.leave": Form("/teams/sekretwoods/leave", _refused(404, *TEAM)),
-    "organise_campaigns.new": Form("/organise/campaigns/new", ONLY_ADMINS),
-    "organise_import.preview_whole": Form("/organise/import/preview", ONLY_ADMINS),
-    "organise_import.complete_whole": Form("/organise/import/manifest", ONLY_ADMINS),
-    "organise_import.take_in_whole": Form("/organise/import", ONLY_ADMINS),
-    "organise_import.preview_into": Form("/organise/news/import/preview", NOT_ORGANISED),
-    "organise_import.complete_into": Form("/organise/news/import/manifest", NOT_ORGANISED),
-    "organise_import.take_in_into": Form("/organise/news/import", NOT_ORGANISED),
-    "organise_campaigns.settings": Form("/organise/news/settings", NOT_ORGANISED),
-    "organise_campaigns.archive": Form("/organise/news/archive", NOT_ORGANISED),
-    "organise_campaigns.remove": Form("/organise/news/remove", NOT_ORGANISED),
-    "organise_people.add": Form("/organise/news/organisers", NOT_ORGANISED),
-    "organise_people.remove": Form("/organise/news/organisers/{member}/remove", NOT_ORGANISED),
-    "organise_people.let_in": Form("/organise/news/teams-let-in", NOT_ORGANISED),
-    "organise_people.let_out": Form("/organise/news/teams-let-in/sekretwoods/remove", NOT_ORGANISED),
-    "organise_people.founders": Form("/organise/founders", ONLY_ADMINS),
-    "organise_evaluations.new": Form("/organise/news/evaluations/new", NOT_ORGANISED),
-    "organise_evaluations.settings": Form("/organise/news/2026/settings", NOT_ORGANISED),
-    "organise_evaluations.clone": Form("/organise/news/2026/clone", NOT_ORGANISED),
-    "organise_evaluations.remove": Form("/organise/news/2026/remove", NOT_ORGANISED),
-    "submissions.withdraw": Form("/submissions/{run}/withdraw", _refused(403, *INSIDE), NOT_ON_A_BOARD),
-    "submissions.stand": Form("/submissions/{run}/stand", _refused(403, *INSIDE), NOT_ON_A_BOARD),
-    "submissions.primary": Form("/submissions/{run}/primary", _refused(403, *INSIDE), NOT_ON_A_BOARD),
-    "submissions.save_description": Form("/submissions/{run}/describe", _refused(403, *INSIDE), NOT_ON_A_BOARD),
-    "organise_systems.show": Form("/organise/news/systems/{system}", NOT_ORGANISED),
-    "organise_teams.rename": Form("/organise/news/teams/{team}", NOT_ORGANISED),
-    "organise_teams.merge": Form("/organise/news/teams/{team}/merge?into={other_team}", NOT_ORGANISED),
-    "systems.edit": Form(
-        "/teams/sekretwoods/sekretalder/edit",
-        _refused(403, *INSIDE),
-        dict.fromkeys(TEAM_HIDDEN, _refused(404, *INSIDE)),
-    ),
-    "systems.remove": Form(
-        "/teams/sekretwoods/sekretalder/remove",
-        _refused(403, *INSIDE),
-        dict.fromkeys(TEAM_HIDDEN, _refused(404, *INSIDE)),
-    ),
-    "organise_submissions.take_off": Form("/organise/news/2026/submissions/{run}/take-off", NOT_ORGANISED),
-    "organise_submissions.restore": Form("/organise/news/2026/submissions/{run}/restore", NOT_ORGANISED),
-    "organise_submissions.retry": Form("/organise/news/2026/submissions/{rejected}/retry", NOT_ORGANISED),
-    "organise_submissions.rescore": Form("/organise/news/2026/submissions/rescore", NOT_ORGANISED),
-    "organise_submissions.retry_failed": Form("/organise/news/2026/submissions/retry-failed", NOT_ORGANISED),
-    # Without a team there is nobody to submit for. Who may submit for which team: test_submit.py.
-    "submit.send": Form(
-        "/campaigns/news/2026/submit",
+    (_refused(400), {}, {"identities.remove": "/account/identities/999999/remove"}),
+    (_refused(404, "owner of the team", "admin"), {}, {"tokens.revoke": "/account/tokens/{api_token}/revoke"}),
+    (_refused(403, "admin"), {}, {"api.make_campaign": f"{API}/organise/campaigns"}),
+    (  # without a team there is nobody to submit for; who may submit for which team: test_submit.py
         _refused(403, "member of another team", *TEAM),
         {"before opening": _refused(409)},
+        {"submit.send": "/campaigns/news/2026/submit"},
     ),
-    **{
-        f"organise_forms.{name}": Form(f"/organise/news/2026/form/{address}", NOT_ORGANISED)
-        for name, address in (
-            ("set_field", "field"),
-            ("remove_field", "field/remove"),
-            ("state_agreement", "agreement"),
-            ("end_agreement", "agreement/end"),
-            ("set_rules", "rules"),
-            ("set_documents", "documents"),
-            ("copy", "copy"),
-        )
-    },
-    "organise_queries.preview": Form("/organise/news/2026/queries/preview", NOT_ORGANISED),
-    "organise_queries.take_in": Form("/organise/news/2026/queries/import", NOT_ORGANISED),
-    "organise_queries.change": Form("/organise/news/2026/queries/change", NOT_ORGANISED),
-    "organise_judgments.rename": Form("/organise/news/2026/judgments/rename", NOT_ORGANISED),
-    "organise_judgments.remove": Form("/organise/news/2026/judgments/remove", NOT_ORGANISED),
-    "organise_judgments.preview": Form("/organise/news/2026/judgments/preview", NOT_ORGANISED),
-    "organise_judgments.take_in": Form("/organise/news/2026/judgments/import", NOT_ORGANISED),
-    "organise_judgments.official": Form("/organise/news/2026/judgments/official", NOT_ORGANISED),
-    "submit.confirm": Form("/campaigns/news/2026/submit/999999", _refused(404)),
-    "submit.discard": Form("/campaigns/news/2026/submit/999999/discard", _refused(404)),
-    "submit.change": Form("/campaigns/news/2026/submit/999999/change", _refused(404)),
-    "run_checks.check": Form("/campaigns/news/2026/check", LOG_IN_FIRST),
+)  # fmt: skip
+# What a program has to send, so that nothing else than who it is refuses it.
+FIELDS: dict[str, dict[str, Any]] = {
+    "api.describe_run": {"label": "another", "notes": ""},
+    "api.make_campaign": {"title": "Mine", "measures": ["AP"]},
+    "api.make_evaluation": {"slug": "2027", "title": "The year 2027", "period": "2027"},
+    "api.change_role": {"role": "member"},
+    "api.make_system": {"name": "Another one"},
+    "api.set_form_field": {"key": "model", "label": "Model"},
+    "api.state_agreement": {"key": "terms", "title": "Terms", "wording": "Be fair."},
+    "api.set_file_rules": {"most_documents": 10},
+    "api.copy_form": {"source": "2025"},
+    "api.rename_source": {"source": "sekretsource", "name": "other"},
+    "api.take_run_off": {"ruling": "hidden", "because": "a reason"},
+    "api.rename_team": {"name": "Sekretwoods too"},
+    "api.add_organiser": {"name": "Sekretada"},
+    "api.let_team_in": {"team": "meadow"},
+    "api.exclude_queries": {"queries": ["q1"], "because": "unclear"},
+    **{f"api.{act}_queries": {"queries": ["q1"]} for act in ("include", "hide", "show", "remove")},
+    **{f"api.{act}": {"source": "sekretsource"} for act in ("remove_source", "make_source_official")},
+    **{f"api.{act}_founder": {"name": "Nora"} for act in ("add", "remove")},
+    **{f"api.{act}": {"kept": "nothing"} for act in ("import_campaign", "import_into")},
 }
+
+
+def _for_api(path: str) -> str:
+    return f"{API}{path.removeprefix(API)}"
+
+
+FORMS: dict[str, Form] = {
+    endpoint: Form(_for_api(path) if endpoint.startswith("api.") else path, refused, phases, FIELDS.get(endpoint, {}))
+    for refused, phases, paths in _FORMS
+    for endpoints, path in paths.items()
+    for endpoint in endpoints.split()
+}
+
+# What organisers have below a campaign is theirs alone, unless a table above says more: the site's routes have it.
+PARTS = {
+    "campaign": "news", "evaluation": "2026", "submission": "{run}", "member": "{member}", "system_id": "{system}",
+    "team_id": "{team}", "other_id": "{other_team}", "team": "sekretwoods", "key": "terms",
+}  # fmt: skip
+
+
+def _add_rooms() -> None:
+    site = Flask("rooms")
+    register(site)
+    rules = [rule for rule in site.url_map.iter_rules() if "/<campaign>" in rule.rule and "organise" in rule.rule]
+    with_files = {rule.endpoint for rule in rules if rule.endpoint.endswith("_file")}
+    for rule in rules:
+        if rule.endpoint in with_files:
+            continue
+        address, methods = re.sub(r"<(?:int:)?(\w+)>", lambda part: PARTS[part[1]], rule.rule), rule.methods or ()
+        if "POST" in methods:
+            FORMS.setdefault(rule.endpoint, Form(address, NOT_ORGANISED, fields=FIELDS.get(rule.endpoint, {})))
+        if "GET" in methods:
+            files = {"": TO_ORGANISERS} if f"{rule.endpoint}_file" in with_files else None
+            usual = ORGANISED if address.startswith(API) else ROOMS
+            PAGES.setdefault(rule.endpoint, (Page(address, usual, files=files),))
+
+
+_add_rooms()
 
 
 @dataclass(frozen=True, slots=True)
