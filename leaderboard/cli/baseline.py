@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import FileIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from leaderboard.baselines import Analyser, DocumentFile, RankedList, Tuned, Weighting, Weights
     from leaderboard.formats import QueryRow
     from leaderboard.metrics import Setting
-    from leaderboard.scoring import JudgedQueries, Judging
+    from leaderboard.scoring import JudgedQueries
 
 LARGEST = 1e9  # of k1 and k3: far above any in use, and no sum of theirs is too large for a number
 
@@ -123,7 +124,7 @@ def bm25(context: click.Context, /, k1: float, b: float, k3: float | None, idf: 
     """
     from leaderboard.baselines import BM25
 
-    return _baseline(context, BM25(k1, b, k3, idf), "bm25", _Asked(**options))
+    return _baseline(context, BM25(k1, b, k3, idf), "bm25", SimpleNamespace(**options))
 
 
 @baseline.command()
@@ -140,49 +141,12 @@ def tfidf(context: click.Context, /, **options: Any) -> int:
     """
     from leaderboard.baselines import TfIdf
 
-    return _baseline(context, TfIdf(), "tfidf", _Asked(**options))
+    return _baseline(context, TfIdf(), "tfidf", SimpleNamespace(**options))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Asked:
-    """The options of SHARED."""
-
-    documents: tuple[Path, ...]
-    query_file: Path
-    out: Path | None
-    depth: int
-    tag: str | None
-    language: str
-    no_stop_words: bool
-    no_stems: bool
-    encoding: str
-    explain: tuple[str, str] | None
-    tuning_judgments: Path | None
-    tuning_queries: Path | None
-    judging: "Judging"
-    level: int
-    beta: float | None
-    cost: float | None
-    value: float | None
-    prior: float | None
-    no_relevant: Any
-    place: Place | None
-    team: str | None
-    system: str | None
-    wait: float
-
-
-class _Tuning(NamedTuple):
-    """The queries that θ is tuned on, with their judgments, and what their value depends on."""
-
-    queries: "Sequence[QueryRow]"
-    judged: "JudgedQueries"
-    level: int
-    setting: "Setting"
-
-
-def _baseline(context: click.Context, weighting: "Weighting", short: str, asked: _Asked) -> int:
-    from leaderboard.baselines import Analyser, Weights, document_files, language_of
+def _baseline(context: click.Context, weighting: "Weighting", short: str, asked: SimpleNamespace) -> int:
+    """asked: the options of SHARED"""
+    from leaderboard.baselines import Analyser, Weights, document_files, language_of, tune
 
     _require_sense(context, asked)
     _require_encoding(asked.encoding)
@@ -195,46 +159,44 @@ def _baseline(context: click.Context, weighting: "Weighting", short: str, asked:
         weights = Weights(_index(files, analyser, [row.text], asked.encoding), weighting)
         click.echo(_explained(weights, row, document), nl=False)
         return 0
-    out = asked.out or Path()  # _require_sense saw to it
     own = filter(None, (asked.query_file, asked.tuning_judgments, asked.tuning_queries))
-    require_place(out, [*own, *(file.path for file in files)])
+    require_place(asked.out, [*own, *(file.path for file in files)])
     stated = None
     if asked.place is not None:
-        stated = _stated(asked.place, asked.team or "", asked.system or weighting.name, rows)
-        asked = replace(asked, **stated.of_campaign)
-    tuning = _tuning(asked, rows)
-    texts = [row.text for row in (*rows, *(tuning.queries if tuning is not None else ()))]
-    weights = Weights(_index(files, analyser, texts, asked.encoding), weighting)
-    tuned = None if tuning is None else _tuned(weights, tuning, asked.depth)
+        stated = _stated(asked.place, asked.team, asked.system or weighting.name, rows)
+        vars(asked).update(stated.of_campaign)
+    others, judged, setting = _tuning(asked, rows) if asked.tuning_judgments else ((), None, None)
+    weights = Weights(_index(files, analyser, [row.text for row in (*rows, *others)], asked.encoding), weighting)
+    tuned = None
+    if judged is not None and setting is not None:
+        lists = list(_answers(weights, others, asked.depth, "Tuning"))
+        tuned = tune(lists, judged, replace(setting, documents=weights.index.documents), asked.level)
     theta = None if tuned is None else tuned.theta
-    written = write_run(out, _answers(weights, rows, asked.depth, "Answering"), asked.tag or short, theta)
-    _report(out, weights, written, tuned)
+    answers = _answers(weights, rows, asked.depth, "Answering")
+    _report(asked.out, weights, write_run(asked.out, answers, asked.tag or short, theta), tuned)
     return 0 if stated is None else _submit(asked, stated, weights, short, theta)
 
 
-def _submit(asked: _Asked, stated: "_Stated", weights: "Weights", short: str, theta: float | None) -> int:
+def _submit(asked: SimpleNamespace, stated: "_Stated", weights: "Weights", short: str, theta: float | None) -> int:
     from leaderboard.cli.submissions import send_baseline
     from leaderboard.submissions.rules.selection import SystemKind
     from leaderboard.submissions.writes.submissions import LONGEST_LABEL
     from leaderboard.teams.writes.systems import NewSystem
 
-    place, out = asked.place, asked.out
-    if place is None or out is None:
-        return 0
     if stated.documents not in (None, weights.index.documents):
         documents = counted(stated.documents or 0, "document")
-        click.echo(f"the collection of {place} has {documents}, and these are others", err=True)
+        click.echo(f"the collection of {asked.place} has {documents}, and these are others", err=True)
     weighting = weights.weighting
     described = f"{weighting.name}, made with `leaderboard baseline {short}`: a run's label says with which parameters."
     new = NewSystem(asked.system or weighting.name, SystemKind.BASELINE, described)
     finite = theta if theta is not None and math.isfinite(theta) else None
     label = asked.tag or ", ".join(filter(None, (weighting.parameters, weights.index.analyser.short)))[:LONGEST_LABEL]
     return send_baseline(
-        place, out, asked.team or "", new, label=label, stand=stated.stand, threshold=finite, wait=asked.wait
+        asked.place, asked.out, asked.team, new, label=label, stand=stated.stand, threshold=finite, wait=asked.wait
     )
 
 
-def _require_sense(context: click.Context, asked: _Asked) -> None:
+def _require_sense(context: click.Context, asked: SimpleNamespace) -> None:
     """Raises UsageError for options that don't go together, before any file is read."""
     chosen = given_on_line(context)
     if asked.out is None and asked.explain is None:
@@ -309,34 +271,25 @@ def _answers(weights: "Weights", rows: "Sequence[QueryRow]", depth: int, label: 
             tell(1)
 
 
-def _tuning(asked: _Asked, run: "Sequence[QueryRow]") -> _Tuning | None:
+def _tuning(asked: SimpleNamespace, run: "Sequence[QueryRow]") -> "tuple[Sequence[QueryRow], JudgedQueries, Setting]":
+    """The queries that θ is tuned on, with their judgments, and what their value depends on."""
     from leaderboard.baselines import require_other_queries
     from leaderboard.errors import BadInput
     from leaderboard.formats import read_judgments
     from leaderboard.scoring import prepare
 
-    judgments = asked.tuning_judgments
-    if judgments is None or asked.tuning_queries is None:
-        return None
     setting = setting_of(**{name: getattr(asked, name) for name in ("beta", "cost", "value", "prior", "no_relevant")})
     if setting.beta is None:
         raise click.UsageError("--tune-threshold needs β: --beta B, or --cost, --value and --prior, or a campaign's")
     queries = _read_queries(asked.tuning_queries)
     require_other_queries(run, queries)
-    read = read_judgments(judgments, name=str(judgments))
-    judged = prepare(read, [row.id for row in queries], judging=asked.judging)
+    file = asked.tuning_judgments
+    judged = prepare(read_judgments(file, name=str(file)), [row.id for row in queries], judging=asked.judging)
     if not judged.queries:
-        raise BadInput(f"{judgments}: none of the queries to tune the threshold on has judgments")
+        raise BadInput(f"{file}: none of the queries to tune the threshold on has judgments")
     if judged.left_out:
         click.echo(f"not judged, left out of the tuning: {named(judged.left_out)}", err=True)
-    return _Tuning(queries, judged, asked.level, setting)
-
-
-def _tuned(weights: "Weights", tuning: _Tuning, depth: int) -> "Tuned":
-    from leaderboard.baselines import tune
-
-    lists = list(_answers(weights, tuning.queries, depth, "Tuning"))
-    return tune(lists, tuning.judged, replace(tuning.setting, documents=weights.index.documents), tuning.level)
+    return queries, judged, setting
 
 
 def _what(weights: "Weights") -> str:

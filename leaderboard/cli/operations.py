@@ -7,7 +7,6 @@ import datetime as dt
 import io
 import os
 import re
-import sys
 import types
 import typing
 import urllib.request
@@ -26,7 +25,7 @@ from pydantic.fields import FieldInfo
 from werkzeug.test import Client as Caller
 
 from leaderboard.cli.database import up_to_date
-from leaderboard.cli.options import FILE, MOMENT, OrNone
+from leaderboard.cli.options import FILE, MOMENT, OrNone, ask
 from leaderboard.cli.tables import print_table
 from leaderboard.client import Client, Refused
 from leaderboard.config import Config
@@ -269,13 +268,6 @@ def _after_asking(send: Callable[[bool], Any]) -> Any:
         click.echo("\n".join(refused.fields["confirm"]), err=True)
     ask("Go on?")
     return send(True)
-
-
-def ask(question: str) -> None:
-    """Goes on only where somebody confirms. Raises BadInput where there is nobody to ask."""
-    if not sys.stdin.isatty():
-        raise BadInput("there is nobody to ask here; give --confirm to do it without a question")
-    click.confirm(question, abort=True, err=True)
 
 
 def _print(command: Command, answer: Any, given: Mapping[str, Any]) -> int:

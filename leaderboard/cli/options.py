@@ -1,7 +1,4 @@
-"""What `leaderboard serve` and `leaderboard demo` listen on, without the site's packages.
-
-Options that several commands have, and the types of their values.
-"""
+"""Options that several commands have, the types of their values, and what a site listens on."""
 
 import datetime as dt
 import os
@@ -17,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import click
 
 from leaderboard.errors import BadInput
-from leaderboard.numbers import read_number, read_ratio, read_whole
+from leaderboard.numbers import read_number, read_whole
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -156,27 +153,7 @@ class Number(_AsWritten, click.FloatRange):
     is_whole = False
 
 
-class _AnyWhole(_AsWritten, type(click.INT)):  # type: ignore[misc]  # click exports its type as an object only
-    is_whole = True
-
-
-class _AnyNumber(_AsWritten, type(click.FLOAT)):  # type: ignore[misc]  # as above
-    is_whole = False
-
-
-class _Ratio(click.ParamType[float]):
-    """A number, or one divided by another, such as 1/600."""
-
-    name = "float"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        try:
-            return read_ratio(value) if isinstance(value, str) else float(value)
-        except ValueError as error:
-            self.fail(f"{value!r} is {error}", param, ctx)
-
-
-ANY_WHOLE, ANY_NUMBER, RATIO = _AnyWhole(), _AnyNumber(), _Ratio()
+ANY_WHOLE, ANY_NUMBER = Whole(), Number()
 
 
 class OrNone(click.ParamType[Any]):
@@ -234,8 +211,12 @@ def given_on_line(context: click.Context) -> dict[str, Any]:
 
 def require_yes(yes: bool, question: str) -> None:
     """Goes on only where it is confirmed: with --confirm, or on the question. Raises BadInput with nobody to ask."""
-    if yes:
-        return
+    if not yes:
+        ask(question)
+
+
+def ask(question: str) -> None:
+    """Goes on only where somebody confirms. Raises BadInput where there is nobody to ask."""
     if not sys.stdin.isatty():
         raise BadInput("there is nobody to ask here; give --confirm to do it without a question")
     click.confirm(question, abort=True, err=True)
