@@ -62,7 +62,6 @@ ADDRESSES = {
 }
 
 
-
 def _is_named(endpoint: str) -> bool:
     blueprint = endpoint.partition(".")[0]
     return endpoint in NOT_KEPT or blueprint in NOT_KEPT_ROOMS or blueprint.partition("_")[0] == "organise"
