@@ -7,7 +7,7 @@ import unicodedata
 from urllib.parse import urlsplit
 
 from leaderboard.errors import InvalidFields
-from leaderboard.formats.sanitise import TURNING
+from leaderboard.formats.plain_text import TURNING
 
 LONGEST_URL = 500
 LAYOUT = "\t\n\r"

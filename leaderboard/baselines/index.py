@@ -25,10 +25,8 @@ from leaderboard.baselines.languages import Analyser
 from leaderboard.baselines.runs import RankedList, best_first
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.formats import Ids, Texts
-from leaderboard.formats.ids import as_texts
-from leaderboard.formats.plain_text import rejection
-from leaderboard.formats.repeats import repeated_rows
-from leaderboard.formats.sanitise import shown
+from leaderboard.formats.ids import as_texts, repeated_rows
+from leaderboard.formats.plain_text import rejection, shown
 from leaderboard.metrics import Floats, Ints
 
 Idf = Literal["lucene", "robertson"]

@@ -13,7 +13,7 @@ import numpy as np
 
 from leaderboard.errors import BadInput
 from leaderboard.formats import Ids, QueryRow, Run, Texts
-from leaderboard.formats.sanitise import shown
+from leaderboard.formats.plain_text import shown
 from leaderboard.metrics import Floats, Ints, Setting, sweep
 from leaderboard.scoring import JudgedQueries, RankedLines, join, ranked_lines
 

@@ -33,8 +33,8 @@ from leaderboard.judgments.models import Query
 from leaderboard.locking import insert_unless_there, locked
 from leaderboard.metrics import Columns, Floats, Measure
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
+from leaderboard.metrics.families.detection import columns_from_values, measures_beside
 from leaderboard.metrics.measure import Direction
-from leaderboard.metrics.stored import columns_from_values, measures_beside
 from leaderboard.submissions.reads.scored_runs import scored_runs
 from leaderboard.submissions.rules.selection import (
     KeptChoice,

@@ -103,7 +103,7 @@ def _points(
 ) -> dict[str, list[Any]]:
     """The curve's columns by name; None where a value is undefined."""
     from leaderboard.metrics import oracles, sweep
-    from leaderboard.metrics.curves import over_rank, over_recall
+    from leaderboard.metrics.families.recall_levels import over_rank, over_recall
 
     columns: dict[str, Any]
     if curve == "sweep":

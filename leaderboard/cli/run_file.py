@@ -27,7 +27,7 @@ class _Tag(click.ParamType[str]):
     name = "tag"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from leaderboard.formats.sanitise import LONGEST_TAG
+        from leaderboard.formats.plain_text import LONGEST_TAG
 
         text = str(value)
         if not text or NO_TAG.search(text) or not text.isprintable() or len(text) > LONGEST_TAG:

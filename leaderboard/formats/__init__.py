@@ -1,14 +1,13 @@
 """Run, judgment and query files: read into columns, or every problem with its line number.
 
-words   harmless (what may be told of a file's text)
-bytes   plain_text (decompression, limits), members (files of an archive), pieces (whole lines, several at once)
-fields  fields (where they stand), decimals (numbers), ids, checks (of single values)
-table   tables (some rows), readers (one for each format, and their one table), rows (of a whole file)
-files   runs, judgments, queries; problems and guessing say what is wrong with one
+text    plain_text (decompression, limits, what may be told of a file's text), chunks (whole lines, several at once)
+values  columns (fields parted by blanks, and their numbers), records (CSV, JSON lines), archives, tables (some rows)
+file    rows (of a whole file, in any format), ids; problems says what is wrong with it
+kinds   runs, judgments, queries
 asked   file_rules (what an organiser asks of runs), patterns (of ids and tags); metadata (what a run says of itself)
 """
 
-from leaderboard.formats.checks import GRADE_LIMIT
+from leaderboard.formats.archives import Member, first_files, is_archive_file, members
 from leaderboard.formats.file_rules import (
     NO_RULES,
     DocumentList,
@@ -25,9 +24,9 @@ from leaderboard.formats.judgments import (
     read_judgments,
     read_subtopic_judgments,
 )
-from leaderboard.formats.members import Member, first_files, is_archive_file, members
 from leaderboard.formats.metadata import HEADER_BYTES, Metadata, run_metadata, side_metadata
 from leaderboard.formats.patterns import Pattern
 from leaderboard.formats.plain_text import ByteSource, Limits, beginning, open_plain, whole_lines
 from leaderboard.formats.queries import QUERY_FORMATS, QueryRow, read_queries
 from leaderboard.formats.runs import RUN_FORMATS, RUN_WRITERS, Run, RunFormat, RunLine, read_run
+from leaderboard.formats.tables import GRADE_LIMIT

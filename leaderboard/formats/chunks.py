@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.errors import FileRejected
-from leaderboard.formats.checks import not_utf8
 from leaderboard.formats.ids import PADDING, Codes, Places
 from leaderboard.formats.plain_text import MIB, CappedReader, rejection
 from leaderboard.formats.problems import Problems, Wrong
+from leaderboard.formats.tables import not_utf8
 
 PIECE_BYTES = MIB  # a piece and what is made of it stay in the processor's cache
 BATCH_BYTES = MIB // 4  # few enough records that Python need not search them for garbage

@@ -15,15 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.formats.chunks import cut
+from leaderboard.formats.columns import read_piece
 from leaderboard.formats.ids import Ids, Keys, Places, Texts, as_texts, keys
-from leaderboard.formats.patterns import Pattern
-from leaderboard.formats.plain_text import MIB, ByteSource, Limits, open_plain, rejection, source_name
+from leaderboard.formats.patterns import Pattern, Tags
+from leaderboard.formats.plain_text import MIB, ByteSource, Limits, open_plain, rejection, shown, source_name
 from leaderboard.formats.problems import Problems, Wrong
-from leaderboard.formats.readers.columns import read_piece
 from leaderboard.formats.rows import Rows
-from leaderboard.formats.sanitise import shown
 from leaderboard.formats.tables import DOCUMENT, Schema
-from leaderboard.formats.tags import Tags
 from leaderboard.numbers import natural
 
 LISTED = Schema((DOCUMENT,))

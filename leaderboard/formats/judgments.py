@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.ids import Ids
+from leaderboard.formats.ids import Ids, repeated_rows
 from leaderboard.formats.plain_text import ByteSource, Limits
-from leaderboard.formats.repeats import repeated_rows
 from leaderboard.formats.rows import Schemas, read_rows
 from leaderboard.formats.tables import DOCUMENT, QUERY, Column, Schema
 

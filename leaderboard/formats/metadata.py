@@ -15,8 +15,7 @@ from itertools import islice
 from pathlib import Path
 
 from leaderboard.errors import FileRejected
-from leaderboard.formats.plain_text import beginning
-from leaderboard.formats.sanitise import harmless
+from leaderboard.formats.plain_text import beginning, harmless
 
 HEADER_BYTES = 1 << 16  # of the comment lines, and of a file beside the run
 START, END = "ir_metadata.start", "ir_metadata.end"

@@ -1,24 +1,62 @@
-"""Reads all rows of a file, in whichever format it comes, and knows where each of them stands."""
+"""Reads all rows of a file, in whichever format it comes, and knows where each of them stands. READERS is the one table
+of file formats: how each is recognised, and what reads it.
+"""
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.guessing import HEAD_BYTES, guess_content
-from leaderboard.formats.ids import Ids, Places, Texts, as_texts, changes, keys
+from leaderboard.formats.archives import is_archive, read_archive
+from leaderboard.formats.columns import read_columns
+from leaderboard.formats.ids import Ids, Places, Repeats, Texts, as_texts, changes, keys
 from leaderboard.formats.metadata import HEADER_BYTES, Metadata, header_metadata
-from leaderboard.formats.plain_text import MIB, ByteSource, Limits, open_plain, rejection, source_name
-from leaderboard.formats.problems import UNKNOWN_QUERY, Part, Problems, Wrong, unknown_query
-from leaderboard.formats.readers import READERS, FileFormat
-from leaderboard.formats.repeats import Repeats
-from leaderboard.formats.sanitise import shown
+from leaderboard.formats.patterns import Tags
+from leaderboard.formats.plain_text import (
+    MIB,
+    ByteSource,
+    CappedReader,
+    Limits,
+    open_plain,
+    rejection,
+    shown,
+    source_name,
+)
+from leaderboard.formats.problems import HEAD_BYTES, UNKNOWN_QUERY, Part, Problems, Wrong, guess_content, unknown_query
+from leaderboard.formats.records import read_csv, read_json, starts_csv, starts_json
 from leaderboard.formats.tables import Schema, Table
-from leaderboard.formats.tags import Tags
+
+FileFormat = Literal["archive", "json", "csv", "columns"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One file format.
+
+    recognises  whether a file that starts with these bytes has this format
+    read        gives all rows of a text in this format, table by table, with what is wrong with others; of the schemas
+                it takes the one that fits the first row
+    refusal     what is said where this kind of file may not have the format; "": it is then read as columns
+    """
+
+    recognises: Callable[[bytes], bool]
+    read: Callable[[CappedReader, Sequence[Schema], Problems], Iterator[Table]]
+    refusal: str = ""
+
+
+# In the order in which they are tried.
+READERS: Mapping[FileFormat, Reader] = {
+    "archive": Reader(is_archive, read_archive, "is an archive; give the file itself, plain or gzipped"),
+    "json": Reader(starts_json, read_json),
+    "csv": Reader(starts_csv, read_csv),
+    "columns": Reader(lambda _: True, read_columns),
+}
+
 
 # Which formats a kind of file may have, and which columns in each.
 Schemas = Mapping[FileFormat, Sequence[Schema]]

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from leaderboard.formats.file_rules import RunRules
 from leaderboard.formats.ids import Ids
 from leaderboard.formats.metadata import Metadata
-from leaderboard.formats.plain_text import ByteSource, Limits
+from leaderboard.formats.patterns import Tags
+from leaderboard.formats.plain_text import LONGEST_TAG, ByteSource, Limits, harmless
 from leaderboard.formats.rows import Schemas, read_rows
-from leaderboard.formats.sanitise import LONGEST_TAG, harmless
 from leaderboard.formats.tables import DOCUMENT, QUERY, Column, Schema
-from leaderboard.formats.tags import Tags
 
 RunFormat = Literal["auto", "trec", "trec_eval", "decisions"]
 

@@ -7,13 +7,22 @@ evaluated = measure.evaluate(ranking)     # .values (float64, one per query), .m
 
 from leaderboard.metrics.aggregation import Aggregation, Columns, query_order
 from leaderboard.metrics.families.sweep import Oracle, Sweep, oracles, sweep
-from leaderboard.metrics.measure import Evaluated, Family, Measure
-from leaderboard.metrics.names import explain, parse, parse_agreements, parse_all
-from leaderboard.metrics.parameters import GRADE_LIMIT
+from leaderboard.metrics.measure import GRADE_LIMIT, Evaluated, Family, Measure
+from leaderboard.metrics.names import (
+    ALL_TREC,
+    BUNDLES,
+    NEW_IN_10,
+    Printed,
+    explain,
+    families,
+    groups,
+    parse,
+    parse_agreements,
+    parse_all,
+    requested,
+)
 from leaderboard.metrics.ranking import NoRelevant, Ranking, Setting, Subtopics
 from leaderboard.metrics.reference import Reference
-from leaderboard.metrics.registry import families, groups
 from leaderboard.metrics.segments import Bools, Floats, Ints
-from leaderboard.metrics.trec_names import ALL_TREC, BUNDLES, NEW_IN_10, Printed, requested
 
 MEASURES_VERSION = "1.0"

@@ -1,19 +1,92 @@
-"""Measure names: `Name(parameter=value, …)@cutoff`, and trec_eval's names beside them."""
+"""Every measure, in the order of the reference page, and how one is found by its name.
+
+A new measure is written in a module of `families` and listed in that module's FAMILIES. Its name is
+`Name(parameter=value, …)@cutoff`. trec_eval's names stand beside: what its -m takes, what it prints, in which order;
+each family carries its own `TrecEval` records.
+"""
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from leaderboard.errors import UnknownMeasure
+from leaderboard.metrics.families import (
+    binary,
+    counts,
+    detection,
+    diversity,
+    graded,
+    incomplete,
+    recall_levels,
+    sets,
+    sweep,
+    user_models,
+)
 from leaderboard.metrics.families.counts import NUM_REL_RET, NUM_RET
 from leaderboard.metrics.families.sets import SET_P, SET_REL_P
-from leaderboard.metrics.measure import Family, Measure
-from leaderboard.metrics.parameters import Value, read_value
-from leaderboard.metrics.registry import families, find, nearest
-from leaderboard.metrics.trec_names import BUNDLES, FORMS, expand
+from leaderboard.metrics.measure import Family, Measure, TrecEval, Value, read_value
 
 if TYPE_CHECKING:
     from leaderboard.metrics.families.agreement import Agreement
+
+_GROUPS: Mapping[str, tuple[Family, ...]] = {
+    "Detection": (*detection.FAMILIES, *sweep.FAMILIES),
+    "Ranks, binary": (*binary.FAMILIES, *recall_levels.FAMILIES, *user_models.RANK_BIASED),
+    "Ranks, graded": (
+        *graded.FAMILIES,
+        *user_models.CASCADE,
+        *user_models.FAMILIES,
+        *graded.COMPATIBILITY,
+        *graded.GAIN_VARIANTS,
+    ),
+    "Ranks, diversity": diversity.FAMILIES,
+    "Ranks, incomplete judgments": incomplete.FAMILIES,
+    "Sets": sets.FAMILIES,
+    "Counts": counts.FAMILIES,
+}
+_FAMILIES = tuple(family for group in _GROUPS.values() for family in group)
+_BY_NAME = {each.name: each for each in _FAMILIES}
+
+
+def groups() -> Mapping[str, tuple[Family, ...]]:
+    """Every measure under the heading that the reference page has it under, in its order.
+
+    >>> list(groups())[:2]
+    ['Detection', 'Ranks, binary']
+    """
+    return _GROUPS
+
+
+def families() -> tuple[Family, ...]:
+    """Every measure, in the order of the reference page.
+
+    >>> [family.name for family in families()][:3]
+    ['AQWV', 'Value', 'Pmiss']
+    """
+    return _FAMILIES
+
+
+def find(name: str) -> Family | None:
+    """The family of this name (upper and lower case as written there), or None.
+
+    >>> find("nDCG"), find("ndcg")
+    (<Family nDCG>, None)
+    """
+    return _BY_NAME.get(name)
+
+
+def nearest(word: str, names: Mapping[str, str]) -> tuple[str, ...]:
+    """At most four names that resemble a word, for the message that says the word names nothing; the closest first.
+
+    names: what the word is compared with, in lower case -> the name to show.
+
+    >>> nearest("recal", {"recall": "R", "rbp": "RBP"})
+    ('R',)
+    """
+    from difflib import get_close_matches  # slow to import, and only a wrong name needs it
+
+    close = get_close_matches(word.casefold(), names, n=4, cutoff=0.5)
+    return tuple(dict.fromkeys(names[each] for each in close))
 
 
 OURS = r"(?P<name>[A-Za-zα]\w*)\s*(\((?P<inside>.*)\))?\s*(@\s*(?P<cutoff>[^\s@()]+))?\Z"
@@ -244,3 +317,158 @@ def _example(name: str, cutoff: str) -> str:
     if family is None or family.cutoff is None or not (cutoff or family.cutoff.required):
         return name
     return f"{name}@{cutoff if cutoff.isdigit() else family.cutoff.example}"
+
+
+# The order in which trec_eval prints, whatever the order of its -m.
+ALL_TREC = (
+    "num_q",
+    "num_ret",
+    "num_rel",
+    "num_rel_ret",
+    "map",
+    "gm_map",
+    "Rprec",
+    "bpref",
+    "recip_rank",
+    "iprec_at_recall",
+    "P",
+    "recall",
+    "infAP",
+    "gm_bpref",
+    "Rprec_mult",
+    "utility",
+    "11pt_avg",
+    "binG",
+    "G",
+    "ndcg",
+    "ndcg_rel",
+    "Rndcg",
+    "ndcg_cut",
+    "map_cut",
+    "relative_P",
+    "success",
+    "set_P",
+    "set_relative_P",
+    "set_recall",
+    "set_map",
+    "set_F",
+    "num_nonrel_judged_ret",
+    "rbp",
+    "rbp_resid",
+    "unj",
+)
+NEW_IN_10 = frozenset({"rbp", "rbp_resid", "unj"})
+BUNDLES = {
+    "all_trec": ALL_TREC,
+    "official": ALL_TREC[: ALL_TREC.index("P") + 1],
+    "set": (
+        "num_q",
+        "num_ret",
+        "num_rel",
+        "num_rel_ret",
+        "utility",
+        "set_P",
+        "set_relative_P",
+        "set_recall",
+        "set_map",
+        "set_F",
+    ),
+}
+
+
+class Printed(NamedTuple):
+    """One line of trec_eval's output: the name there, and the measure whose figure it is."""
+
+    name: str
+    measure: Measure
+
+    def at(self, rel: int) -> Measure:
+        """The measure under -l rel: what stands in a query's line."""
+        return self.measure.at_relevance(rel)
+
+    def over_all(self, rel: int, complete: bool) -> Measure:
+        """The measure whose figure stands in the line `all`: under -c num_rel counts grades from 1 on, whatever -l."""
+        return self.measure if complete and self.name == "num_rel" else self.at(rel)
+
+
+def _forms() -> dict[str, tuple[Family, TrecEval]]:
+    return {form.name: (family, form) for family in families() for form in family.trec_eval}
+
+
+FORMS = _forms()
+
+
+def requested(requests: Iterable[str]) -> tuple[Printed, ...]:
+    """What trec_eval prints for these -m arguments, in its order. Raises UnknownMeasure.
+
+    Of two requests for one name the parameters of the first count, as in trec_eval. Take out runid and relstring
+    first: they are no measures.
+
+    >>> [name for name, measure in requested(["P.10,5", "map"])]
+    ['map', 'P_5', 'P_10']
+    """
+    asked: dict[str, str | None] = {}
+    for request in requests:
+        name, _, parameters = request.partition(".")
+        for single in BUNDLES.get(request, (name,)):
+            if single not in FORMS:
+                raise UnknownMeasure(_unknown(request))
+            asked[single] = asked.get(single) or parameters or None
+    order = {name: number for number, name in enumerate(ALL_TREC)}
+    return tuple(
+        printed
+        for name in sorted(asked, key=lambda name: order.get(name, len(order)))
+        for printed in expand(name, asked[name])
+    )
+
+
+def _unknown(request: str) -> str:
+    """What is wrong with an argument of -m, and what may be meant."""
+    name, sign, parameters = request.rpartition("_")
+    if sign and name in FORMS and parameters[:1].isdigit():
+        return f"trec_eval's -m takes {name}.{parameters}, not {request!r}, which is how it prints it"
+    names = {each.casefold(): each for each in (*FORMS, *BUNDLES)}
+    close = nearest(request.partition(".")[0], names)
+    there = f"nearest: {', '.join(close)}" if close else f"it has {', '.join(names.values())}"
+    return f"trec_eval has no measure {request!r}; {there}"
+
+
+def expand(name: str, parameters: str | None = None) -> tuple[Printed, ...]:
+    """The lines that one of trec_eval's names stands for; parameters: what follows its dot, None: the defaults.
+
+    Raises UnknownMeasure for parameters that it does not take, KeyError for a name that trec_eval has not.
+
+    >>> expand("success", "5")
+    (Printed(name='success_5', measure=<Measure Success@5>),)
+    """
+    family, form = FORMS[name]
+    fixed = dict(form.given)
+    if form.read is not None:
+        if parameters is None:
+            return (Printed(name, family(**fixed)),)
+        return (Printed(f"{name}_{parameters}", family(**(fixed | form.read(parameters)))),)
+    if not form.takes:
+        if parameters is not None:
+            raise UnknownMeasure(f"trec_eval's {name} takes no parameters ({name}.{parameters})")
+        return (Printed(name, family(**fixed)),)
+    values = form.values if parameters is None else tuple(_each(name, form, parameters))
+    return tuple(
+        Printed(f"{name}_{form.form.format(value)}", family(**fixed, **{form.takes: value})) for value in values
+    )
+
+
+def _each(name: str, form: TrecEval, parameters: str) -> Iterator[Value]:
+    """The values of a comma-separated list in rising order; whole numbers are cut off as C's atol does."""
+    whole = isinstance(form.values[0], int)
+    values = sorted(_number(name, text) for text in parameters.split(","))
+    values = [int(value) for value in values] if whole else values
+    if len(set(values)) < len(values):
+        raise UnknownMeasure(f"{name}.{parameters} names a value twice")
+    yield from values
+
+
+def _number(name: str, text: str) -> float:
+    value = read_value(text)
+    if not isinstance(value, (int, float)):
+        raise UnknownMeasure(f"trec_eval's {name} takes numbers, not {text!r}")
+    return value

@@ -11,11 +11,9 @@ from dataclasses import dataclass
 
 from leaderboard.formats import Run
 from leaderboard.metrics import Evaluated, Measure, Ranking, Setting
-from leaderboard.scoring.collection_size import crowded_queries, require_judgments_fit, require_run_fits
-from leaderboard.scoring.joined_run import JoinedRun, join
+from leaderboard.scoring.joined_run import JoinedRun, crowded_queries, join, require_judgments_fit, require_run_fits
 from leaderboard.scoring.judged_queries import JudgedQueries, Judging, prepare
-from leaderboard.scoring.order import RankedLines, ranked_lines
-from leaderboard.scoring.returned import ReturnedBy, by_one_threshold, returned, returned_by
+from leaderboard.scoring.order import RankedLines, ReturnedBy, by_one_threshold, ranked_lines, returned, returned_by
 
 
 @dataclass(frozen=True, slots=True)

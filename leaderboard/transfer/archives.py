@@ -16,7 +16,7 @@ from leaderboard.access import actor_of
 from leaderboard.campaigns.reads.organised import organised_campaign
 from leaderboard.errors import BadInput, InvalidFields, NotFound
 from leaderboard.formats import Limits
-from leaderboard.formats.sanitise import shown
+from leaderboard.formats.plain_text import shown
 from leaderboard.store import Received
 from leaderboard.transfer.drafting import draft_of
 from leaderboard.transfer.exporting import exporting, packed

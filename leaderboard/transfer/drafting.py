@@ -17,8 +17,8 @@ from typing import Any
 from leaderboard.campaigns.writes import DEFAULTS
 from leaderboard.errors import FileRejected
 from leaderboard.formats import Limits, is_archive_file, open_plain, read_judgments, read_queries
-from leaderboard.formats.guessing import HEAD_BYTES, PRINTED, guess_content
-from leaderboard.formats.sanitise import shown
+from leaderboard.formats.plain_text import shown
+from leaderboard.formats.problems import HEAD_BYTES, PRINTED, guess_content
 from leaderboard.names import name_key, slug_of
 from leaderboard.numbers import counted, is_number, is_whole
 from leaderboard.submissions.rules.selection import SystemKind

@@ -41,9 +41,8 @@ from leaderboard.formats import (
     read_subtopic_judgments,
 )
 from leaderboard.formats.file_rules import document_list
-from leaderboard.formats.guessing import HEAD_BYTES, guess_content
-from leaderboard.formats.plain_text import beginning
-from leaderboard.formats.sanitise import shown
+from leaderboard.formats.plain_text import beginning, shown
+from leaderboard.formats.problems import HEAD_BYTES, guess_content
 from leaderboard.judgments.writes.judgments import RevisionSettings, import_judgments
 from leaderboard.judgments.writes.queries import exclude_queries, import_queries, set_split
 from leaderboard.judgments.writes.sources import set_aside_sources

@@ -35,7 +35,7 @@ from leaderboard.evaluations.rules.form_fields import FormField
 from leaderboard.evaluations.rules.scoring_settings import ASSESSORS
 from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats.file_rules import FileRules
-from leaderboard.formats.sanitise import harmless, shown
+from leaderboard.formats.plain_text import harmless, shown
 from leaderboard.names import name_key, slug_of
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules.selection import SystemKind

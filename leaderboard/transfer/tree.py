@@ -10,7 +10,7 @@ from pathlib import Path
 
 from leaderboard.errors import BadInput
 from leaderboard.formats import Limits, is_archive_file, members, open_plain
-from leaderboard.formats.sanitise import shown
+from leaderboard.formats.plain_text import shown
 from leaderboard.numbers import size
 
 MOST_FILES = 200_000  # of a folder
@@ -63,7 +63,7 @@ def open_tree(source: Path, limits: Limits | None = None, name: str | None = Non
     limits  of what is unpacked
     name    what messages call it
 
-    Raises BadInput for what is neither and for a folder of too many files, and FileRejected as `formats.members` does.
+    Raises BadInput for what is neither and for a folder of too many files, and FileRejected as `formats.archives` does.
     """
     limits = limits or Limits()
     with tempfile.TemporaryDirectory(prefix="leaderboard-import-") as kept:

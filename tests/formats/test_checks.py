@@ -1,7 +1,7 @@
 import sys
 import unicodedata
 
-from leaderboard.formats.checks import ODD_IN_ID
+from leaderboard.formats.tables import ODD_IN_ID
 
 # Zero-width space, word joiner and byte order mark; marks, embeddings, overrides and isolates of the order of writing.
 # The joiners, which some scripts need, are not among them.

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from leaderboard.formats.decimals import floats, integers
+from leaderboard.formats.columns import floats, integers
 from leaderboard.formats.ids import PADDING, Codes
 
 digits = st.text("0123456789", max_size=21)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from leaderboard.formats.fields import find_fields
+from leaderboard.formats.columns import find_fields
 
 WIDTH = 3
 texts = st.lists(st.sampled_from([b"a", b"bc", b"def", b"#", b" ", b" ", b"\t", b"\r", b"\n", b"\n"]), max_size=40)

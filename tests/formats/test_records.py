@@ -12,7 +12,7 @@ from leaderboard.errors import FileRejected
 from leaderboard.formats import Limits, read_judgments, read_run
 from leaderboard.formats.plain_text import CappedReader
 from leaderboard.formats.problems import Problems
-from leaderboard.formats.readers.records import read_csv, read_json
+from leaderboard.formats.records import read_csv, read_json
 from leaderboard.formats.runs import FORMATS
 from leaderboard.formats.tables import Table
 from tests.formats.files import problems_of, text

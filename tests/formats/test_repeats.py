@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.formats.ids import Ids, as_texts
-from leaderboard.formats.repeats import Repeats, repeated_rows
+from leaderboard.formats.ids import Ids, Repeats, as_texts, repeated_rows
 from tests.formats.collisions import with_equal_keys
 
 

@@ -20,7 +20,7 @@ from leaderboard.metrics import (
     parse_all,
     requested,
 )
-from leaderboard.metrics.parameters import LARGEST, SMALLEST, Parameter
+from leaderboard.metrics.measure import LARGEST, SMALLEST, Parameter
 from tests.metrics.obvious import UNDEFINED_WHERE_NOTHING_IS_FOUND
 from tests.metrics.rankings import Query, of_grades, ranking_of
 from tests.support.examples import examples

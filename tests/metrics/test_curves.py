@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from leaderboard.metrics import Setting, oracles, parse, sweep
-from leaderboard.metrics.curves import over_rank, over_recall
+from leaderboard.metrics.families.recall_levels import over_rank, over_recall
 from tests.metrics.rankings import Line, Query, ranking_of, relevant_at
 
 

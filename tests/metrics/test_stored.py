@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leaderboard.metrics import parse
-from leaderboard.metrics.stored import columns_from_values, measures_beside
+from leaderboard.metrics.families.detection import columns_from_values, measures_beside
 
 NAN = float("nan")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.formats.sanitise import LONGEST_TAG
+from leaderboard.formats.plain_text import LONGEST_TAG
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules.states import SetState, State
 from leaderboard.worker import loop

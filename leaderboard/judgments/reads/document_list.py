@@ -9,7 +9,7 @@ from leaderboard.audit.rules import digest
 from leaderboard.errors import LeaderboardError
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.formats import DocumentList
-from leaderboard.formats.sanitise import shown
+from leaderboard.formats.plain_text import shown
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.numbers import counted
 from leaderboard.store import RunStore

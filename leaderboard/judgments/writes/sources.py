@@ -10,7 +10,7 @@ from leaderboard.audit.writes import present, record
 from leaderboard.boards.models import Board
 from leaderboard.errors import InvalidFields
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.formats.sanitise import shown
+from leaderboard.formats.plain_text import shown
 from leaderboard.judgments.models import JudgmentRevision
 from leaderboard.judgments.reads.sources import Removal, known_sources, removal_of_source, require_source
 from leaderboard.locking import locked

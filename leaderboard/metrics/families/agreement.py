@@ -12,8 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.metrics.measure import Definition, Direction, Named, Range
-from leaderboard.metrics.parameters import Parameter, Value
+from leaderboard.metrics.measure import Definition, Direction, Named, Parameter, Range, Value
 from leaderboard.metrics.segments import Bools, Floats, Ints
 
 Items = NDArray[Any]

@@ -3,8 +3,7 @@
 import numpy as np
 
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
-from leaderboard.metrics.measure import JUDGED_ONLY, REL, Family, TrecEval
-from leaderboard.metrics.parameters import Parameter
+from leaderboard.metrics.measure import JUDGED_ONLY, REL, Family, Parameter, TrecEval
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, share, total
 

@@ -9,8 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from leaderboard.metrics.measure import JUDGED_ONLY, RATIO, REL, Family, Range
-from leaderboard.metrics.parameters import Parameter
+from leaderboard.metrics.measure import JUDGED_ONLY, RATIO, REL, Family, Parameter, Range
 from leaderboard.metrics.ranking import Ranking, Subtopics
 from leaderboard.metrics.segments import Bools, Floats, Ints, count, share, total
 

@@ -1,4 +1,6 @@
-"""Ranks, graded: cumulated gain, discounted and normalised."""
+"""Ranks, graded: cumulated gain, discounted and normalised; trec_eval's experimental relatives of nDCG; and how much a
+list looks like the ideal list that is nearest to it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,10 +9,22 @@ from typing import Any
 import numpy as np
 
 from leaderboard.metrics.families.binary import RANK, TREC_CUTOFFS
-from leaderboard.metrics.measure import COUNT, JUDGED_ONLY, Family, Measure, Range, TrecEval
-from leaderboard.metrics.parameters import Gains, Parameter, Value, read_value, write
+from leaderboard.metrics.measure import (
+    COUNT,
+    JUDGED_ONLY,
+    REL,
+    Family,
+    Gains,
+    Measure,
+    Parameter,
+    Range,
+    TrecEval,
+    Value,
+    read_value,
+    write,
+)
 from leaderboard.metrics.ranking import Ranking, Setting
-from leaderboard.metrics.segments import Bools, Floats, Ints, count, share, total
+from leaderboard.metrics.segments import Bools, Floats, Ints, count, running, share, starts, total
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -339,3 +353,272 @@ IDCG = Family(
 )
 
 FAMILIES = (NDCG, DCG, IDCG, NCG, CG)
+
+
+class RunningGain:
+    """A running sum over each query's ranks, which can be asked for at any rank."""
+
+    def __init__(self, query: Ints, rank: Ints, amount: Floats, queries: int) -> None:
+        self._span = int(rank.max(initial=0)) + 1
+        self._place = query * self._span + rank
+        self._start = starts(query, queries)
+        self._reached = np.concatenate(([0.0], running(query, amount)))
+
+    def at(self, query: Ints, rank: Ints) -> Floats:
+        """float64, for each pair: the sum over that query's ranks up to and with `rank`."""
+        last = np.searchsorted(self._place, query * self._span + np.minimum(rank, self._span - 1), side="right")
+        return self._reached[np.where(last > self._start[query], last, 0)]
+
+    def end(self) -> Floats:
+        """float64[Q]: the whole sum of each query."""
+        first, last = self._start[:-1], self._start[1:]
+        return self._reached[np.where(last > first, last, 0)]
+
+
+def running_gains(ranking: Ranking, gains: Gains | None) -> tuple[RunningGain, RunningGain]:
+    """The run's DCG and the ideal DCG, at any rank."""
+
+    def make() -> tuple[RunningGain, RunningGain]:
+        both = (discounted(each(ranking, "linear", gains), "log2") for each in (gained, ideal))
+        reached, best = (
+            RunningGain(gained_part.query, gained_part.rank, gained_part.gain, ranking.queries) for gained_part in both
+        )
+        return reached, best
+
+    return ranking.keep(("running_gains", gains), make)
+
+
+def at_relevant(ranking: Ranking, *, gains: Gains | None) -> Floats:
+    """nDCG at the rank of each relevant document; those not retrieved count with the list's final nDCG.
+
+    Formula: nDCGRel = (1 / R) · sum_{r} nDCG@rank_r
+    Symbols: r runs over the R documents with a gain above 0; rank_r is infinite for one that is not retrieved.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: Where no document has a gain: 0, and the query counts, under pooled judgments; undefined, and
+        left out of the mean, under complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: the whole list counts.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: trec_eval computes the same; ir_measures does not name it.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    nDCG averaged over the relevant documents, float64[Q]; one not retrieved counts with the list's final nDCG.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> at_relevant(graded_lists([1, None, 0, 2], missed=[1]), gains=None).round(4)
+    array([0.563])
+    """
+    reached, best = running_gains(ranking, gains)
+    gains_found = gained(ranking, "linear", gains)
+    right = gains_found.gain > 0
+    query, rank = gains_found.query[right], gains_found.rank[right]
+    relevant = np.bincount(ideal(ranking, "linear", gains).query, minlength=ranking.queries)
+    missed = relevant - np.bincount(query, minlength=ranking.queries)
+    summed = total(query, share(reached.at(query, rank), best.at(query, rank)), ranking.queries)
+    summed = summed + share(missed * reached.end(), best.end())
+    return np.where(summed > 0, share(summed, relevant), 0.0)
+
+
+def at_levels(ranking: Ranking, *, rel: int, gains: Gains | None) -> Floats:
+    """nDCG at the ranks where the ideal list passes from one grade to the next, and at the end of the list.
+
+    Formula: RnDCG = mean_{k ∈ K} nDCG@k
+    Symbols: K holds the ranks where a gain of the ideal list ends, and the list's own length when it goes beyond.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones. Only for this is rel asked.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: the whole list counts.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: trec_eval computes the same; ir_measures does not name it.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    nDCG averaged over the ranks where the ideal gain falls, float64[Q], and the end of a list that goes beyond.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> at_levels(graded_lists([1, None, 0, 2], missed=[1]), rel=1, gains=None).round(4)
+    array([0.4097])
+    """
+    reached, best = running_gains(ranking, gains)
+    perfect = ideal(ranking, "linear", gains)
+    changes = (perfect.query[1:] != perfect.query[:-1]) | (perfect.gain[1:] != perfect.gain[:-1])
+    edge = np.append(changes, True) if len(perfect.query) else np.zeros(0, dtype=bool)
+    query, rank = perfect.query[edge], perfect.rank[edge]
+    summed = total(query, share(reached.at(query, rank), best.at(query, rank)), ranking.queries)
+    points = np.bincount(query, minlength=ranking.queries)
+    # trec_eval takes the end of the list too, but only where more than one rank lies beyond the ideal list.
+    beyond = (ranking.retrieved > np.bincount(perfect.query, minlength=ranking.queries) + 1) & (points > 0)
+    summed = summed + np.where(beyond, share(reached.end(), best.end()), 0.0)
+    return np.where(ranking.relevant(rel).judged > 0, share(summed, points + beyond), 0.0)
+
+
+def normalised_gain_variant(ranking: Ranking, *, gains: Gains | None) -> Floats:
+    """Gains discounted by how far the list lags behind the ideal one, not by rank.
+
+    Formula: G = (sum_{i} gain_i / log_2(2 + c_i − g_i)) / (sum_{i} ideal_i)
+    Symbols: g_i is the sum of the gains down to rank i, c_i that of the ideal list, each rank taken as 1 at least;
+        ideal_i is the gain at rank i of the ideal list.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: Where no document has a gain: 0, and the query counts, under pooled judgments; undefined, and
+        left out of the mean, under complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: the whole list counts.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: trec_eval computes the same; ir_measures does not name it.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    G, float64[Q]: each gain over log2(2 + how far the list lags behind the ideal one), over the sum of all gains.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> normalised_gain_variant(graded_lists([1, None, 0, 2], missed=[1]), gains=None).round(4)
+    array([0.4077])
+    """
+    actual, perfect = gained(ranking, "linear", gains), ideal(ranking, "linear", gains)
+    cost = RunningGain(perfect.query, perfect.rank, np.maximum(perfect.gain, 1.0), ranking.queries)
+    size = np.bincount(perfect.query, minlength=ranking.queries)
+    lag = cost.at(actual.query, actual.rank) + np.maximum(actual.rank - size[actual.query], 0)
+    lag = lag - running(actual.query, actual.gain)
+    return share(
+        total(actual.query, actual.gain / np.log2(2.0 + lag), ranking.queries),
+        total(perfect.query, perfect.gain, ranking.queries),
+    )
+
+
+def binary_gain(ranking: Ranking, *, rel: int) -> Floats:
+    """G with gains of 0 and 1: each relevant document discounted by the others ranked before it.
+
+    Formula: binG = (1 / R) · sum_{r} 1 / log_2(2 + n_r)
+    Symbols: r runs over the relevant documents retrieved; n_r documents that are not relevant stand above r.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: the whole list counts.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: trec_eval computes the same; ir_measures does not name it.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    binG, float64[Q] in [0, 1]: the mean over relevant documents of 1 / log2(2 + others ranked before).
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> binary_gain(graded_lists([1, None, 0, 2], missed=[1]), rel=1)
+    array([0.5])
+    """
+    relevant = ranking.relevant(rel)
+    before = relevant.rank - relevant.nth
+    return share(total(relevant.query, 1.0 / np.log2(2.0 + before), ranking.queries), relevant.judged)
+
+
+NDCG_REL = Family(
+    name="nDCGRel",
+    title="nDCG averaged over relevant documents",
+    compute=at_relevant,
+    defined_where=with_gain,
+    parameters=(GAINS,),
+    trec_eval=(TrecEval("ndcg_rel", read=read_gains, write=write_gains),),
+)
+RNDCG = Family(
+    name="RnDCG",
+    title="nDCG averaged over grade levels",
+    compute=at_levels,
+    parameters=(REL, GAINS),
+    trec_eval=(TrecEval("Rndcg", read=read_gains, write=write_gains),),
+)
+G = Family(
+    name="G",
+    title="Normalised gain",
+    compute=normalised_gain_variant,
+    defined_where=with_gain,
+    parameters=(GAINS,),
+    trec_eval=(TrecEval("G", read=read_gains, write=write_gains),),
+)
+BIN_G = Family(
+    name="binG",
+    title="Binary normalised gain",
+    compute=binary_gain,
+    parameters=(REL,),
+    trec_eval=(TrecEval("binG"),),
+)
+
+GAIN_VARIANTS = (NDCG_REL, RNDCG, G, BIN_G)
+
+
+def compatibility(ranking: Ranking, *, p: float, normalize: str) -> Floats:
+    """Rank-biased overlap of the list with the ideal list that is nearest to it.
+
+    Formula: Compat = (sum_{i=1}^{n} p^{i − 1} · |top_i ∩ ideal_i| / i) / (sum_{i=1}^{n} p^{i − 1} · |ideal_i| / i)
+    Symbols: top_i are the first i documents of the list, ideal_i those of the ideal one: all relevant documents, the
+        highest grades first, equal grades in the order of the list; n is the length of the longer of the two. With
+        normalize=False the denominator is the sum of p^{i − 1}, as if the ideal list did not end.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: the whole list counts, and ranks that it lacks add no document.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: ir_measures' Compat is the same, except that it orders equal scores by document id
+        ascending, and relevant documents that the list lacks as if they had the score 0, so before those with a
+        negative score. trec_eval has none.
+    Source: C. L. A. Clarke, A. Vtyurina, M. D. Smucker: Assessing Top-k Preferences, ACM Transactions on Information
+        Systems 39 (3), 2021
+
+    Overlap with the nearest ideal list, float64[Q] in [0, 1].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> compatibility(graded_lists([1, None, 0, 2], missed=[1]), p=0.5, normalize="True").round(4)
+    array([0.2147])
+    """
+    relevant = ranking.relevant(1)
+    length = np.maximum(ranking.retrieved, relevant.judged)
+    step = np.cumprod(np.concatenate(([1.0], np.full(int(length.max(initial=0)), p))))  # p^0, p^1, …
+    weight = step[:-1] / np.arange(1, len(step))
+    # A document in both lists counts from the rank on at which both have shown it.
+    worth = np.concatenate(([0.0], np.cumsum(weight)))
+    shown = np.maximum(relevant.rank, _place_in_ideal(ranking))
+    overlap = total(relevant.query, worth[length[relevant.query]] - worth[shown - 1], ranking.queries)
+    if normalize == "False":
+        return share(overlap, np.concatenate(([0.0], np.cumsum(step[:-1])))[length])
+    judged = np.flatnonzero(ranking.judged_grade >= 1)
+    query, position = ranking.judged_query[judged], ranking.judged_place[judged]
+    return share(overlap, total(query, worth[length[query]] - worth[position - 1], ranking.queries))
+
+
+def _place_in_ideal(ranking: Ranking) -> Ints:
+    """int64[n]: the rank in the ideal list of each relevant hit, in the order of `ranking.relevant(1)`."""
+    relevant = ranking.relevant(1)
+    grade = ranking.grade[ranking.grade >= 1]
+    by_grade = np.lexsort((relevant.rank, -grade, relevant.query))
+    query, grade = relevant.query[by_grade], grade[by_grade]
+    # Places of a query's judgments are numbered by falling grade: where a grade begins among them, and how many of its
+    # documents the list has shown before this one.
+    span = int(ranking.judged_grade.max(initial=0)) + 1
+    key = query * span - grade
+    begins = np.searchsorted(ranking.judged_query * span - np.maximum(ranking.judged_grade, 0), key)
+    before = np.arange(len(key)) - np.searchsorted(key, key)
+    position = np.empty(len(key), np.int64)
+    position[by_grade] = begins - ranking.judged_start[query] + before + 1
+    return position
+
+
+COMPAT = Family(
+    name="Compat",
+    title="Compatibility",
+    compute=compatibility,
+    parameters=(
+        Parameter("p", "float", 0.95, low=0.0, high=1.0, meaning="how much the ranks further down count"),
+        Parameter(
+            "normalize",
+            "choice",
+            "True",
+            choices=("True", "False"),
+            meaning="whether the ideal list itself reaches 1 although it ends",
+        ),
+    ),
+)
+
+COMPATIBILITY = (COMPAT,)

@@ -7,7 +7,7 @@ import numpy as np
 
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.metrics.families.binary import RANK_NEEDED
-from leaderboard.metrics.families.rank_biased import RBP_RESIDUAL
+from leaderboard.metrics.families.user_models import RBP_RESIDUAL
 from leaderboard.metrics.measure import REL, Family, TrecEval
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, Ints, count, share, total

@@ -8,8 +8,7 @@ import numpy as np
 
 from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics.families.detection import found_returned
-from leaderboard.metrics.measure import JUDGED_ONLY, REL, Family, TrecEval
-from leaderboard.metrics.parameters import Parameter, Value, read_value, write
+from leaderboard.metrics.measure import JUDGED_ONLY, REL, Family, Parameter, TrecEval, Value, read_value, write
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Floats, Ints, count, share
 

@@ -1,8 +1,9 @@
-"""Ranks, graded: a reader who goes on from rank to rank with a probability that the gain so far may change (C/W/L).
+"""Ranks: a reader who goes on from rank to rank, with a fixed probability (RBP), with one that the gain so far may
+change (C/W/L), or until satisfied (ERR).
 
-Each measure is the expected gain of a document that this reader looks at: rank i is weighed by the probability of
-getting there, W_i = C_1 · … · C_{i − 1} over the sum of all these. They differ in C_i, the probability of going on from
-rank i to the next.
+Each measure of C/W/L is the expected gain of a document that this reader looks at: rank i is weighed by the probability
+of getting there, W_i = C_1 · … · C_{i − 1} over the sum of all these. They differ in C_i, the probability of going on
+from rank i to the next.
 
 Source: A. Moffat, P. Bailey, F. Scholer, P. Thomas: Incorporating User Expectations and Behavior into the Measurement
 of Search Effectiveness, ACM Transactions on Information Systems 35 (3), 2017.
@@ -13,11 +14,169 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.metrics.families.binary import RANK_NEEDED
-from leaderboard.metrics.measure import Family
-from leaderboard.metrics.parameters import GRADE_LIMIT, Parameter, Value
+from leaderboard.errors import UnknownMeasure
+from leaderboard.metrics.families.binary import RANK, RANK_NEEDED
+from leaderboard.metrics.families.graded import GAINS, gained, with_gain
+from leaderboard.metrics.measure import GRADE_LIMIT, REL, Family, Gains, Parameter, TrecEval, Value, read_value, write
 from leaderboard.metrics.ranking import Ranking, Setting
-from leaderboard.metrics.segments import Bools, Floats
+from leaderboard.metrics.segments import Bools, Floats, running, share, total
+
+
+def powers(ranking: Ranking, p: float) -> Floats:
+    """float64[longest list + 1]: p^0, p^1 …, each the one before times p."""
+    longest = int(ranking.retrieved.max(initial=0))
+
+    def make() -> Floats:
+        return np.cumprod(np.concatenate(([1.0], np.full(longest, p))), dtype=np.float64)
+
+    return ranking.keep(("powers", p), make)
+
+
+def rank_biased_precision(
+    ranking: Ranking, *, rel: int, p: float, gain: str, gains: Gains | None, cutoff: int | None
+) -> Floats:
+    """What a reader gains on average who goes on from rank to rank with probability p.
+
+    Formula: RBP = (1 − p) · sum_{i} gain_i · p^{i − 1}
+    Symbols: gain_i is what the document at rank i is worth: 1 when relevant, else 0; or its scaled grade.
+    Range: 0 to 1; 1 is approached, never reached
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: Without one, the whole list counts. Ranks that a list lacks gain nothing.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: trec_eval 10's rbp is RBP(p=0.9, gain=scaled): graded, whatever -l says. ir_measures has
+        p=0.8 and binary gains, as here.
+    Source: A. Moffat, J. Zobel: Rank-Biased Precision for Measurement of Retrieval Effectiveness, ACM Transactions on
+        Information Systems 27 (1), 2008
+
+    (1 − p) Σ gain · p^(rank − 1), float64[Q] in [0, 1].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> ranking = graded_lists([1, None, 0, 2], missed=[1])
+    >>> rank_biased_precision(ranking, rel=1, p=0.8, gain='binary', gains=None, cutoff=None)
+    array([0.3024])
+    """
+    if gain == "binary":
+        relevant = ranking.relevant(rel)
+        query, rank, worth = relevant.query, relevant.rank, np.ones(len(relevant.rank))
+    else:
+        actual = gained(ranking, "linear", gains)
+        query, rank = actual.query, actual.rank
+        worth = actual.gain / np.maximum(largest(ranking, gains), 1.0)[query]
+    if cutoff is not None:
+        top = rank <= cutoff
+        query, rank, worth = query[top], rank[top], worth[top]
+    return (1.0 - p) * total(query, worth * powers(ranking, p)[rank - 1], ranking.queries)
+
+
+def largest(ranking: Ranking, gains: Gains | None) -> Floats:
+    """float64[Q]: the largest gain of a query's judged documents, or that `gains` names."""
+    values = np.full(ranking.queries, max((gain for _, gain in gains or ()), default=0.0))
+    unmapped = ~np.isin(ranking.judged_grade, [grade for grade, _ in gains or ()])
+    np.maximum.at(values, ranking.judged_query[unmapped], ranking.judged_grade[unmapped].astype(np.float64))
+    return values
+
+
+def residual(ranking: Ranking, *, p: float) -> Floats:
+    """How much higher RBP could be if every unjudged document were relevant.
+
+    Formula: RBPResidual = p^n + (1 − p) · sum_{i unjudged} p^{i − 1}
+    Symbols: n is the length of the list; the sum runs over the ranks of unjudged documents.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: It does not matter.
+    Missing query: An empty list has no unjudged document: 0.
+    Cutoff beyond the list: It takes no cutoff: the whole list counts.
+    Unjudged documents: They are what it measures; a negative grade counts as unjudged. 0 where all are judged.
+    trec_eval and ir_measures: trec_eval 10 computes the same; ir_measures does not name it.
+    Source: A. Moffat, J. Zobel: Rank-Biased Precision for Measurement of Retrieval Effectiveness, ACM Transactions on
+        Information Systems 27 (1), 2008
+
+    What RBP could still gain, float64[Q] in [0, 1]: every unjudged rank, and all beyond the list, were relevant.
+
+    0 where no retrieved document is unjudged, an empty list too.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> residual(graded_lists([1, None, 0, 2], missed=[1]), p=0.9)
+    array([0.7461])
+    """
+    judged = ranking.relevant(0)
+    step = powers(ranking, p)
+    up_to = np.concatenate(([0.0], np.cumsum(step[:-1])))
+    known = total(judged.query, step[judged.rank - 1], ranking.queries)
+    rest = step[ranking.retrieved] + (1.0 - p) * (up_to[ranking.retrieved] - known)
+    return np.where(judged.found < ranking.retrieved, rest, 0.0)
+
+
+def read_pairs(text: str) -> dict[str, Value]:
+    """trec_eval's p=0.8,1=0.5 as our p and gains."""
+    pairs = [part.partition("=") for part in text.split(",")]
+    for name, sign, value in pairs:
+        if not (name and sign and value):
+            raise UnknownMeasure(f"{text!r} is no p and no gain; expected p=0.8, or grade=gain, or p=0.8,1=0.5,2=1")
+    values: dict[str, Value] = {name: read_value(value) for name, _, value in pairs if name == "p"}
+    gains = ",".join(f"{grade}:{gain}" for grade, _, gain in pairs if grade != "p")
+    if gains:
+        values["gains"] = read_value("{" + gains + "}")
+    return values
+
+
+def read_p(text: str) -> dict[str, Value]:
+    values = read_pairs(text)
+    if list(values) != ["p"]:
+        raise UnknownMeasure(f"trec_eval's rbp_resid takes p, as in rbp_resid.p=0.8, not {text!r}")
+    return values
+
+
+def write_pairs(arguments: Mapping[str, Any]) -> str:
+    gains = write(arguments.get("gains") or ()).strip("{}").replace(":", "=")
+    return f"p={write(arguments['p'])}" + (f",{gains}" if gains else "")
+
+
+def gains_only_scaled(arguments: Mapping[str, Value]) -> str | None:
+    """With binary gains every relevant document is worth 1, whatever `gains` says."""
+    if arguments.get("gains") is None or arguments.get("gain") == "scaled":
+        return None
+    return "gains says what grades are worth, so it goes with gain=scaled only"
+
+
+PERSISTENCE = "the probability of going on to the next rank"
+
+RBP = Family(
+    name="RBP",
+    title="Rank-biased precision",
+    compute=rank_biased_precision,
+    defined_where=with_gain,
+    parameters=(
+        REL,
+        Parameter("p", "float", 0.8, low=0.0, high=1.0, meaning=PERSISTENCE),
+        Parameter(
+            "gain",
+            "choice",
+            "binary",
+            choices=("binary", "scaled"),
+            meaning="1 for a relevant document, or its grade over the query's highest (then rel does not matter)",
+        ),
+        GAINS,
+    ),
+    cutoff=RANK,
+    check=gains_only_scaled,
+    trec_eval=(TrecEval("rbp", given=(("p", 0.9), ("gain", "scaled")), read=read_pairs, write=write_pairs),),
+)
+RBP_RESIDUAL = Family(
+    name="RBPResidual",
+    title="Residual of rank-biased precision",
+    compute=residual,
+    defined_where=None,
+    parameters=(Parameter("p", "float", 0.9, low=0.0, high=1.0, meaning=PERSISTENCE),),
+    direction="lower",
+    trec_eval=(TrecEval("rbp_resid", read=read_p, write=write_pairs),),
+)
+
+RANK_BIASED = (RBP,)
+
 
 DEPTH = 1000  # ranks that the reader may look at; what a list lacks of them gains nothing (cwl_eval's default)
 ROWS = 256  # queries at a time: a table of 2 MB
@@ -289,7 +448,7 @@ def nearly_err_11(ranking: Ranking, *, T: float, min_rel: int, max_rel: int | No
     return expected_gain(ranking, min_rel, max_rel, DEPTH, goes_on)
 
 
-def with_gain(ranking: Ranking, *, min_rel: int, **_others: object) -> Bools:
+def with_player_gain(ranking: Ranking, *, min_rel: int, **_others: object) -> Bools:
     """bool[Q]: whether a document of the query is judged to gain anything."""
     return ranking.relevant(min_rel + 1).judged > 0
 
@@ -319,7 +478,7 @@ MAX_REL = Parameter(
     meaning="the grade from which on 1 is gained; the evaluation's highest grade unless given",
 )
 WANTED = Parameter("T", "float", 1.0, low=0.0, above=True, meaning="the gain that the reader wants in all")
-PERSISTENCE = Parameter(
+PATIENCE = Parameter(
     "p", "float", 0.9, low=0.0, high=1.0, meaning="the probability of going on where nothing is gained"
 )
 
@@ -331,7 +490,7 @@ def _family(name: str, title: str, compute: Callable[..., Floats], *own: Paramet
         compute=compute,
         parameters=(*own, MIN_REL, MAX_REL),
         cutoff=RANK_NEEDED if cut else None,
-        defined_where=with_gain,
+        defined_where=with_player_gain,
         check=rising,
         refuse=nothing_above,
     )
@@ -344,6 +503,110 @@ FAMILIES = (
     _family("INST", "INST", inst, WANTED, cut=False),
     _family("NERR8", "Nearly ERR, stopped by gain", nearly_err_8, cut=True),
     _family("NERR9", "Nearly ERR, stopped by gain and rank", nearly_err_9, cut=True),
-    _family("NERR10", "Nearly ERR, stopped by gain and impatience", nearly_err_10, PERSISTENCE, cut=False),
+    _family("NERR10", "Nearly ERR, stopped by gain and impatience", nearly_err_10, PATIENCE, cut=False),
     _family("NERR11", "Nearly ERR, stopped by gain or going on as in INSQ", nearly_err_11, WANTED, cut=False),
 )
+
+
+def expected_reciprocal_rank(ranking: Ranking, *, gmax: int, max: str | None, cutoff: int | None) -> Floats:  # noqa: A002  # as in ERR(max=data)
+    """The expected inverse rank at which a reader stops, who stops more readily at higher grades.
+
+    Formula: ERR@k = sum_{i=1}^{k} (1 / i) · R_i · prod_{j<i} (1 − R_j), R_i = (2^{g_i} − 1) / 2^{gmax}
+    Symbols: g_i is the grade at rank i, 0 where unjudged or negative; gmax is 4 unless given, or the evaluation's
+        highest grade with max=data. A higher grade than gmax is an error.
+    Range: 0 to 1; the highest grade at rank 1 gives 1 − 2^{−gmax}
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: Without one, the whole list counts. Ranks that a list lacks add nothing.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: trec_eval has none; ir_measures' ERR@k is gdeval's, which is this one: gmax is 4, and
+        higher grades are refused.
+    Source: O. Chapelle and others: Expected Reciprocal Rank for Graded Relevance, CIKM 2009
+
+    Σ (1 / i) · R_i · Π_{j < i} (1 − R_j), float64[Q] in [0, 1), R = (2^g − 1) / 2^gmax.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> expected_reciprocal_rank(graded_lists([1, None, 0, 2], missed=[1]), gmax=4, max=None, cutoff=None).round(4)
+    array([0.1064])
+    """
+    top = gmax if max is None else ranking.highest_grade
+    content = ranking.relevant(1)
+    grade = ranking.grade[ranking.grade >= 1]
+    stops = (np.exp2(grade) - 1.0) / np.exp2(top)
+    # The probability of getting here: that of going on past each relevant document before.
+    goes_on = running(content.query, 1.0 - stops, np.multiply)
+    arrives = np.ones(len(goes_on))
+    arrives[1:] = np.where(content.query[1:] == content.query[:-1], goes_on[:-1], 1.0)
+    worth = arrives * stops / content.rank
+    if cutoff is not None:
+        worth = np.where(content.rank <= cutoff, worth, 0.0)
+    return total(content.query, worth, ranking.queries)
+
+
+def grade_above(setting: Setting, arguments: Mapping[str, Any]) -> str | None:
+    """gdeval refuses grades above its maximum too: cutting them off would give a figure under a name that it isn't."""
+    gmax, highest = arguments["gmax"], setting.highest_grade or 0
+    if arguments["max"] == "data" or highest <= gmax:
+        return None
+    return f"takes grades up to {gmax}, and grade {highest} was judged: write gmax={highest}, or max=data"
+
+
+def one_maximum(arguments: Mapping[str, Value]) -> str | None:
+    """gmax and max are two ways to say what the highest grade is."""
+    return (
+        "gmax and max=data both say what the highest grade is; give one" if {"gmax", "max"} <= set(arguments) else None
+    )
+
+
+def average_dynamic_recall(ranking: Ranking, *, rel: int) -> Floats:
+    """Recall at each rank against the documents that the ideal list could have shown by then.
+
+    Formula: ADR = (1 / R) · sum_{i=1}^{R} |top_i ∩ {d : g_d ≥ ideal_i}| / i
+    Symbols: top_i are the first i documents, g_d is the grade of d, ideal_i the i-th highest grade judged.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: the whole list counts down to rank R.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: Neither has it.
+    Source: R. Typke, R. C. Veltkamp, F. Wiering: A measure for evaluating retrieval techniques based on partially
+        ordered ground truth lists, ICME 2006
+
+    Mean over i <= R of |top i ∩ documents graded at least as high as the i-th ideal one| / i, float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> average_dynamic_recall(graded_lists([1, None, 0, 2], missed=[1]), rel=1).round(4)
+    array([0.2778])
+    """
+    summed = np.zeros(ranking.queries)
+    for level in np.unique(ranking.judged_grade[ranking.judged_grade >= rel]):
+        here = ranking.judged_grade == level
+        query, rank = ranking.judged_query[here], ranking.judged_place[here]
+        summed += total(query, ranking.relevant(int(level)).at(query, rank) / rank, ranking.queries)
+    return share(summed, ranking.relevant(rel).judged)
+
+
+ERR = Family(
+    name="ERR",
+    title="Expected reciprocal rank",
+    compute=expected_reciprocal_rank,
+    parameters=(
+        Parameter("gmax", "int", 4, low=1, high=GRADE_LIMIT, meaning="the highest grade that there can be"),
+        Parameter("max", "choice", choices=("data",), meaning="data: gmax is the highest grade of the evaluation"),
+    ),
+    check=one_maximum,
+    refuse=grade_above,
+    cutoff=RANK,
+)
+ADR = Family(
+    name="ADR",
+    title="Average dynamic recall",
+    compute=average_dynamic_recall,
+    parameters=(REL,),
+)
+
+CASCADE = (ERR, ADR)

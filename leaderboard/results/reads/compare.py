@@ -25,8 +25,8 @@ from leaderboard.evaluations.reads.headings import (
 )
 from leaderboard.evaluations.rules.scoring_settings import Judging, ScoringSettings, Subset
 from leaderboard.metrics.aggregation import Columns
+from leaderboard.metrics.families.detection import columns_from_values
 from leaderboard.metrics.segments import Floats
-from leaderboard.metrics.stored import columns_from_values
 from leaderboard.numbers import read_whole
 from leaderboard.results.reads.query_values import load_vectors, value_in
 from leaderboard.statistics import Effects, Interval, PairedTest

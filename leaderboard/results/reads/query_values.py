@@ -12,8 +12,8 @@ from leaderboard.boards.reads.columns import Column
 from leaderboard.boards.reads.entries import Figure
 from leaderboard.db import value_at
 from leaderboard.evaluations.rules.scoring_settings import NoRelevant, Subset
+from leaderboard.metrics.families.detection import columns_from_values
 from leaderboard.metrics.segments import Floats, Ints
-from leaderboard.metrics.stored import columns_from_values
 from leaderboard.worker.models import Score
 
 

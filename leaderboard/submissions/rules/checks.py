@@ -17,8 +17,8 @@ import numpy as np
 from leaderboard.errors import Doubtful, FileRejected, InvalidFields, Problem
 from leaderboard.evaluations.rules.form_fields import FormField, answers_in_file
 from leaderboard.formats import ByteSource, Limits, Run, RunRules, first_files, open_plain, read_run, whole_lines
-from leaderboard.formats.sanitise import shown
-from leaderboard.formats.tags import Tags
+from leaderboard.formats.patterns import Tags
+from leaderboard.formats.plain_text import shown
 from leaderboard.numbers import counted, first_of, natural, written
 from leaderboard.scoring import returned
 

@@ -16,8 +16,8 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules.scoring_settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Split
 from leaderboard.formats import Judgments
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
+from leaderboard.metrics.families.detection import measures_beside
 from leaderboard.metrics.measure import NEEDED
-from leaderboard.metrics.stored import measures_beside
 
 
 @dataclass(frozen=True, slots=True)

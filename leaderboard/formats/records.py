@@ -14,9 +14,8 @@ from operator import itemgetter
 from typing import Any
 
 from leaderboard.formats.chunks import BATCH_BYTES, Batch, batches
-from leaderboard.formats.plain_text import CappedReader, rejection
+from leaderboard.formats.plain_text import CappedReader, rejection, shown
 from leaderboard.formats.problems import Problems, Wrong, wrong_width
-from leaderboard.formats.sanitise import shown
 from leaderboard.formats.tables import OTHER_NAMES, CheckedRows, Column, Kind, Schema, Table, our_name
 
 Names = tuple[str, ...]

@@ -1,0 +1,507 @@
+"""Reads text in columns, parted by blanks: a piece at once, or line by line where something in it may be wrong.
+
+The fast reader finds where the fields start, for all lines at once, and reads decimal numbers, many at once, each to
+the nearest float64 as Python's float() does. It gives up on a piece unless every line has the right number of fields,
+every id is sound and short enough and every number is a number. The slow reader then reads the piece line by line and
+says what is wrong with each.
+
+The digits of a number are read as one integer, eight characters of all numbers at once. Dividing the integer by a
+power of ten is rounded only once as long as both are exact in 64 bits; longer numbers are divided in twice the
+precision. The few quotients too near the middle between two floats, and numbers of extreme size, are read one by one
+by float(). Anything that is not a plain decimal number is left to the caller.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaderboard.formats.chunks import IS_BLANK, Piece, cut, side_by_side
+from leaderboard.formats.ids import WORD, Codes, Keys, Places, cut_out, words_of
+from leaderboard.formats.plain_text import CappedReader, Limits
+from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, wrong_width
+from leaderboard.formats.tables import (
+    GRADE_LIMIT,
+    ODD_IN_ID,
+    CheckedRows,
+    Kind,
+    Schema,
+    Table,
+    control_character,
+    not_utf8,
+    odd_points,
+    read_score,
+    schema_of_width,
+)
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+LONGEST = 3 * WORD  # characters
+MOST_DIGITS = 19  # that always fit 64 bits
+EXACT = np.uint64(1 << 53)  # whole numbers up to here are floats
+TENS: Floats = np.array([10.0**power for power in range(23)])  # and so are these powers
+ZERO, PLUS, MINUS = b"0+-"
+# Of words of eight characters, each in its byte:
+EACH = np.uint64(0x0101010101010101)
+ZEROS = EACH * np.uint64(ZERO)
+BIT_OF_DOT, DOT = np.uint64(4), np.uint64(0x1E)  # a dot less the bits of a zero; no digit has this bit then
+BYTE = np.uint64(0xFF)
+ABOVE_NINE, HIGHEST = EACH * np.uint64(0x7F - 9), EACH * np.uint64(0x80)  # 10 and more reach the highest bit
+PLACES = np.uint64(0x0706050403020100)  # by where the dot is, how many characters follow it: moved to the highest byte
+# Pairs of digits, then pairs of these, then of these, become one number: 10 times the first and the second.
+PAIRS = [
+    (np.uint64(10**digits << 8 * digits | 1), np.uint64(8 * digits), np.uint64(mask))
+    for digits, mask in ((1, 0x00FF00FF00FF00FF), (2, 0x0000FFFF0000FFFF), (4, 0x00000000FFFFFFFF))
+]
+WHOLE_TENS = np.array([10**power for power in range(WORD + 1)], np.uint64)
+MARKS = np.frombuffer(b"eE", np.uint8)  # of an exponent
+SAFE = np.uint64(10**18)  # below it, whole numbers are taken
+SPLITTER = 2.0**27 + 1  # parts a float64 into two of half its digits (Dekker 1971)
+MARGIN = 2.0**-50  # above the error of a correction, relative to it
+
+
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """Numbers as digits: ±number / 10^places.
+
+    plain   bool[n]: it is written with up to 19 digits, a sign and a dot perhaps; nothing else holds for the others
+    whole   bool[n]: without a dot
+    """
+
+    number: NDArray[np.uint64]
+    places: Places
+    negative: Bools
+    plain: Bools
+    whole: Bools
+
+
+def integers(codes: Codes, start: Places, length: Places) -> tuple[Places, Bools]:
+    """(int64[n], bool[n]): the numbers codes[start : start + length], and which of them were read: plain whole ones."""
+    read = _read_digits(codes, start, length)
+    sure = read.plain & read.whole & (read.number < SAFE)
+    number = np.where(sure, read.number, 0).astype(np.int64)
+    return np.where(read.negative, -number, number), sure
+
+
+def floats(codes: Codes, start: Places, length: Places) -> tuple[Floats, Bools]:
+    """(float64[n], bool[n]): the numbers codes[start : start + length], and which of them were read."""
+    value, sure = _to_floats(_read_digits(codes, start, length))
+    rest = np.flatnonzero(~sure)
+    if len(rest):
+        value[rest], sure[rest] = _read_unusual(codes, start[rest], length[rest])
+    return value, sure
+
+
+def _read_unusual(codes: Codes, start: Places, length: Places) -> tuple[Floats, Bools]:
+    """As `floats`, for numbers with an exponent and for those that division leaves in doubt."""
+    read = _read_with_exponent(codes, start, length)
+    value, sure = _to_floats(read)
+    doubtful = np.flatnonzero(read.plain & ~sure)
+    if len(doubtful):
+        texts = cut_out(codes, start[doubtful], length[doubtful])
+        value[doubtful] = [float(text) for text in texts.tolist()]
+        sure[doubtful] = np.isfinite(value[doubtful])
+    return value, sure
+
+
+@dataclass(frozen=True, slots=True)
+class _Some:
+    """Up to eight characters of each number, or more of them joined: digits, and a dot perhaps.
+
+    number  uint64[n], of the digits
+    digits  int64[n], how many they are
+    dotted  bool[n]
+    places  int64[n], digits behind the dot; 0 without one
+    odd     uint64[n]: not 0 where there is anything else, or another dot
+    """
+
+    number: Keys
+    digits: Places
+    dotted: Bools
+    places: Places
+    odd: Keys
+
+    def joined(self, rest: "_Some") -> "_Some":
+        """Together with the characters that follow."""
+        return _Some(
+            self.number * WHOLE_TENS.take(rest.digits) + rest.number,
+            self.digits + rest.digits,
+            self.dotted | rest.dotted,
+            np.where(self.dotted, self.places + rest.digits, rest.places),
+            self.odd | rest.odd | (self.dotted & rest.dotted),
+        )
+
+
+def _read_digits(codes: Codes, start: Places, length: Places) -> Digits:
+    texts = words_of(codes, start, np.minimum(length, LONGEST))
+    word, left = next(texts)
+    first = word.astype(np.uint8)
+    negative = first == MINUS
+    signs = negative | (first == PLUS)
+    if signs.any():
+        word ^= np.where(signs, first ^ ZERO, 0).astype(np.uint64)  # a zero in its place changes no number
+    read = reduce(_Some.joined, [_some(word, left), *(_some(*more) for more in texts)])
+    digits = read.digits - signs
+    plain = (read.odd == 0) & (digits > 0) & (digits <= MOST_DIGITS) & (length <= LONGEST)
+    return Digits(read.number, read.places, negative, plain, ~read.dotted)
+
+
+def _some(word: Keys, length: Places) -> _Some:
+    """What the first `length` characters of words hold; the first one is the lowest byte."""
+    digit = word ^ ZEROS
+    digit <<= np.uint64(8 * WORD) - (length.astype(np.uint64) << np.uint64(3))  # zeros before the first
+    dot = (digit >> BIT_OF_DOT) & EACH
+    digit ^= dot * DOT
+    dotted = dot != 0
+    odd = ((digit + ABOVE_NINE) | digit) & HIGHEST
+    odd |= digit & (dot * BYTE)  # another character that has the dot's bit
+    odd |= dot & (dot - np.uint64(1))  # a second dot
+    before = digit & ((dot | ~dotted) - np.uint64(1))
+    digit ^= before
+    digit |= before << np.uint64(8)  # moved over the dot
+    for times, shift, mask in PAIRS:
+        digit *= times
+        digit >>= shift
+        digit &= mask
+    places = (dot * PLACES) >> np.uint64(8 * (WORD - 1))
+    return _Some(digit, length - dotted, dotted, places.astype(np.int64), odd)
+
+
+def _read_with_exponent(codes: Codes, start: Places, length: Places) -> Digits:
+    """Numbers with an exponent or without: the power of ten moves the dot."""
+    texts = cut_out(codes, start, np.minimum(length, LONGEST))
+    is_mark = np.isin(texts.view(np.uint8).reshape(len(texts), -1), MARKS)
+    marked = is_mark.any(axis=1)
+    mark = np.where(marked, is_mark.argmax(axis=1), length)
+    read = _read_digits(codes, start, mark)
+    power, whole = integers(codes, np.minimum(start + mark + 1, start + length), np.maximum(length - mark - 1, 0))
+    return Digits(read.number, read.places - power, read.negative, read.plain & (whole | ~marked), read.whole)
+
+
+def _to_floats(read: Digits) -> tuple[Floats, Bools]:
+    most = len(TENS) - 1
+    down = TENS.take(np.clip(read.places, 0, most))
+    value = read.number.astype(np.float64) / down
+    sure = read.plain & (np.abs(read.places) <= most)
+    raised = read.places < 0
+    if raised.any():
+        value *= TENS.take(np.clip(-read.places, 0, most))
+    long = np.flatnonzero(sure & (read.number > EXACT))
+    if len(long):
+        value[long], sure[long] = _divide(read.number[long], down[long])
+        sure[long] &= ~raised[long]
+    np.negative(value, out=value, where=read.negative)
+    return value, sure
+
+
+def _divide(number: NDArray[np.uint64], by: Floats) -> tuple[Floats, Bools]:
+    """number / by to the nearest float64, and where that is certain. `by` is exact."""
+    high = number.astype(np.float64)
+    low = (number - high.astype(np.uint64)).view(np.int64).astype(np.float64)
+    quotient = high / by
+    rest = _rest(high, quotient, by) + low
+    correction = rest / by
+    nearest = quotient + correction * (1 + MARGIN)
+    return nearest, nearest == quotient + correction * (1 - MARGIN)
+
+
+def _rest(number: Floats, quotient: Floats, by: Floats) -> Floats:
+    """number - quotient * by, without any rounding: the product is taken as the sum of two floats."""
+    product = quotient * by
+    (high, low), (by_high, by_low) = _halves(quotient), _halves(by)
+    error = ((high * by_high - product) + high * by_low + low * by_high) + low * by_low
+    return (number - product) - error
+
+
+def _halves(value: Floats) -> tuple[Floats, Floats]:
+    spread = value * SPLITTER
+    high = spread - (spread - value)
+    return high, value - high
+
+
+Field = tuple[Places, Places]  # int64[lines] each: where it starts, and its length
+
+FEW_BLANKS = 3
+TAB, NEWLINE, RETURN, BLANK = b"\t\n\r "
+ALLOWED = np.isin(np.arange(BLANK + 1), [*b"\t\n\v\f\r "])  # by character code: may it separate fields or lines?
+
+
+def find_fields(codes: Codes, width: int, wanted: Sequence[int]) -> list[Field] | None:
+    """The fields at the places `wanted` (0 is the first of a line), for every line of a text that ends with a newline.
+
+    None when any line has more or fewer than `width` fields, or when the text holds a control character other than a
+    blank. Most files have single blanks between fields, so that every blank ends a field; where several blanks come
+    together, the ends of fields are searched for.
+
+    >>> [(start, length)] = find_fields(np.frombuffer(b"q1 d7\\nq1 d30\\n", np.uint8), 2, [1]) or []
+    >>> start.tolist(), length.tolist()
+    ([3, 9], [2, 3])
+    """
+    low = codes <= BLANK
+    if not len(low) or low[0] or (low[1:] & low[:-1]).any():
+        return _split_at_ends(codes, low, width, wanted)
+    ends = np.flatnonzero(low)
+    lines, rest = divmod(len(ends), width)
+    if rest or (codes[ends[width - 1 :: width]] != NEWLINE).any():
+        return None
+    if np.count_nonzero(codes == BLANK) != len(ends) - lines:
+        kinds = codes[ends]  # tabs perhaps, or a control character, or a newline within a line
+        if not ALLOWED.take(kinds).all() or np.count_nonzero(kinds == NEWLINE) != lines:
+            return None
+    end = ends.reshape(lines, width)
+    starts = [_behind_the_last(end, end[:, -1], column) for column in wanted]
+    return [(start, end[:, column] - start) for start, column in zip(starts, wanted, strict=True)]
+
+
+def _split_at_ends(codes: Codes, low: NDArray[np.bool_], width: int, wanted: Sequence[int]) -> list[Field] | None:
+    ends = np.flatnonzero(low[1:] > low[:-1]) + 1
+    newlines = np.flatnonzero(codes == NEWLINE)
+    lines = len(newlines)
+    if not lines or len(ends) != width * lines:
+        return None
+    end = ends.reshape(lines, width)
+    if (end[:, -1] > newlines).any() or (end[1:, 0] <= newlines[:-1]).any():
+        return None  # some line has more fields, and another one fewer
+    if np.count_nonzero(codes < BLANK) != np.count_nonzero(codes - np.uint8(TAB) <= RETURN - TAB):
+        return None
+    fields = []
+    for column in wanted:
+        start = _behind_the_last(end, newlines, column)
+        _skip_blanks(low, start)
+        fields.append((start, end[:, column] - start))
+    return fields
+
+
+def _behind_the_last(end: Places, newline: Places, column: int) -> Places:
+    """int64[lines]: one past the end of the previous field, or of the previous line for the first field."""
+    if column:
+        return end[:, column - 1] + 1
+    start = np.zeros(len(end), np.int64)
+    start[1:] = newline[:-1] + 1
+    return start
+
+
+def _skip_blanks(low: NDArray[np.bool_], start: Places) -> None:
+    """Moves each place on to the next character that is no blank: a few steps at first, then by a search."""
+    rows = np.flatnonzero(low[start])
+    for _ in range(FEW_BLANKS):
+        start[rows] += 1
+        rows = rows[low[start[rows]]]
+    if len(rows):
+        signs = np.flatnonzero(low[:-1] > low[1:]) + 1
+        start[rows] = signs[np.searchsorted(signs, start[rows])]
+
+
+DELETE = 127  # the only control character of ASCII above the blank
+CONTINUED, CONTINUES = 0xC0, 0x80  # the highest two bits of a byte of UTF-8, and what they are within a character
+COMMENT, NO, YES = b"#NY"
+CONTROL = re.compile(rb"[\0-\x08\x0e-\x1f]")
+
+
+class Doubt(Exception):  # no error: it leads to the slow reader
+    """Something in a piece may be wrong: on these lines (bool[lines]), or on any of them where that is None."""
+
+    def __init__(self, lines: Bools | None = None) -> None:
+        super().__init__()
+        self.lines = lines
+
+
+def read_columns(text: CappedReader, schemas: Sequence[Schema], problems: Problems) -> Iterator[Table]:
+    """The rows of a text in columns; the schema goes by the number of columns in the first line that is no comment."""
+    pieces = cut(text, problems)
+    start = next(((piece, width) for piece in pieces if (width := _width(piece))), None)
+    if start is None:
+        problems.raise_empty()
+    first, width = start
+    schema = schema_of_width(width, schemas)
+
+    def read(piece: Piece) -> Table:
+        return read_piece(piece, schema, problems.limits)
+
+    # Reading plain text takes hardly any time: a second thread would save less than waiting for the lock costs.
+    yield from (side_by_side if text.inflates else map)(read, chain([first], pieces))
+
+
+def _width(piece: Piece) -> int:
+    """The number of fields in the first line that is neither empty nor a comment; 0 where there is no such line."""
+    fields = piece.first_line().split()
+    if not fields or fields[0].startswith(b"#"):
+        fields = piece.without_comments().first_line().split()
+    return len(fields)
+
+
+def read_piece(piece: Piece, schema: Schema, limits: Limits, part: Part = WHOLE) -> Table:
+    """The piece's rows, and what is wrong with those that can't be read."""
+    try:
+        return _read_fast(piece, schema, limits, part)
+    except Doubt as doubt:
+        wrong = doubt.lines
+    if wrong is None:
+        piece = piece.without_comments()
+        try:
+            return _read_fast(piece, schema, limits, part)
+        except Doubt as doubt:
+            wrong = doubt.lines
+    return _read_apart(piece, wrong, schema, limits, part)
+
+
+def _read_apart(piece: Piece, wrong: Bools | None, schema: Schema, limits: Limits, part: Part) -> Table:
+    """As `read_piece`: fast what is sound, line by line what is not. wrong: the lines of the Doubt that led here."""
+    newline = piece.newlines()
+    doubtful = _doubtful_lines(piece, newline, schema.width) if wrong is None else wrong
+    while not doubtful.all():
+        try:
+            sound = _read_fast(piece.only(~doubtful, newline), schema, limits, part)
+        except Doubt as doubt:
+            lines = np.flatnonzero(~doubtful)
+            doubtful[lines if doubt.lines is None else lines[doubt.lines]] = True
+        else:
+            rest = _read_line_by_line(piece.only(doubtful, newline), schema, limits, part)
+            return replace(sound.merged(rest), end=piece.last_line())
+    return _read_line_by_line(piece, schema, limits, part)
+
+
+def _doubtful_lines(piece: Piece, newline: Places, width: int) -> Bools:
+    """bool[lines]: which lines don't have `width` fields, hold a control character or may be no UTF-8."""
+    codes = piece.codes
+    low = codes <= BLANK
+    ends = np.flatnonzero(low[1:] > low[:-1]) + 1
+    doubtful: Bools = np.diff(np.searchsorted(ends, newline, side="right"), prepend=0) != width
+    control = np.flatnonzero(low & ~IS_BLANK.take(codes))
+    doubtful[np.searchsorted(newline, control)] = True
+    if codes.max(initial=0) >= DELETE and not _is_utf8(piece):
+        doubtful[np.searchsorted(newline, np.flatnonzero(codes >= DELETE))] = True
+    return doubtful
+
+
+def _is_utf8(piece: Piece) -> bool:
+    try:
+        piece.text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _odd_places(piece: Piece) -> Places:
+    """int64[n]: where the characters start that no id may have. Raises Doubt where the piece is no UTF-8."""
+    try:
+        text = piece.text.decode()
+    except UnicodeDecodeError:
+        raise Doubt from None
+    if not ODD_IN_ID.search(text):
+        return np.empty(0, np.int64)
+    points = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+    suspects = np.flatnonzero(points >= DELETE)
+    suspects = suspects[np.isin(points[suspects], odd_points())]
+    starts = np.flatnonzero(piece.codes & CONTINUED != CONTINUES)
+    return starts[suspects]
+
+
+def _read_fast(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Table:
+    """The piece's rows. Raises Doubt."""
+    codes = piece.codes
+    width = schema.width
+    if schema.open_end:
+        width = max(width, len(piece.first_line().split()))
+    fields = find_fields(codes, width, [index for index, _ in schema.read])
+    if fields is None or (codes.take(fields[0][0]) == COMMENT).any():
+        raise Doubt
+    odd = _odd_places(piece) if codes.max() >= DELETE else ()
+    columns: dict[str, NDArray[Any]] = {}
+    wrong = np.zeros(len(fields[0][0]), np.bool_)
+    for (_, column), (start, length) in zip(schema.read, fields, strict=True):
+        if len(odd) and column.kind == "id":
+            line = np.searchsorted(start, odd, side="right") - 1
+            wrong[line[(line >= 0) & (odd < (start + length)[line])]] = True
+        columns[column.name], sound = FAST[column.kind or "id"](piece.room, start, length, limits)
+        if sound is not None:
+            wrong |= ~sound
+    if wrong.any():
+        raise Doubt(wrong)
+    return Table(schema, columns, piece.numbers, part, end=piece.last_line(), text_bytes=piece.size)
+
+
+# Each of these gives a column, and which of its values are sound (bool[lines]); None: all of them are.
+FastColumn = tuple[NDArray[Any], Bools | None]
+
+
+def _ids(codes: Codes, start: Places, length: Places, limits: Limits) -> FastColumn:
+    if length.max() > limits.id_bytes:
+        return np.empty(0), length <= limits.id_bytes
+    return cut_out(codes, start, length), None
+
+
+def _scores(codes: Codes, start: Places, length: Places, limits: Limits) -> FastColumn:
+    score, sound = floats(codes, start, length)
+    rest = np.flatnonzero(~sound)
+    if not len(rest):
+        return score, None
+    wrong = 0
+    for row in rest.tolist():
+        if wrong > limits.wrong:
+            break
+        try:
+            score[row] = read_score(codes[start[row] : start[row] + length[row]].tobytes().decode())
+        except Wrong:
+            wrong += 1
+            continue
+        sound[row] = True
+    return score, sound
+
+
+def _grades(codes: Codes, start: Places, length: Places, _limits: Limits) -> FastColumn:
+    grade, sure = integers(codes, start, length)
+    return grade, sure & (np.abs(grade) <= GRADE_LIMIT)
+
+
+def _decisions(codes: Codes, start: Places, length: Places, _limits: Limits) -> FastColumn:
+    letter = codes[start]
+    return letter == YES, (length == 1) & ((letter == YES) | (letter == NO))
+
+
+def _tags(codes: Codes, start: Places, length: Places, limits: Limits) -> FastColumn:
+    return cut_out(codes, start, np.minimum(length, limits.id_bytes + 1)), None
+
+
+FAST: Mapping[Kind, Callable[[Codes, Places, Places, Limits], FastColumn]] = {
+    "id": _ids,
+    "score": _scores,
+    "grade": _grades,
+    "decision": _decisions,
+    "tag": _tags,
+}
+
+
+def _read_line_by_line(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Table:
+    """The piece's rows, and what is wrong with each of the others, up to where enough is wrong."""
+    rows = CheckedRows(schema, limits, part)
+    for number, line in zip(piece.numbers, piece.lines(), strict=True):
+        try:
+            rows.add(number, _fields(line, schema))
+        except Wrong as wrong:
+            rows.add_wrong(number, wrong)
+            if rows.is_hopeless:
+                break
+    return rows.table(piece.last_line())
+
+
+def _fields(text: bytes, schema: Schema) -> list[str]:
+    """The texts of the columns that are read."""
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        raise not_utf8(error) from None
+    fields = text.split()
+    if len(fields) != schema.width and not (schema.open_end and len(fields) > schema.width):
+        raise wrong_width(str(schema.width), len(fields), schema)
+    if CONTROL.search(text):
+        for column, field in zip(schema.columns, fields, strict=False):
+            if column.kind in (None, "tag") and CONTROL.search(field):
+                raise control_character(column.name, field.decode())
+    return [fields[index].decode() for index, _ in schema.read]
