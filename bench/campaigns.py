@@ -31,10 +31,9 @@ from leaderboard.formats import QueryRow, read_judgments
 from leaderboard.judgments.writes import judgments, queries
 from leaderboard.names import name_key
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.scored_runs import scored_runs
-from leaderboard.submissions.rules.selection import Designation, RunChoice, SystemKind
-from leaderboard.submissions.rules.states import SetState, State
-from leaderboard.submissions.writes.selection import standing_by_rule
+from leaderboard.submissions.reads.selection import scored_runs
+from leaderboard.submissions.rules import Designation, RunChoice, SetState, State, SystemKind
+from leaderboard.submissions.writes.selection import selection_by_rule
 from leaderboard.teams.models import System, Team, TeamName
 from leaderboard.teams.writes.systems import ensure_pseudonym
 from leaderboard.worker.models import Score, Scoring, ScoringSet
@@ -175,7 +174,7 @@ def _scored(
 
 def _stand(session: Session, scoring_set: ScoringSet) -> None:
     """Which runs stand, as services keep it."""
-    stands = standing_by_rule(session, of_sets=ScoringSet.id == scoring_set.id)
+    stands = selection_by_rule(session, of_sets=ScoringSet.id == scoring_set.id)
     _insert(session, Standing, [{**place._asdict(), "scoring_id": scoring} for place, scoring in stands.items()])
 
 

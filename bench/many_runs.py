@@ -27,7 +27,7 @@ from leaderboard.formats import QueryRow, read_judgments
 from leaderboard.judgments.writes import judgments, queries
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State
 from leaderboard.submissions.writes.submissions import submit
 from leaderboard.teams.reads.find import find_team
 from leaderboard.teams.writes import teams

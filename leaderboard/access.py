@@ -19,7 +19,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules.phases import Opening, is_public, refusal, teams_may_change
 from leaderboard.evaluations.rules.scoring_settings import ScoringSettings, Subset
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.states import SetState
+from leaderboard.submissions.rules import SetState
 from leaderboard.teams.models import Invitation, JoinRequest, Membership, Team
 from leaderboard.teams.rules import Role
 from leaderboard.worker.models import ScoringSet

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from leaderboard import migrate
 from leaderboard.db import Database
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State
 from leaderboard.worker.models import Scoring
 from tests.support.postgres import postgres_server
 from tests.support.site import Site, running_site

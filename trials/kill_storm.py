@@ -26,9 +26,9 @@ from leaderboard.access import CONSOLE
 from leaderboard.audit.models import Event
 from leaderboard.errors import NotFound
 from leaderboard.submissions.models import Participation
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State
 from leaderboard.worker.models import Score, Scoring
-from leaderboard.worker.writes.queue import MOST_ERRORS
+from leaderboard.worker.queue import MOST_ERRORS
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
 from tests.support.world import World, build_world

@@ -32,13 +32,12 @@ from leaderboard.boards import writes as boards
 from leaderboard.errors import LeaderboardError, Unavailable
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.selection import Designation
-from leaderboard.submissions.rules.states import Ruling, State
+from leaderboard.submissions.rules import Designation, Ruling, State
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.writes import systems, teams
+from leaderboard.worker import queue
 from leaderboard.worker.models import Scoring
-from leaderboard.worker.writes import queue
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
 from tests.support.standing import standing_by_the_rule, standing_kept
@@ -81,10 +80,10 @@ class Storm:
         """One actor, until the storm stops: it sends a run, or does something to a recent one."""
         chance = random.Random(self._seed + number)
         to_runs: dict[str, Callable[[Session, Submission], object]] = {
-            "let stand": lambda session, run: submissions.let_stand(session, CONSOLE, run),
+            "let stand": lambda session, run: submissions.select_run(session, CONSOLE, run),
             "make primary": lambda session, run: submissions.make_primary(session, CONSOLE, run),
             "withdraw": lambda session, run: submissions.withdraw(session, CONSOLE, run),
-            "take off": lambda session, run: submissions.take_off(
+            "take off": lambda session, run: submissions.hide_run(
                 session, CONSOLE, run, Ruling.HIDDEN, "a storm", holds_place=chance.random() < 0.5
             ),
             "restore": lambda session, run: submissions.restore(session, CONSOLE, run),

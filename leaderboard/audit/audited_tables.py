@@ -21,7 +21,7 @@ from leaderboard.db import Base, Json
 from leaderboard.evaluations.models import Agreement, Evaluation
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.rules.states import UNFINISHED
+from leaderboard.submissions.rules import UNFINISHED
 from leaderboard.teams.models import Membership, System, Team, TeamName
 from leaderboard.worker.models import Scoring, ScoringSet
 

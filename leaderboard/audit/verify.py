@@ -33,8 +33,8 @@ from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocume
 from leaderboard.locking import locked
 from leaderboard.moments import moment_in_words
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.states import State
-from leaderboard.submissions.writes.selection import HAS_CEASED, kept_standing, standing_by_rule
+from leaderboard.submissions.rules import State
+from leaderboard.submissions.writes.selection import HAS_CEASED, selection_by_rule, stored_selection
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 
 NOTHING = "nothing"
@@ -166,7 +166,7 @@ def scored_runs_on_record(session: Session) -> int:
 def verify(
     session: Session, tell: Callable[[int], None] = lambda _: None, noted: tuple[int, str] | None = None
 ) -> Report:
-    """Looks at everything but the store, for which `worker.stored_files` is; call `one_moment` first.
+    """Looks at everything but the store, for which `worker.verify` is; call `one_moment` first.
 
     tell   is told how many more scorings were looked at
     noted  the number of an event and its hash, as an earlier verification gave them: they must still be there
@@ -424,8 +424,8 @@ def check_standing(session: Session, report: Report) -> None:
     """Finds what stands anew, from all runs of each set that boards show: what several ways of choosing have wrong
     alike is told once. What stood on an old board depends on what was chosen then, and stays unasked."""
     for set_id in session.scalars(sa.select(ScoringSet.id).where(~HAS_CEASED).order_by(ScoringSet.id)).all():
-        stored = kept_standing(session, Standing.scoring_set_id == set_id)
-        expected = standing_by_rule(session, of_sets=ScoringSet.id == set_id)
+        stored = stored_selection(session, Standing.scoring_set_id == set_id)
+        expected = selection_by_rule(session, of_sets=ScoringSet.id == set_id)
         report.standing += len(set(stored.values()))
         slots = {slot for slot in stored.keys() | expected.keys() if stored.get(slot) != expected.get(slot)}
         differing = {(slot.system_id, slot.late, stored.get(slot), expected.get(slot)) for slot in slots}

@@ -16,7 +16,7 @@ from leaderboard.audit.models import Chain, Event
 from leaderboard.audit.rules import event_hash
 from leaderboard.db import Base, as_committed
 from leaderboard.generations.writes import campaign_of, is_shown, raise_generations
-from leaderboard.submissions.writes.selection import note_standing, settle_standing
+from leaderboard.submissions.writes.selection import note_selection, settle_selection
 
 WAITING = "events that wait for the commit"
 SHOWN = "campaigns whose pages show what was changed"
@@ -91,7 +91,7 @@ def _shown(session: Session) -> set[int | None]:
 def _note_what_shows(session: Session, _: object) -> None:
     """Raises generations for what is changed without an event too, and notes whose standing may have changed."""
     for row in (*session.new, *session.dirty, *session.deleted):
-        note_standing(session, row)
+        note_selection(session, row)
         if is_shown(row):
             _shown(session).add(campaign_of(session, row))
 
@@ -121,7 +121,7 @@ def _write(session: Session) -> None:
         return
     # The last lock of the transaction, so that nobody waits for the others who hold it.
     chain = session.execute(sa.select(Chain.events, Chain.head).with_for_update()).one()
-    settle_standing(session)
+    settle_selection(session)
     raise_generations(session, (campaign for campaign in shown if campaign is not None))
     shown.clear()
     number, head = chain.events, chain.head

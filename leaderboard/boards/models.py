@@ -10,7 +10,7 @@ from leaderboard.db import Base, choice
 from leaderboard.evaluations.rules.scoring_settings import Subset
 from leaderboard.metrics import Floats
 from leaderboard.metrics.segments import Ints
-from leaderboard.submissions.rules.selection import RunChoice
+from leaderboard.submissions.rules import RunChoice
 
 
 class Board(Base):

@@ -35,16 +35,19 @@ from leaderboard.metrics import Columns, Floats, Measure
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.metrics.families.detection import columns_from_values, measures_beside
 from leaderboard.metrics.measure import Direction
-from leaderboard.submissions.reads.scored_runs import scored_runs
-from leaderboard.submissions.rules.selection import (
-    KeptChoice,
+from leaderboard.submissions.reads.selection import scored_runs
+from leaderboard.submissions.rules import (
+    STANDING,
+    UNFINISHED,
     RunChoice,
     ScoredRun,
+    SetState,
+    State,
+    StoredChoice,
     SystemKind,
     is_ranked,
-    standing_runs,
+    selected_runs,
 )
-from leaderboard.submissions.rules.states import STANDING, UNFINISHED, SetState, State
 from leaderboard.teams.models import System
 from leaderboard.worker.models import OF_THE_PAST, Score, Scoring, ScoringSet
 
@@ -349,7 +352,7 @@ def lineups_of(runs: Sequence[ScoredRun], terms: StandingSet, means: Means) -> d
 
 
 def _lineup(runs: Sequence[ScoredRun], rule: RunChoice, means: Mapping[int, float], direction: Direction) -> Lineup:
-    standing = standing_runs(runs, rule, lambda run: means.get(run.scoring_id), direction)
+    standing = selected_runs(runs, rule, lambda run: means.get(run.scoring_id), direction)
     ranked = {run.scoring_id for run in standing if is_ranked(run)}
     baselines = {run.scoring_id for run in standing if run.is_baseline}
     placed = ranked | baselines
@@ -363,7 +366,7 @@ def _lineups_as_they_stood(
     """(measure, subset) -> the runs on that old board, as far as it is kept which of them stood."""
     of_set = Standing.scoring_set_id == set_id, Scoring.state == State.SCORED
     columns = Standing.run_choice, Standing.subset, Standing.rounded, Scoring.id, Standing.late, System.kind
-    stood: dict[KeptChoice, list[tuple[int, bool, bool]]] = {}
+    stood: dict[StoredChoice, list[tuple[int, bool, bool]]] = {}
     for choice, subset, rounded, scoring_id, late, kind in session.execute(
         sa.select(*columns)
         .join(Scoring, Scoring.id == Standing.scoring_id)
@@ -372,13 +375,13 @@ def _lineups_as_they_stood(
         .order_by(Scoring.id)
     ):
         of_place = scoring_id, late, kind is SystemKind.BASELINE
-        stood.setdefault(KeptChoice(choice, subset, rounded), []).append(of_place)
+        stood.setdefault(StoredChoice(choice, subset, rounded), []).append(of_place)
     found = {}
     for place, name in enumerate(terms.settings.measures):
         if terms.rule is RunChoice.BEST and place:
             continue  # the best one by another measure than the first is found among all
         for subset in terms.settings.subsets:
-            own = stood.get(KeptChoice(terms.rule, subset if terms.rule is RunChoice.BEST else Subset.ALL), [])
+            own = stood.get(StoredChoice(terms.rule, subset if terms.rule is RunChoice.BEST else Subset.ALL), [])
             ranked = tuple(run for run, late, is_baseline in own if not (late or is_baseline))
             baselines = tuple(run for run, _, is_baseline in own if is_baseline)
             placed = {*ranked, *baselines}

@@ -23,7 +23,7 @@ from leaderboard.declared.inputs import (
 from leaderboard.errors import InvalidFields, UnknownMeasure
 from leaderboard.evaluations.rules.scoring_settings import NoRelevant, lacks
 from leaderboard.metrics.measure import NEEDED
-from leaderboard.submissions.rules.selection import RunChoice
+from leaderboard.submissions.rules import RunChoice
 from leaderboard.texts import text_problem, web_address_problem
 
 LONGEST_TITLE = 120  # characters

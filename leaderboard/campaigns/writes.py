@@ -22,7 +22,7 @@ from leaderboard.locking import add_or_refuse, locked
 from leaderboard.names import checked_slug, free_slug, slug_of
 from leaderboard.teams.models import Team
 from leaderboard.teams.reads.find import teams_with_runs
-from leaderboard.worker.writes.scoring_sets import make_set
+from leaderboard.worker.writes import make_set
 
 LOCKED = (*PRIOR_FIELDS, "no_relevant")  # from the first result on
 SCORED_BY = ("measures", "primary_measure", *OF_CAMPAIGN)  # a change of these makes new scoring sets

@@ -179,7 +179,7 @@ def _baseline(context: click.Context, weighting: "Weighting", short: str, asked:
 
 def _submit(asked: SimpleNamespace, stated: "_Stated", weights: "Weights", short: str, theta: float | None) -> int:
     from leaderboard.cli.submissions import send_baseline
-    from leaderboard.submissions.rules.selection import SystemKind
+    from leaderboard.submissions.rules import SystemKind
     from leaderboard.submissions.writes.submissions import LONGEST_LABEL
     from leaderboard.teams.writes.systems import NewSystem
 
@@ -339,7 +339,7 @@ def _stated(place: Place, team: str, system: str, rows: "Sequence[QueryRow]") ->
     from leaderboard.errors import BadInput
     from leaderboard.evaluations.reads.find import find_evaluation
     from leaderboard.judgments.models import Query
-    from leaderboard.submissions.rules.selection import RunChoice
+    from leaderboard.submissions.rules import RunChoice
     from leaderboard.submissions.writes.submissions import admit
     from leaderboard.teams.reads.find import find_team
 

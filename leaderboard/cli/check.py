@@ -104,7 +104,7 @@ def _against(run: Path, place: Place, threshold: float | None) -> "Checked":
     from leaderboard.access import CONSOLE
     from leaderboard.cli.database import reading
     from leaderboard.evaluations.reads.find import find_evaluation
-    from leaderboard.submissions.reads.checks import completed, expected_of
+    from leaderboard.submissions.reads.form import completed, expected_of
     from leaderboard.submissions.rules.checks import check_run
 
     now = dt.datetime.now(dt.UTC)

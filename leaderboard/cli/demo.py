@@ -27,7 +27,7 @@ from leaderboard.db import Database
 from leaderboard.errors import BadInput, Conflict, InvalidFields, OtherBuild, Unavailable
 from leaderboard.private_files import private_file, private_folder
 from leaderboard.store import RunStore
-from leaderboard.worker.writes.queue import unfinished
+from leaderboard.worker.queue import unfinished
 
 FOLDER = Path("leaderboard-demo")
 START_SECONDS = 60.0

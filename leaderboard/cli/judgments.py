@@ -26,7 +26,7 @@ from leaderboard.judgments.reads.sources import removal_of_source
 from leaderboard.judgments.writes.judgments import import_judgments
 from leaderboard.judgments.writes.sources import remove_source, rename_source
 from leaderboard.names import checked_slug
-from leaderboard.worker.writes.scoring_sets import make_official
+from leaderboard.worker.writes import make_official
 
 PREVIEW = click.option("--preview", is_flag=True, help="Say what the file would change, and write nothing.")
 

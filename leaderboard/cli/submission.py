@@ -20,8 +20,7 @@ from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.effects import Act, Effect, effect
 from leaderboard.submissions.reads.organised import Filters, submissions
 from leaderboard.submissions.reads.status import status
-from leaderboard.submissions.rules.selection import SystemKind
-from leaderboard.submissions.rules.states import SHOWN_STATES, Ruling
+from leaderboard.submissions.rules import SHOWN_STATES, Ruling, SystemKind
 from leaderboard.submissions.writes import submissions as services
 
 NUMBER = click.argument("number", type=ANY_WHOLE)
@@ -152,7 +151,7 @@ def stand(number: int, yes: bool) -> None:
     leaderboard submission stand 17
     """
     _ask(number, Act.STAND, yes)
-    _do(number, services.let_stand)
+    _do(number, services.select_run)
     click.echo(f"submission {number} stands for its system once it is scored")
 
 
@@ -211,7 +210,7 @@ def fetch(number: int, file: Path) -> None:
 def _take_off(number: int, ruling: Ruling, because: str, fill: bool, yes: bool) -> None:
     _ask(number, Act.FILL if fill else Act.EMPTY, yes)
     with writing() as session:
-        services.take_off(session, CONSOLE, _found(session, number), ruling, because, holds_place=not fill)
+        services.hide_run(session, CONSOLE, _found(session, number), ruling, because, holds_place=not fill)
     click.echo(f"submission {number} is {ruling.value}")
 
 

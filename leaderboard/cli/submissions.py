@@ -27,18 +27,17 @@ from leaderboard.formats import Metadata, side_metadata
 from leaderboard.names import name_key
 from leaderboard.results.reads.run import SubmissionResults, results
 from leaderboard.store import Caps, RunStore
-from leaderboard.submissions.reads.checks import completed, expected_of
+from leaderboard.submissions.reads.form import completed, expected_of
 from leaderboard.submissions.reads.status import status
+from leaderboard.submissions.rules import UNFINISHED, Designation, State, SystemKind
 from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, check_run, look_at, require_sound
-from leaderboard.submissions.rules.selection import Designation, SystemKind
-from leaderboard.submissions.rules.states import UNFINISHED, State
 from leaderboard.submissions.writes.submissions import admit, retry_failed
 from leaderboard.submissions.writes.submissions import submit as submit_run
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads.find import find_system, find_team
 from leaderboard.teams.writes.systems import NewSystem
-from leaderboard.worker.writes.queue import unfinished
-from leaderboard.worker.writes.scoring_sets import make_set
+from leaderboard.worker.queue import unfinished
+from leaderboard.worker.writes import make_set
 
 SUBMITTED, NOT_SCORED, NOT_TAKEN = 0, 1, 2  # exit status
 LOOK_SECONDS = 0.2

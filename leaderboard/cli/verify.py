@@ -20,8 +20,7 @@ from leaderboard.formats import Limits
 from leaderboard.moments import moment_in_words
 from leaderboard.numbers import counted
 from leaderboard.store import RunStore
-from leaderboard.worker.recomputing import recompute
-from leaderboard.worker.stored_files import check_files, stored_files_on_record
+from leaderboard.worker.verify import check_files, recompute, stored_files_on_record
 
 DIFFERS = 1  # exit status
 

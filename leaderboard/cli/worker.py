@@ -7,7 +7,7 @@ import click
 from leaderboard.cli.database import require_up_to_date
 from leaderboard.cli.options import UNTIL_STDIN_CLOSES
 from leaderboard.config import Config
-from leaderboard.worker.run import run
+from leaderboard.worker.loop import run
 
 
 @click.command()

@@ -23,7 +23,7 @@ from leaderboard.judgments.writes.judgments import import_judgments
 from leaderboard.judgments.writes.queries import import_queries
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.selection import Designation, RunChoice, SystemKind
+from leaderboard.submissions.rules import Designation, RunChoice, SystemKind
 from leaderboard.submissions.writes.submissions import submit
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads.find import find_system, find_team

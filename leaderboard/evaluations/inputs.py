@@ -24,7 +24,7 @@ from leaderboard.declared.inputs import (
 from leaderboard.evaluations.rules.phases import LONGEST_GRACE, Opening
 from leaderboard.evaluations.rules.scoring_settings import Judging, lacks
 from leaderboard.metrics.measure import NEEDED
-from leaderboard.submissions.rules.quotas import DAILY_QUOTA
+from leaderboard.submissions.rules import DAILY_QUOTA
 
 YEAR = re.compile(r"(?<!\d)(?:19|20)[0-9][0-9](?!\d)")
 WHEN = {

@@ -9,8 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from leaderboard.accounts.models import User
 from leaderboard.db import Base, Key, choice
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.submissions.rules.selection import Designation, name_of_run
-from leaderboard.submissions.rules.states import Ruling
+from leaderboard.submissions.rules import Designation, Ruling, name_of_run
 from leaderboard.teams.models import System, Team
 
 

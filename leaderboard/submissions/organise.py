@@ -19,15 +19,14 @@ from leaderboard.submissions.pages.run_files import run_download
 from leaderboard.submissions.reads.effects import Act, effect
 from leaderboard.submissions.reads.organised import Filters, SubmissionRow, may_replace, submission_row, submissions
 from leaderboard.submissions.reads.status import status
-from leaderboard.submissions.rules.selection import SystemKind
-from leaderboard.submissions.rules.states import SHOWN_STATES, Ruling
+from leaderboard.submissions.rules import SHOWN_STATES, Ruling, SystemKind
 from leaderboard.submissions.writes import submissions as services
 from leaderboard.web.context import actor, now, page_number, read, writing
 from leaderboard.web.exports import Cell, Table, exported, table
 from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.organise import organised
-from leaderboard.worker.writes.queue import unfinished
-from leaderboard.worker.writes.scoring_sets import make_set
+from leaderboard.worker.queue import unfinished
+from leaderboard.worker.writes import make_set
 
 blueprint = Blueprint("organise_submissions", __name__, url_prefix="/organise")
 
@@ -135,7 +134,7 @@ def take_off(campaign: str, evaluation: str, submission: int) -> ResponseReturnV
         with writing() as session:
             run = _of(session, campaign, evaluation, submission)
             keeps = act is Act.EMPTY
-            services.take_off(session, actor(), run, ruling, form.text("because"), holds_place=keeps)
+            services.hide_run(session, actor(), run, ruling, form.text("because"), holds_place=keeps)
     except (InvalidFields, Conflict) as error:
         return _show(campaign, evaluation, submission, form, error)
     flash(f"The run is {ruling.value}: it is on no board, and its team reads why.")

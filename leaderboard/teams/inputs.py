@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from leaderboard.declared.inputs import ADDRESS, Confirm, Inputs, Shown, Whole, changes_of, setting, text_of
-from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams.rules import Role
 from leaderboard.texts import web_address_problem
 

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from leaderboard.accounts.models import User
 from leaderboard.db import Base, Key, choice
-from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams.rules import Role
 
 

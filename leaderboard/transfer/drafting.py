@@ -21,7 +21,7 @@ from leaderboard.formats.plain_text import shown
 from leaderboard.formats.problems import HEAD_BYTES, PRINTED, guess_content
 from leaderboard.names import name_key, slug_of
 from leaderboard.numbers import counted, is_number, is_whole
-from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules import SystemKind
 from leaderboard.transfer.manifest import label_of_file, written
 from leaderboard.transfer.tree import Tree
 

@@ -38,7 +38,7 @@ from leaderboard.formats.file_rules import FileRules
 from leaderboard.formats.plain_text import harmless, shown
 from leaderboard.names import name_key, slug_of
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules import SystemKind
 from leaderboard.submissions.writes.past_runs import RUN_SETTINGS
 from leaderboard.submissions.writes.submissions import LONGEST_LABEL
 from leaderboard.teams.models import System

@@ -14,7 +14,7 @@ from leaderboard.audit.models import Event
 from leaderboard.boards.writes import Due, due, refresh
 from leaderboard.db import Database, clock
 from leaderboard.errors import NoDatabase
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State
 from leaderboard.worker.models import Scoring
 
 LOOK_SECONDS = 30.0  # between two looks at the boards while no event is recorded; see `_has_news`
@@ -23,7 +23,7 @@ BUSY_SHARE = 0.2  # the share of a worker's time that boards may take while runs
 BUSY_PAUSE_SECONDS = 1.0
 SET_ASIDE_SECONDS = 600.0  # before a measure of a board that raised an error is tried again
 HELD_SECONDS = 1.0  # before a measure of a board that another worker was at is tried again
-log = logging.getLogger("leaderboard.worker.run")
+log = logging.getLogger("leaderboard.worker.loop")
 
 
 class BoardRefresh:

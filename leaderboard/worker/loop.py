@@ -1,28 +1,150 @@
-"""What a worker does again and again: claim a run, have it scored, record the figures; refresh boards in between."""
+"""What a worker does beside scoring: replaces scoring sets of an older version, removes files without a submission.
 
+A worker sends mails between two runs: a few at a time, so that no run waits long for a mail server.
+
+What a worker does again and again: claim a run, have it scored, record the figures; refresh boards in between.
+
+The worker, which scores the runs that wait. Any number of them may work on one database.
+"""
+
+import contextlib
 import logging
 import os
 import secrets
+import signal
 import socket
 import threading
 import time
+from collections.abc import Iterator
+from itertools import islice
+from types import FrameType
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard.audit.writes import present
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.errors import NoDatabase, NoStore, Problem
-from leaderboard.store import RunStore
-from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.errors import LeaderboardError, NoDatabase, NoStore, Problem, Unavailable
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.locking import locked
+from leaderboard.mail.writes import outbox
+from leaderboard.mail.writes.deadlines import remind
+from leaderboard.mail.writes.sending import send_waiting
+from leaderboard.store import Caps, RunStore
+from leaderboard.submissions.models import StagedRun, Submission
+from leaderboard.submissions.rules import SetState, State
+from leaderboard.submissions.writes import pending as staging
+from leaderboard.worker import queue
 from leaderboard.worker.board_refresh import BoardRefresh
-from leaderboard.worker.child_process import ChildProcess
-from leaderboard.worker.mailing import Mailing
-from leaderboard.worker.messages import Copied, Exceeded, Failed, Job, Postponed, Rejected, Reply, Settings, Unreadable
+from leaderboard.worker.child_process import (
+    ChildProcess,
+    Copied,
+    Exceeded,
+    Failed,
+    Job,
+    Postponed,
+    Rejected,
+    Reply,
+    Settings,
+    Unreadable,
+)
 from leaderboard.worker.models import Scoring, ScoringSet
-from leaderboard.worker.writes import queue
-from leaderboard.worker.writes.queue import WORKER, Claim, Recorded, RunScores, record_scores, reject
-from leaderboard.worker.writes.scoring_sets import ready_sets, switch
+from leaderboard.worker.queue import WORKER, Claim, Recorded, RunScores, record_scores, reject
+from leaderboard.worker.writes import make_set, of_older_version, ready_sets, switch
+
+ORPHAN_SECONDS = 24 * 3600.0  # far longer than any request between putting a file and committing its row
+LOOKED_UP_AT_ONCE = 500
+log = logging.getLogger("leaderboard.worker.loop")
+
+
+def renew_sets(database: Database) -> None:
+    """Has everything scored again after an upgrade that changes figures. A worker calls it as it starts.
+
+    Boards show the old figures until the new set has them all. An evaluation whose measures can't be computed any more
+    keeps its old set, and the log says why.
+    """
+    with database.read() as session:
+        evaluations = of_older_version(session)
+    for evaluation_id in evaluations:
+        try:
+            with database.write() as session:
+                make_set(session, WORKER, locked(session, Evaluation, evaluation_id))
+        except LeaderboardError as error:
+            log.warning("evaluation %s can't be scored by this version: %s", evaluation_id, error)
+
+
+def remove_orphans(database: Database, store: RunStore, seconds: float = ORPHAN_SECONDS) -> int:
+    """Removes run files older than `seconds` that no submission names, and runs whose time for a yes is over.
+
+    Returns how many files it removed.
+
+    An upload writes its file anew even when the store has the same one, so a file whose submission is about to be
+    committed is young. The store looks at the age again before it removes a file.
+    """
+    store.sweep_incoming()
+    with database.write() as session:
+        staging.sweep_pending(session, present())
+    removed = 0
+    candidates = store.orphan_candidates(seconds)
+    while some := list(islice(candidates, LOOKED_UP_AT_ONCE)):
+        removed += sum(store.remove_run(sha256, seconds) for sha256 in _without_row(database, some))
+    return removed
+
+
+def _without_row(database: Database, files: list[str]) -> Iterator[str]:
+    with database.read() as session:
+        named = {
+            sha256
+            for table in (Submission, StagedRun)
+            for sha256 in session.scalars(sa.select(table.sha256).where(table.sha256.in_(files)))
+        }
+    return (sha256 for sha256 in files if sha256 not in named)
+
+
+MAILS_AT_ONCE = 10
+MAIL_BUSY_SECONDS = 10.0  # between two looks while runs wait
+AWAY_SECONDS = 60.0  # before a server that does not answer is asked again
+LOOK_AHEAD_SECONDS = 600.0  # between two looks at what closes soon
+
+
+class Mailing:
+    """Raises BadInput when the settings of the mail server can't be read."""
+
+    def __init__(self, database: Database, config: Config) -> None:
+        self._database = database
+        self._server = config.mail_server
+        self._site = config.site_url
+        self._days = config.deadline_days
+        self._looked = self._looked_ahead = self._away_since = -float("inf")
+
+    def step(self, *, busy: bool = False) -> bool:
+        """Sends some of what waits; False when there was nothing to send. busy: runs wait, and come first."""
+        now = time.monotonic()
+        if now - self._looked_ahead > LOOK_AHEAD_SECONDS:
+            self._looked_ahead = now
+            with self._database.write() as session:
+                outbox.sweep(session)
+                remind(session, self._days, present())
+        if (
+            self._server is None
+            or now - self._away_since < AWAY_SECONDS
+            or (busy and now - self._looked < MAIL_BUSY_SECONDS)
+        ):
+            return False
+        self._looked = now
+        try:
+            sent = send_waiting(self._database, self._server, self._site, MAILS_AT_ONCE)
+        except NoDatabase:
+            raise
+        except Unavailable as error:
+            log.warning("mails wait: %s", error.message)
+            self._away_since = time.monotonic()
+            return False
+        if sent:
+            log.info("sent %s mails", sent)
+        return sent > 0
+
 
 BEATS = 3  # a lease is renewed this often while it lasts
 PATIENCE = 3  # times what a job may compute is how long it may take
@@ -40,7 +162,6 @@ OUTCOME_WORDS = {
     Unreadable: "failed",
     Postponed: "waits",
 }
-log = logging.getLogger("leaderboard.worker.run")
 
 
 class Worker:
@@ -302,3 +423,78 @@ def recorded(session: Session, claim: Claim, reply: Reply) -> Recorded:
             raise ValueError("a copy was made where a run was to be scored")
         case Failed(reason):
             return Recorded.DONE if queue.fail(session, claim, reason) else Recorded.LOST
+
+
+POLL_SECONDS = 1.0  # between two looks at an empty queue
+QUIET_SECONDS = 2.0  # before boards are refreshed: whoever waits for each run before sending the next is quicker
+PATIENCE_SECONDS = 5.0  # before a database or a store that does not answer is asked again
+MOST_REFUSALS = 5  # of the scoring process, one after the other, before the worker gives up
+HOUSEKEEPING_SECONDS = 3600.0
+
+
+def run(config: Config, stop: threading.Event | None = None, once: bool = False) -> None:
+    """Works until `stop` is set (without one: until SIGTERM or SIGINT), or, with `once`, until nothing waits."""
+    database = Database.connect(config.database_url, must_exist=True)
+    store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes), must_exist=True)
+    worker = Worker(database, store, config, quiet_seconds=0.0 if once else QUIET_SECONDS)
+    with contextlib.closing(database), contextlib.closing(worker), _stopping(stop) as stop:
+        log.info("worker %s is waiting for work", worker.name)
+        kept_house = -HOUSEKEEPING_SECONDS
+        refusals = 0
+        renewed = False
+        while not stop.is_set():
+            try:
+                if not renewed:
+                    renew_sets(database)
+                    renewed = True
+                more = worker.step(stop)
+                refusals = 0
+                if more:
+                    continue
+                if once:
+                    break
+                if time.monotonic() - kept_house > HOUSEKEEPING_SECONDS:
+                    kept_house = time.monotonic()
+                    remove_orphans(database, store)
+                stop.wait(POLL_SECONDS)
+            except (NoDatabase, NoStore) as error:
+                if once:
+                    raise
+                log.warning("%s (%s)", error, error.reason)
+                stop.wait(PATIENCE_SECONDS)
+            except Unavailable as error:
+                refusals += 1
+                if once or refusals == MOST_REFUSALS:
+                    raise
+                log.warning("%s", error)
+                stop.wait(PATIENCE_SECONDS)
+        log.info("worker %s stopped", worker.name)
+
+
+def drain(database: Database, store: RunStore, config: Config) -> int:
+    """Scores everything that waits, as a worker process would; returns how many steps that took."""
+    steps = 0
+    with contextlib.closing(Worker(database, store, config)) as worker:
+        while worker.step(threading.Event()):
+            steps += 1
+    return steps
+
+
+@contextlib.contextmanager
+def _stopping(stop: threading.Event | None) -> Iterator[threading.Event]:
+    """Gives the event that stops the worker: `stop`, or else a new one that SIGTERM and SIGINT set within the block."""
+    if stop is not None:
+        yield stop
+        return
+    made = threading.Event()
+
+    def set_it(number: int, _: FrameType | None) -> None:
+        log.info("stopping on %s", signal.Signals(number).name)
+        made.set()
+
+    before = {number: signal.signal(number, set_it) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield made
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -12,7 +12,7 @@ from leaderboard.evaluations.rules.scoring_settings import ASSESSORS, ScoringSet
 from leaderboard.judgments.models import JudgmentRevision
 from leaderboard.metrics import Floats
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.submissions.rules import SetState, State
 
 # The conditions of indexes, which SQLite uses only for statements that say them word for word.
 IN_QUEUE = "scoring.state IN ('queued', 'scoring')"

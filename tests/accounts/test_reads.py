@@ -10,7 +10,7 @@ from leaderboard.accounts.reads import account, open_invitations
 from leaderboard.audit.writes import present
 from leaderboard.errors import NotAllowed
 from leaderboard.results.reads.run import results
-from leaderboard.submissions.rules.selection import Designation
+from leaderboard.submissions.rules import Designation
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import Team
 from leaderboard.teams.reads.team import own_runs, team_page

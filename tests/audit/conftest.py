@@ -20,7 +20,7 @@ from leaderboard.db import Database
 from leaderboard.judgments.writes import queries
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.selection import Designation
+from leaderboard.submissions.rules import Designation
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.writes import teams
 from tests.support.databases import Postgres

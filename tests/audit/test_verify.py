@@ -24,12 +24,12 @@ from leaderboard.db import Base
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.writes import evaluations
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import Team
 from leaderboard.teams.writes import teams
+from leaderboard.worker import writes as scoring_sets
 from leaderboard.worker.models import Score, Scoring, ScoringSet
-from leaderboard.worker.writes import scoring_sets
 from tests.support.verification import Changes, found_after, named, verified, without_triggers
 from tests.support.world import World
 

@@ -20,7 +20,7 @@ from leaderboard.evaluations.writes import evaluations
 from leaderboard.evaluations.writes import form_fields as submission_forms
 from leaderboard.formats import document_list
 from leaderboard.judgments.writes import queries
-from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import teams

@@ -22,8 +22,7 @@ from leaderboard.evaluations.rules.scoring_settings import NoRelevant, Split, Su
 from leaderboard.evaluations.writes.evaluations import create_evaluation
 from leaderboard.judgments.writes.queries import set_split
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.selection import Designation, RunChoice, SystemKind
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import Designation, RunChoice, State, SystemKind
 from leaderboard.submissions.writes import submissions
 from tests.support.field import DAY, NAN, NOW, Field
 

@@ -16,7 +16,7 @@ from leaderboard.boards.rules import Rounding
 from leaderboard.formats import Run
 from leaderboard.metrics import Setting, families, parse
 from leaderboard.scoring import JudgedQueries, prepare, score
-from leaderboard.submissions.rules.quotas import DAILY_QUOTA
+from leaderboard.submissions.rules import DAILY_QUOTA
 from tests.scoring.obvious import Line, judgments_of, run_of
 
 QUERIES = [f"q{number:02}" for number in range(1, 51)]

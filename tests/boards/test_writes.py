@@ -18,10 +18,10 @@ from leaderboard.db import Database, clock
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules.scoring_settings import NoRelevant, Split, Subset
 from leaderboard.judgments.writes.queries import exclude_queries, set_split
-from leaderboard.submissions.rules.selection import Designation, RunChoice, SystemKind
+from leaderboard.submissions.rules import Designation, RunChoice, SystemKind
 from leaderboard.teams.models import System
 from leaderboard.worker.models import Score, ScoringSet
-from leaderboard.worker.writes.scoring_sets import switch
+from leaderboard.worker.writes import switch
 from tests.support.databases import Filling, OwnDatabase
 from tests.support.field import DAY, NAN, NOW, Field, about
 

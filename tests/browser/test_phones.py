@@ -14,7 +14,7 @@ from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams.models import Team
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import teams

@@ -9,8 +9,7 @@ from leaderboard.campaigns.reads.campaigns import CampaignPage, campaign, campai
 from leaderboard.db import Database
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.rules.phases import Opening, Phase
-from leaderboard.submissions.rules.selection import SystemKind
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State, SystemKind
 from leaderboard.teams.reads.team import TeamPage, team_page
 from tests.support.field import DAY, NOW, Field
 

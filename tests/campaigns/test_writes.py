@@ -23,7 +23,7 @@ from leaderboard.evaluations.writes import delete as removing
 from leaderboard.evaluations.writes import evaluations
 from leaderboard.judgments.models import Judgment, JudgmentRevision, Query
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.states import SetState
+from leaderboard.submissions.rules import SetState
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import Team
 from leaderboard.teams.writes import teams

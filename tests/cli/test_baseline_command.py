@@ -20,7 +20,7 @@ from leaderboard.cli import progress_bar
 from leaderboard.cli import run as leaderboard
 from leaderboard.db import Database
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams.models import System
 from tests.cli.conftest import Command, Working
 

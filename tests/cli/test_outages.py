@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.cli import database as opening
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State
 from leaderboard.worker.models import Scoring
 from tests.cli.conftest import Command
 from tests.support.outages import file_of

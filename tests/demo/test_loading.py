@@ -16,7 +16,7 @@ from leaderboard.demo.accounts import read_accounts
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules.phases import Opening
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State
 from leaderboard.worker.models import Scoring
 from tests.demo.conftest import Installation
 

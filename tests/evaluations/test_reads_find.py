@@ -8,7 +8,7 @@ from leaderboard.evaluations.reads.find import find_campaign, find_evaluation, f
 from leaderboard.evaluations.reads.not_found import missing
 from leaderboard.teams.models import Team
 from leaderboard.teams.reads.find import find_system, find_team
-from leaderboard.worker.reads.scoring_sets import current_set
+from leaderboard.worker.reads import current_set
 from tests.support.field import Field
 
 

@@ -18,7 +18,7 @@ from leaderboard.evaluations.rules.scoring_settings import Split
 from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import QueryRow, read_judgments
 from leaderboard.judgments.writes import judgments, queries
-from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules import SystemKind
 from tests.support.field import DAY, NOW, Field
 
 pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # no statement here is another one on the other

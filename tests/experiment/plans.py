@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from leaderboard.evaluations.rules.phases import Opening
 from leaderboard.evaluations.rules.scoring_settings import Judging
-from leaderboard.submissions.rules.selection import RunChoice
+from leaderboard.submissions.rules import RunChoice
 
 __all__ = ["CAMPAIGNS", "COLLECTION", "EVALUATIONS", "HIDDEN", "QUERIES", "RUNS", "Closed", "Plan", "moment"]
 

@@ -21,7 +21,7 @@ from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import QueryRow
 from leaderboard.judgments.writes import judgments, queries
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.selection import Designation
+from leaderboard.submissions.rules import Designation
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import teams
 from tests.experiment.draws import Drawn, Grades, judgments_of, subtopics_of

@@ -26,14 +26,13 @@ from leaderboard.judgments.models import Query
 from leaderboard.judgments.writes.queries import exclude_queries
 from leaderboard.metrics import MEASURES_VERSION
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.selection import Designation, RunChoice, SystemKind
-from leaderboard.submissions.rules.states import Ruling
+from leaderboard.submissions.rules import Designation, Ruling, RunChoice, SystemKind
 from leaderboard.submissions.writes import submissions
-from leaderboard.submissions.writes.submissions import restore, take_off
-from leaderboard.worker.housekeeping import renew_sets
+from leaderboard.submissions.writes.submissions import hide_run, restore
+from leaderboard.worker import writes as scoring_sets
+from leaderboard.worker.loop import renew_sets
 from leaderboard.worker.models import ScoringSet
-from leaderboard.worker.writes import scoring_sets
-from leaderboard.worker.writes.scoring_sets import switch
+from leaderboard.worker.writes import switch
 from tests.support.databases import Filling, OwnDatabase
 from tests.support.field import DAY, NAN, NOW, Field
 from tests.support.standing import standing_by_the_rule, standing_kept
@@ -154,7 +153,7 @@ def test_the_place_of_a_run_that_was_taken_off_since_is_empty_on_an_old_board(
 ) -> None:
     field, (stood, _, _), first, second = two_of_alder
     with field.database.write() as session:
-        take_off(session, CONSOLE, session.get_one(Submission, stood), Ruling.HIDDEN, "asked to", holds_place=False)
+        hide_run(session, CONSOLE, session.get_one(Submission, stood), Ruling.HIDDEN, "asked to", holds_place=False)
     assert means(old_board(field, second)) == {"Birch": 0.5, "Alder": 0.2}
     assert means(old_board(field, first)) == {"Birch": 0.6}
     with field.database.write() as session:
@@ -317,7 +316,7 @@ def test_a_move_is_that_among_the_systems_that_stand_on_both_boards(revised: tup
     field.run("Dogwood", {"AP": [0.9] * 4})  # came later, and leads
     with field.database.write() as session:
         alder = session.get_one(Submission, 1)
-        take_off(session, CONSOLE, alder, Ruling.DISQUALIFIED, "not a run", holds_place=False)
+        hide_run(session, CONSOLE, alder, Ruling.DISQUALIFIED, "not a run", holds_place=False)
     page = what_moved(field, first, second)
     # By the boards Birch falls from 1 to 2; but Alder led then, and Dogwood was not there.
     rows = [(one.system.name, one.rank_before, one.rank, one.places) for one in page.rows]
@@ -371,7 +370,7 @@ def test_a_run_that_another_took_the_place_of_since_moved_nothing_by_the_judgmen
 ) -> None:
     field, (stood, _, _), first, second = two_of_alder
     with field.database.write() as session:
-        take_off(session, CONSOLE, session.get_one(Submission, stood), Ruling.DISQUALIFIED, "no", holds_place=False)
+        hide_run(session, CONSOLE, session.get_one(Submission, stood), Ruling.DISQUALIFIED, "no", holds_place=False)
     page = what_moved(field, first, second)
     rows = [(one.system.name, one.rank_before, one.rank, one.places) for one in page.rows]
     assert rows == [("Birch", 1, 1, None), ("Alder", None, 2, None)]

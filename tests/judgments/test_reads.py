@@ -13,7 +13,7 @@ from leaderboard.evaluations.rules.scoring_settings import Split
 from leaderboard.judgments.reads.published import PublishedPage, documents_of, published, qrels
 from leaderboard.judgments.writes.queries import exclude_queries, set_split
 from leaderboard.worker.models import ScoringSet
-from leaderboard.worker.writes.scoring_sets import switch
+from leaderboard.worker.writes import switch
 from tests.support.field import DAY, NOW, Field
 
 QRELS = "q2 0 d9 2\nq1 0 d1 1\nq1 0 d3 -1\nq10 0 d1 0\n"

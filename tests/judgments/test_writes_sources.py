@@ -13,9 +13,9 @@ from leaderboard.history.reads.boards import stood_sets
 from leaderboard.judgments.models import Judgment, JudgmentRevision
 from leaderboard.judgments.reads.sources import Removal
 from leaderboard.judgments.writes import sources
-from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.submissions.rules import SetState, State
 from leaderboard.worker.models import Score, Scoring, ScoringSet
-from leaderboard.worker.writes.scoring_sets import make_official
+from leaderboard.worker.writes import make_official
 from tests.support.refused import refused
 from tests.support.verification import named, verified
 from tests.support.world import QRELS, World

@@ -24,7 +24,7 @@ from leaderboard.mail.writes.deadlines import remind
 from leaderboard.mail.writes.sending import send_waiting, to_show
 from leaderboard.teams.models import Membership, Team
 from leaderboard.teams.writes import teams
-from leaderboard.worker.run import drain
+from leaderboard.worker.loop import drain
 from tests.support.mail import SENDER, Mailbox, mail_server, text_of
 from tests.support.world import World, new_account
 

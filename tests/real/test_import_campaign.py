@@ -17,7 +17,7 @@ from leaderboard.db import Database
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules.scoring_settings import Subset
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.submissions.rules import SetState, State
 from leaderboard.teams.models import Team
 from leaderboard.transfer.manifest import written
 from leaderboard.worker.models import Score, Scoring, ScoringSet

@@ -27,7 +27,7 @@ from leaderboard.judgments.writes import judgments, queries
 from leaderboard.store import RunStore
 from leaderboard.teams.writes import systems, teams
 from leaderboard.web.app import create_app
-from leaderboard.worker.run import drain
+from leaderboard.worker.loop import drain
 from tests.support.world import new_account, signed_in
 
 DIGITS = 4  # as published

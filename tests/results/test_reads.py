@@ -18,8 +18,7 @@ from leaderboard.judgments.writes.queries import set_split
 from leaderboard.results.reads.run import SubmissionResults, results
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.status import SubmissionStatus, status
-from leaderboard.submissions.rules.selection import Designation, RunChoice
-from leaderboard.submissions.rules.states import Ruling, State
+from leaderboard.submissions.rules import Designation, Ruling, RunChoice, State
 from leaderboard.submissions.writes import submissions
 from leaderboard.worker.models import Scoring
 from tests.support.field import DAY, NAN, NOW, Field
@@ -226,7 +225,7 @@ def test_where_nothing_stands_it_is_told_whether_its_team_or_the_organisers_took
     other = field.run("Alder", {"AP": [0.7] * 4})
     assert (of(field, other).empty_because, of(field, stood).empty_because) == ("", "")
     with field.database.write() as session:
-        submissions.take_off(session, CONSOLE, session.get_one(Submission, stood), Ruling.DISQUALIFIED, "by hand")
+        submissions.hide_run(session, CONSOLE, session.get_one(Submission, stood), Ruling.DISQUALIFIED, "by hand")
     assert (of(field, other).standing, of(field, other).empty_because) == (None, "was taken off by the organisers")
     gone = field.run("Birch", {"AP": [0.9] * 4})
     other = field.run("Birch", {"AP": [0.7] * 4})

@@ -14,7 +14,7 @@ from leaderboard.evaluations.rules.scoring_settings import Split
 from leaderboard.judgments.writes.queries import exclude_queries, set_split
 from leaderboard.results.reads import queries
 from leaderboard.results.reads.queries import QueryListPage, QueryPage, query, query_list
-from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules import SystemKind
 from tests.support.field import DAY, NAN, NOW, Field
 
 

@@ -24,12 +24,11 @@ from leaderboard.evaluations.rules.scoring_settings import Split
 from leaderboard.evaluations.writes import evaluations
 from leaderboard.evaluations.writes import form_fields as submission_forms
 from leaderboard.judgments.writes import queries
-from leaderboard.submissions.rules.selection import Designation, RunChoice
-from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.submissions.rules import Designation, RunChoice, SetState, State
 from leaderboard.teams.models import Team
 from leaderboard.teams.writes import teams
+from leaderboard.worker import writes as scoring_sets
 from leaderboard.worker.models import Scoring, ScoringSet
-from leaderboard.worker.writes import scoring_sets
 from tests.support.field import DAY, Field
 
 QRELS = "q1 0 d1 1\nq2 0 d1 1\nq3 0 d2 1\nq4 0 d1 1\n"

@@ -14,7 +14,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.writes import evaluations
 from leaderboard.moments import moment_in_words
 from leaderboard.submissions.reads.form import Submitting, submitting
-from leaderboard.submissions.rules.selection import Designation, RunChoice, SystemKind
+from leaderboard.submissions.rules import Designation, RunChoice, SystemKind
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.writes import systems
 from tests.support.world import World, run_text

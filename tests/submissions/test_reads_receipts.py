@@ -39,7 +39,7 @@ from leaderboard.results.rules import JUDGMENTS, KNOWN, QUERIES, SUBTOPICS
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import Team
 from leaderboard.teams.writes.systems import NewSystem
-from leaderboard.worker.reads.scoring_sets import current_set
+from leaderboard.worker.reads import current_set
 from tests.support.world import World, build_world, judged
 
 MEASURES = ["AQWV", "AP", "nDCG@10", "P@5", "ERR(max=data)@10", "Rprec", "MQWV"]

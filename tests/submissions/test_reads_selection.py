@@ -12,12 +12,12 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.errors import Conflict
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.effects import Act, effect
-from leaderboard.submissions.rules.selection import Designation, RunChoice
+from leaderboard.submissions.rules import Designation, RunChoice
 from leaderboard.submissions.writes import submissions
 from tests.support.world import World, run_text
 
 DOES: dict[Act, Callable[..., Any]] = {
-    Act.STAND: submissions.let_stand,
+    Act.STAND: submissions.select_run,
     Act.PRIMARY: submissions.make_primary,
     Act.WITHDRAW: submissions.withdraw,
 }
@@ -74,7 +74,7 @@ def test_a_run_that_stands_can_be_chosen_while_another_one_waits_to_take_its_pla
     second = world.submit(run_text(2), system=system, stand=True)
     assert told_and_refused(world, first, Act.STAND) == ""
     with world.database.write() as session:
-        submissions.let_stand(session, world.ada, session.get_one(Submission, first))
+        submissions.select_run(session, world.ada, session.get_one(Submission, first))
     world.drain()
     assert told_and_refused(world, first, Act.STAND) == "This run stands for its system already."
     assert told_and_refused(world, second, Act.STAND) == ""

@@ -1,7 +1,7 @@
 import datetime as dt
 from dataclasses import dataclass
 
-from leaderboard.submissions.rules.quotas import REJECTED_A_DAY, day_of, quota_of, retry_seconds
+from leaderboard.submissions.rules import REJECTED_A_DAY, day_of, quota_of, retry_seconds
 
 NOON = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
 TODAY = NOON.date()

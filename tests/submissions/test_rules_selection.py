@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from leaderboard.metrics.measure import Direction
-from leaderboard.submissions.rules.selection import (
+from leaderboard.submissions.rules import (
     RunChoice,
     ScoredRun,
     best_runs,
@@ -13,8 +13,8 @@ from leaderboard.submissions.rules.selection import (
     leads,
     name_of_run,
     places,
-    standing_run,
-    standing_runs,
+    selected_run,
+    selected_runs,
 )
 
 NOON = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
@@ -34,7 +34,7 @@ def stands(choice: RunChoice, *runs: ScoredRun, means: dict[int, float] | None =
     def mean(run: ScoredRun) -> float | None:
         return (means or {}).get(run.submission_id)
 
-    found = {standing_run(order, choice, mean, "higher").submission_id for order in (runs, runs[::-1])}
+    found = {selected_run(order, choice, mean, "higher").submission_id for order in (runs, runs[::-1])}
     (number,) = found
     return number
 
@@ -91,7 +91,7 @@ def test_each_system_has_one_run_in_time_and_one_late_in_each_evaluation() -> No
     runs = [
         a_run(1), a_run(2), a_run(3, late=True), a_run(4, late=True), a_run(5, system_id=2), a_run(6, evaluation_id=2),
     ]  # fmt: skip
-    standing = standing_runs(runs, RunChoice.PRIMARY, lambda _: None, "none")
+    standing = selected_runs(runs, RunChoice.PRIMARY, lambda _: None, "none")
     assert [run.submission_id for run in standing] == [1, 3, 5, 6]
 
 
@@ -109,7 +109,7 @@ def test_the_best_runs_of_all_systems_at_once_are_those_of_each(direction: Direc
         own = means[run.submission_id]
         return None if np.isnan(own) else float(own)
 
-    expected = [run.submission_id for run in standing_runs(runs, RunChoice.BEST, mean, direction)]
+    expected = [run.submission_id for run in selected_runs(runs, RunChoice.BEST, mean, direction)]
     assert sorted(best_runs(systems, means, direction).tolist()) == sorted(expected)
 
 

@@ -1,6 +1,6 @@
 import datetime as dt
 
-from leaderboard.submissions.rules.states import UNFINISHED, Ruling, State, shown_state
+from leaderboard.submissions.rules import UNFINISHED, Ruling, State, shown_state
 
 NOON = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
 

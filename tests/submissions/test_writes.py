@@ -11,9 +11,8 @@ from leaderboard.campaigns import writes as campaigns
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, QuotaSpent
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.scored_runs import scored_runs
-from leaderboard.submissions.rules.selection import Designation, RunChoice, standing_run
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.reads.selection import scored_runs
+from leaderboard.submissions.rules import Designation, RunChoice, State, selected_run
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System
 from leaderboard.teams.writes import teams
@@ -36,7 +35,7 @@ def _standing(world: World) -> int:
     """The run on the board of the one system that there is."""
     with world.database.read() as session:
         (runs,) = scored_runs(session).values()
-        return standing_run(runs, RunChoice.PRIMARY, lambda _: None, "none").submission_id
+        return selected_run(runs, RunChoice.PRIMARY, lambda _: None, "none").submission_id
 
 
 def test_a_run_goes_in_with_its_queue_entry_its_quota_and_its_event(world: World) -> None:
@@ -171,17 +170,17 @@ def test_a_team_lets_another_run_stand_for_its_system(world: World) -> None:
     world.drain()
     assert _standing(world) == second
     with refused(world.database, NotAllowed, "submission"), world.database.write() as session:
-        submissions.let_stand(session, world.eve, session.get_one(Submission, third))
+        submissions.select_run(session, world.eve, session.get_one(Submission, third))
     with world.database.write() as session:
-        submissions.let_stand(session, world.ada, session.get_one(Submission, third))
+        submissions.select_run(session, world.ada, session.get_one(Submission, third))
     assert _standing(world) == third
     with world.database.write() as session:
         submissions.withdraw(session, world.ada, session.get_one(Submission, third))
     assert _standing(world) == second
     with refused(world.database, Conflict, "evaluation", match="withdrawn"), world.database.write() as session:
-        submissions.let_stand(session, world.ada, session.get_one(Submission, third))
+        submissions.select_run(session, world.ada, session.get_one(Submission, third))
     with world.database.write() as session:
-        submissions.let_stand(session, CONSOLE, session.get_one(Submission, first))
+        submissions.select_run(session, CONSOLE, session.get_one(Submission, first))
     assert _standing(world) == first
     told = world.all(sa.select(Event).where(Event.action == "let stand").order_by(Event.id))
     assert [(one.subject_id, one.facts["before"]) for one in told] == [(third, second), (first, second)]
@@ -226,7 +225,7 @@ def test_no_contrastive_run_is_chosen_over_the_primary_one(world: World) -> None
         refused(world.database, Conflict, "evaluation", match="make this one primary to replace it"),
         world.database.write() as session,
     ):
-        submissions.let_stand(session, world.ada, session.get_one(Submission, other))
+        submissions.select_run(session, world.ada, session.get_one(Submission, other))
     replacing = world.submit(system=system, stand=True, designation=Designation.PRIMARY)
     world.drain()
     assert _standing(world) == replacing
@@ -245,7 +244,7 @@ def test_where_the_best_or_the_latest_run_stands_there_is_nothing_to_choose(worl
         refused(world.database, Conflict, "evaluation", match="of each system stands for it"),
         world.database.write() as session,
     ):
-        submissions.let_stand(session, world.ada, session.get_one(Submission, run))
+        submissions.select_run(session, world.ada, session.get_one(Submission, run))
 
 
 def test_an_organiser_chooses_among_late_runs_though_another_run_is_primary(world: World) -> None:
@@ -256,7 +255,7 @@ def test_an_organiser_chooses_among_late_runs_though_another_run_is_primary(worl
     world.drain()
     late = [world.submit(run_text(number), system=system, received_at=noon) for number in range(2)]
     with world.database.write() as session:
-        submissions.let_stand(session, CONSOLE, session.get_one(Submission, late[1]))
+        submissions.select_run(session, CONSOLE, session.get_one(Submission, late[1]))
     (chosen,) = world.all(sa.select(Submission).where(Submission.chosen_at.is_not(None)))
     assert (chosen.id, chosen.late) == (late[1], True)
 

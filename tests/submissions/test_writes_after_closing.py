@@ -10,7 +10,7 @@ from leaderboard.boards.reads.board import board
 from leaderboard.boards.reads.listing import BoardQuery
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.rules.selection import Designation
+from leaderboard.submissions.rules import Designation
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System
 from tests.support.field import DAY, NOW, Field
@@ -56,11 +56,11 @@ def test_a_run_that_its_team_withdraws_after_closing_leaves_its_place_empty(fiel
         refused(field.database, Conflict, "submission", match="for the organisers to change"),
         field.database.write() as session,
     ):
-        submissions.let_stand(session, team, session.get_one(Submission, older), now=NOW)
+        submissions.select_run(session, team, session.get_one(Submission, older), now=NOW)
     assert boards(field)["primary"] == {other}
 
     with field.database.write() as session:
-        submissions.let_stand(session, CONSOLE, session.get_one(Submission, older), now=NOW)
+        submissions.select_run(session, CONSOLE, session.get_one(Submission, older), now=NOW)
     assert boards(field) == {show: {older, other} for show in ORDERS}
 
 
@@ -119,7 +119,7 @@ def test_a_late_run_never_becomes_primary_and_no_team_lets_it_stand(world: World
     with refused(world.database, InvalidFields, "evaluation", match="stand: the run is late"):
         world.submit(run_text(3), system=system, stand=True, received_at=NOON)
     with refused(world.database, Conflict, "submission", match="has closed"), world.database.write() as session:
-        submissions.let_stand(session, world.ada, session.get_one(Submission, late), now=NOON + 75 * SECOND)
+        submissions.select_run(session, world.ada, session.get_one(Submission, late), now=NOON + 75 * SECOND)
 
 
 @pytest.mark.parametrize("designation", list(Designation))

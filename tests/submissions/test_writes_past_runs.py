@@ -12,9 +12,8 @@ from leaderboard.errors import Conflict, InvalidFields, NotAllowed
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.readiness import Urgency, readiness
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.quotas import team_quotas
-from leaderboard.submissions.rules.selection import Designation
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.reads.form import team_quotas
+from leaderboard.submissions.rules import Designation, State
 from leaderboard.submissions.writes.past_runs import import_run
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.writes.systems import NewSystem, create_system

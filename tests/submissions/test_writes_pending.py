@@ -11,7 +11,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.models import Arrival, PersonalUse, StagedRun, Submission
 from leaderboard.submissions.writes import pending as staging
 from leaderboard.submissions.writes import submissions
-from leaderboard.submissions.writes.pending import Given, Sent
+from leaderboard.submissions.writes.pending import FormValues, SentRun
 from leaderboard.teams.models import System, Team
 from tests.support.refused import refused
 from tests.support.world import RUN, World
@@ -21,11 +21,12 @@ def stage(world: World, text: str = RUN, **given: Any) -> int:
     upload, now = world.receive(text), present()
     with world.database.write() as session:
         evaluation, team = session.get_one(Evaluation, world.evaluation), session.get_one(Team, world.team)
-        place = submissions.hold_place(
+        place = submissions.reserve_quota(
             session, world.ada, evaluation, team, begun_at=now, now=now, expires_at=now + dt.timedelta(hours=1)
         )
         staged = staging.stage(
-            session, world.ada, evaluation, Sent(team.id, upload, Given(None, **{"new_system": "Heron", **given})),
+            session, world.ada, evaluation,
+            SentRun(team.id, upload, FormValues(None, **{"new_system": "Heron", **given})),
             begun_at=now, received_at=now, place=place, now=now,
         )  # fmt: skip
         return staged.id
@@ -57,7 +58,7 @@ def test_a_second_yes_gives_what_the_first_one_made_and_a_no_after_it_is_refused
     with refused(world.database, Conflict, "staged_run"), world.database.write() as session:
         staging.discard(session, world.ada, session.get_one(Evaluation, world.evaluation), staged, present())
     with world.database.write() as session:  # the note goes with the time for a yes, and nothing waited in vain
-        assert staging.sweep(session, present() + dt.timedelta(seconds=staging.STAGED_SECONDS + 1)) == 0
+        assert staging.sweep_pending(session, present() + dt.timedelta(seconds=staging.STAGED_SECONDS + 1)) == 0
     assert world.all(sa.select(StagedRun)) == []
 
 
@@ -89,7 +90,7 @@ def test_a_no_frees_the_place_and_counts_the_file(world: World) -> None:
 def test_what_waits_in_vain_is_swept_and_stays_counted(world: World) -> None:
     stage(world)
     with world.database.write() as session:
-        assert staging.sweep(session, present()) == 0
-        assert staging.sweep(session, present() + dt.timedelta(seconds=staging.STAGED_SECONDS + 1)) == 1
+        assert staging.sweep_pending(session, present()) == 0
+        assert staging.sweep_pending(session, present() + dt.timedelta(seconds=staging.STAGED_SECONDS + 1)) == 1
     [use] = world.all(sa.select(PersonalUse))
     assert use.rejected_today == 1

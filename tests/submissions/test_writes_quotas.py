@@ -17,8 +17,9 @@ from leaderboard.evaluations.writes import delete as removing
 from leaderboard.evaluations.writes import evaluations
 from leaderboard.store import Received
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission
-from leaderboard.submissions.rules.quotas import REJECTED_A_DAY, Quota, quota_of
-from leaderboard.submissions.writes import quotas, submissions
+from leaderboard.submissions.rules import REJECTED_A_DAY, Quota, quota_of
+from leaderboard.submissions.writes import submissions
+from leaderboard.submissions.writes import submissions as quotas
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.writes import teams
 from leaderboard.teams.writes.systems import NewSystem
@@ -262,7 +263,7 @@ def test_files_that_wait_to_be_checked_count_against_the_rejections_that_are_lef
 def _hold(database: Database, world: World, team: int, now: dt.datetime = NOON) -> int:
     """A place for a file of Ada's that must have come within the hour."""
     with database.write() as session:
-        return submissions.hold_place(
+        return submissions.reserve_quota(
             session, world.ada, session.get_one(Evaluation, world.evaluation), session.get_one(Team, team),
             begun_at=now, now=now, expires_at=now + dt.timedelta(hours=1),
         )  # fmt: skip
@@ -301,7 +302,7 @@ def test_a_place_ends_with_its_submission_with_an_unused_file_when_given_up_or_i
     _hold(world.database, world, world.team, NOON + dt.timedelta(hours=1))  # the first one's process was killed
     (second,) = world.all(sa.select(Arrival.id))
     with world.database.write() as session:
-        quotas.give_up(session, second)
+        quotas.release_quota(session, second)
     third = _hold(world.database, world, world.team)
     with world.database.write() as session:
         assert world.ada.user_id is not None

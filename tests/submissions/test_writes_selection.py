@@ -10,9 +10,8 @@ from leaderboard.access import CONSOLE
 from leaderboard.audit.models import Event
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.scored_runs import scored_runs
-from leaderboard.submissions.rules.selection import Designation, RunChoice, standing_runs
-from leaderboard.submissions.rules.states import Ruling, State
+from leaderboard.submissions.reads.selection import scored_runs
+from leaderboard.submissions.rules import Designation, Ruling, RunChoice, State, selected_runs
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System
 from tests.submissions.test_writes import WRONG_FILE
@@ -33,7 +32,7 @@ def _standing(world: World) -> set[int]:
     assert standing_kept(world.database) == standing_by_the_rule(world.database)
     with world.database.read() as session:
         runs = [run for own in scored_runs(session).values() for run in own]
-        return {run.submission_id for run in standing_runs(runs, RunChoice.PRIMARY, lambda _: None, "none")}
+        return {run.submission_id for run in selected_runs(runs, RunChoice.PRIMARY, lambda _: None, "none")}
 
 
 def _primary(world: World) -> int | None:
@@ -89,19 +88,19 @@ def test_only_a_scored_run_in_time_that_is_on_the_boards_becomes_primary(world: 
 
 def test_a_disqualified_run_leaves_its_place_empty_until_organisers_put_it_back(world: World) -> None:
     plain, main, other = _two_systems(world)
-    _do(world, submissions.take_off, main, Ruling.DISQUALIFIED, "trained on the queries", actor=CONSOLE)
+    _do(world, submissions.hide_run, main, Ruling.DISQUALIFIED, "trained on the queries", actor=CONSOLE)
     assert _standing(world) == {other}
     with refused(world.database, Conflict, "submission", match="keep its place empty"):
-        _do(world, submissions.let_stand, plain)
+        _do(world, submissions.select_run, plain)
     with refused(world.database, Conflict, "submission", match="disqualified already"):
-        _do(world, submissions.take_off, main, Ruling.HIDDEN, "again", actor=CONSOLE)
+        _do(world, submissions.hide_run, main, Ruling.HIDDEN, "again", actor=CONSOLE)
     _do(world, submissions.restore, main, actor=CONSOLE)
     assert (_standing(world), _primary(world)) == ({main, other}, main)
 
 
 def test_organisers_may_hide_a_run_and_let_the_next_one_stand(world: World) -> None:
     plain, main, other = _two_systems(world)
-    _do(world, submissions.take_off, main, Ruling.HIDDEN, "the team asked", actor=CONSOLE, holds_place=False)
+    _do(world, submissions.hide_run, main, Ruling.HIDDEN, "the team asked", actor=CONSOLE, holds_place=False)
     assert (_standing(world), _primary(world)) == ({plain, other}, None)
     _do(world, submissions.restore, main, actor=CONSOLE)
     assert _standing(world) == {main, other}
@@ -109,7 +108,7 @@ def test_organisers_may_hide_a_run_and_let_the_next_one_stand(world: World) -> N
 
 def test_a_team_can_not_fill_a_place_that_organisers_keep_empty_by_withdrawing(world: World) -> None:
     _, main, other = _two_systems(world)
-    _do(world, submissions.take_off, main, Ruling.DISQUALIFIED, "two people sent it", actor=CONSOLE)
+    _do(world, submissions.hide_run, main, Ruling.DISQUALIFIED, "two people sent it", actor=CONSOLE)
     _do(world, submissions.withdraw, main)
     assert _standing(world) == {other}
 
@@ -117,10 +116,10 @@ def test_a_team_can_not_fill_a_place_that_organisers_keep_empty_by_withdrawing(w
 def test_who_takes_a_run_off_says_why_and_organises(world: World) -> None:
     run = world.submit()
     with refused(world.database, InvalidFields, "submission") as caught:
-        _do(world, submissions.take_off, run, Ruling.HIDDEN, " ", actor=CONSOLE)
+        _do(world, submissions.hide_run, run, Ruling.HIDDEN, " ", actor=CONSOLE)
     assert set(caught.value.fields) == {"because"}
     with refused(world.database, NotAllowed, "submission"):
-        _do(world, submissions.take_off, run, Ruling.HIDDEN, "a rival")
+        _do(world, submissions.hide_run, run, Ruling.HIDDEN, "a rival")
     with refused(world.database, NotAllowed, "submission"):
         _do(world, submissions.restore, run)
     with refused(world.database, Conflict, "submission", match="neither hidden nor disqualified"):

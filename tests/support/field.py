@@ -29,14 +29,13 @@ from leaderboard.formats import QueryRow, read_judgments
 from leaderboard.judgments.writes import judgments, queries
 from leaderboard.store import Received
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.rules.selection import Designation, SystemKind
-from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.submissions.rules import Designation, SetState, State, SystemKind
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.writes import systems, teams
+from leaderboard.worker import writes as scoring_sets
 from leaderboard.worker.models import Score, Scoring, ScoringSet
-from leaderboard.worker.reads.scoring_sets import current_set
-from leaderboard.worker.writes import scoring_sets
+from leaderboard.worker.reads import current_set
 from tests.support.databases import Filling, OwnDatabase
 from tests.support.standing import standing_by_the_rule, standing_kept
 

@@ -15,11 +15,11 @@ import sqlalchemy as sa
 from leaderboard.accounts.models import Attempt, User
 from leaderboard.errors import TooLarge
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse, StagedRun, Submission
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State
 from leaderboard.teams.models import System
 from leaderboard.web.app import create_app
+from leaderboard.worker.loop import Worker
 from leaderboard.worker.models import Scoring
-from leaderboard.worker.run import Worker
 from tests.support.hostile_files import HostileFile
 from tests.support.world import World, run_text
 from tests.web.conftest import Reader
@@ -171,7 +171,7 @@ def _children() -> Iterator[int]:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             if int(status.read_text().rpartition(")")[2].split()[1]) != os.getpid():
                 continue
-            if b"child_program" in (status.parent / "cmdline").read_bytes():
+            if b"worker.run_scorer" in (status.parent / "cmdline").read_bytes():
                 yield int(status.parent.name)
 
 

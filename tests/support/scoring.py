@@ -14,10 +14,9 @@ from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.formats import Limits
 from leaderboard.store import Caps, RunStore
-from leaderboard.worker.child_program import answer
-from leaderboard.worker.messages import Job, Reply, read_reply, write_reply
-from leaderboard.worker.run import Worker
-from leaderboard.worker.run_scorer import RunScorer
+from leaderboard.worker.child_process import Job, Reply, read_reply, write_reply
+from leaderboard.worker.loop import Worker
+from leaderboard.worker.run_scorer import RunScorer, answer
 
 __all__ = ["WorkerHere", "drain_here", "working_here"]
 

@@ -10,9 +10,8 @@ from leaderboard.boards.rules import Rounding
 from leaderboard.db import Database
 from leaderboard.evaluations.rules.scoring_settings import ScoringSettings, Subset
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.scored_runs import scored_runs
-from leaderboard.submissions.rules.selection import RunChoice, ScoredRun, standing_runs
-from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.submissions.reads.selection import scored_runs
+from leaderboard.submissions.rules import RunChoice, ScoredRun, SetState, State, selected_runs
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 
 __all__ = ["standing_by_the_rule", "standing_kept"]
@@ -47,7 +46,7 @@ def standing_by_the_rule(database: Database) -> set[Stands]:
             found |= {
                 (set_id, way, run.system_id, run.late, run.scoring_id)
                 for way, choice, mean in _ways(settings, means)
-                for run in standing_runs(runs, choice, mean, direction)
+                for run in selected_runs(runs, choice, mean, direction)
             }
         return found
 

@@ -20,8 +20,8 @@ from leaderboard.history.reads.boards import stood_sets
 from leaderboard.history.reads.differences import moved
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.scored_runs import scored_runs
-from leaderboard.submissions.rules.selection import RunChoice, standing_runs
+from leaderboard.submissions.reads.selection import scored_runs
+from leaderboard.submissions.rules import RunChoice, selected_runs
 from leaderboard.submissions.writes.past_runs import RUN_SETTINGS
 from leaderboard.transfer.manifest import CAMPAIGN, EVALUATION, SYSTEM
 from leaderboard.worker.models import Score, Scoring, ScoringSet
@@ -71,7 +71,7 @@ def held(database: Database, slug: str) -> dict[str, Any]:
             standing = [
                 one
                 for of_set in scored.values()
-                for one in standing_runs(of_set, RunChoice(campaign.run_choice), lambda _: None, "none")
+                for one in selected_runs(of_set, RunChoice(campaign.run_choice), lambda _: None, "none")
             ]
             of_it["standing"] = sorted(place[one.submission_id] for one in standing)
             primary = sa.select(Participation.primary_submission_id).where(Participation.evaluation_id == evaluation.id)

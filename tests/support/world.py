@@ -33,13 +33,13 @@ from leaderboard.judgments.writes import judgments, queries
 from leaderboard.names import email_key, name_key
 from leaderboard.store import Received, RunStore
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.states import SetState
+from leaderboard.submissions.rules import SetState
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import Team
 from leaderboard.teams.writes import teams
 from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.worker.loop import Worker
 from leaderboard.worker.models import Score, Scoring, ScoringSet
-from leaderboard.worker.run import Worker
 from tests.support.databases import Filling, OwnDatabase
 from tests.support.scoring import WorkerHere
 

@@ -18,8 +18,7 @@ from leaderboard.db import Base
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.rules.selection import Designation, SystemKind
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import Designation, State, SystemKind
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import Membership, Pseudonym, System, Team
 from leaderboard.teams.reads import find

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed
 from leaderboard.evaluations.writes import delete as removing
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.writes import systems
 from leaderboard.teams.writes.systems import NewSystem

@@ -26,8 +26,7 @@ from leaderboard.formats.file_rules import document_list
 from leaderboard.judgments.writes import queries
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.selection import Designation, SystemKind
-from leaderboard.submissions.rules.states import Ruling
+from leaderboard.submissions.rules import Designation, Ruling, SystemKind
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.writes.systems import NewSystem
 from leaderboard.transfer.exporting import exporting, packed
@@ -85,7 +84,7 @@ def _fill(world: World) -> None:
     with world.organising() as (session, _, evaluation):
         session.get_one(Submission, gone).received_assumed = True  # as an import leaves it
         submissions.withdraw(session, CONSOLE, session.get_one(Submission, gone), "a typing error")
-        submissions.take_off(session, CONSOLE, session.get_one(Submission, off), Ruling.DISQUALIFIED, "not its own")
+        submissions.hide_run(session, CONSOLE, session.get_one(Submission, off), Ruling.DISQUALIFIED, "not its own")
         submission_forms.set_rules(session, CONSOLE, evaluation, most_documents=2)
         listed = document_list(io.BytesIO(b"d1\nd2\nd3\nd101\n"), name="documents")
         submission_forms.set_documents(session, CONSOLE, evaluation, listed)

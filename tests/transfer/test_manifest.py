@@ -7,7 +7,7 @@ import pytest
 from leaderboard.errors import FileRejected
 from leaderboard.evaluations.rules.phases import Opening
 from leaderboard.evaluations.rules.scoring_settings import Judging
-from leaderboard.submissions.rules.selection import Designation, SystemKind
+from leaderboard.submissions.rules import Designation, SystemKind
 from leaderboard.submissions.writes.past_runs import RUN_SETTINGS
 from leaderboard.transfer.manifest import (
     CAMPAIGN,

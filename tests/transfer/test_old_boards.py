@@ -22,8 +22,7 @@ from leaderboard.formats import QueryRow
 from leaderboard.judgments.writes import queries
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.selection import Designation, SystemKind
-from leaderboard.submissions.rules.states import Ruling
+from leaderboard.submissions.rules import Designation, Ruling, SystemKind
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.writes.systems import NewSystem
 from leaderboard.transfer.manifest import NAME
@@ -82,7 +81,7 @@ def story(world: World) -> World:
     world.drain()
     with world.organising() as (session, _, evaluation):
         submissions.withdraw(session, CONSOLE, session.get_one(Submission, birch), "a typing error")
-        submissions.take_off(session, CONSOLE, session.get_one(Submission, cedar), Ruling.HIDDEN, "doubts")
+        submissions.hide_run(session, CONSOLE, session.get_one(Submission, cedar), Ruling.HIDDEN, "doubts")
     world.submit(run_by(5), system=NewSystem("Dogwood"))
     world.drain()
     world.judge(judged_by(4), source="llm")

@@ -37,7 +37,7 @@ from leaderboard.formats import QueryRow, read_judgments
 from leaderboard.judgments.writes import judgments, queries
 from leaderboard.store import RankedList
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import Invitation, Team
 from leaderboard.teams.rules import Role
@@ -45,7 +45,7 @@ from leaderboard.teams.writes import teams
 from leaderboard.web.app import create_app
 from leaderboard.web.compression import STATIC
 from leaderboard.worker.models import Score, Scoring, ScoringSet
-from leaderboard.worker.reads.scoring_sets import current_set
+from leaderboard.worker.reads import current_set
 from tests.support.clients import file_of
 from tests.support.field import DAY, NOW, Field
 from tests.support.world import new_account

@@ -20,9 +20,9 @@ from leaderboard.submissions.models import Submission
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.worker import queue
 from leaderboard.worker.models import Scoring
-from leaderboard.worker.writes import queue
-from leaderboard.worker.writes.queue import MeasureScore, RunScores
+from leaderboard.worker.queue import MeasureScore, RunScores
 from tests.web.conftest import Reader, World
 
 __all__ = ["Play"]

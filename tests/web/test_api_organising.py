@@ -13,7 +13,7 @@ from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import accounts as people
 from leaderboard.evaluations.api.form_fields import RuleChanges
 from leaderboard.formats import FileRules
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State
 from tests.web.conftest import RUN, World
 from tests.web.test_api import API, Program, program
 from tests.web.test_api_submitting import send

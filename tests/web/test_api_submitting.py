@@ -21,7 +21,7 @@ from leaderboard.evaluations.writes import evaluations
 from leaderboard.evaluations.writes import form_fields as submission_forms
 from leaderboard.judgments.writes import queries
 from leaderboard.submissions.models import Arrival, PersonalUse, StagedRun, Submission
-from leaderboard.submissions.rules.quotas import REJECTED_A_DAY
+from leaderboard.submissions.rules import REJECTED_A_DAY
 from leaderboard.teams.writes import teams
 from tests.web.conftest import RUN, Reader, World
 from tests.web.test_api import API, Program, program

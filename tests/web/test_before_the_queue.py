@@ -24,7 +24,7 @@ from leaderboard.judgments.writes import judgments, queries
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Arrival, PersonalUse, StagedRun, Submission
 from leaderboard.submissions.writes import pending as staging
-from leaderboard.worker.housekeeping import remove_orphans
+from leaderboard.worker.loop import remove_orphans
 from tests.support.world import judged
 from tests.web.conftest import RUN, Reader, World
 

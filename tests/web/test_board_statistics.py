@@ -13,7 +13,7 @@ from flask import Flask
 
 from leaderboard.db import Database
 from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules import SystemKind
 from leaderboard.worker.models import Score
 from tests.support.field import NOW, Field, about
 from tests.support.pages import seen

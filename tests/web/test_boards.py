@@ -25,8 +25,7 @@ from leaderboard.evaluations.rules.phases import Opening
 from leaderboard.evaluations.rules.scoring_settings import NoRelevant
 from leaderboard.moments import moment_in_words
 from leaderboard.store import RankedList
-from leaderboard.submissions.rules.selection import SystemKind
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State, SystemKind
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import teams
 from leaderboard.web.exports import FORMATS

@@ -40,12 +40,18 @@ NOWHERE = {
     "letters": "mails are sent, and listed for the operator",
     "outbox": "mails are sent, and listed for the operator",
     "sending": "mails are sent, and listed for the operator",
-    "quotas": "what is left of a quota stands on the submission form, which is not kept",
+    **dict.fromkeys(
+        (
+            "submissions.check_quota", "submissions.reserve", "submissions.release_quota", "submissions.use_quota",
+            "submissions.enter_evaluation", "submissions.return_quota", "submissions.count_unused_file",
+        ),
+        "what is left of a quota stands on the submission form, which is not kept",
+    ),
     **dict.fromkeys(
         ("accounts.ask_for_reset", "accounts.find_reset", "accounts.reset_password"), "passwords are shown nowhere"
     ),
     "accounts.authenticate": "a log-in is shown nowhere",
-    "submissions.hold_place": "a place in a quota stands on the submission form, which is not kept",
+    "submissions.reserve_quota": "a place in a quota stands on the submission form, which is not kept",
     **dict.fromkeys(
         ("credentials.make_token", "credentials.revoke_token", "credentials.revoke_tokens", "credentials.note_use"),
         "tokens are shown to their account alone, on a page that is not kept",
@@ -55,19 +61,20 @@ NOWHERE = {
 READING = {
     "boards.best_means", "boards.due", "boards.terms_of_standing_sets",
     "boards.recomputed", "clone.next_year", "generations.campaign_of", "accounts.find_user",
-    "accounts.require_free", "queue.unfinished", "scoring_sets.find_by_settings", "scoring_sets.imported",
-    "scoring_sets.live_sets", "scoring_sets.of_its_event",
-    "scoring_sets.of_older_version", "scoring_sets.ready_sets",     "form_fields.agreements_of",
+    "accounts.require_free", "queue.unfinished", "worker.find_by_settings", "worker.imported",
+    "worker.live_sets", "worker.of_its_event",
+    "worker.of_older_version", "worker.ready_sets",     "form_fields.agreements_of",
     "submissions.admit", "submissions.locked_run",
-    "systems.free_system_slug", "systems.unused_system", "teams.find_invitation", "teams.joined_by", "fair_queue",
+    "systems.free_system_slug", "systems.unused_system", "teams.find_invitation", "teams.joined_by",
+    "worker.next_turns",
 }  # fmt: skip
 # What others use: the generation is raised with what they change.
 WITHIN = {
     "past_runs.go_by_source",
     "audit.assign", "audit.record", "generations.raise_generations", "teams.end_requests",
     "teams.end_requests_of", "locking", "systems.ensure_pseudonym",
-    "systems.hand_over_pseudonyms", "queries.copy_queries", "scoring_sets.enqueue",
-    "scoring_sets.add_set", "scoring_sets.make_set", "scoring_sets.record_making", "scoring_sets.supersede",
+    "systems.hand_over_pseudonyms", "queries.copy_queries", "worker.enqueue",
+    "worker.add_set", "worker.make_set", "worker.record_making", "worker.supersede",
     "selection",
     "form_fields.accept_agreements", "submissions.settle_primary",
 }  # fmt: skip
@@ -100,7 +107,7 @@ def _is_named(service: str, names: set[str]) -> bool:
 def _services() -> list[str]:
     """Public functions of the writes that have a database, as `module.function`; of `boards/writes.py`, `boards.…`."""
     package = REPOSITORY / "leaderboard"
-    paths = sorted([*package.glob("*/writes.py"), *package.glob("*/writes/*.py")])
+    paths = sorted([*package.glob("*/writes.py"), *package.glob("*/writes/*.py"), package / "worker/queue.py"])
     return [
         f"{path.parent.name if path.stem == 'writes' else path.stem}.{node.name}"
         for path in paths

@@ -17,7 +17,7 @@ from leaderboard.db import Database
 from leaderboard.judgments.models import Query
 from leaderboard.progress.reads import ProgressPage, progress
 from leaderboard.results.reads.run import results
-from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules import SystemKind
 from leaderboard.web import charts
 from leaderboard.web.charts.differences import HEIGHT as PLOT_HEIGHT
 from leaderboard.web.charts.differences import SINGLE

@@ -14,7 +14,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.accounts.writes import accounts as people
 from leaderboard.db import Database
 from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams.writes import teams
 from leaderboard.web.exports import FORMATS
 from leaderboard.worker.models import Score, Scoring

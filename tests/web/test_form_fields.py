@@ -22,7 +22,7 @@ from leaderboard.formats.metadata import header_metadata
 from leaderboard.submissions.api.submit import Run
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.pages.submit import SubmitForm
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State
 from leaderboard.worker.models import Scoring
 from tests.web.conftest import RUN, Reader, World, errors
 from tests.web.test_api import API, Program, program

@@ -24,9 +24,8 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules.phases import Opening
 from leaderboard.evaluations.rules.scoring_settings import Subset
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.selection import RunChoice
-from leaderboard.submissions.rules.states import SetState
-from leaderboard.submissions.writes.selection import standing_by_rule
+from leaderboard.submissions.rules import RunChoice, SetState
+from leaderboard.submissions.writes.selection import selection_by_rule
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import teams
@@ -268,7 +267,7 @@ def test_boards_show_the_best_and_the_latest_runs_that_the_rule_chooses(app: Fla
             session.execute(changed.values(mean=mean), execution_options={"synchronize_session": False})
         _keep_again(session, lacking=5)
         session.execute(sa.delete(Standing))  # as the commit of such results finds them
-        stands = standing_by_rule(session, of_sets=ScoringSet.state == SetState.CURRENT)
+        stands = selection_by_rule(session, of_sets=ScoringSet.state == SetState.CURRENT)
         rows = [{**place._asdict(), "scoring_id": scoring} for place, scoring in stands.items()]
         session.execute(sa.insert(Standing), rows)
     visitor = app.test_client()

@@ -24,7 +24,7 @@ from leaderboard.submissions.writes.past_runs import import_run
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.writes.teams import create_team
 from leaderboard.transfer.exporting import exporting
-from leaderboard.worker.run import drain
+from leaderboard.worker.loop import drain
 from tests.support.world import QRELS, RUN
 from tests.web.conftest import Reader, World
 

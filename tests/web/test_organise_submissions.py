@@ -17,7 +17,7 @@ from leaderboard.evaluations.writes import form_fields as submission_forms
 from leaderboard.formats import read_judgments
 from leaderboard.judgments.writes.judgments import import_judgments
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State
 from tests.support.refused import every_row
 from tests.web.conftest import RUN, Reader, World
 from tests.web.test_organise_settings import filled

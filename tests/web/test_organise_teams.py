@@ -21,8 +21,7 @@ from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import read_judgments, read_queries
 from leaderboard.judgments.writes import judgments, queries
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.selection import SystemKind
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State, SystemKind
 from leaderboard.teams.models import System
 from leaderboard.teams.writes import systems
 from leaderboard.worker.models import Score, Scoring

@@ -23,7 +23,7 @@ from leaderboard.accounts.models import User
 from leaderboard.db import Database
 from leaderboard.errors import NoDatabase, NoStore
 from leaderboard.store import RunStore
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State
 from leaderboard.web import app as web
 from leaderboard.web.app import create_app
 from leaderboard.worker.models import Scoring

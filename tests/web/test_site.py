@@ -9,7 +9,7 @@ from flask import Flask
 
 from leaderboard.config import Config
 from leaderboard.errors import BadInput, QuotaSpent, Unavailable
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State
 from leaderboard.web.app import create_app
 from tests.support.field import Field
 from tests.web.conftest import Reader

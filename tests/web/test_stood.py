@@ -9,8 +9,8 @@ from flask.testing import FlaskClient
 
 from leaderboard.access import CONSOLE
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.states import Ruling
-from leaderboard.submissions.writes.submissions import take_off
+from leaderboard.submissions.rules import Ruling
+from leaderboard.submissions.writes.submissions import hide_run
 from tests.support.field import DAY, NOW, Field
 
 QRELS = "q1 0 d1 1\nq2 0 d1 0\nq3 0 d2 1\nq4 0 d1 -1\n"
@@ -85,7 +85,7 @@ def test_the_page_does_not_lay_to_the_judgments_what_somebody_did(browser: Flask
     second = field.judge_again(QRELS, {run: {"AP": [0.1 * run] * 4} for run in runs})
     with field.database.write() as session:
         stood = session.get_one(Submission, runs[0])
-        take_off(session, CONSOLE, stood, Ruling.DISQUALIFIED, "no", holds_place=False)
+        hide_run(session, CONSOLE, stood, Ruling.DISQUALIFIED, "no", holds_place=False)
     path = f"{HERE}/boards/{first}/to/{second}"
     page = text_of(browser.get(path).text)
     assert "Not the judgments or the settings alone are different:" in page

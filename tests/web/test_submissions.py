@@ -15,8 +15,7 @@ from leaderboard.evaluations.rules.phases import Opening
 from leaderboard.formats import read_judgments
 from leaderboard.judgments.writes import judgments
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.rules.selection import RunChoice
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import RunChoice, State
 from leaderboard.worker.models import Scoring
 from tests.web.conftest import RUN, Reader, World
 

@@ -21,10 +21,8 @@ from leaderboard.evaluations.rules.form_fields import FormField
 from leaderboard.evaluations.writes import form_fields as submission_forms
 from leaderboard.store import Caps
 from leaderboard.submissions.models import Arrival, Participation, Submission
-from leaderboard.submissions.rules.quotas import REJECTED_A_DAY
-from leaderboard.submissions.rules.selection import Designation, RunChoice
-from leaderboard.submissions.rules.states import State
-from leaderboard.submissions.writes.submissions import hold_place
+from leaderboard.submissions.rules import REJECTED_A_DAY, Designation, RunChoice, State
+from leaderboard.submissions.writes.submissions import reserve_quota
 from leaderboard.teams.models import System, Team
 from leaderboard.worker.models import Scoring
 from tests.web.conftest import RUN, Reader, World
@@ -470,7 +468,7 @@ def test_files_that_are_arriving_are_named_beside_what_is_left(world: World, par
     with world.database.write() as session:
         place = session.get_one(Evaluation, world.evaluation.id), session.get_one(Team, world.teams["alpha"].id)
         ada = actor_of(session, world.users["ada"].id)
-        hold_place(session, ada, *place, begun_at=begun, now=begun, expires_at=begun + dt.timedelta(hours=1))
+        reserve_quota(session, ada, *place, begun_at=begun, now=begun, expires_at=begun + dt.timedelta(hours=1))
     page = participant.get(FORM)
     assert "2 of 3</strong> left today" in page
     assert "1 file arriving just now" in page

@@ -7,7 +7,7 @@ why, a worker scores in the process of its test, except where one is started by 
 
 import pytest
 
-from leaderboard.worker.run import Worker
+from leaderboard.worker.loop import Worker
 from tests.support.world import World
 
 

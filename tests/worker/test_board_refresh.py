@@ -20,11 +20,10 @@ from leaderboard.formats import QueryRow
 from leaderboard.generations.models import Generation
 from leaderboard.judgments.writes.judgments import import_judgments
 from leaderboard.judgments.writes.queries import import_queries
-from leaderboard.submissions.rules.selection import Designation
-from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.submissions.rules import Designation, SetState, State
+from leaderboard.worker import queue
 from leaderboard.worker.board_refresh import BoardRefresh
 from leaderboard.worker.models import Score, ScoringSet
-from leaderboard.worker.writes import queue
 from tests.support.databases import Filling
 from tests.support.scoring import WorkerHere
 from tests.support.waiting import wait_until
@@ -121,7 +120,7 @@ def test_a_board_that_can_not_be_refreshed_harms_no_score_and_no_other_board(
         session.execute(sa.update(Score).where(Score.measure == "AP").values(values=garbage))
     before = {(score.measure, score.subset): score.mean for score in world.scoring(run).scores}
     worker = BoardRefresh(world.database)
-    with caplog.at_level(logging.ERROR, logger="leaderboard.worker.run"):
+    with caplog.at_level(logging.ERROR, logger="leaderboard.worker.loop"):
         while worker.step():
             pass
     assert {measure for measure, _ in _kept(world)} == {"AQWV", "P@1"}
@@ -152,7 +151,7 @@ def _refreshed(caplog: pytest.LogCaptureFixture) -> list[str]:
 def test_however_many_runs_wait_each_measure_is_refreshed_once_when_all_are_scored(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "leaderboard.worker.run")
+    caplog.set_level(logging.INFO, "leaderboard.worker.loop")
     for number in range(7):
         world.submit(run_text(number))
     world.drain()
@@ -161,7 +160,7 @@ def test_however_many_runs_wait_each_measure_is_refreshed_once_when_all_are_scor
 
 
 def test_two_workers_refresh_each_measure_once(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "leaderboard.worker.run")
+    caplog.set_level(logging.INFO, "leaderboard.worker.loop")
     for number in range(6):
         world.submit(run_text(number))
 
@@ -225,7 +224,7 @@ def test_new_judgments_refresh_the_board_that_they_bring(world: World, caplog: p
         world.submit(run_text(number))
     world.drain()
     before = _figures(world)
-    caplog.set_level(logging.INFO, "leaderboard.worker.run")
+    caplog.set_level(logging.INFO, "leaderboard.worker.loop")
     world.judge(QRELS.replace("q1 0 d1 1", "q1 0 d1 0") + "".join(f"q{n} 0 e{n} 1\n" for n in MORE))
     world.drain()
     assert _refreshed(caplog) == ["AQWV", "AP", "P@1"]

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from leaderboard.errors import Unavailable
-from leaderboard.worker.child_process import ChildProcess
-from leaderboard.worker.messages import Exceeded, Failed, Job, Rejected, Reply, Settings, Unreadable
-from leaderboard.worker.writes.queue import RunScores
+from leaderboard.worker.child_process import ChildProcess, Exceeded, Failed, Job, Rejected, Reply, Settings, Unreadable
+from leaderboard.worker.queue import RunScores
 from tests.support.world import World, run_text
 
 SECONDS = 60.0

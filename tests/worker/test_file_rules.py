@@ -11,8 +11,8 @@ from leaderboard.errors import FileRejected
 from leaderboard.evaluations.writes import form_fields as submission_forms
 from leaderboard.formats import Limits, document_list
 from leaderboard.submissions.models import Submission
+from leaderboard.worker.queue import RunScores
 from leaderboard.worker.run_scorer import RunScorer
-from leaderboard.worker.writes.queue import RunScores
 from tests.support.world import RUN, World
 
 

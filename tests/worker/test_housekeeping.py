@@ -5,8 +5,8 @@ import sqlalchemy as sa
 
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.metrics import MEASURES_VERSION
-from leaderboard.submissions.rules.states import SetState, State
-from leaderboard.worker.housekeeping import remove_orphans, renew_sets
+from leaderboard.submissions.rules import SetState, State
+from leaderboard.worker.loop import remove_orphans, renew_sets
 from leaderboard.worker.models import ScoringSet
 from tests.support.world import World, run_text
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State
+from leaderboard.worker.loop import Worker, drain
 from leaderboard.worker.models import Scoring
-from leaderboard.worker.run import Worker, drain
 from tests.support.waiting import wait_until
 from tests.support.world import World, run_text
 

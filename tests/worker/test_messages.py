@@ -8,7 +8,7 @@ import pytest
 
 from leaderboard.errors import Problem
 from leaderboard.evaluations.rules.scoring_settings import Subset
-from leaderboard.worker.messages import (
+from leaderboard.worker.child_process import (
     Entered,
     Exceeded,
     Failed,
@@ -20,7 +20,7 @@ from leaderboard.worker.messages import (
     read_reply,
     write_reply,
 )
-from leaderboard.worker.writes.queue import MeasureScore, RunScores
+from leaderboard.worker.queue import MeasureScore, RunScores
 
 VALUES = np.array([0.1, math.nan, -20.0, 5e-324])
 SCORES = RunScores(

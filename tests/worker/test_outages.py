@@ -21,13 +21,13 @@ from leaderboard.boards.writes import Due, due
 from leaderboard.db import Database
 from leaderboard.errors import Damaged
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.submissions.rules import SetState, State
 from leaderboard.submissions.writes.submissions import retry_failed
-from leaderboard.worker import run as worker
-from leaderboard.worker.child_program import of_error
-from leaderboard.worker.messages import Failed, Postponed, Stage
+from leaderboard.worker import loop as worker
+from leaderboard.worker.child_process import Failed, Postponed, Stage
+from leaderboard.worker.loop import Worker
 from leaderboard.worker.models import Scoring, ScoringSet
-from leaderboard.worker.run import Worker
+from leaderboard.worker.run_scorer import of_error
 from tests.support.databases import Postgres
 from tests.support.outages import away
 from tests.support.scoring import WorkerHere
@@ -229,7 +229,7 @@ def test_whatever_is_in_the_place_of_the_store_a_worker_waits_and_heals_and_the_
     world.drain()
     place = Path(world.store.url)
     stop = threading.Event()
-    working = threading.Thread(target=worker.run, args=(world.config, stop))
+    working = threading.Thread(target=worker.loop, args=(world.config, stop))
     working.start()
     try:
         for judgments, put in zip(cycle([CORRECTED, QRELS]), PLACES, strict=False):
@@ -324,7 +324,7 @@ def test_a_list_that_can_not_be_made_again_is_not_promised(world: World) -> None
 def test_a_store_that_is_full_when_ranked_lists_are_kept_has_the_job_wait_and_heal(world: World) -> None:
     first = world.submit(run_text(1))
     world.drain()
-    (child,) = children(os.getpid(), "child_program")
+    (child,) = children(os.getpid(), "worker.run_scorer")
     before = resource.prlimit(child, resource.RLIMIT_FSIZE)
     resource.prlimit(child, resource.RLIMIT_FSIZE, (16, before[1]))
     run = world.submit(run_text(2))
@@ -348,7 +348,7 @@ def test_a_store_that_is_full_when_ranked_lists_are_kept_has_the_job_wait_and_he
 def test_a_machine_that_has_no_file_to_spare_counts_no_attempt(world: World) -> None:
     world.submit(run_text(1))
     world.drain()
-    (child,) = children(os.getpid(), "child_program")
+    (child,) = children(os.getpid(), "worker.run_scorer")
     before = resource.prlimit(child, resource.RLIMIT_NOFILE)
     resource.prlimit(child, resource.RLIMIT_NOFILE, (3, before[1]))
     run = world.submit(run_text(2))
@@ -379,7 +379,7 @@ def test_a_worker_whose_database_goes_away_again_and_again_waits_and_goes_on(
     monkeypatch.setattr(worker, "POLL_SECONDS", 0.1)
     stop = threading.Event()
     config = dataclasses.replace(world.config, lease_seconds=3)  # each step sweeps, claims and looks at the boards
-    working = threading.Thread(target=worker.run, args=(config, stop))
+    working = threading.Thread(target=worker.loop, args=(config, stop))
     working.start()
     try:
         for number in range(2):

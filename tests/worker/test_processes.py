@@ -11,10 +11,10 @@ import sqlalchemy as sa
 
 from leaderboard.audit.models import Event
 from leaderboard.config import Config
-from leaderboard.submissions.rules.states import State
-from leaderboard.worker import run as worker
+from leaderboard.submissions.rules import State
+from leaderboard.worker import loop as worker
+from leaderboard.worker import queue
 from leaderboard.worker.models import Scoring
-from leaderboard.worker.writes import queue
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
 from tests.support.waiting import wait_until
@@ -152,7 +152,7 @@ def test_a_worker_whose_child_is_killed_goes_on_with_another_and_stops_with_it_w
 @pytest.mark.parametrize("engine_name", ["sqlite"])
 def test_with_once_a_worker_ends_when_nothing_waits(world: World) -> None:
     runs = [world.submit(run_text(number)) for number in range(3)]
-    worker.run(Config(database_url=world.config.database_url, store_url=world.store.url), threading.Event(), once=True)
+    worker.loop(Config(database_url=world.config.database_url, store_url=world.store.url), threading.Event(), once=True)
     assert {world.scoring(run).state for run in runs} == {State.SCORED}
 
 
@@ -164,7 +164,7 @@ def test_a_database_that_drops_every_connection_ends_no_worker(world: World, mon
     drop = sa.text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
                    " AND pid <> pg_backend_pid()")  # fmt: skip
     stop = threading.Event()
-    working = threading.Thread(target=worker.run, args=(world.config, stop))
+    working = threading.Thread(target=worker.loop, args=(world.config, stop))
     working.start()
     try:
         wait_until(lambda: world.scoring(run).state is State.SCORING, "it is claimed")

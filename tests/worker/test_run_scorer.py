@@ -24,10 +24,10 @@ from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import Limits, QueryRow
 from leaderboard.judgments.writes import queries
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.submissions.rules import SetState, State
 from leaderboard.submissions.writes import submissions
 from leaderboard.worker.models import Score, Scoring, ScoringSet
-from leaderboard.worker.recomputing import recompute
+from leaderboard.worker.verify import recompute
 from tests.support.scoring import WorkerHere
 from tests.support.verification import without_triggers
 from tests.support.world import QRELS, RUN, World

@@ -15,14 +15,14 @@ from leaderboard.errors import Problem
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules.scoring_settings import Subset
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import Team
 from leaderboard.teams.writes import teams
 from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.worker import queue
 from leaderboard.worker.models import Score, Scoring
-from leaderboard.worker.writes import queue
-from leaderboard.worker.writes.queue import Claim, MeasureScore, Recorded, RunScores
+from leaderboard.worker.queue import Claim, MeasureScore, Recorded, RunScores
 from tests.support.world import RUN, World
 
 FIGURES = RunScores((MeasureScore("AP", Subset.ALL, 0.5, 3, np.zeros(3)),), ("q3",), (), 0.1)

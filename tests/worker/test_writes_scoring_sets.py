@@ -6,9 +6,9 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.errors import Conflict, InvalidFields
-from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.submissions.rules import SetState, State
+from leaderboard.worker import writes as scoring_sets
 from leaderboard.worker.models import Scoring, ScoringSet
-from leaderboard.worker.writes import scoring_sets
 from tests.support.refused import refused
 from tests.support.world import QRELS, World
 

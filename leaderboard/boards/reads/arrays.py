@@ -20,8 +20,8 @@ from leaderboard.metrics.families.agreement import pairs, tau_ap_of, tau_b
 from leaderboard.metrics.segments import Ints
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.run_arrays import RunFigures, Runs, Wanted, load_figures, load_runs
-from leaderboard.submissions.reads.scored_runs import has_its_place, scored_runs
-from leaderboard.submissions.rules.selection import KeptChoice, RunChoice, best_runs, places_of, standing_runs
+from leaderboard.submissions.reads.selection import has_its_place, scored_runs
+from leaderboard.submissions.rules import RunChoice, StoredChoice, best_runs, places_of, selected_runs
 from leaderboard.worker.models import Scoring, ScoringSet
 
 
@@ -136,7 +136,7 @@ def _load_runs(
     session: Session, actor: Actor, sets: Sequence[tuple[ScoringSet, dt.datetime]], show: Show
 ) -> list[Runs]:
     """The runs that `standing` has to choose from, in the order of their arrival where it asks for that."""
-    asked = stands_by(KeptChoice(RunChoice.PRIMARY)) if show is Show.PRIMARY else None
+    asked = stands_by(StoredChoice(RunChoice.PRIMARY)) if show is Show.PRIMARY else None
     listed = {scoring_set.id: scorings_of(scoring_set, moment, asked) for scoring_set, moment in sets}
     loaded: dict[int, Runs] = {}
     for by_rows in (True, False):
@@ -162,7 +162,7 @@ def _by_rule(session: Session, scoring_set: ScoringSet, runs: Runs) -> Ints:
     of_systems = Submission.system_id.in_(np.unique(runs.systems[several]).tolist())
     read = scored_runs(session, of_systems, of_sets=ScoringSet.id == scoring_set.id)[scoring_set.id]
     candidates = [run for run in read if run.submission_id in ids]
-    chosen = standing_runs(candidates, RunChoice.PRIMARY, lambda _: None, "higher")
+    chosen = selected_runs(candidates, RunChoice.PRIMARY, lambda _: None, "higher")
     return np.flatnonzero(~several | np.isin(runs.submissions, [run.submission_id for run in chosen]))
 
 

@@ -37,9 +37,9 @@ from leaderboard.evaluations.rules.scoring_settings import Subset
 from leaderboard.history.reads.boards import StoodSet, replaced_beside, seen_set, stood_set
 from leaderboard.metrics import parse, query_order
 from leaderboard.statistics import LEAST, Least, least_queries
-from leaderboard.submissions.reads.answers import BoardAnswers, board_answers
-from leaderboard.submissions.reads.scored_runs import has_choice
-from leaderboard.submissions.rules.selection import RunChoice
+from leaderboard.submissions.reads.selection import has_choice
+from leaderboard.submissions.reads.status import BoardAnswers, board_answers
+from leaderboard.submissions.rules import RunChoice
 from leaderboard.worker.models import ScoringSet
 
 

@@ -8,7 +8,7 @@ from leaderboard import metrics
 from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.evaluations.rules.scoring_settings import ScoringSettings
 from leaderboard.metrics.measure import Direction
-from leaderboard.submissions.rules.selection import leads, places
+from leaderboard.submissions.rules import leads, places
 from leaderboard.worker.models import ScoringSet
 
 Row = TypeVar("Row")

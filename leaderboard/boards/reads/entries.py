@@ -24,13 +24,12 @@ from leaderboard.metrics import Floats
 from leaderboard.metrics.segments import Bools
 from leaderboard.statistics import LEAST_QUERIES
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.scored_runs import select_scored_runs, with_sets
-from leaderboard.submissions.rules.selection import Designation, ScoredRun, SystemKind, name_of_run
-from leaderboard.submissions.rules.states import STANDING
+from leaderboard.submissions.reads.selection import select_scored_runs, with_sets
+from leaderboard.submissions.rules import STANDING, Designation, ScoredRun, SystemKind, name_of_run
 from leaderboard.teams.models import Pseudonym, System, Team
 from leaderboard.teams.rules import pseudonym
 from leaderboard.worker.models import Score, Scoring, ScoringSet
-from leaderboard.worker.reads.scoring_sets import IS_CURRENT, current_sets
+from leaderboard.worker.reads import IS_CURRENT, current_sets
 
 
 @dataclass(frozen=True, slots=True)

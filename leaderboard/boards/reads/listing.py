@@ -20,10 +20,10 @@ from leaderboard.evaluations.reads.form_fields import form_fields
 from leaderboard.metrics import Floats
 from leaderboard.metrics.segments import Bools, Ints
 from leaderboard.results.reads.query_values import figures_over, load_vectors
-from leaderboard.submissions.reads.answers import BoardAnswers, board_answers
 from leaderboard.submissions.reads.run_arrays import Runs, Wanted, load_figures, load_runs
-from leaderboard.submissions.reads.scored_runs import on_boards
-from leaderboard.submissions.rules.selection import KeptChoice, RunChoice, places_of
+from leaderboard.submissions.reads.selection import on_boards
+from leaderboard.submissions.reads.status import BoardAnswers, board_answers
+from leaderboard.submissions.rules import RunChoice, StoredChoice, places_of
 from leaderboard.worker.models import ScoringSet
 
 APART = 20  # baselines: as many stand above the rows of every page of every run, more of them among these
@@ -219,7 +219,9 @@ def _all_rows(asked: AskedBoard) -> Listing:
 def _candidates(asked: AskedBoard) -> list[Entry]:
     """The runs that `choose` has to choose from."""
     if asked.view.set_id is not None:
-        return asked.entries(standing=stands_by(KeptChoice(RunChoice.PRIMARY)) if asked.show is Show.PRIMARY else None)
+        return asked.entries(
+            standing=stands_by(StoredChoice(RunChoice.PRIMARY)) if asked.show is Show.PRIMARY else None
+        )
     by = {asked.evaluation.id: [asked.ranked_by.name]}
     return load_candidates(
         asked.session, asked.actor, [asked.evaluation], asked.moment, asked.decisive, show=asked.show, by=by

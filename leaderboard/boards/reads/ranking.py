@@ -17,17 +17,10 @@ from leaderboard.errors import BadInput
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules.scoring_settings import Subset
 from leaderboard.submissions.reads.run_arrays import Wanted, load_figures, load_runs
-from leaderboard.submissions.reads.scored_runs import has_its_place
-from leaderboard.submissions.rules.selection import (
-    KeptChoice,
-    RunChoice,
-    arrival,
-    is_ranked,
-    standing_runs,
-    tied_for_best,
-)
+from leaderboard.submissions.reads.selection import has_its_place
+from leaderboard.submissions.rules import RunChoice, StoredChoice, arrival, is_ranked, selected_runs, tied_for_best
 from leaderboard.worker.models import ScoringSet
-from leaderboard.worker.reads.scoring_sets import current_sets
+from leaderboard.worker.reads import current_sets
 
 NAMED = 20_000  # runs that a statement may name, below the number of values that databases take
 
@@ -82,7 +75,7 @@ def load_candidates(
     by    evaluation -> the measures that `choose` is to choose the best run by; None: each set's primary measure
     """
     sets = current_sets(session, [evaluation.id for evaluation in evaluations])
-    kept: dict[KeptChoice, list[int]] = {}
+    kept: dict[StoredChoice, list[int]] = {}
     others: dict[Show, list[Evaluation]] = {}
     for evaluation in evaluations:
         shown, current = show or Show(evaluation.campaign.run_choice.value), sets.get(evaluation.id)
@@ -118,7 +111,7 @@ def load_standing(
     return choose(candidates, show or Show(evaluation.campaign.run_choice.value), by)
 
 
-def stands_by(kept: KeptChoice) -> sa.ColumnElement[bool]:
+def stands_by(kept: StoredChoice) -> sa.ColumnElement[bool]:
     """A condition on Standing: the rows of this way of choosing."""
     return sa.and_(
         Standing.run_choice == kept.run_choice, Standing.subset == kept.subset, Standing.rounded.is_(kept.rounded)
@@ -127,15 +120,17 @@ def stands_by(kept: KeptChoice) -> sa.ColumnElement[bool]:
 
 def _kept_as_seen(
     actor: Actor, evaluation: Evaluation, current: ScoringSet, now: dt.datetime, show: Show
-) -> KeptChoice:
+) -> StoredChoice:
     """The way of choosing whose rows say what stands for this reader, by the means as they see them."""
     if show is not Show.BEST:
-        return KeptChoice(RunChoice(show.value))
+        return StoredChoice(RunChoice(show.value))
     subset = subset_seen(actor, evaluation, now)
     own = subset if subset in current.settings.subsets else Subset.ALL  # without hidden queries one stands for both
     # Of an evaluation whose results are not open a reader sees runs of own teams only, and those of all teams alike.
     team_id = min(actor.teams, default=None)
-    return KeptChoice(RunChoice.BEST, own, rounding_seen(actor, evaluation, current.settings, now, team_id) is not None)
+    return StoredChoice(
+        RunChoice.BEST, own, rounding_seen(actor, evaluation, current.settings, now, team_id) is not None
+    )
 
 
 def _may_be_best(
@@ -164,7 +159,7 @@ def choose(entries: Iterable[Entry], show: Show, column: Column) -> list[Entry]:
     """The runs that stand for their systems in each evaluation, or all of them; `column` says which run is best."""
     if show is Show.ALL:
         return [entry for entry in entries if not entry.off_board]
-    return standing_runs(entries, RunChoice(show.value), lambda run: run.figure(column.name).mean, column.direction)
+    return selected_runs(entries, RunChoice(show.value), lambda run: run.figure(column.name).mean, column.direction)
 
 
 def ranks(entries: Iterable[Entry], column: Column) -> dict[int, int]:

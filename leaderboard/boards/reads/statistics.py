@@ -15,8 +15,8 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules.scoring_settings import Subset
 from leaderboard.statistics import Detectable, SwapRate
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.scored_runs import IS_WANTED, lost_in, on_boards
-from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.submissions.reads.selection import IS_WANTED, lost_in, on_boards
+from leaderboard.submissions.rules import SetState, State
 from leaderboard.worker.models import IN_QUEUE, Scoring, ScoringSet
 
 

@@ -28,10 +28,10 @@ from leaderboard.evaluations.rules.phases import Phase
 from leaderboard.evaluations.rules.scoring_settings import Split
 from leaderboard.judgments.models import Query
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.scored_runs import on_boards
-from leaderboard.submissions.rules.states import UNFINISHED
+from leaderboard.submissions.reads.selection import on_boards
+from leaderboard.submissions.rules import UNFINISHED
 from leaderboard.worker.models import Scoring, ScoringSet
-from leaderboard.worker.reads.scoring_sets import current_sets
+from leaderboard.worker.reads import current_sets
 
 EVALUATION_ORDER = (Evaluation.period_key.desc(), Evaluation.condition, Evaluation.title, Evaluation.id)
 

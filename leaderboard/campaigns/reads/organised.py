@@ -17,8 +17,8 @@ from leaderboard.evaluations.reads.headings import CampaignHeading, campaign_hea
 from leaderboard.evaluations.rules.phases import Phase, phase_of
 from leaderboard.judgments.models import Query
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.scored_runs import with_current_scoring
-from leaderboard.submissions.rules.states import UNFINISHED
+from leaderboard.submissions.reads.selection import with_current_scoring
+from leaderboard.submissions.rules import UNFINISHED
 from leaderboard.worker.models import Scoring
 
 

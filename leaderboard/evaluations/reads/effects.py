@@ -24,13 +24,12 @@ from leaderboard.evaluations.rules.form_fields import FormField, ShownTo, said_b
 from leaderboard.evaluations.rules.phases import Phase, phase_of
 from leaderboard.numbers import counted
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.scored_runs import with_current_scoring
-from leaderboard.submissions.rules.selection import SystemKind
-from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.submissions.reads.selection import with_current_scoring
+from leaderboard.submissions.rules import SetState, State, SystemKind
 from leaderboard.teams.models import System
 from leaderboard.teams.reads.find import teams_with_runs
 from leaderboard.worker.models import Scoring, ScoringSet
-from leaderboard.worker.reads.scoring_sets import standing_set
+from leaderboard.worker.reads import standing_set
 
 IN_WORDS = {
     "results": "the board",

@@ -14,7 +14,7 @@ from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.submissions.models import Submission
 from leaderboard.teams.models import System
 from leaderboard.worker.models import ScoringSet
-from leaderboard.worker.reads.scoring_sets import IS_CURRENT, note_current_set
+from leaderboard.worker.reads import IS_CURRENT, note_current_set
 
 Columns = TypeVarTuple("Columns")
 

@@ -11,8 +11,8 @@ from leaderboard.evaluations.models import Agreement, CollectionList, Evaluation
 from leaderboard.evaluations.rules.form_fields import FormField, ShownTo, answers_of, fields_from_json, said_by
 from leaderboard.formats import FileRules
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.scored_runs import with_current_scoring
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.reads.selection import with_current_scoring
+from leaderboard.submissions.rules import State
 from leaderboard.worker.models import Scoring
 
 WAS_READ = State.SCORED, State.REJECTED

@@ -20,7 +20,7 @@ from leaderboard.evaluations.rules.scoring_settings import Judging, ScoringSetti
 from leaderboard.judgments.models import Judgment, JudgmentRevision, Query
 from leaderboard.metrics import parse
 from leaderboard.moments import moment_in_words
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State
 from leaderboard.worker.models import Scoring, ScoringSet
 
 

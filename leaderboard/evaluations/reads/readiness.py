@@ -25,9 +25,9 @@ from leaderboard.metrics.measure import NEEDED, Need
 from leaderboard.moments import moment_in_words
 from leaderboard.numbers import counted
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams.models import System
-from leaderboard.worker.reads.scoring_sets import current_set, newest_revision
+from leaderboard.worker.reads import current_set, newest_revision
 
 
 class Urgency(StrEnum):

@@ -17,7 +17,7 @@ from leaderboard.evaluations.reads.visibility import closed_again
 from leaderboard.evaluations.rules.scoring_settings import OF_EVALUATION
 from leaderboard.locking import add_or_refuse, locked
 from leaderboard.names import checked_slug, slug_of
-from leaderboard.worker.writes.scoring_sets import make_set
+from leaderboard.worker.writes import make_set
 
 CHANGEABLE = tuple(EvaluationSettings.model_fields)
 DEFAULTS = defaults_of(EvaluationSettings)

@@ -15,9 +15,9 @@ from leaderboard.evaluations.reads.find import find_evaluation
 from leaderboard.evaluations.reads.headings import EvaluationHeading, evaluation_heading
 from leaderboard.evaluations.rules.scoring_settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
 from leaderboard.numbers import counted, first_of
-from leaderboard.submissions.rules.states import STANDING, SetState, State
+from leaderboard.submissions.rules import STANDING, SetState, State
 from leaderboard.worker.models import Scoring, ScoringSet
-from leaderboard.worker.reads.scoring_sets import find_sets
+from leaderboard.worker.reads import find_sets
 
 NAMED = 10  # queries that a sentence names
 

@@ -27,12 +27,11 @@ from leaderboard.history.reads.boards import StoodSet, differences, same_measure
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.numbers import first_of
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.scored_runs import on_boards
-from leaderboard.submissions.rules.selection import KeptChoice, RunChoice
-from leaderboard.submissions.rules.states import STANDING
+from leaderboard.submissions.reads.selection import on_boards
+from leaderboard.submissions.rules import STANDING, RunChoice, StoredChoice
 from leaderboard.teams.models import Pseudonym, System, Team
 from leaderboard.worker.models import Scoring, ScoringSet
-from leaderboard.worker.reads.scoring_sets import current_set
+from leaderboard.worker.reads import current_set
 
 NAMED = 5  # systems that a sentence names
 
@@ -253,7 +252,7 @@ def _lost(session: Session, board: ComparedBoard) -> frozenset[int]:
     if board.show is Show.BEST:  # the best one is found again among those that are there
         return frozenset()
     stood = sa.select(Standing.system_id).join(Scoring, Scoring.id == Standing.scoring_id).join(Submission)
-    kept = stands_by(KeptChoice(RunChoice(board.show.value)))
+    kept = stands_by(StoredChoice(RunChoice(board.show.value)))
     of_set = Standing.scoring_set_id == board.scoring_set.id, Standing.late.is_(False), kept, ~on_boards()
     return frozenset(session.scalars(stood.where(*of_set)))
 

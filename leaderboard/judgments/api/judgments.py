@@ -17,7 +17,7 @@ from leaderboard.web.context import actor, read, reading, writing
 from leaderboard.web.endpoints import get, post
 from leaderboard.web.organise import EVALUATION, JUDGMENT_FILES, JudgmentFiles, changing, evaluation_here
 from leaderboard.web.uploads import read_files
-from leaderboard.worker.writes.scoring_sets import make_official
+from leaderboard.worker.writes import make_official
 
 JUDGMENTS = f"{EVALUATION}/judgments"
 

@@ -22,7 +22,7 @@ from leaderboard.web.context import actor, read, reading, writing
 from leaderboard.web.forms import Form, form_page
 from leaderboard.web.organise import GONE, JUDGMENT_FILES, JudgmentFiles, organised, unconfirmed
 from leaderboard.web.security import csrf
-from leaderboard.worker.writes.scoring_sets import make_official
+from leaderboard.worker.writes import make_official
 
 blueprint = Blueprint("organise_judgments", __name__, url_prefix="/organise/<campaign>/<evaluation>/judgments")
 

@@ -14,10 +14,10 @@ from leaderboard.judgments.models import Judgment, Query
 from leaderboard.numbers import counted
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.scored_runs import on_boards
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.reads.selection import on_boards
+from leaderboard.submissions.rules import State
 from leaderboard.worker.models import Scoring
-from leaderboard.worker.reads.scoring_sets import current_set, newest_revision
+from leaderboard.worker.reads import current_set, newest_revision
 
 RUNS, LISTS = 20, 10  # how many runs are looked at, the newest, and how many lists of each: somebody waits
 

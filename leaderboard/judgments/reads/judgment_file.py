@@ -19,9 +19,9 @@ from leaderboard.formats import Judgments, SubtopicJudgments
 from leaderboard.judgments.models import Judgment, JudgmentRevision, Query
 from leaderboard.judgments.reads.refusals import query_numbers, refusals, refusals_by_measures
 from leaderboard.judgments.reads.sources import removal_of_source
-from leaderboard.submissions.rules.states import UNFINISHED, SetState, State
+from leaderboard.submissions.rules import UNFINISHED, SetState, State
 from leaderboard.worker.models import Scoring, ScoringSet
-from leaderboard.worker.reads.scoring_sets import newest_revision
+from leaderboard.worker.reads import newest_revision
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocume
 from leaderboard.metrics import query_order
 from leaderboard.moments import moment_in_words
 from leaderboard.worker.models import ScoringSet
-from leaderboard.worker.reads.scoring_sets import current_set
+from leaderboard.worker.reads import current_set
 
 PAGE = 500
 

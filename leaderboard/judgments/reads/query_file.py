@@ -17,7 +17,7 @@ from leaderboard.evaluations.reads.find import queries_stay
 from leaderboard.evaluations.rules.scoring_settings import Split
 from leaderboard.formats import QueryRow
 from leaderboard.judgments.models import Judgment, Query
-from leaderboard.worker.reads.scoring_sets import current_set
+from leaderboard.worker.reads import current_set
 
 PAGE = 200
 

@@ -10,8 +10,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.formats import GRADE_LIMIT, Judgments, SubtopicJudgments
 from leaderboard.judgments.models import Query
 from leaderboard.numbers import first_of
-from leaderboard.worker.reads.scoring_sets import newest_revision
-from leaderboard.worker.reads.set_settings import Judged, settings_if
+from leaderboard.worker.reads import Judged, newest_revision, settings_if
 
 NAMED = 10  # unknown queries that a message names
 

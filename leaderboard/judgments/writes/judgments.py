@@ -19,8 +19,8 @@ from leaderboard.locking import locked
 from leaderboard.moments import moment_in_words
 from leaderboard.names import checked_slug
 from leaderboard.texts import LONGEST_REASON, checked_text
-from leaderboard.worker.reads.set_settings import highest_grade_of
-from leaderboard.worker.writes.scoring_sets import make_set
+from leaderboard.worker.reads import highest_grade_of
+from leaderboard.worker.writes import make_set
 
 ROWS_AT_ONCE = 5000
 

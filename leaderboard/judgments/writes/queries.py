@@ -17,7 +17,7 @@ from leaderboard.formats import QueryRow
 from leaderboard.judgments.models import Query
 from leaderboard.locking import locked
 from leaderboard.texts import LONGEST_REASON, checked_text
-from leaderboard.worker.writes.scoring_sets import make_set
+from leaderboard.worker.writes import make_set
 
 COPIED = "external_id", "text", "description", "position", "split", "excluded_because"
 

@@ -16,9 +16,9 @@ from leaderboard.judgments.reads.sources import Removal, known_sources, removal_
 from leaderboard.locking import locked
 from leaderboard.names import checked_slug
 from leaderboard.numbers import first_of
-from leaderboard.submissions.rules.states import SetState
+from leaderboard.submissions.rules import SetState
 from leaderboard.worker.models import ScoringSet
-from leaderboard.worker.writes.scoring_sets import supersede
+from leaderboard.worker.writes import supersede
 
 NAMED = 3  # sources that a message names
 

@@ -24,7 +24,7 @@ from leaderboard.moments import moment_in_words
 from leaderboard.names import email_key
 from leaderboard.numbers import counted
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.selection import title_of_run
+from leaderboard.submissions.rules import title_of_run
 from leaderboard.teams.models import Membership, Team
 from leaderboard.teams.rules import Role
 

@@ -21,9 +21,9 @@ from leaderboard.results.reads.query_values import load_slices
 from leaderboard.scoring import ReturnedBy, returned, returned_by
 from leaderboard.store import RankedList, RunStore
 from leaderboard.submissions.reads.status import find_submission, label_of
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State
 from leaderboard.worker.models import ScoringSet
-from leaderboard.worker.reads.scoring_sets import current_set
+from leaderboard.worker.reads import current_set
 
 PAGE = 100  # lines
 

@@ -8,7 +8,7 @@ from leaderboard.errors import InvalidFields
 from leaderboard.formats import ByteSource, Limits
 from leaderboard.submissions.api.submit import threshold_of
 from leaderboard.submissions.pages.checks import check_looked
-from leaderboard.submissions.reads.checks import checking
+from leaderboard.submissions.reads.form import checking
 from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, Looked, look_at
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, read, store

@@ -15,13 +15,13 @@ from leaderboard.submissions.models import Submission
 from leaderboard.submissions.pages.run_files import run_download
 from leaderboard.submissions.reads import organised as listed
 from leaderboard.submissions.reads.effects import Act, Effect, effect
-from leaderboard.submissions.rules.states import Ruling
+from leaderboard.submissions.rules import Ruling
 from leaderboard.submissions.writes import submissions
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.endpoints import get, post
 from leaderboard.web.organise import CAMPAIGN, EVALUATION, evaluation_here
-from leaderboard.worker.writes.queue import unfinished
-from leaderboard.worker.writes.scoring_sets import make_set
+from leaderboard.worker.queue import unfinished
+from leaderboard.worker.writes import make_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def take_run_off(campaign: str, evaluation: str, submission: int, body: TakenOff
 
     def take_off(session: Session, run: Submission) -> None:
         require_seen(submission, act, body.seen)
-        submissions.take_off(session, actor(), run, body.ruling, body.because, holds_place=body.holds_place)
+        submissions.hide_run(session, actor(), run, body.ruling, body.because, holds_place=body.holds_place)
 
     return _of_run(campaign, evaluation, submission, take_off)
 

@@ -29,12 +29,11 @@ from leaderboard.submissions.models import Submission
 from leaderboard.submissions.pages.checks import check_received
 from leaderboard.submissions.pages.submit import Place, count_rejected, header_of
 from leaderboard.submissions.reads import status as reads
-from leaderboard.submissions.reads.checks import expected_of
 from leaderboard.submissions.reads.effects import Act
-from leaderboard.submissions.reads.form import submitting
+from leaderboard.submissions.reads.form import expected_of, submitting
 from leaderboard.submissions.reads.status import SubmissionStatus
+from leaderboard.submissions.rules import Designation
 from leaderboard.submissions.rules.checks import require_sound
-from leaderboard.submissions.rules.selection import Designation
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads.find import find_own_team, find_system
@@ -156,7 +155,7 @@ def let_run_stand(submission: int, body: Choice) -> SubmissionStatus:
     read(reads.status, submission)
     with writing() as session:
         require_seen(submission, Act.STAND, body.seen)
-        submissions.let_stand(session, actor(), session.get_one(Submission, submission), now=clock())
+        submissions.select_run(session, actor(), session.get_one(Submission, submission), now=clock())
     return read(reads.status, submission)
 
 

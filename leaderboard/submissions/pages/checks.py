@@ -11,7 +11,7 @@ from wtforms import FileField
 from leaderboard.errors import FileRejected
 from leaderboard.formats import RUN_FORMATS, beginning
 from leaderboard.store import Received
-from leaderboard.submissions.reads.checks import Checking, checking, completed
+from leaderboard.submissions.reads.form import Checking, checking, completed
 from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, Expected, Looked, check_run
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, now, read, reading, store

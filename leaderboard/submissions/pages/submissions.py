@@ -19,7 +19,7 @@ from leaderboard.submissions.models import Submission
 from leaderboard.submissions.pages.run_files import run_download
 from leaderboard.submissions.reads.effects import Act, effect
 from leaderboard.submissions.reads.status import SubmissionStatus, status
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.rules import State
 from leaderboard.submissions.writes import submissions
 from leaderboard.web import charts
 from leaderboard.web.context import actor, clock, page_number, read, reading, writing
@@ -125,7 +125,7 @@ def ask_stand(submission: int) -> ResponseReturnValue:
 @blueprint.post("/submissions/<int:submission>/stand")
 @signed_in
 def stand(submission: int) -> ResponseReturnValue:
-    do = partial(submissions.let_stand, now=clock())
+    do = partial(submissions.select_run, now=clock())
     return _decide(submission, Act.STAND, do, "You chose this run to stand for its system on the board.")
 
 

@@ -29,13 +29,12 @@ from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, run_metadat
 from leaderboard.numbers import size
 from leaderboard.store import Received
 from leaderboard.submissions.pages.checks import check_stored
-from leaderboard.submissions.reads.checks import expected_of, waiting_run
-from leaderboard.submissions.reads.form import AskedAgreement, Submitting, submitting
+from leaderboard.submissions.reads.form import AskedAgreement, Submitting, expected_of, submitting, waiting_run
+from leaderboard.submissions.rules import Designation, RunChoice, retry_seconds
 from leaderboard.submissions.rules.checks import Checked
-from leaderboard.submissions.rules.quotas import retry_seconds
-from leaderboard.submissions.rules.selection import Designation, RunChoice
 from leaderboard.submissions.writes import pending as staging
-from leaderboard.submissions.writes import quotas, submissions
+from leaderboard.submissions.writes import submissions
+from leaderboard.submissions.writes import submissions as quotas
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.writes.systems import NewSystem
 from leaderboard.web import uploads
@@ -131,7 +130,7 @@ class SubmitForm(Form):
         return form
 
     @classmethod
-    def of_sent(cls, page: Submitting, sent: staging.Sent) -> "SubmitForm":
+    def of_sent(cls, page: Submitting, sent: staging.SentRun) -> "SubmitForm":
         """The form as it was filled in for a run that was sent, with its file."""
         given = sent.given
         texts = {
@@ -271,7 +270,7 @@ class Place:
         longest = config().upload_seconds or ANY_UPLOAD_SECONDS
         with writing() as session:
             team = self.team(session, fields)
-            self.id = submissions.hold_place(
+            self.id = submissions.reserve_quota(
                 session,
                 actor(),
                 session.get_one(Evaluation, self._evaluation_id),
@@ -299,7 +298,7 @@ class Place:
         """Ends it, where one is held."""
         if self.id is not None:
             with writing() as session:
-                quotas.give_up(session, self.id)
+                quotas.release_quota(session, self.id)
 
 
 def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> ResponseReturnValue:
@@ -335,7 +334,7 @@ def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> Response
         with writing() as session:
             evaluation, own = session.get_one(Evaluation, page.evaluation.id), session.get_one(Team, team)
             staged = staging.stage(
-                session, actor(), evaluation, staging.Sent(own.id, upload, given), now=clock(), **moments
+                session, actor(), evaluation, staging.SentRun(own.id, upload, given), now=clock(), **moments
             )
     except LeaderboardError as error:
         if found is not None and found.tells_of_hidden:
@@ -475,10 +474,10 @@ def count_rejected(evaluation_id: int, received_at: dt.datetime, place: Place) -
 
 def _given(
     session: Session, page: Submitting, form: SubmitForm, beside: Metadata, header: Mapping[str, str]
-) -> tuple[int, staging.Given]:
+) -> tuple[int, staging.FormValues]:
     """The team, and what the form says of the run."""
     team, system = _chosen(session, form)
-    return team.id, staging.Given(
+    return team.id, staging.FormValues(
         system=None if isinstance(system, NewSystem) else system.id,
         new_system=system.name if isinstance(system, NewSystem) else "",
         designation=form.designation.data,

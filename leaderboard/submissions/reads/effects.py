@@ -17,17 +17,17 @@ from leaderboard.campaigns.reads.campaigns import primary_columns
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.scored_runs import scored_runs
 from leaderboard.submissions.reads.selection import (
-    Entered,
+    PrimaryCandidate,
+    hide_refusal,
     primary_refusal,
-    stand_refusal,
-    take_off_refusal,
+    scored_runs,
+    select_refusal,
     withdrawal_refusal,
 )
 from leaderboard.submissions.reads.status import find_submission
-from leaderboard.submissions.rules.selection import Designation, RunChoice, ScoredRun, primary_run, standing_runs
-from leaderboard.worker.reads.scoring_sets import current_sets
+from leaderboard.submissions.rules import Designation, RunChoice, ScoredRun, primary_run, selected_runs
+from leaderboard.worker.reads import current_sets
 
 
 class Act(StrEnum):
@@ -108,9 +108,10 @@ def effect(session: Session, actor: Actor, submission_id: int, now: dt.datetime,
         for submission in own
         if act in {Act.STAND, Act.PRIMARY} and submission.system_id == run.system_id and submission.late == run.late
     }
-    before = [Entered.of(submission) for submission in own]
+    before = [PrimaryCandidate.of(submission) for submission in own]
     after = [
-        _after(Entered.of(submission, gives_up=submission.id in gives_up), run, act, holds, now) for submission in own
+        _after(PrimaryCandidate.of(submission, gives_up=submission.id in gives_up), run, act, holds, now)
+        for submission in own
     ]
     scored, column = _scored(session, actor, evaluation, run.team_id, now)
     choice = evaluation.campaign.run_choice
@@ -142,16 +143,16 @@ def _refusal(session: Session, actor: Actor, run: Submission, act: Act, now: dt.
     """Why `act` can't be done to the run; None where it can."""
     match act:
         case Act.STAND:
-            return stand_refusal(session, actor, run, now)
+            return select_refusal(session, actor, run, now)
         case Act.PRIMARY:
             return primary_refusal(session, actor, run, now)
         case Act.WITHDRAW:
             return withdrawal_refusal(run)
         case _:
-            return take_off_refusal(run)
+            return hide_refusal(run)
 
 
-def _after(entered: Entered, run: Submission, act: Act, holds: bool, now: dt.datetime) -> Entered:
+def _after(entered: PrimaryCandidate, run: Submission, act: Act, holds: bool, now: dt.datetime) -> PrimaryCandidate:
     """The submission as `services.submissions` would leave it."""
     if entered.id == run.id:
         match act:
@@ -221,6 +222,6 @@ def _standing(runs: list[ScoredRun], choice: RunChoice, column: Column | None) -
     if column is not None:
         name = column.name
         mean = lambda one: one.figure(name).mean if isinstance(one, Entry) else None  # noqa: E731  # as above
-    standing = standing_runs(runs, choice, mean, column.direction if column else "none")
+    standing = selected_runs(runs, choice, mean, column.direction if column else "none")
     taken = ranks([entry for entry in standing if isinstance(entry, Entry)], column) if column else {}
     return _Standing({(scored.system_id, scored.late): scored.submission_id for scored in standing}, taken)

@@ -1,27 +1,322 @@
-"""What the submission form needs to know: the evaluation, and what each team of the reader may still do there."""
+"""What quotas leave to a team or a person.
+
+What a run is held against before it is submitted: what its evaluation expects, as far as the reader may know.
+
+What the submission form needs to know: the evaluation, and what each team of the reader may still do there.
+"""
 
 import datetime as dt
-from dataclasses import dataclass
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
+from typing import Any, TypedDict
 
+import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, submission_refusal
+from leaderboard.access import Actor, Sight, may_see, submission_refusal, subset_seen
 from leaderboard.db import snapshot
+from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
-from leaderboard.evaluations.reads.find import find_evaluation
-from leaderboard.evaluations.reads.form_fields import file_rules, form_fields, standing_agreements
+from leaderboard.evaluations.reads.find import find_evaluation, of_subset
+from leaderboard.evaluations.reads.form_fields import collection_list, file_rules, form_fields, standing_agreements
 from leaderboard.evaluations.reads.headings import EvaluationHeading, evaluation_heading, measures_of_returned
 from leaderboard.evaluations.rules.form_fields import FormField
-from leaderboard.formats import FileRules
-from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.checks import Staged, waiting_runs
-from leaderboard.submissions.reads.quotas import personal_quota, team_quotas
-from leaderboard.submissions.reads.scored_runs import scored_runs
-from leaderboard.submissions.rules.quotas import Quota, quota_of
-from leaderboard.submissions.rules.selection import RunChoice, SystemKind, standing_runs
+from leaderboard.evaluations.rules.phases import is_late
+from leaderboard.evaluations.rules.scoring_settings import Split, Subset
+from leaderboard.formats import NO_RULES, FileRules, Run, RunRules
+from leaderboard.judgments.models import Judgment, Query
+from leaderboard.scoring import ranked_lines
+from leaderboard.store import Received
+from leaderboard.submissions.models import Arrival, Participation, PersonalUse, StagedRun, Submission
+from leaderboard.submissions.reads.selection import scored_runs
+from leaderboard.submissions.rules import Quota, RunChoice, SystemKind, day_of, quota_of, selected_runs, start_of
+from leaderboard.submissions.rules.checks import Checked, Expected
 from leaderboard.teams.models import Membership, System, Team
+from leaderboard.worker.reads import current_set
+
+
+class _Held(TypedDict):
+    arriving: int
+    waiting: int
+    waits_until: dt.datetime | None
+
+
+NOTHING = _Held(arriving=0, waiting=0, waits_until=None)
+
+
+def team_quotas(
+    session: Session, evaluation: Evaluation, team_ids: Sequence[int], now: dt.datetime, *, count_pending: bool = True
+) -> dict[int, Quota]:
+    """What each team has used of the evaluation's quotas.
+
+    count_pending: files that arrive, or wait to be checked, count too. They are looked up first: one that takes its
+    next step meanwhile is counted twice then, never missed.
+    """
+    held: dict[int, _Held] = {}
+    unchecked: dict[int, int] = {}
+    if count_pending:
+        held = _held(session, evaluation, now, Arrival.team_id, team_ids)
+        found = sa.select(Submission.team_id, sa.func.count()).where(*_unchecked(evaluation, now))
+        own = found.where(Submission.team_id.in_(team_ids)).group_by(Submission.team_id)
+        unchecked.update(session.execute(own).all())
+    rows = session.scalars(
+        sa.select(Participation).where(
+            Participation.evaluation_id == evaluation.id, Participation.team_id.in_(team_ids)
+        )
+    )
+    used = {row.team_id: row for row in rows}
+    return {
+        team: quota_of(evaluation, used.get(team), now, unchecked=unchecked.get(team, 0), **held.get(team, NOTHING))
+        for team in team_ids
+    }
+
+
+def personal_quota(session: Session, evaluation: Evaluation, user_id: int, now: dt.datetime) -> Quota:
+    """What one person has used of the evaluation's quotas over all of their teams."""
+    held = _held(session, evaluation, now, Arrival.user_id, [user_id]).get(user_id, NOTHING)
+    unchecked = session.scalar(
+        sa.select(sa.func.count()).where(*_unchecked(evaluation, now), Submission.submitter_id == user_id)
+    )
+    used = session.get(PersonalUse, (user_id, evaluation.id))
+    return quota_of(evaluation, used, now, unchecked=unchecked or 0, **held, of_person=True)
+
+
+def _held(
+    session: Session, evaluation: Evaluation, now: dt.datetime, column: Any, keys: Sequence[int]
+) -> dict[int, _Held]:
+    """By team or by person: the files whose bytes are being read, and those that wait for a yes."""
+    held = (
+        sa.select(column, sa.func.count(), sa.func.count(StagedRun.id), sa.func.min(StagedRun.expires_at))
+        .select_from(Arrival)
+        .outerjoin(StagedRun, StagedRun.arrival_id == Arrival.id)
+        .where(Arrival.evaluation_id == evaluation.id, Arrival.expires_at > now, column.in_(keys))
+        .group_by(column)
+    )
+    return {
+        key: _Held(arriving=arriving, waiting=waiting, waits_until=until)
+        for key, arriving, waiting, until in session.execute(held)
+    }
+
+
+def _unchecked(evaluation: Evaluation, now: dt.datetime) -> tuple[sa.ColumnElement[bool], ...]:
+    """Submissions of the day whose file was neither scored nor rejected nor given up yet."""
+    return (
+        Submission.evaluation_id == evaluation.id,
+        Submission.received_at >= start_of(day_of(now)),
+        Submission.charged.is_(True),
+        Submission.scored_at.is_(None),
+    )
+
+
+FIRST = 10  # documents of a query whose judgments are counted
+READY = 3  # evaluations whose rules are kept ready; a list of documents may take 100 MB
+
+
+@dataclass(frozen=True, slots=True)
+class Checking:
+    """The page of a check. rules_in_words: what the organisers ask of the file, a sentence each."""
+
+    evaluation: EvaluationHeading
+    expected: Expected
+    rules_in_words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A run that waits for its sender's yes, as the form said it.
+
+    system      its name
+    submission  what a yes has made of it; None while it waits
+    taken_back  whether its sender changes it in the form: it waits no longer
+    """
+
+    id: int
+    team_id: int
+    system: str
+    designation: str
+    threshold: float | None
+    upload: Received
+    expires_at: dt.datetime
+    submission: int | None
+    taken_back: bool
+
+
+class _Ready:
+    """Rules that are made ready, the last few of them: a list of documents takes a second to read."""
+
+    def __init__(self) -> None:
+        self._rules: OrderedDict[tuple[int, FileRules, tuple[str, ...]], RunRules] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, session: Session, evaluation: Evaluation, queries: tuple[str, ...]) -> RunRules | None:
+        rules = file_rules(evaluation)
+        if rules == NO_RULES:
+            return None
+        key = evaluation.id, rules, queries
+        with self._lock:
+            if key not in self._rules:
+                packed = collection_list(session, evaluation.id) if rules.documents else None
+                self._rules[key] = RunRules(rules, queries, packed)
+            self._rules.move_to_end(key)
+            while len(self._rules) > READY:
+                self._rules.popitem(last=False)
+            return self._rules[key]
+
+
+READY_RULES = _Ready()
+
+
+def checking(session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime) -> Checking:
+    """Raises NotFound."""
+    evaluation = find_evaluation(session, actor, campaign_slug, slug)
+    expected = expected_of(session, actor, evaluation, now)
+    return Checking(evaluation_heading(evaluation, now), expected, file_rules(evaluation).in_words)
+
+
+def expected_of(
+    session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime, *, to_submit: bool = False
+) -> Expected:
+    """What the evaluation expects of a run, as far as `actor` may know.
+
+    to_submit  hold the run against all its queries, hidden ones too, as the worker will: only where a run is submitted,
+               and a refusal by a query that `actor` may not know of counts as a rejected file (`tells_of_hidden`).
+               What the form and the moment would be refused for is left to who takes the run in
+    """
+    seen = _queries(session, actor, evaluation, now)
+    knows_all = subset_seen(actor, evaluation, now) is Subset.ALL
+    shown = tuple(query.external_id for query in seen if query.split is Split.SHOWN and not query.excluded_at)
+    expected = Expected(
+        title=evaluation.title,
+        queries=tuple(query.external_id for query in seen if not query.excluded_at),
+        excluded=tuple(query.external_id for query in seen if query.excluded_at),
+        allowed=_all_ids(session, evaluation) if to_submit or knows_all else None,
+        verdict_only=to_submit and not knows_all,
+        rules=READY_RULES.of(session, evaluation, shown),
+        returned_by=measures_of_returned(evaluation.campaign),
+    )
+    if to_submit:
+        return expected
+    refused = _refused_now(session, actor, evaluation, now)
+    late = not refused and is_late(evaluation, now, now)
+    return replace(expected, fields=form_fields(evaluation), refused_now=refused, late_now=late)
+
+
+def _refused_now(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> str:
+    """Why no run of theirs would be taken now, as `services.submissions.admit` would say; "" where one would. Of a
+    reader without a team, and of the command line, only the evaluation is asked.
+    """
+    refused = submission_refusal(evaluation, now, now)
+    if refused is not None or actor.user_id is None or not actor.teams:
+        return refused or ""
+    teams = [quota.spent for quota in team_quotas(session, evaluation, sorted(actor.teams), now).values()]
+    own = personal_quota(session, evaluation, actor.user_id, now).spent
+    return (teams[0] if None not in teams else own) or ""
+
+
+def completed(
+    session: Session,
+    actor: Actor,
+    evaluation_id: int,
+    checked: Checked,
+    run: Run | None,
+    text_sha256: str,
+    teams: Collection[int],
+    now: dt.datetime,
+) -> Checked:
+    """The check with what is on record: what is judged, and whether it was sent before.
+
+    teams  whose submissions are looked through for the same text
+    """
+    evaluation = session.get_one(Evaluation, evaluation_id)
+    twins = session.scalars(
+        sa.select(Submission)
+        .where(
+            Submission.evaluation_id == evaluation.id,
+            Submission.text_sha256 == text_sha256,
+            Submission.team_id.in_(teams),
+            Submission.withdrawn_at.is_(None),
+        )
+        .order_by(Submission.id)
+    )
+    checked = replace(checked, twins=tuple(twin.name for twin in twins))
+    if run is None or not checked.is_read:
+        return checked
+    if checked.whole and may_see(actor, evaluation, Sight.DETAILS, now):
+        checked = replace(checked, judged=_judged(session, actor, evaluation, run, now))
+    return checked
+
+
+def waiting_runs(session: Session, actor: Actor, evaluation_id: int, now: dt.datetime) -> tuple[Staged, ...]:
+    """The reader's own runs that wait for their yes in an evaluation, the oldest first."""
+    own = _own_staged(actor, evaluation_id, now).where(StagedRun.submission_id.is_(None), ~StagedRun.taken_back)
+    return tuple(_staged(session, staged) for staged in session.scalars(own.order_by(StagedRun.id)))
+
+
+def waiting_run(session: Session, actor: Actor, evaluation_id: int, staged_id: int, now: dt.datetime) -> Staged:
+    """One of `waiting_runs`, or one that got its yes or was taken back a moment ago. Raises NotFound for all others."""
+    own = session.scalar(_own_staged(actor, evaluation_id, now).where(StagedRun.id == staged_id))
+    if own is None:
+        raise NotFound("No run of yours waits for a yes here: it was given up, or its time is over.")
+    return _staged(session, own)
+
+
+def _own_staged(actor: Actor, evaluation_id: int, now: dt.datetime) -> sa.Select[StagedRun]:
+    of_reader = StagedRun.user_id == actor.user_id, StagedRun.evaluation_id == evaluation_id
+    return sa.select(StagedRun).where(*of_reader, StagedRun.expires_at > now)
+
+
+def _staged(session: Session, row: StagedRun) -> Staged:
+    given = row.given
+    own = session.get(System, given["system"]) if given["system"] is not None else None
+    system = own.name if own is not None else given["new_system"]
+    return Staged(
+        id=row.id,
+        team_id=row.team_id,
+        system=system,
+        designation=given["designation"],
+        threshold=given["threshold"],
+        upload=Received(**row.upload),
+        expires_at=row.expires_at,
+        submission=row.submission_id,
+        taken_back=row.taken_back,
+    )
+
+
+def _queries(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Sequence[Query]:
+    seen = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
+    return session.scalars(sa.select(Query).where(*seen).order_by(Query.position)).all()
+
+
+def _all_ids(session: Session, evaluation: Evaluation) -> frozenset[str] | None:
+    """The external ids of all queries; None as long as there are none, which says nothing of any run."""
+    ids = session.scalars(sa.select(Query.external_id).where(Query.evaluation_id == evaluation.id))
+    return frozenset(ids) or None
+
+
+def _judged(session: Session, actor: Actor, evaluation: Evaluation, run: Run, now: dt.datetime) -> float | None:
+    """The mean share of judged documents among the first ten of each judged query that the reader knows of."""
+    scoring_set = current_set(session, evaluation.id)
+    if scoring_set is None:
+        return None
+    seen = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
+    judged: dict[str, set[str]] = {}
+    for query, name in session.execute(
+        sa.select(Query.external_id, Judgment.document)
+        .join(Query, Query.id == Judgment.query_id)
+        .where(Judgment.revision_id == scoring_set.revision_id, *seen)
+    ):
+        judged.setdefault(query, set()).add(name)
+    lines = ranked_lines(run, scoring_set.settings.compat)
+    shares = []
+    for query, first, last in zip(run.queries, lines.start[:-1].tolist(), lines.start[1:].tolist(), strict=True):
+        if query in judged and last > first:
+            top = lines.document[first : min(last, first + FIRST)].tolist()
+            shares.append(sum(document.decode() in judged[query] for document in top) / len(top))
+    return float(np.mean(shares)) if shares else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +431,7 @@ def submitting(
                 team,
                 systems=systems.get(team.id, ()),
                 quota=quotas[team.id],
-                primary=_name(session, part.primary_submission_id if (part := parts.get(team.id)) else None),
+                primary=_name_of_run(session, part.primary_submission_id if (part := parts.get(team.id)) else None),
             )
             for team in teams
         ),
@@ -173,7 +468,7 @@ def _systems(session: Session, evaluation: Evaluation, team_ids: list[int]) -> d
     choice = evaluation.campaign.run_choice
     of_teams = Submission.evaluation_id == evaluation.id, Submission.team_id.in_(team_ids), ~Submission.late
     runs = chain.from_iterable(scored_runs(session, *of_teams).values()) if choice is RunChoice.PRIMARY else ()
-    standing = {run.system_id: run for run in standing_runs(runs, choice, lambda _: None, "none")}
+    standing = {run.system_id: run for run in selected_runs(runs, choice, lambda _: None, "none")}
     systems: dict[int, tuple[OwnSystem, ...]] = {}
     for system in session.scalars(
         sa.select(System)
@@ -181,11 +476,11 @@ def _systems(session: Session, evaluation: Evaluation, team_ids: list[int]) -> d
         .order_by(System.name, System.id)
     ):
         run = standing.get(system.id)
-        name = _name(session, run.submission_id if run else None) if choice is RunChoice.PRIMARY else None
+        name = _name_of_run(session, run.submission_id if run else None) if choice is RunChoice.PRIMARY else None
         own = OwnSystem(system.id, system.name, name, run is not None and run.is_primary)
         systems[system.team_id] = (*systems.get(system.team_id, ()), own)
     return systems
 
 
-def _name(session: Session, submission_id: int | None) -> str:
+def _name_of_run(session: Session, submission_id: int | None) -> str:
     return session.get_one(Submission, submission_id).name if submission_id is not None else ""

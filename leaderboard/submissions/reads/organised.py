@@ -19,11 +19,19 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.form_fields import form_fields
 from leaderboard.evaluations.rules.form_fields import Answer, as_written
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.answers import answers_of_run
-from leaderboard.submissions.reads.scored_runs import with_current_scoring
-from leaderboard.submissions.reads.selection import contenders, stand_refusal
-from leaderboard.submissions.rules.selection import Designation, SystemKind, title_of_run
-from leaderboard.submissions.rules.states import SHOWN_STATES, UNFINISHED, WITHDRAWN, Ruling, State, shown_state
+from leaderboard.submissions.reads.selection import contenders, select_refusal, with_current_scoring
+from leaderboard.submissions.reads.status import answers_of_run
+from leaderboard.submissions.rules import (
+    SHOWN_STATES,
+    UNFINISHED,
+    WITHDRAWN,
+    Designation,
+    Ruling,
+    State,
+    SystemKind,
+    shown_state,
+    title_of_run,
+)
 from leaderboard.teams.models import System, Team
 from leaderboard.worker.models import Scoring
 
@@ -184,7 +192,7 @@ def may_replace(
             Submission.id.in_([contender.submission_id for contender in contenders(session, run)])
         )
     )
-    free = [other.id for other in others if stand_refusal(session, actor, other, now) is None]
+    free = [other.id for other in others if select_refusal(session, actor, other, now) is None]
     rows = session.execute(_rows().where(Submission.id.in_(free)).order_by(Submission.id.desc()))
     return tuple(_row(row) for row in rows)
 

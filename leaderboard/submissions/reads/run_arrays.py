@@ -17,9 +17,8 @@ from leaderboard.evaluations.rules.scoring_settings import Subset
 from leaderboard.metrics import Floats
 from leaderboard.metrics.segments import Bools, Ints
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.scored_runs import on_boards
-from leaderboard.submissions.rules.selection import SystemKind
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.reads.selection import on_boards
+from leaderboard.submissions.rules import State, SystemKind
 from leaderboard.teams.models import System
 from leaderboard.worker.models import Score, Scoring
 

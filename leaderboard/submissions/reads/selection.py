@@ -1,28 +1,206 @@
-"""Why a run can't be let stand, made primary, withdrawn or taken off the boards, in words: asked by the page that
+"""Which scored runs there are, and which may stand on boards.
+
+Why a run can't be let stand, made primary, withdrawn or taken off the boards, in words: asked by the page that
 offers it and by the service that does it.
 """
 
 import datetime as dt
+import functools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, may_change_standing
+from leaderboard.boards.models import Standing
 from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.find import Columns
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.scored_runs import on_boards, scored_runs
-from leaderboard.submissions.rules.selection import Designation, RunChoice, ScoredRun, primary_run, standing_run
-from leaderboard.submissions.rules.states import Ruling
+from leaderboard.submissions.rules import (
+    STANDING,
+    Designation,
+    Ruling,
+    RunChoice,
+    ScoredRun,
+    SetState,
+    State,
+    SystemKind,
+    primary_run,
+    selected_run,
+)
 from leaderboard.teams.models import System
+from leaderboard.worker.models import Scoring, ScoringSet
+from leaderboard.worker.reads import IS_CURRENT
+
+# Condition on scorings and their sets: whose figures boards show, or will, or showed where an import comes from.
+IS_WANTED = sa.or_(ScoringSet.state != SetState.SUPERSEDED, Scoring.of_the_past)
+
+
+@functools.cache  # a worker asks at every step, and making these aliases takes longer than asking
+def lost_in() -> sa.Select[Scoring]:
+    """Statement: failed scorings of a set (the one of the statement around it) that its evaluation's boards would miss.
+
+    Their runs have figures in the set that stands for the same source of judgments. Not those whose stored file is
+    damaged, as long as at least as many runs of the set are scored: a few damaged files hold nobody up, and many would
+    empty the board. Not runs off the boards.
+    """
+    shown, current = sa.orm.aliased(Scoring), sa.orm.aliased(ScoringSet)
+    other, entered = sa.orm.aliased(Scoring), sa.orm.aliased(Submission)
+    balance = (  # scored runs, less those with a damaged file
+        sa.select(sa.func.coalesce(sa.func.sum(sa.case((other.state == State.SCORED, 1), else_=-1)), 0))
+        .join(entered, entered.id == other.submission_id)
+        .where(
+            other.scoring_set_id == Scoring.scoring_set_id,
+            sa.or_(other.state == State.SCORED, sa.and_(other.state == State.FAILED, other.damaged)),
+            on_boards(entered),
+        )
+        .correlate(Scoring)
+        .scalar_subquery()
+    )
+    has_figures = (
+        sa.select(shown.id)
+        .join(current, current.id == shown.scoring_set_id)
+        .where(
+            shown.submission_id == Scoring.submission_id,
+            shown.state == State.SCORED,
+            current.state.in_(STANDING),
+            current.source == ScoringSet.source,
+        )
+        .correlate(Scoring, ScoringSet)
+        .exists()
+    )
+    return (
+        sa.select(Scoring)
+        .join(Submission)
+        .where(
+            Scoring.scoring_set_id == ScoringSet.id,
+            Scoring.state == State.FAILED,
+            sa.or_(~Scoring.damaged, balance < 0),
+            on_boards(),
+            has_figures,
+        )
+        .correlate(ScoringSet)
+    )
+
+
+def with_current_scoring(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
+    """A statement on submissions, joined to the scoring of each in its evaluation's current set; NULL without one."""
+    is_current = sa.and_(ScoringSet.evaluation_id == Submission.evaluation_id, ScoringSet.state == SetState.CURRENT)
+    is_its = sa.and_(Scoring.submission_id == Submission.id, Scoring.scoring_set_id == ScoringSet.id)
+    return statement.outerjoin(ScoringSet, is_current).outerjoin(Scoring, is_its)
+
+
+def on_boards(submission: Any = Submission, at: Any = None) -> sa.ColumnElement[bool]:
+    """Condition on submissions: neither withdrawn nor taken off by organisers, so that boards show what is scored.
+
+    at  a moment: not by then
+    """
+    gone = submission.withdrawn_at.is_(None), submission.ruling.is_(None)
+    if at is not None:
+        gone = sa.or_(gone[0], submission.withdrawn_at > at), sa.or_(gone[1], submission.ruled_at > at)
+    return sa.and_(*gone)
+
+
+def has_its_place(scoring: Any = Scoring, submission: Any = Submission, at: Any = None) -> sa.ColumnElement[bool]:
+    """Condition on scorings and their submissions: scored, and on boards or keeping its place. at: as `on_boards`."""
+    return sa.and_(scoring.state == State.SCORED, sa.or_(on_boards(submission, at), submission.holds_place))
+
+
+def has_choice(session: Session, evaluation: Evaluation, scoring_set: ScoringSet) -> bool:
+    """Whether a system that is ranked has several runs that may stand for it, scored in that set of its evaluation."""
+    several = (
+        sa.select(Submission.system_id)
+        .join(Scoring, Scoring.submission_id == Submission.id)
+        .join(System, System.id == Submission.system_id)
+        .where(
+            Submission.evaluation_id == evaluation.id,
+            Scoring.scoring_set_id == scoring_set.id,
+            has_its_place(),
+            Submission.late.is_(False),
+            System.kind != SystemKind.BASELINE,
+        )
+        .group_by(Submission.system_id)
+        .having(sa.func.count() > 1)
+        .limit(1)
+    )
+    return session.scalar(several) is not None
+
+
+def select_scored_runs(
+    *more: Any,
+    of_sets: sa.ColumnElement[bool] = IS_CURRENT,
+    standing: sa.ColumnElement[bool] | None = None,
+    at: sa.ColumnElement[Any] | None = None,
+) -> sa.Select[*tuple[Any, ...]]:
+    """Selects the fields of `ScoredRun`, then `more`, of every scored run of a current set that has its place.
+
+    of_sets   a condition on ScoringSet: of which sets instead
+    standing  only those that stand for their systems, by the rows of Standing with this condition
+    at        a moment: as runs were chosen, withdrawn and taken off by then
+
+    A run that was withdrawn or taken off by organisers has lost it, unless it holds it: then it is among them, marked.
+
+    Joined are Scoring, Submission, ScoringSet and System.
+    """
+    of_team = sa.and_(
+        Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
+    )
+    selected = (
+        sa.select(
+            Submission.evaluation_id,
+            Submission.id,
+            Scoring.id,
+            Submission.system_id,
+            System.kind == SystemKind.BASELINE,
+            sa.func.coalesce(Participation.primary_submission_id == Submission.id, sa.false()),
+            Submission.late,
+            Submission.received_at,
+            Submission.scored_at,
+            Submission.chosen_at if at is None else sa.case((Submission.chosen_at <= at, Submission.chosen_at)),
+            sa.type_coerce(~on_boards(at=at), sa.Boolean),  # else 0 or 1 on SQLite
+            *more,
+        )
+        .join(Submission, Submission.id == Scoring.submission_id)
+        .join(System, System.id == Submission.system_id)
+    )
+    return with_sets(selected, standing).outerjoin(Participation, of_team).where(of_sets, has_its_place(at=at))
+
+
+def with_sets(
+    scorings: sa.Select[*tuple[Any, ...]], standing: sa.ColumnElement[bool] | None
+) -> sa.Select[*tuple[Any, ...]]:
+    """Joins ScoringSet to a statement on Scoring; `standing`, a condition on Standing, leaves those that stand by it.
+
+    A row of Standing has its scoring's set. Asked for the set of the row alone, PostgreSQL begins with the rows: asked
+    for both it read every scoring of the set.
+    """
+    if standing is None:
+        return scorings.join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
+    of_row = sa.and_(ScoringSet.id == Standing.scoring_set_id, standing)
+    return scorings.join(Standing, Standing.scoring_id == Scoring.id).join(ScoringSet, of_row)
+
+
+def scored_runs(
+    session: Session, *which: sa.ColumnElement[bool], of_sets: sa.ColumnElement[bool] = IS_CURRENT
+) -> dict[int, list[ScoredRun]]:
+    """The runs of `select_scored_runs` by the id of their scoring set, in the order of their scorings.
+
+    which  conditions on ScoringSet, Submission, System or Scoring
+    """
+    runs: dict[int, list[ScoredRun]] = {}
+    statement = select_scored_runs(Scoring.scoring_set_id, of_sets=of_sets).where(*which).order_by(Scoring.id)
+    for *run, scoring_set_id in session.execute(statement):
+        runs.setdefault(scoring_set_id, []).append(ScoredRun(*run))
+    return runs
+
 
 ONLY_ORGANISERS = "which run stands for a system is now for the organisers to change"
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
+class PrimaryCandidate:
     """A submission as `primary_run` looks at it, so that a change can be thought through."""
 
     id: int
@@ -48,7 +226,7 @@ def withdrawal_refusal(run: Submission) -> str | None:
     return "This run was withdrawn already." if run.withdrawn_at is not None else None
 
 
-def take_off_refusal(run: Submission) -> str | None:
+def hide_refusal(run: Submission) -> str | None:
     """Why nobody can take the run off the boards; None when organisers can."""
     if run.withdrawn_at is not None:
         return "This run was withdrawn: it is on no board."
@@ -57,7 +235,7 @@ def take_off_refusal(run: Submission) -> str | None:
     return None
 
 
-def stand_refusal(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> str | None:
+def select_refusal(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> str | None:
     """Why `actor` can't let the run stand for its system; None when they can."""
     evaluation = session.get_one(Evaluation, run.evaluation_id)
     refused = _choice_refusal(actor, evaluation, run, now)
@@ -65,10 +243,10 @@ def stand_refusal(session: Session, actor: Actor, run: Submission, now: dt.datet
         return refused
     holders = holders_against(session, run)
     system = session.get_one(System, run.system_id)
-    refused = _kept_place(actor, evaluation, holders) or system_refusal(
+    refused = _kept_place_refusal(actor, evaluation, holders) or system_refusal(
         session, evaluation, system, run.late, chosen=run.id, freed={one.id for one in holders}
     )
-    return refused or ("This run stands for its system already." if _goes_on_standing(session, run) else None)
+    return refused or ("This run stands for its system already." if _stays_selected(session, run) else None)
 
 
 def primary_refusal(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> str | None:
@@ -83,7 +261,7 @@ def primary_refusal(session: Session, actor: Actor, run: Submission, now: dt.dat
         return "This run is not scored yet; choose it once it is."
     if session.get_one(Participation, (run.team_id, run.evaluation_id)).primary_submission_id == run.id:
         return "This run is its team's primary run already."
-    return _kept_place(actor, evaluation, holders_against(session, run, primary=True))
+    return _kept_place_refusal(actor, evaluation, holders_against(session, run, primary=True))
 
 
 def system_refusal(
@@ -112,7 +290,7 @@ def system_refusal(
             Submission.designation == Designation.PRIMARY,
         )
     ).all()
-    found = primary_run(Entered.of(one, gives_up=one.id in freed) for one in runs)
+    found = primary_run(PrimaryCandidate.of(one, gives_up=one.id in freed) for one in runs)
     primary = next((one for one in runs if one.id == found), None)
     if primary is None or primary.system_id != system.id or primary.id == chosen:
         return None
@@ -146,15 +324,15 @@ def contenders(session: Session, run: Submission) -> list[ScoredRun]:
     return [one for of_set in scored_runs(session, *of_place).values() for one in of_set]
 
 
-def stands_by_order(runs: Sequence[ScoredRun]) -> ScoredRun:
+def selected_by_order(runs: Sequence[ScoredRun]) -> ScoredRun:
     """The one of a system's runs (one or more) that stands by the order of its runs alone."""
-    return standing_run(runs, RunChoice.PRIMARY, lambda _: None, "none")
+    return selected_run(runs, RunChoice.PRIMARY, lambda _: None, "none")
 
 
-def _goes_on_standing(session: Session, run: Submission) -> bool:
+def _stays_selected(session: Session, run: Submission) -> bool:
     """Whether the run stands for its system, and no run that was chosen since will once it is scored."""
     runs = contenders(session, run)
-    if not runs or stands_by_order(runs).submission_id != run.id:
+    if not runs or selected_by_order(runs).submission_id != run.id:
         return False
     chosen_since = sa.select(Submission.id).where(
         Submission.system_id == run.system_id,
@@ -178,7 +356,7 @@ def _choice_refusal(actor: Actor, evaluation: Evaluation, run: Submission, now: 
     return None
 
 
-def _kept_place(actor: Actor, evaluation: Evaluation, holders: Sequence[Submission]) -> str | None:
+def _kept_place_refusal(actor: Actor, evaluation: Evaluation, holders: Sequence[Submission]) -> str | None:
     kept = next((holder for holder in holders if holder.ruling is not None), None)
     if kept is None or actor.may_organise(evaluation.campaign_id):
         return None

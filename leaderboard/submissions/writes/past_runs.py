@@ -19,14 +19,14 @@ from leaderboard.moments import moment_in_words
 from leaderboard.names import checked_slug
 from leaderboard.store import Received
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.selection import Designation
-from leaderboard.submissions.writes import quotas
+from leaderboard.submissions.rules import Designation
+from leaderboard.submissions.writes import submissions as quotas
 from leaderboard.submissions.writes.submissions import checked_words, file_columns
 from leaderboard.teams.models import Membership, System, Team
 from leaderboard.teams.reads.find import merged_system
 from leaderboard.teams.writes.systems import ensure_pseudonym
 from leaderboard.texts import LONGEST_REASON, checked_text
-from leaderboard.worker.writes.scoring_sets import enqueue, live_sets
+from leaderboard.worker.writes import enqueue, live_sets
 
 NOT_OF_YOURS = "This team is neither yours nor of a campaign of yours."
 # What is said of a run that is brought in, as columns of Submission, with what holds where nothing is said. What
@@ -83,7 +83,7 @@ def import_run(
     now = present()
     values["received_assumed"] = values["received_assumed"] or values["received_at"] is None
     received_at = values.pop("received_at") or values["run_at"] or evaluation.closes_at or now
-    quotas.enter(session, evaluation, system.team_id, now)
+    quotas.enter_evaluation(session, evaluation, system.team_id, now)
     submission = Submission(
         evaluation_id=evaluation.id,
         team_id=system.team_id,

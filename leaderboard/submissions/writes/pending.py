@@ -20,8 +20,9 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules.phases import closed_from
 from leaderboard.store import Received
 from leaderboard.submissions.models import Arrival, StagedRun, Submission
-from leaderboard.submissions.rules.selection import Designation
-from leaderboard.submissions.writes import quotas, submissions
+from leaderboard.submissions.rules import Designation
+from leaderboard.submissions.writes import submissions
+from leaderboard.submissions.writes import submissions as quotas
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.writes.systems import NewSystem
 
@@ -30,7 +31,7 @@ SUBMITTED = "This run was submitted: withdraw it in place of giving it up."
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class FormValues:
     """What the form said. system: the id of one of the team's, or None for a new one of the name `new_system`."""
 
     system: int | None
@@ -77,19 +78,19 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentRun:
     """What was sent of a run that waits."""
 
     team_id: int
     upload: Received
-    given: Given
+    given: FormValues
 
 
 def stage(
     session: Session,
     actor: Actor,
     evaluation: Evaluation,
-    sent: Sent,
+    sent: SentRun,
     *,
     begun_at: dt.datetime,
     received_at: dt.datetime,
@@ -149,7 +150,7 @@ def confirm(session: Session, actor: Actor, evaluation: Evaluation, staged_id: i
     return submission
 
 
-def discard(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int, now: dt.datetime) -> Sent:
+def discard(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int, now: dt.datetime) -> SentRun:
     """Gives up a run that waited, and tells what was sent; its file is swept like any that was never submitted.
 
     Raises NotFound, and Conflict for one that was submitted.
@@ -157,13 +158,13 @@ def discard(session: Session, actor: Actor, evaluation: Evaluation, staged_id: i
     staged = _own(session, actor, evaluation, staged_id, now)
     if staged.submission_id is not None:
         raise Conflict(SUBMITTED)
-    quotas.give_up(session, staged.arrival_id)
+    quotas.release_quota(session, staged.arrival_id)
     sent = _sent(staged)
     session.delete(staged)
     return sent
 
 
-def take_back(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int, now: dt.datetime) -> Sent:
+def take_back(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int, now: dt.datetime) -> SentRun:
     """Gives up the place of a run that waited, and tells what was sent, for the form in which its sender changes it.
 
     It waits no longer. Asked once more, by a page that is loaded again, it tells the same until its time is over.
@@ -172,21 +173,21 @@ def take_back(session: Session, actor: Actor, evaluation: Evaluation, staged_id:
     staged = _own(session, actor, evaluation, staged_id, now)
     if staged.submission_id is not None:
         raise Conflict(SUBMITTED)
-    quotas.give_up(session, staged.arrival_id)
+    quotas.release_quota(session, staged.arrival_id)
     staged.arrival_id, staged.taken_back = None, True
     return _sent(staged)
 
 
-def sweep(session: Session, now: dt.datetime) -> int:
+def sweep_pending(session: Session, now: dt.datetime) -> int:
     """Removes the runs whose time for a yes is over; returns how many of them waited in vain."""
     columns = StagedRun.submission_id, StagedRun.taken_back
     over = session.execute(sa.delete(StagedRun).where(StagedRun.expires_at <= now).returning(*columns)).all()
     return sum(submission is None and not taken_back for submission, taken_back in over)
 
 
-def _sent(staged: StagedRun) -> Sent:
-    given = Given(**{**staged.given, "accepted": tuple(staged.given["accepted"])})
-    return Sent(staged.team_id, Received(**staged.upload), given)
+def _sent(staged: StagedRun) -> SentRun:
+    given = FormValues(**{**staged.given, "accepted": tuple(staged.given["accepted"])})
+    return SentRun(staged.team_id, Received(**staged.upload), given)
 
 
 def _own(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int, now: dt.datetime) -> StagedRun:

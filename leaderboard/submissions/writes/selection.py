@@ -22,9 +22,16 @@ from leaderboard.db import Base
 from leaderboard.evaluations.rules.scoring_settings import Subset
 from leaderboard.metrics.measure import Family
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.scored_runs import select_scored_runs
-from leaderboard.submissions.rules.selection import KeptChoice, RunChoice, ScoredRun, kept_choices, standing_runs
-from leaderboard.submissions.rules.states import SetState, State
+from leaderboard.submissions.reads.selection import select_scored_runs
+from leaderboard.submissions.rules import (
+    RunChoice,
+    ScoredRun,
+    SetState,
+    State,
+    StoredChoice,
+    selected_runs,
+    stored_choices,
+)
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 
 RUNS, SYSTEMS = "runs whose system may stand otherwise", "systems that lost a run or gained one of another"
@@ -36,7 +43,7 @@ OF_RUN = (
 )  # fmt: skip
 
 
-class Place(NamedTuple):
+class BoardSlot(NamedTuple):
     """Where a run stands: by which way of choosing (`rules.standings.KeptChoice`) in which set, for which system, and
     whether its late run is meant."""
 
@@ -48,14 +55,14 @@ class Place(NamedTuple):
     late: bool
 
     @property
-    def kept(self) -> KeptChoice:
-        return KeptChoice(self.run_choice, self.subset, self.rounded)
+    def kept(self) -> StoredChoice:
+        return StoredChoice(self.run_choice, self.subset, self.rounded)
 
 
-COLUMNS = tuple(getattr(Standing, name) for name in Place._fields)
+COLUMNS = tuple(getattr(Standing, name) for name in BoardSlot._fields)
 
 
-def note_standing(session: Session, row: Base) -> None:
+def note_selection(session: Session, row: Base) -> None:
     """Notes a row that was just flushed, where which run stands may depend on what changed."""
     runs: set[int] = session.info.setdefault(RUNS, set())
     state: sa.orm.InstanceState[Base] = sa.inspect(row)
@@ -83,7 +90,7 @@ def note_standing(session: Session, row: Base) -> None:
             session.info.setdefault(SETS, set()).add(row.id)
 
 
-def settle_standing(session: Session) -> None:
+def settle_selection(session: Session) -> None:
     """Finds again what stands for the systems of the runs that were noted, and in sets noted as well."""
     runs, moved, sets, past = (session.info.pop(noted, set()) for noted in (RUNS, SYSTEMS, SETS, PAST))
     systems = set(moved)
@@ -96,42 +103,42 @@ def settle_standing(session: Session) -> None:
         _unite(session, evaluation, own)
     if sets:
         back = sa.and_(ScoringSet.id.in_(sets), ~HAS_CEASED)
-        before = kept_standing(session, Standing.scoring_set_id.in_(sa.select(ScoringSet.id).where(back)))
-        _keep(session, before, standing_by_rule(session, of_sets=back))
+        before = stored_selection(session, Standing.scoring_set_id.in_(sa.select(ScoringSet.id).where(back)))
+        _keep(session, before, selection_by_rule(session, of_sets=back))
     for set_id, submissions in _grouped(past):
         _settle_past(session, set_id, submissions)
 
 
-def standing_by_rule(
+def selection_by_rule(
     session: Session,
     *which: sa.ColumnElement[bool],
     of_sets: sa.ColumnElement[bool],
     at: dt.datetime | None = None,
-) -> dict[Place, int]:
+) -> dict[BoardSlot, int]:
     """The scoring that stands at each place, by the rule, of all runs that are scored.
 
     which    conditions on Submission or Scoring
     of_sets  a condition on ScoringSet: in which sets
     at       as runs were chosen, withdrawn and taken off the boards by then; as they are now when not given
     """
-    found: dict[Place, int] = {}
+    found: dict[BoardSlot, int] = {}
     for scoring_set in session.scalars(sa.select(ScoringSet).where(of_sets).order_by(ScoringSet.id)).all():
         measure = metrics.parse(scoring_set.settings.measures[0])
         runs, means = _runs_with_means(session, scoring_set, *which, at=at)
-        for kept in kept_choices(scoring_set.settings):
+        for kept in stored_choices(scoring_set.settings):
             own = means[kept.subset]
             if kept.rounded:
                 own = _rounded(own, measure.family, Rounding(scoring_set.settings.size(kept.subset)))
             mean = partial(_mean_of, own)
-            for run in standing_runs(runs, kept.run_choice, mean, measure.direction):
-                found[Place(scoring_set.id, *kept, run.system_id, run.late)] = run.scoring_id
+            for run in selected_runs(runs, kept.run_choice, mean, measure.direction):
+                found[BoardSlot(scoring_set.id, *kept, run.system_id, run.late)] = run.scoring_id
     return found
 
 
-def kept_standing(session: Session, *which: sa.ColumnElement[bool]) -> dict[Place, int]:
+def stored_selection(session: Session, *which: sa.ColumnElement[bool]) -> dict[BoardSlot, int]:
     """The same as the rows say it. which: conditions on Standing."""
     rows = session.execute(sa.select(*COLUMNS, Standing.scoring_id).where(*which))
-    return {Place(*place): scoring for *place, scoring in rows}
+    return {BoardSlot(*place): scoring for *place, scoring in rows}
 
 
 @cache
@@ -185,9 +192,9 @@ def _settle(session: Session, evaluation: int, systems: Iterable[int]) -> None:
     live = sa.and_(ScoringSet.evaluation_id == evaluation, ~HAS_CEASED)
     entered = Submission.evaluation_id == evaluation, Submission.system_id.in_(systems)
     ids = session.scalars(sa.select(Submission.id).where(*entered)).all()
-    stands = standing_by_rule(session, Submission.id.in_(ids), of_sets=live)
+    stands = selection_by_rule(session, Submission.id.in_(ids), of_sets=live)
     of_sets = Standing.scoring_set_id.in_(sa.select(ScoringSet.id).where(live))
-    _keep(session, kept_standing(session, of_sets, Standing.system_id.in_(systems)), stands)
+    _keep(session, stored_selection(session, of_sets, Standing.system_id.in_(systems)), stands)
 
 
 def _settle_past(session: Session, set_id: int, submissions: Collection[int]) -> None:
@@ -202,9 +209,9 @@ def _settle_past(session: Session, set_id: int, submissions: Collection[int]) ->
     at = one.shown_until or session.scalar(following) or dt.datetime.now(dt.UTC)
     systems = set(session.scalars(sa.select(Submission.system_id).where(Submission.id.in_(submissions))))
     own = sa.and_(ScoringSet.id == set_id, HAS_CEASED)
-    stands = standing_by_rule(session, Submission.system_id.in_(systems), of_sets=own, at=at)
+    stands = selection_by_rule(session, Submission.system_id.in_(systems), of_sets=own, at=at)
     if one.state is SetState.SUPERSEDED or one.shown_until is not None:
-        before = kept_standing(session, Standing.scoring_set_id == set_id, Standing.system_id.in_(systems))
+        before = stored_selection(session, Standing.scoring_set_id == set_id, Standing.system_id.in_(systems))
         _keep(session, before, stands)
 
 
@@ -213,19 +220,21 @@ def _unite(session: Session, evaluation: int, systems: Iterable[int]) -> None:
     which one stands for each. Which it would have been then nobody has chosen."""
     past = sa.and_(ScoringSet.evaluation_id == evaluation, HAS_CEASED)
     of_sets = Standing.scoring_set_id.in_(sa.select(ScoringSet.id).where(past))
-    before = kept_standing(session, of_sets, Standing.system_id.in_(systems))
+    before = stored_selection(session, of_sets, Standing.system_id.in_(systems))
     for kept in {place.kept for place in before}:
         own = {place: scoring for place, scoring in before.items() if place.kept == kept}
-        stands = standing_by_rule(session, Scoring.id.in_(own.values()), of_sets=past)
+        stands = selection_by_rule(session, Scoring.id.in_(own.values()), of_sets=past)
         _keep(session, own, {place: scoring for place, scoring in stands.items() if place.kept == kept})
 
 
-def _keep(session: Session, before: Mapping[Place, int], stands: Mapping[Place, int]) -> None:
+def _keep(session: Session, before: Mapping[BoardSlot, int], stands: Mapping[BoardSlot, int]) -> None:
     """Writes what is different."""
     changed = {place for place in before.keys() | stands.keys() if before.get(place) != stands.get(place)}
     gone, new = sorted(changed & before.keys()), sorted(changed & stands.keys())
     if gone:
-        its_key = (column == sa.bindparam(f"its_{name}") for name, column in zip(Place._fields, COLUMNS, strict=True))
+        its_key = (
+            column == sa.bindparam(f"its_{name}") for name, column in zip(BoardSlot._fields, COLUMNS, strict=True)
+        )
         keys = [{f"its_{name}": value for name, value in place._asdict().items()} for place in gone]
         session.connection().execute(sa.delete(Standing).where(*its_key), keys)
     if new:

@@ -1,4 +1,8 @@
-"""Submissions: a run goes in (with its quota, its queue entry and its audit event, or not at all), and what follows.
+"""Quotas: a file that arrives holds a place, a run takes it, and gets it back when it is rejected or failed.
+
+All is counted on locked rows, the team's before the person's, so that no two submissions wait for each other.
+
+Submissions: a run goes in (with its quota, its queue entry and its audit event, or not at all), and what follows.
 
 Its team withdraws it, describes it and chooses which run stands; organisers take it off the boards and put it back into
 the queue.
@@ -6,7 +10,7 @@ the queue.
 
 import datetime as dt
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,37 +20,184 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, may_change_standing, require, require_known, require_organiser, submission_refusal
 from leaderboard.audit.writes import present, record
 from leaderboard.campaigns.models import Campaign, CampaignTeam
-from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed
+from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed, QuotaSpent
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.form_fields import form_fields
 from leaderboard.evaluations.rules.form_fields import checked_answers
 from leaderboard.evaluations.rules.phases import is_late
 from leaderboard.evaluations.writes.form_fields import accept_agreements
-from leaderboard.locking import add_or_refuse, locked
+from leaderboard.locking import add_or_refuse, insert_unless_there, locked
 from leaderboard.store import Received
-from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.scored_runs import IS_WANTED, on_boards
+from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission
+from leaderboard.submissions.reads.form import personal_quota, team_quotas
 from leaderboard.submissions.reads.selection import (
+    IS_WANTED,
     ONLY_ORGANISERS,
     contenders,
+    hide_refusal,
     holders_against,
+    on_boards,
     primary_refusal,
-    stand_refusal,
-    stands_by_order,
+    select_refusal,
+    selected_by_order,
     system_refusal,
-    take_off_refusal,
     withdrawal_refusal,
 )
-from leaderboard.submissions.rules.selection import Designation, primary_run
-from leaderboard.submissions.rules.states import Ruling, State
-from leaderboard.submissions.writes import quotas
+from leaderboard.submissions.rules import (
+    Designation,
+    Quota,
+    Ruling,
+    State,
+    day_of,
+    primary_run,
+    retry_seconds,
+    start_of,
+)
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads.find import merged_system, merged_team
 from leaderboard.teams.writes.systems import NewSystem, change_system, create_system, ensure_pseudonym, unused_system
 from leaderboard.texts import LONGEST_REASON, checked_text, text_problem
 from leaderboard.worker.models import Scoring, ScoringSet
-from leaderboard.worker.writes.fair_queue import next_turns
-from leaderboard.worker.writes.scoring_sets import enqueue, live_sets
+from leaderboard.worker.writes import enqueue, live_sets, next_turns
+
+
+def check_quota(session: Session, evaluation: Evaluation, team_id: int, user_id: int | None, now: dt.datetime) -> None:
+    """Raises QuotaSpent, with when it resets, where the team or the person has nothing left. Counts nothing."""
+    _require_some_left(_quotas(session, evaluation, team_id, user_id, now), now)
+
+
+def reserve(
+    session: Session, evaluation: Evaluation, team_id: int, user_id: int, now: dt.datetime, expires_at: dt.datetime
+) -> int:
+    """A place, by its id, for a file that is about to be read; `take`, `count_unused_file` or `give_up` ends it.
+
+    Raises QuotaSpent, with when it resets, where the team or the person has no place left.
+
+    expires_at  when the file must have come, or never will
+    """
+    locked(session, Team, team_id)  # a team has no row of its counts before its first submission
+    _locked_person(session, evaluation.id, user_id, now)
+    own = Arrival.evaluation_id == evaluation.id, Arrival.user_id == user_id
+    session.execute(sa.delete(Arrival).where(*own, Arrival.expires_at <= now))
+    _require_some_left(_quotas(session, evaluation, team_id, user_id, now), now)
+    arrival = Arrival(user_id=user_id, team_id=team_id, evaluation_id=evaluation.id, expires_at=expires_at)
+    session.add(arrival)
+    session.flush()
+    return arrival.id
+
+
+def release_quota(session: Session, place: int | None) -> None:
+    """Ends it that a file holds a place, where it still does."""
+    if place is not None:
+        session.execute(sa.delete(Arrival).where(Arrival.id == place))
+
+
+def use_quota(
+    session: Session,
+    evaluation: Evaluation,
+    team_id: int,
+    user_id: int | None,
+    now: dt.datetime,
+    place: int | None = None,
+    unused_at: dt.datetime | None = None,
+) -> None:
+    """Counts one submission; raises QuotaSpent, with when it resets, where the team or the person has none left.
+
+    user_id  who submits; None for the command line, which is no person: nobody's own quota is bounded there, and files
+             that arrive or are not checked yet are not held against the team, so that many can be loaded at once
+    place    what the file held while it came, and holds no longer
+    unused_at  when `count_unused_file` counted it, which it does no longer
+
+    The rows stay locked until the transaction ends: others who submit for the team, or this person for another team,
+    wait, and then count again.
+    """
+    rows = _locked_rows(session, evaluation.id, team_id, user_id, now)
+    release_quota(session, place)
+    for row in rows:
+        if unused_at is not None and isinstance(row, PersonalUse) and row.day == day_of(unused_at):
+            row.rejected_today = max(0, row.rejected_today - 1)
+    session.flush()
+    # A request that began before midnight and comes after one from after it counts for the new day.
+    now = max(now, *(start_of(row.day) for row in rows))
+    _require_some_left(_quotas(session, evaluation, team_id, user_id, now), now)
+    for row in rows:
+        _turn_to(row, day_of(now))
+        row.used_today += 1
+        row.used += 1
+
+
+def enter_evaluation(session: Session, evaluation: Evaluation, team_id: int, now: dt.datetime) -> None:
+    """Notes that a team takes part, with nothing used, unless that is noted already."""
+    insert_unless_there(session, Participation, team_id=team_id, evaluation_id=evaluation.id, **_nothing(now))
+
+
+def return_quota(session: Session, submission: Submission, *, rejected: bool) -> None:
+    """Returns what a run cost, once, because its file was rejected or its scoring failed for good."""
+    if not submission.charged:
+        return
+    submission.charged = False
+    rows: list[Participation | PersonalUse] = [
+        locked(session, Participation, (submission.team_id, submission.evaluation_id))
+    ]
+    if submission.submitter_id is not None:
+        rows.append(locked(session, PersonalUse, (submission.submitter_id, submission.evaluation_id)))
+    for row in rows:
+        row.used -= 1
+        if row.day == day_of(submission.received_at):
+            row.used_today -= 1
+            row.rejected_today += rejected
+
+
+def count_unused_file(
+    session: Session, evaluation: Evaluation, user_id: int, now: dt.datetime, place: int | None
+) -> None:
+    """Counts a file that was taken in with a form that can't be used among the person's rejected ones of the day.
+
+    Else such forms would fill the store for nothing. `place` is what it held while it came.
+    """
+    row = _locked_person(session, evaluation.id, user_id, now)
+    release_quota(session, place)
+    _turn_to(row, max(row.day, day_of(now)))
+    row.rejected_today += 1
+
+
+def _quotas(
+    session: Session, evaluation: Evaluation, team_id: int, user_id: int | None, now: dt.datetime
+) -> tuple[Quota, ...]:
+    team = team_quotas(session, evaluation, [team_id], now, count_pending=user_id is not None)[team_id]
+    return (team,) if user_id is None else (team, personal_quota(session, evaluation, user_id, now))
+
+
+def _require_some_left(quotas: Sequence[Quota], now: dt.datetime) -> None:
+    for quota in quotas:
+        if quota.spent is not None:
+            raise QuotaSpent(quota.spent, retry_seconds(quotas, now))
+
+
+def _locked_rows(
+    session: Session, evaluation_id: int, team_id: int, user_id: int | None, now: dt.datetime
+) -> list[Participation | PersonalUse]:
+    insert_unless_there(session, Participation, team_id=team_id, evaluation_id=evaluation_id, **_nothing(now))
+    rows: list[Participation | PersonalUse] = [locked(session, Participation, (team_id, evaluation_id))]
+    if user_id is not None:
+        rows.append(_locked_person(session, evaluation_id, user_id, now))
+    return rows
+
+
+def _locked_person(session: Session, evaluation_id: int, user_id: int, now: dt.datetime) -> PersonalUse:
+    insert_unless_there(session, PersonalUse, user_id=user_id, evaluation_id=evaluation_id, **_nothing(now))
+    return locked(session, PersonalUse, (user_id, evaluation_id))
+
+
+def _nothing(now: dt.datetime) -> dict[str, dt.date | int]:
+    return {"day": day_of(now), "used_today": 0, "rejected_today": 0, "used": 0}
+
+
+def _turn_to(row: Participation | PersonalUse, day: dt.date) -> None:
+    """The counts of a day begin at 0."""
+    if row.day != day:
+        row.day, row.used_today, row.rejected_today = day, 0, 0
+
 
 LONGEST_LABEL = 80  # characters
 # In the same words of a team that never was: who is not in a team is not told that it is there.
@@ -63,10 +214,10 @@ def admit(session: Session, actor: Actor, evaluation: Evaluation, team: Team, be
     """
     _require_right(actor, evaluation, team)
     _require_dates(actor, evaluation, begun_at, begun_at)
-    quotas.check(session, evaluation, team.id, actor.user_id, begun_at)
+    check_quota(session, evaluation, team.id, actor.user_id, begun_at)
 
 
-def hold_place(
+def reserve_quota(
     session: Session,
     actor: Actor,
     evaluation: Evaluation,
@@ -88,14 +239,14 @@ def hold_place(
     if actor.user_id is None:
         raise NotAllowed("Log in to send a file.")
     team = merged_team(session, locked(session, Team, team.id))
-    return quotas.hold(session, evaluation, team.id, actor.user_id, now, expires_at)
+    return reserve(session, evaluation, team.id, actor.user_id, now, expires_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionDetails:
     """What is said of a run as it is submitted.
 
-    stand        let the run stand for its system once it is scored, though it is not the primary run; see `let_stand`
+    stand        let the run stand for its system once it is scored, though it is not the primary run; see `select_run`
     threshold    θ: documents with a score at least this count as returned, unless the run holds decisions
     version      of the system, the evaluation's period when not given
     answers      to the evaluation's form fields, by key; the command line, which is no person, may leave any out
@@ -106,7 +257,7 @@ class SubmissionDetails:
     received_at  its last byte, now when not given; dates count from both (`rules.phases`), quotas from this one
     decided_at   when the sender confirmed it, where the run waited for that: dates count from it in place of
                  `received_at`
-    place        what `hold_place` gave, which ends here
+    place        what `reserve_quota` gave, which ends here
     key          what the sender calls this sending: no second run of theirs is taken under it
     only_try     raise what would be raised, and add no run; the caller rolls back what was written on the way
     """
@@ -166,7 +317,7 @@ def submit(
     if details.stand:
         _require_may_stand(session, actor, evaluation, system, details.designation, late=late)
     unused_at = received_at if details.decided_at is not None else None  # from when on it waited
-    quotas.take(session, evaluation, team.id, actor.user_id, received_at, details.place, unused_at)
+    use_quota(session, evaluation, team.id, actor.user_id, received_at, details.place, unused_at)
     submission = Submission(
         evaluation_id=evaluation.id,
         team_id=team.id,
@@ -242,7 +393,7 @@ def _queue(session: Session, actor: Actor, submission: Submission) -> None:
     record(session, actor, "submit", submission, sha256=submission.sha256, designation=designation)
 
 
-def let_stand(session: Session, actor: Actor, submission: Submission, *, now: dt.datetime | None = None) -> None:
+def select_run(session: Session, actor: Actor, submission: Submission, *, now: dt.datetime | None = None) -> None:
     """Lets a run stand for its system on the boards, in the place of another of the system's contrastive runs.
 
     It takes effect once the run is scored. After closing only organisers do so; they may also fill the place of a run
@@ -258,9 +409,9 @@ def let_stand(session: Session, actor: Actor, submission: Submission, *, now: dt
         "Only members of the team and organisers choose the run that stands.",
     )
     submission = locked_run(session, submission.id)
-    _refuse(stand_refusal(session, actor, submission, now or present()))
+    _refuse(select_refusal(session, actor, submission, now or present()))
     stood = [one for one in contenders(session, submission) if not one.off_board]
-    before = stands_by_order(stood).submission_id if stood else None
+    before = selected_by_order(stood).submission_id if stood else None
     _give_places_up(session, actor, submission)
     submission.chosen_at = present()
     record(session, actor, "let stand", submission, before=before)
@@ -355,7 +506,7 @@ def describe(
         record(session, actor, "describe", submission, **changed)
 
 
-def take_off(
+def hide_run(
     session: Session, actor: Actor, submission: Submission, ruling: Ruling, because: str, *, holds_place: bool = True
 ) -> None:
     """Takes a run off every board, hidden or disqualified, until `restore`: organisers only. Its team reads the reason.
@@ -370,7 +521,7 @@ def take_off(
     if not because:
         raise InvalidFields({"because": ["say why: the team reads it"]})
     submission = locked_run(session, submission.id)
-    _refuse(take_off_refusal(submission))
+    _refuse(hide_refusal(submission))
     submission.ruling = ruling
     submission.ruled_at = present()
     submission.ruled_by_id = actor.user_id

@@ -14,12 +14,12 @@ from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.not_found import missing
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.scored_runs import on_boards
-from leaderboard.submissions.rules.states import State
+from leaderboard.submissions.reads.selection import on_boards
+from leaderboard.submissions.rules import State
 from leaderboard.teams.models import FormerAddress, Invitation, Membership, System, Team, TeamName
 from leaderboard.teams.rules import Role
 from leaderboard.worker.models import Scoring, ScoringSet
-from leaderboard.worker.reads.scoring_sets import IS_CURRENT
+from leaderboard.worker.reads import IS_CURRENT
 
 
 def takes_requests() -> sa.ColumnElement[bool]:

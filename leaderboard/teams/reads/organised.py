@@ -14,8 +14,8 @@ from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.numbers import counted
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.scored_runs import on_boards
-from leaderboard.submissions.rules.selection import SystemKind, primary_run
+from leaderboard.submissions.reads.selection import on_boards
+from leaderboard.submissions.rules import SystemKind, primary_run
 from leaderboard.teams.models import Membership, System, Team
 from leaderboard.teams.reads.find import merged_team, namesakes
 from leaderboard.teams.reads.system import SystemFacts, facts_of

@@ -17,8 +17,8 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import removal_refusal
 from leaderboard.progress.reads import Line, ProgressPage, progress_in
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.scored_runs import on_boards
-from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.reads.selection import on_boards
+from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams.models import System
 from leaderboard.teams.reads.find import find_known_team, find_system
 from leaderboard.teams.reads.team import OwnRun, own_runs

@@ -19,14 +19,13 @@ from leaderboard.db import snapshot
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.headings import EvaluationHeading, evaluation_heading
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.scored_runs import with_current_scoring
-from leaderboard.submissions.rules.selection import SystemKind, title_of_run
-from leaderboard.submissions.rules.states import State, shown_state
+from leaderboard.submissions.reads.selection import with_current_scoring
+from leaderboard.submissions.rules import State, SystemKind, shown_state, title_of_run
 from leaderboard.teams.models import JoinRequest, Membership, System, Team
 from leaderboard.teams.reads.find import find_known_team, find_own_team, find_team, takes_requests
 from leaderboard.teams.rules import Role
 from leaderboard.worker.models import Scoring
-from leaderboard.worker.reads.scoring_sets import current_sets
+from leaderboard.worker.reads import current_sets
 
 PAGE = 50  # teams that are found
 EMPTIED = (

@@ -12,7 +12,7 @@ from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.locking import insert_unless_there, locked
 from leaderboard.names import LONGEST, name_key
 from leaderboard.submissions.models import Arrival, Participation, StagedRun, Submission
-from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules import SystemKind
 from leaderboard.submissions.writes.submissions import settle_primary
 from leaderboard.teams.models import FormerAddress, Invitation, JoinRequest, Membership, System, Team
 from leaderboard.teams.reads.find import namesakes

@@ -14,7 +14,7 @@ from leaderboard.errors import Gathered, InvalidFields
 from leaderboard.locking import add_or_refuse, insert_unless_there, locked
 from leaderboard.names import checked_name, free_slug, name_key, slug_of
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.selection import SystemKind
+from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams.inputs import SystemSettings
 from leaderboard.teams.models import Pseudonym, System, Team
 

@@ -7,7 +7,7 @@ from leaderboard.audit.writes import present
 from leaderboard.evaluations.rules.form_fields import FormField
 from leaderboard.evaluations.writes import form_fields as submission_forms
 from leaderboard.submissions.writes import pending as staging
-from leaderboard.submissions.writes.pending import Given, Sent
+from leaderboard.submissions.writes.pending import FormValues, SentRun
 from tests.web.changes.listing import ALPHA, NONE, Changes
 from tests.web.play import Play
 
@@ -16,13 +16,13 @@ __all__ = ["change"]
 change = Changes()
 
 
-@change("pending.stage", "pending.take_back", "pending.discard", "pending.sweep", raises=NONE)
+@change("pending.stage", "pending.take_back", "pending.discard", "pending.sweep_pending", raises=NONE)
 def _(session: Session, play: Play) -> None:
     _stage(session, play)
     ada, evaluation, waiting = play.actor(session, "ada"), play.evaluation(session), _stage(session, play)
     staging.take_back(session, ada, evaluation, waiting, present())
     staging.discard(session, ada, evaluation, waiting, present())
-    staging.sweep(session, present())
+    staging.sweep_pending(session, present())
 
 
 @change("pending.confirm", at=ALPHA, who="ada")
@@ -33,10 +33,10 @@ def _(session: Session, play: Play) -> None:
 
 def _stage(session: Session, play: Play) -> int:
     actor, evaluation, now = play.actor(session, "ada"), play.evaluation(session), present()
-    given = Given(play.world.system.id)
+    given = FormValues(play.world.system.id)
     play.runs.append(0)  # so that each file is another one
     return staging.stage(
-        session, actor, evaluation, Sent(play.team(session).id, play.upload(), given),
+        session, actor, evaluation, SentRun(play.team(session).id, play.upload(), given),
         begun_at=now, received_at=now, place=None, now=now,
     ).id  # fmt: skip
 

@@ -11,13 +11,13 @@ from leaderboard.boards import writes as boards
 from leaderboard.errors import Problem
 from leaderboard.formats import read_judgments
 from leaderboard.judgments.writes import judgments, sources
-from leaderboard.submissions.rules.selection import Designation
-from leaderboard.submissions.rules.states import Ruling, SetState
+from leaderboard.submissions.rules import Designation, Ruling, SetState
 from leaderboard.submissions.writes import past_runs as imports
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System
+from leaderboard.worker import queue
+from leaderboard.worker import writes as scoring_sets
 from leaderboard.worker.models import ScoringSet
-from leaderboard.worker.writes import queue, scoring_sets
 from tests.web.changes.listing import ALPHA, BOARD, NONE, Changes
 from tests.web.play import Play
 
@@ -94,9 +94,9 @@ def _(session: Session, play: Play) -> None:
     submissions.describe(session, CONSOLE, play.run(session, 1), label="the better one", notes="tuned")
 
 
-@change("submissions.take_off", at=BOARD)
+@change("submissions.hide_run", at=BOARD)
 def _(session: Session, play: Play) -> None:
-    submissions.take_off(session, CONSOLE, play.run(session, 1), Ruling.HIDDEN, "a reason")
+    submissions.hide_run(session, CONSOLE, play.run(session, 1), Ruling.HIDDEN, "a reason")
 
 
 @change("submissions.restore", at=BOARD)
@@ -116,9 +116,9 @@ def _(session: Session, play: Play) -> None:
         play.score(session, mean)
 
 
-@change("submissions.let_stand", at=BOARD)
+@change("submissions.select_run", at=BOARD)
 def _(session: Session, play: Play) -> None:
-    submissions.let_stand(session, CONSOLE, play.run(session, 3))
+    submissions.select_run(session, CONSOLE, play.run(session, 3))
 
 
 @change("boards.refresh")
@@ -135,7 +135,7 @@ def _(session: Session, play: Play) -> None:
     judgments.import_judgments(session, CONSOLE, play.evaluation(session), read_judgments(io.BytesIO(lines)))
 
 
-@change("scoring_sets.switch", at=BOARD)
+@change("worker.switch", at=BOARD)
 def _(session: Session, play: Play) -> None:
     play.score_all(session)
     building = session.scalars(sa.select(ScoringSet).where(ScoringSet.state == SetState.BUILDING)).one()
@@ -149,7 +149,7 @@ def _(session: Session, play: Play) -> None:
     play.score_all(session)
 
 
-@change("scoring_sets.make_official", at=f"{BOARD}/boards")
+@change("worker.make_official", at=f"{BOARD}/boards")
 def _(session: Session, play: Play) -> None:
     scoring_sets.make_official(session, CONSOLE, play.evaluation(session), "assistant")
 

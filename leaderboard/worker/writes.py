@@ -1,4 +1,11 @@
-"""Scoring sets: every setting that changes a figure, frozen, and which set an evaluation's boards read.
+"""Whose run is scored next: teams take turns, so that one with many runs in the queue holds up nobody else's.
+
+Every queue entry is given a turn when it is queued, and of equal priority those of lower turns go first. A team's
+entries have turns one after the other; its first begins at the turn that is being served. So a team that sends one run
+waits for at most one run of each other team, however many those have queued, and nothing has to be counted when a
+worker claims one.
+
+Scoring sets: every setting that changes a figure, frozen, and which set an evaluation's boards read.
 
 A set is made whenever one of its settings changes, one for each source of judgments. Results that stand stay on the
 boards until the new set has a result for every run; then one update switches. That of the official source becomes the
@@ -6,7 +13,7 @@ current one, which the evaluation's boards read; those of others stand beside it
 """
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -28,12 +35,28 @@ from leaderboard.locking import locked
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes.outbox import members_taking_part, put_wanted
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.scored_runs import lost_in
-from leaderboard.submissions.rules.states import STANDING, UNFINISHED, SetState, State
-from leaderboard.worker.models import Scoring, ScoringSet
-from leaderboard.worker.reads.scoring_sets import standing_set
-from leaderboard.worker.reads.set_settings import settings_by
-from leaderboard.worker.writes.fair_queue import next_turns
+from leaderboard.submissions.reads.selection import lost_in
+from leaderboard.submissions.rules import STANDING, UNFINISHED, SetState, State
+from leaderboard.worker.models import IN_QUEUE, Scoring, ScoringSet
+from leaderboard.worker.reads import settings_by, standing_set
+
+
+def next_turns(session: Session, teams: Collection[int], priority: int) -> dict[int, int]:
+    """Team id -> the turn of the next entry that it queues with this priority; those after it count on from there."""
+    session.flush()
+    of_priority = sa.and_(sa.text(IN_QUEUE), Scoring.priority == priority)
+    serving = session.scalar(sa.select(sa.func.max(Scoring.turn)).where(Scoring.state == State.SCORING, of_priority))
+    if serving is None:
+        serving = session.scalar(sa.select(sa.func.min(Scoring.turn)).where(Scoring.state == State.QUEUED, of_priority))
+    last = session.execute(
+        sa.select(Submission.team_id, sa.func.max(Scoring.turn))
+        .join(Submission, Submission.id == Scoring.submission_id)
+        .where(Scoring.state.in_(UNFINISHED), of_priority, Submission.team_id.in_(teams))
+        .group_by(Submission.team_id)
+    )
+    first = serving or 0
+    return dict.fromkeys(teams, first) | {team: max(turn + 1, first) for team, turn in last}
+
 
 SUBMITTED, RESCORING, BESIDE, STOOD = 0, 10, 20, 30  # priorities: what people wait for goes first
 

@@ -25,11 +25,9 @@ from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes.outbox import put_wanted
 from leaderboard.metrics import Floats
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.scored_runs import IS_WANTED
-from leaderboard.submissions.rules.selection import Designation
-from leaderboard.submissions.rules.states import UNFINISHED, SetState, State
-from leaderboard.submissions.writes.quotas import give_back
-from leaderboard.submissions.writes.submissions import LONGEST_LABEL, locked_run, settle_primary
+from leaderboard.submissions.reads.selection import IS_WANTED
+from leaderboard.submissions.rules import UNFINISHED, Designation, SetState, State
+from leaderboard.submissions.writes.submissions import LONGEST_LABEL, locked_run, return_quota, settle_primary
 from leaderboard.worker.models import IN_QUEUE, Score, Scoring, ScoringSet
 
 WORKER = Actor(name="worker")
@@ -281,7 +279,7 @@ def reject(session: Session, claim: Claim, problems: Sequence[Problem], count: i
     submission.problem_count = count
     scoring.failure, scoring.damaged = "", False
     _finish(scoring, State.REJECTED)
-    give_back(session, submission, rejected=True)
+    return_quota(session, submission, rejected=True)
     if submission.imported_at is not None and not _was_scored(session, submission):
         # It was brought in as one that had been scored elsewhere, and is not what was scored there.
         submission.scored_at = None
@@ -358,7 +356,7 @@ def _park(session: Session, scoring: Scoring, reason: str) -> None:
     scoring.failure = reason
     _finish(scoring, State.FAILED)
     submission = locked_run(session, scoring.submission_id)
-    give_back(session, submission, rejected=False)
+    return_quota(session, submission, rejected=False)
     record(session, WORKER, "fail", submission, about=[scoring], reason=reason)
 
 
