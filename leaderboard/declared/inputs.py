@@ -4,8 +4,8 @@
         name: Line = setting("Name", "As boards show it.")
         seats: Whole | None = setting("Seats", "Left empty, there is no limit.", default=None, ge=1)
 
-From it are made the fields of forms (`declared.forms`), the options of commands (`declared.commands`), bodies and
-schemas of the API, and the tables in docs (`declared.tables`). `checked` tells all that is wrong at once.
+From it are made the fields of forms (`web.forms`), the options of commands (`declared.commands`), bodies and
+schemas of the API, and the tables in docs (`table_of`). `checked` tells all that is wrong at once.
 """
 
 import datetime as dt
@@ -14,6 +14,7 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo
@@ -278,3 +279,28 @@ def defaults_of(model: type[Inputs]) -> dict[str, Any]:
 def is_required(field: FieldInfo) -> bool:
     """Whether a setting has no default."""
     return isinstance(field.default, PydanticUndefinedType) and field.default_factory is None
+
+
+def as_text(value: Any) -> Any:
+    """A value as its field shows it."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, dt.datetime):
+        return value.isoformat(timespec="seconds" if value.second else "minutes")
+    if isinstance(value, list | tuple):  # words, or lines of several
+        return " ".join(value) if all(isinstance(part, str) for part in value) else "\n".join(map(" ".join, value))
+    if value is None or isinstance(value, bool | str):
+        return value if value is not None else ""
+    return str(value) if isinstance(value, int) else repr(value).removesuffix(".0")
+
+
+def table_of(model: type[Inputs]) -> str:
+    """The table of settings in docs, in Markdown: the name in the API, the option, the default, what it says."""
+    lines = ["| setting | option | default | |", "|---|---|---|---|"]
+    for name, field in model.model_fields.items():
+        option = shown_of(field).option or f"--{name.replace('_', '-')}"
+        default = "required" if is_required(field) else as_text(field.default)
+        words = f"{field.title}. {field.description or ''}".replace("|", "\\|").strip()
+        shown = {True: "yes", False: "no", "": "none"}.get(default, default)
+        lines.append(f"| `{name}` | `{option}` | {shown} | {words} |")
+    return "\n".join(lines)

@@ -1,22 +1,25 @@
 """What all forms share: a refused form comes back filled in, with each error beside its field."""
 
+import datetime as dt
 import types
+import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from enum import Enum
 from http import HTTPStatus
 from typing import Any, ClassVar
 
 from flask import flash, g, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_wtf import FlaskForm
+from pydantic.fields import FieldInfo
 from sqlalchemy.orm import Session
-from wtforms import Field, FloatField, HiddenField
+from wtforms import BooleanField, Field, FloatField, HiddenField, RadioField, StringField, TextAreaField
 from wtforms.validators import ValidationError
-from wtforms.widgets import TextInput
+from wtforms.widgets import DateTimeLocalInput, TextInput
 
 from leaderboard.audit.rules import short
-from leaderboard.declared.forms import as_text, fields_of
-from leaderboard.declared.inputs import Inputs
+from leaderboard.declared.inputs import Inputs, as_text, is_required, kinds_of, shown_of
 from leaderboard.errors import Conflict, Gathered, InvalidFields, LeaderboardError, Unconfirmed
 from leaderboard.numbers import is_whole, read_number, read_whole, written
 from leaderboard.web.context import writing
@@ -47,7 +50,6 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
 
     form_errors: list[str]
     asked: tuple[str, ...] = ()  # what saving does at once, to be confirmed
-    made_from: ClassVar[Mapping[str, str]] = {}  # fields that are made from another one where they are left empty
 
     def text(self, name: str) -> str:
         """The field's text as it was sent; empty when nothing was."""
@@ -73,19 +75,15 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
         found  what was refused before already, such as a proof that had to be looked at outside the transaction
 
         It stands inside the transaction: where either refused something, InvalidFields undoes what the service did. Of
-        a field that the form refuses, what the service says is left out: it was given a stand-in. So is what it says of
-        one that was left empty, to be made from a field that is wrong.
+        a field that the form refuses, what the service says is left out: it was given a stand-in.
         """
         sound = self.validate()
         refused = {name for name, field in self._fields.items() if field.errors}
         found = found or Gathered()
         with found:
             yield
-        wrong = refused | found.fields.keys()
-        empty = (name for name in self.made_from if name in self._fields and not self.text(name))
-        known = refused | {name for name in empty if self.made_from[name] in wrong}
-        if wrong or not sound:  # what belongs to no field of the form makes it unsound too
-            raise InvalidFields({name: said for name, said in found.fields.items() if name not in known})
+        if refused or found.fields or not sound:  # what belongs to no field of the form makes it unsound too
+            raise InvalidFields({name: said for name, said in found.fields.items() if name not in refused})
 
     def refuse(self, fields: Mapping[str, Sequence[str]]) -> None:
         """Puts each message beside its field; what belongs to none stands above the form."""
@@ -111,6 +109,50 @@ class Declared(Form):
     def confirmed(self) -> bool:
         """Whether what saving does at once was listed and is meant so."""
         return bool(request.form.get("confirm"))
+
+
+class MomentField(StringField):
+    """A day and a time of day by clocks of a zone that another field names."""
+
+    widget = DateTimeLocalInput()
+
+
+def fields_of(model: type[Inputs], *left_out: str) -> dict[str, Any]:
+    """Unbound fields by name, in the model's order."""
+    return {name: _field(field) for name, field in model.model_fields.items() if name not in (*left_out, "confirm")}
+
+
+def _field(field: FieldInfo) -> Any:
+    kinds, shown = kinds_of(field.annotation), shown_of(field)
+    label, hint = field.title or "", field.description or ""
+    default = None if is_required(field) else as_text(field.get_default())
+    choices = choices_of(kinds, shown.words)
+    if bool in kinds:
+        return BooleanField(label, description=hint, default=bool(default))
+    if choices is not None:
+        return RadioField(label, description=hint, default=default, choices=choices, validate_choice=False)
+    if default == "":
+        label = f"{label} (optional)"
+    if dt.datetime in kinds:
+        return MomentField(label, description=hint, render_kw={"class": "moment"})
+    narrow = shown.short or int in kinds
+    classes = {"class": "code" if shown.code else "short"} if shown.code or narrow else {}
+    numbers = {"inputmode": "numeric" if int in kinds else "decimal", "autocomplete": "off"} if narrow else {}
+    kind: type[Field] = TextAreaField if shown.lines > 1 else StringField
+    rows = {"rows": shown.lines} if shown.lines > 1 else {}
+    required = {"required": True} if is_required(field) else {}
+    attributes = {**classes, **numbers, **rows, **required, **(shown.attributes or {})}
+    return kind(label, description=hint, default=default, render_kw=attributes)
+
+
+def choices_of(kinds: tuple[Any, ...], words: Any) -> dict[str, str] | None:
+    """Value -> label of a setting that is one of several; None of any other."""
+    for kind in kinds:
+        if isinstance(kind, type) and issubclass(kind, Enum):
+            return {str(each.value): (words or {}).get(each, str(each.value)) for each in words or kind}
+        if typing.get_origin(kind) is typing.Literal:
+            return {str(each): (words or {}).get(each, str(each)) for each in words or typing.get_args(kind)}
+    return None
 
 
 def declared(model: type[Inputs], *left_out: str) -> type[Declared]:

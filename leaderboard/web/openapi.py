@@ -1,7 +1,7 @@
 """The OpenAPI document, made from the endpoints' signatures."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -46,38 +46,26 @@ def serve() -> Response:
 
 def document() -> dict[str, Any]:
     """OpenAPI 3.1, of every endpoint that is registered."""
-    kinds: list[Any] = [ProblemDetails]
-    for endpoint in ENDPOINTS:
-        kinds.append(str if endpoint.file else shape(endpoint.answer))
-        kinds += endpoint.arguments.values()
-        kinds += endpoint.places.values()
-        kinds += [kind for kind in (endpoint.body, endpoint.form) if kind is not None and not _is_declared(kind)]
+    kinds = list(dict.fromkeys((ProblemDetails, *(kind for endpoint in ENDPOINTS for kind in _kinds(endpoint)))))
+    declared = [kind for kind in kinds if _is_declared(kind)]
+    kinds = [kind for kind in kinds if kind not in declared]
     schemas, components = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
+    schema_of = dict(zip(kinds, schemas, strict=True))
     components = {name: _with_files(schema) for name, schema in components.items()}
-    declared, more = models_json_schema(
-        [(endpoint.body, "validation") for endpoint in ENDPOINTS if _is_declared(endpoint.body)],
-        ref_template="#/components/schemas/{model}",
+    made, more = models_json_schema(
+        [(kind, "validation") for kind in declared], ref_template="#/components/schemas/{model}"
     )
+    schema_of |= {kind: schema for (kind, _), schema in made.items()}
     bodies = more.get("$defs", {})
     if twice := [name for name in bodies.keys() & components.keys() if "enum" not in bodies[name]]:
         raise TypeError(f"an answer and a body are both called {', '.join(sorted(twice))}: rename one")
     components |= bodies
-    for endpoint in ENDPOINTS:
-        if endpoint.form is not None and (further := getattr(endpoint.form, "further", None)):
-            components[endpoint.form.__name__]["patternProperties"] = dict(further)
-    taken = iter(schemas)
-    problem = next(taken)
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in ENDPOINTS:
-        answer = next(taken)
-        arguments = {name: next(taken) for name in endpoint.arguments}
-        places = {name: next(taken) for name in endpoint.places}
-        body = None if endpoint.body is None else declared.get((endpoint.body, "validation")) or next(taken)
-        form = next(taken) if endpoint.form is not None else None
-        path = PLACE.sub(r"{\g<name>}", endpoint.address)
-        paths.setdefault(path, {})[endpoint.method.lower()] = _operation(
-            endpoint, answer, problem, arguments, places, body, form
-        )
+        if further := getattr(endpoint.form, "further", None):
+            components[str(getattr(endpoint.form, "__name__", ""))]["patternProperties"] = dict(further)
+        operations = paths.setdefault(PLACE.sub(r"{\g<name>}", endpoint.address), {})
+        operations[endpoint.method.lower()] = _operation(endpoint, schema_of)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -102,15 +90,17 @@ def _is_declared(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Inputs)
 
 
-def _operation(
-    endpoint: Endpoint,
-    answer: dict[str, Any],
-    problem: dict[str, Any],
-    arguments: dict[str, dict[str, Any]],
-    places: dict[str, dict[str, Any]],
-    body: dict[str, Any] | None,
-    form: dict[str, Any] | None,
-) -> dict[str, Any]:
+def _kinds(endpoint: Endpoint) -> list[Any]:
+    """The types of what it answers, takes and is sent."""
+    sent = [kind for kind in (endpoint.body, endpoint.form) if kind is not None]
+    return [_answer(endpoint), *endpoint.arguments.values(), *endpoint.places.values(), *sent]
+
+
+def _answer(endpoint: Endpoint) -> Any:
+    return str if endpoint.file else shape(endpoint.answer)
+
+
+def _operation(endpoint: Endpoint, schema_of: Mapping[Any, dict[str, Any]]) -> dict[str, Any]:
     summary, more = endpoint.words
     scope = endpoint.scope
     needs = [f"Needs a token that may {scope.value}."] if scope is not None else []
@@ -120,17 +110,23 @@ def _operation(
         "summary": summary,
         "description": " ".join([more, *needs]).strip(),
         "security": [{"token": []}] if scope is not None else [{}, {"token": []}],
-        "parameters": [*_places(endpoint, places), *_arguments(arguments)],
+        "parameters": _parameters(endpoint, schema_of),
         "responses": {
-            str(int(endpoint.status)): _content(endpoint.file or "application/json", answer, "What was asked for."),
-            "default": _content("application/problem+json", problem, "Why it was refused."),
+            str(int(endpoint.status)): {
+                "description": "What was asked for.",
+                **_content(endpoint.file or "application/json", schema_of[_answer(endpoint)]),
+            },
+            "default": {
+                "description": "Why it was refused.",
+                **_content("application/problem+json", schema_of[ProblemDetails]),
+            },
         },
     }
-    if body is not None:
-        made["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
-    if form is not None:
+    if endpoint.body is not None:
+        made["requestBody"] = {"required": True, **_content("application/json", schema_of[endpoint.body])}
+    if endpoint.form is not None:
         kind = FILE["contentMediaType"] if endpoint.form is bytes else "multipart/form-data"
-        made["requestBody"] = {"required": True, "content": {kind: {"schema": _with_files(form)}}}
+        made["requestBody"] = {"required": True, **_content(kind, _with_files(schema_of[endpoint.form]))}
     return made
 
 
@@ -143,17 +139,16 @@ def _with_files(schema: dict[str, Any]) -> dict[str, Any]:
     return {**schema, "properties": {name: _with_files(own) for name, own in schema["properties"].items()}}
 
 
-def _places(endpoint: Endpoint, schemas: dict[str, dict[str, Any]]) -> Sequence[dict[str, Any]]:
-    found = []
+def _parameters(endpoint: Endpoint, schema_of: Mapping[Any, dict[str, Any]]) -> list[dict[str, Any]]:
+    parameters = []
     for place in PLACE.finditer(endpoint.address):
-        schema = ROW_NUMBER if place["converter"] == "int" else {**schemas[place["name"]], "minLength": 1}
-        found.append({"name": place["name"], "in": "path", "required": True, "schema": schema})
-    return found
+        name = place["name"]
+        schema = ROW_NUMBER if place["converter"] == "int" else {**schema_of[endpoint.places[name]], "minLength": 1}
+        parameters.append({"name": name, "in": "path", "required": True, "schema": schema})
+    for name, kind in endpoint.arguments.items():
+        parameters.append({"name": name, "in": "query", "required": False, "schema": schema_of[kind]})
+    return parameters
 
 
-def _arguments(schemas: dict[str, dict[str, Any]]) -> Sequence[dict[str, Any]]:
-    return [{"name": name, "in": "query", "required": False, "schema": schema} for name, schema in schemas.items()]
-
-
-def _content(media_type: str, schema: dict[str, Any], words: str) -> dict[str, Any]:
-    return {"description": words, "content": {media_type: {"schema": schema}}}
+def _content(media_type: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"content": {media_type: {"schema": schema}}}

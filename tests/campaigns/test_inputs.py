@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from leaderboard.campaigns.inputs import CampaignSettings
-from leaderboard.declared.tables import table_of
+from leaderboard.declared.inputs import table_of
 
 DOCS = Path(__file__).parents[2] / "docs" / "organising.md"
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from leaderboard.declared.tables import table_of
+from leaderboard.declared.inputs import table_of
 from leaderboard.evaluations.inputs import EvaluationSettings
 
 DOCS = Path(__file__).parents[2] / "docs" / "organising.md"
