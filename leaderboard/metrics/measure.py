@@ -5,7 +5,7 @@ come first: what each takes, and how a value is read and written.
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -269,7 +269,7 @@ class Evaluated:
     theta: float | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False, slots=True, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Definition:
     """What measures of a run and agreements between rankings have in common: a name, parameters, and a reference.
 
@@ -373,7 +373,7 @@ class Named:
         return values
 
 
-@dataclass(frozen=True, eq=False, repr=False, slots=True, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Family(Definition):
     """A measure as the registry lists it, before parameters and cutoff are filled in.
 
@@ -391,6 +391,7 @@ class Family(Definition):
     """
 
     compute: Callable[..., Floats | Columns | Evaluated]
+    _: KW_ONLY
     span: Range | Callable[[Setting, "Measure"], Range] = RATIO
     aggregation: Aggregation = MEAN
     defined_where: Callable[..., Bools] | None = with_relevant

@@ -22,11 +22,6 @@ def test_recall_and_precision_at_each_rank_and_average_precision():
     assert mean("AP", ranking) == pytest.approx(0.622222, abs=5e-7)
 
 
-def test_mean_reciprocal_rank():
-    ranking = ranking_of(*(relevant_at([rank], retrieved=5, relevant=1) for rank in (3, 2, 1)))
-    assert mean("RR", ranking) == pytest.approx(0.611111, abs=5e-7)
-
-
 def test_discounted_gain_with_both_gains():
     ranking = ranking_of(of_grades([3, 1, 1]), of_grades([1, 3, 1]))
     assert parse("DCG(gain=exp)").evaluate(ranking).values == pytest.approx([8.130930, 5.916508], abs=5e-7)
@@ -100,41 +95,12 @@ def test_expected_reciprocal_rank_multiplies_the_chances_to_go_on():
     assert mean("ERR(max=data)@1", three) == pytest.approx(1 / 8)
 
 
-def test_the_highest_grade_is_4_by_default_whatever_the_grades_of_an_evaluation():
-    """gdeval and ir_measures: grade 1 at rank 1 is worth (2 − 1) / 2^4."""
-    assert mean("ERR@20", ranking_of(of_grades([1, 0, 2]))) == pytest.approx(1 / 16 + (15 / 16) * (3 / 16) / 3)
-
-
 def test_a_grade_above_the_highest_is_refused_by_name():
     ranking = ranking_of(of_grades([1, 0, 2]), of_grades([None], [5]))
     with pytest.raises(BadInput, match="ERR@20 takes grades up to 4, and grade 5 was judged: write gmax=5, or max=dat"):
         parse("ERR@20").evaluate(ranking)
     assert parse("ERR@20").problem(Setting(highest_grade=4)) is None
     assert mean("ERR(gmax=5)@20", ranking) == mean("ERR(max=data)@20", ranking) > 0
-
-
-def test_accuracy_is_the_share_of_pairs_in_the_right_order():
-    # Relevant at 1 and 4 of 5: of 6 pairs with the others at 2, 3, 5, three and one are in order.
-    query = relevant_at([1, 4], retrieved=5, relevant=3)
-    values = parse("Accuracy").evaluate(ranking_of(query, of_grades([1, 1]), of_grades([0]), Query())).values
-    assert values[0] == pytest.approx(4 / 6)
-    assert np.isnan(values[1:]).all()
-
-
-def test_discounted_gain_is_reported_beside_what_an_ideal_list_would_reach():
-    """Ranks 1 and 3: 3 + 2 / log2(4); ideal 3, 2, 1: 3 + 2 / log2(3) + 1 / log2(4)."""
-    ranking = ranking_of(of_grades([3, None, 2], [1]))
-    assert mean("dcg", ranking) == pytest.approx(4)
-    assert mean("ideal_dcg", ranking) == pytest.approx(3 + 2 / 1.5849625007211562 + 1 / 2)
-    assert mean("ndcg", ranking) == pytest.approx(4 / (3 + 2 / 1.5849625007211562 + 1 / 2))
-
-
-def test_a_tier_is_as_deep_as_what_is_returned_not_as_what_is_listed():
-    """Va = 2 returned of a list of 4, Ch = 3: d1 = 2, one hit."""
-    lines = [Line(name, score, returned=score > 2) for name, score in zip("abcd", (4, 3, 2, 1), strict=True)]
-    ranking = ranking_of(Query(lines, {"a": 1, "c": 1, "d": 1}))
-    assert mean("FirstTier", ranking) == pytest.approx(1 / 2)
-    assert mean("FirstTier(norm=class)", ranking) == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize(("policy", "published"), [("pmiss_zero", 0.5557185), ("pfa_only", 0.246838)])
@@ -144,40 +110,6 @@ def test_the_aggregate_of_a_published_material_result(policy, published):
     none = 0.0 if policy == "pmiss_zero" else np.nan
     columns = np.concatenate((np.full(150, 2 * p_miss), np.full(150, none))), np.full(300, beta * p_fa)
     assert parse("AQWV").aggregate(columns) == pytest.approx(published, abs=5e-7)
-
-
-def test_average_dynamic_recall_asks_each_rank_for_what_could_stand_there():
-    # Ideal 3 2 2 1. Top 1 has none graded 3; top 2 one graded 2 or more; top 3 two; top 4 has three relevant.
-    ranking = ranking_of(of_grades([2, 1, 3, None], unretrieved=[2]))
-    assert mean("ADR", ranking) == pytest.approx((0 / 1 + 1 / 2 + 2 / 3 + 3 / 4) / 4)
-
-
-def test_normalised_gain_is_recall_with_grades():
-    ranking = ranking_of(of_grades([1, 0, 3], unretrieved=[2]))
-    assert mean("CG@2", ranking) == 1
-    assert mean("NCG@2", ranking) == pytest.approx(1 / 5)
-    assert mean("NCG", ranking) == pytest.approx(4 / 6)
-
-
-def test_the_original_discount_leaves_the_first_two_ranks_alone():
-    ranking = ranking_of(of_grades([1, 1, 1, 1]))
-    assert mean("DCG(discount=jk)", ranking) == pytest.approx(1 + 1 + 1 / 1.5849625007211562 + 1 / 2)
-
-
-def test_rank_biased_precision_and_its_residual():
-    ranking = ranking_of(of_grades([1, None, 2]))
-    assert mean("RBP", ranking) == pytest.approx(0.2 * (1 + 0.64))
-    assert mean("RBP(p=0.5)@1", ranking) == pytest.approx(0.5)
-    assert mean("RBP(p=0.9, gain=scaled)", ranking) == pytest.approx(0.1 * (0.5 + 0.81))
-    assert mean("RBPResidual", ranking) == pytest.approx(0.9**3 + 0.1 * 0.9)
-
-
-def test_judged_is_measured_over_the_list_and_unjudged_over_the_cutoff():
-    ranking = ranking_of(of_grades([1, None, -1, 0]))
-    assert mean("Judged@10", ranking) == pytest.approx(2 / 4)
-    assert mean("Judged@1", ranking) == 1
-    assert mean("Unjudged@10", ranking) == pytest.approx(2 / 10)
-    assert mean("Unjudged@3", ranking) == pytest.approx(2 / 3)
 
 
 def test_recall_points_round_as_the_compatibility_rule_says():

@@ -119,17 +119,6 @@ def test_sweeps_equal_trying_every_threshold(queries, setting):
 
 
 @quick
-@given(some_queries, some_setting, st.sampled_from([0.25, 0.5, 1.0, 3.0]))
-def test_no_global_threshold_beats_the_best_one(queries, setting, theta):
-    returned = [
-        replace(query, lines=[replace(line, returned=line.score >= theta) for line in query.lines]) for query in queries
-    ]
-    ranking = ranking_of(*returned, setting=setting)
-    actual, best = (parse(name).evaluate(ranking).mean for name in ("AQWV", "MQWV"))
-    assert math.isnan(actual) or best >= actual - 1e-12
-
-
-@quick
 @given(some_queries, some_setting)
 def test_values_and_figures_are_in_range(queries, setting):
     ranking = ranking_of(*queries, setting=setting)

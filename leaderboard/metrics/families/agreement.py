@@ -6,7 +6,7 @@ the score of each item, in the same order, for both lists.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -292,7 +292,7 @@ def tau_ap_of(places: Floats | Ints) -> float:
 DEPTH = Parameter("cutoff", "int", low=1, meaning="only the first k ranks of either list count")
 
 
-@dataclass(frozen=True, eq=False, repr=False, slots=True, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
 class AgreementFamily(Definition):
     """One way to compare two rankings, for the page of measures.
 
@@ -300,6 +300,7 @@ class AgreementFamily(Definition):
     """
 
     compute: Callable[..., Agreed]
+    _: KW_ONLY
     span: Range
     directions: ClassVar[Mapping[Direction, str]] = {"higher": "Higher is closer.", "lower": "Lower is closer."}
 
@@ -319,58 +320,32 @@ class Agreement(Named):
         return self.family.compute(first, second, **self.arguments)
 
 
-KENDALL_DISTANCE = AgreementFamily(
-    name="KendallDistance",
-    title="Kendall distance at k",
-    compute=kendall_distance,
-    span=(0.0, 1.0),
-    direction="lower",
-    cutoff=DEPTH,
-)
-FAGIN_KENDALL = AgreementFamily(
-    name="FaginKendall",
-    title="Kendall distance of top lists",
-    compute=fagin_kendall,
-    span=(0.0, 1.0),
-    direction="lower",
-    parameters=(
-        Parameter("p", "float", 0.5, low=0.0, high=1.0, meaning="what a pair counts that only one list holds"),
-    ),
-    cutoff=DEPTH,
-)
-SPEARMAN_RHO = AgreementFamily(
-    name="SpearmanRho",
-    title="Spearman's ρ",
-    compute=spearman_rho,
-    span=(-1.0, 1.0),
-    unit="correlation",
-    cutoff=DEPTH,
-)
-KENDALL_TAU = AgreementFamily(
-    name="KendallTau",
-    title="Kendall's τ-b",
-    compute=kendall_tau,
-    span=(-1.0, 1.0),
-    unit="correlation",
-)
 RBO = AgreementFamily(
-    name="RBO",
-    title="Rank-biased overlap",
-    compute=rank_biased_overlap,
+    "RBO",
+    "Rank-biased overlap",
+    rank_biased_overlap,
+    (Parameter("p", "float", 0.9, low=0.01, high=0.9999, meaning="the probability of looking one rank deeper"),),
     span=(0.0, 1.0),
-    parameters=(
-        Parameter("p", "float", 0.9, low=0.01, high=0.9999, meaning="the probability of looking one rank deeper"),
-    ),
-)
-TAU_AP = AgreementFamily(
-    name="TauAP",
-    title="AP correlation",
-    compute=tau_ap,
-    span=(-1.0, 1.0),
-    unit="correlation",
 )
 
-AGREEMENTS = (KENDALL_DISTANCE, FAGIN_KENDALL, SPEARMAN_RHO, KENDALL_TAU, RBO, TAU_AP)
+AGREEMENTS = (
+    AgreementFamily(
+        "KendallDistance", "Kendall distance at k", kendall_distance, span=(0.0, 1.0), direction="lower", cutoff=DEPTH
+    ),
+    AgreementFamily(
+        "FaginKendall",
+        "Kendall distance of top lists",
+        fagin_kendall,
+        (Parameter("p", "float", 0.5, low=0.0, high=1.0, meaning="what a pair counts that only one list holds"),),
+        DEPTH,
+        span=(0.0, 1.0),
+        direction="lower",
+    ),
+    AgreementFamily("SpearmanRho", "Spearman's ρ", spearman_rho, span=(-1.0, 1.0), unit="correlation", cutoff=DEPTH),
+    AgreementFamily("KendallTau", "Kendall's τ-b", kendall_tau, span=(-1.0, 1.0), unit="correlation"),
+    RBO,
+    AgreementFamily("TauAP", "AP correlation", tau_ap, span=(-1.0, 1.0), unit="correlation"),
+)
 _BY_NAME = {each.name.casefold(): each for each in AGREEMENTS}
 
 

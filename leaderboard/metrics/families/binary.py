@@ -210,53 +210,27 @@ def average_precision_of_all(ranking: Ranking, *, rel: int) -> Floats:
 
 
 P = Family(
-    name="P",
-    title="Precision at k",
-    compute=precision,
-    parameters=(REL, JUDGED_ONLY),
-    cutoff=RANK_NEEDED,
+    "P",
+    "Precision at k",
+    precision,
+    (REL, JUDGED_ONLY),
+    RANK_NEEDED,
     trec_eval=(TrecEval("P", takes="cutoff", values=TREC_CUTOFFS),),
 )
 R = Family(
-    name="R",
-    title="Recall at k",
-    compute=recall,
-    parameters=(REL, JUDGED_ONLY),
-    cutoff=RANK_NEEDED,
+    "R",
+    "Recall at k",
+    recall,
+    (REL, JUDGED_ONLY),
+    RANK_NEEDED,
     trec_eval=(TrecEval("recall", takes="cutoff", values=TREC_CUTOFFS),),
 )
-SUCCESS = Family(
-    name="Success",
-    title="Success at k",
-    compute=success,
-    parameters=(REL, JUDGED_ONLY),
-    cutoff=RANK_NEEDED,
-    trec_eval=(TrecEval("success", takes="cutoff", values=(1, 5, 10)),),
-)
-ACCURACY = Family(
-    name="Accuracy",
-    title="Pairs in the right order",
-    compute=pairs_in_order,
-    parameters=(REL,),
-    uncut=(
-        "it has two readings. Success@k is 1 where a relevant document is in the first k ranks; Accuracy, without a "
-        "cutoff, is the share of pairs of a relevant and another document that are in the right order (ir_measures)"
-    ),
-    valueless="list no relevant document, or no other",
-)
-RR = Family(
-    name="RR",
-    title="Reciprocal rank",
-    compute=reciprocal_rank,
-    parameters=(REL, JUDGED_ONLY),
-    cutoff=RANK,
-    trec_eval=(TrecEval("recip_rank"),),
-)
+RR = Family("RR", "Reciprocal rank", reciprocal_rank, (REL, JUDGED_ONLY), RANK, trec_eval=(TrecEval("recip_rank"),))
 AP = Family(
-    name="AP",
-    title="Average precision",
-    compute=average_precision,
-    parameters=(
+    "AP",
+    "Average precision",
+    average_precision,
+    (
         REL,
         Parameter(
             "norm",
@@ -267,17 +241,42 @@ AP = Family(
         ),
         JUDGED_ONLY,
     ),
-    cutoff=RANK,
+    RANK,
     trec_eval=(TrecEval("map"), TrecEval("map_cut", takes="cutoff", values=TREC_CUTOFFS)),
 )
 
 GMAP = Family(
-    name="GMAP",
-    title="Geometric mean of average precision",
-    compute=average_precision_of_all,
-    parameters=(REL,),
+    "GMAP",
+    "Geometric mean of average precision",
+    average_precision_of_all,
+    (REL,),
     aggregation=GEOMETRIC_MEAN,
     trec_eval=(TrecEval("gm_map"),),
 )
 
-FAMILIES = (AP, GMAP, RR, P, R, SUCCESS, ACCURACY)
+FAMILIES = (
+    AP,
+    GMAP,
+    RR,
+    P,
+    R,
+    Family(
+        "Success",
+        "Success at k",
+        success,
+        (REL, JUDGED_ONLY),
+        RANK_NEEDED,
+        trec_eval=(TrecEval("success", takes="cutoff", values=(1, 5, 10)),),
+    ),
+    Family(
+        "Accuracy",
+        "Pairs in the right order",
+        pairs_in_order,
+        (REL,),
+        uncut=(
+            "it has two readings. Success@k is 1 where a relevant document is in the first k ranks; Accuracy, without "
+            "a cutoff, is the share of pairs of a relevant and another document in the right order (ir_measures)"
+        ),
+        valueless="list no relevant document, or no other",
+    ),
+)

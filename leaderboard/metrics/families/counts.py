@@ -226,82 +226,57 @@ def query(ranking: Ranking) -> Floats:
 
 documents = partial(Family, defined_where=None, span=COUNT, unit="documents", aggregation=SUM)
 
-TP = documents(
-    of_returned=True,
-    name="TP",
-    title="True positives",
-    compute=true_positives,
-    parameters=(REL,),
-)
-FP = documents(
-    of_returned=True,
-    name="FP",
-    title="False positives",
-    compute=false_positives,
-    parameters=(REL,),
-    direction="lower",
-)
-TN = documents(
-    of_returned=True,
-    name="TN",
-    title="True negatives",
-    compute=true_negatives,
-    parameters=(REL,),
-    needs=frozenset({"documents"}),
-)
-FN = documents(
-    of_returned=True,
-    name="FN",
-    title="False negatives",
-    compute=false_negatives,
-    parameters=(REL,),
-    direction="lower",
-)
-NUM_Q = Family(
-    name="NumQ",
-    title="Queries",
-    compute=query,
-    of_judgments=True,
-    defined_where=None,
-    span=(1.0, 1.0),
-    unit="queries",
-    direction="none",
-    aggregation=SUM,
-    trec_eval=(TrecEval("num_q"),),
-)
+TP = documents("TP", "True positives", true_positives, (REL,), of_returned=True)
+FP = documents("FP", "False positives", false_positives, (REL,), of_returned=True, direction="lower")
+TN = documents("TN", "True negatives", true_negatives, (REL,), of_returned=True, needs=frozenset({"documents"}))
+FN = documents("FN", "False negatives", false_negatives, (REL,), of_returned=True, direction="lower")
 NUM_RET = documents(
-    of_returned=True,
-    name="NumRet",
-    title="Returned documents",
-    compute=returned,
-    direction="none",
-    trec_eval=(TrecEval("num_ret"),),
-)
-NUM_REL = documents(
-    name="NumRel",
-    title="Relevant documents",
-    compute=relevant,
-    of_judgments=True,
-    parameters=(REL,),
-    direction="none",
-    trec_eval=(TrecEval("num_rel"),),
+    "NumRet", "Returned documents", returned, of_returned=True, direction="none", trec_eval=(TrecEval("num_ret"),)
 )
 NUM_REL_RET = documents(
+    "NumRelRet",
+    "Relevant documents returned",
+    relevant_returned,
+    (REL,),
     of_returned=True,
-    name="NumRelRet",
-    title="Relevant documents returned",
-    compute=relevant_returned,
-    parameters=(REL,),
     trec_eval=(TrecEval("num_rel_ret"),),
 )
-NUM_NONREL_JUDGED_RET = documents(
-    of_returned=True,
-    name="NumNonrelJudgedRet",
-    title="Documents returned that were judged not relevant",
-    compute=judged_not_relevant,
-    parameters=(REL,),
-    direction="lower",
-    trec_eval=(TrecEval("num_nonrel_judged_ret"),),
-)
 
-FAMILIES = (TP, FP, TN, FN, NUM_Q, NUM_RET, NUM_REL, NUM_REL_RET, NUM_NONREL_JUDGED_RET)
+FAMILIES = (
+    TP,
+    FP,
+    TN,
+    FN,
+    Family(
+        "NumQ",
+        "Queries",
+        query,
+        of_judgments=True,
+        defined_where=None,
+        span=(1.0, 1.0),
+        unit="queries",
+        direction="none",
+        aggregation=SUM,
+        trec_eval=(TrecEval("num_q"),),
+    ),
+    NUM_RET,
+    documents(
+        "NumRel",
+        "Relevant documents",
+        relevant,
+        (REL,),
+        of_judgments=True,
+        direction="none",
+        trec_eval=(TrecEval("num_rel"),),
+    ),
+    NUM_REL_RET,
+    documents(
+        "NumNonrelJudgedRet",
+        "Documents returned that were judged not relevant",
+        judged_not_relevant,
+        (REL,),
+        of_returned=True,
+        direction="lower",
+        trec_eval=(TrecEval("num_nonrel_judged_ret"),),
+    ),
+)

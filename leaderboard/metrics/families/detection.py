@@ -176,45 +176,24 @@ def value_range(setting: Setting, _measure: Measure) -> Range:
     return -(setting.beta if setting.beta is not None else np.inf), 1.0
 
 
-VALUE = Family(
-    of_returned=True,
-    name="Value",
-    title="Query weighted value of one query",
-    compute=value,
-    defined_where=None,
-    parameters=(REL,),
-    span=value_range,
-    unit="value",
-    needs=frozenset({"documents", "beta"}),
-)
 AQWV = Family(
+    "AQWV",
+    "Actual query weighted value",
+    actual,
+    (REL,),
     of_returned=True,
-    name="AQWV",
-    title="Actual query weighted value",
-    compute=actual,
     defined_where=None,
-    parameters=(REL,),
     span=value_range,
     unit="value",
     aggregation=VALUE_OF_MEANS,
     needs=frozenset({"documents", "beta"}),
 )
-PMISS = Family(
-    of_returned=True,
-    name="Pmiss",
-    title="Probability of a miss",
-    compute=miss,
-    defined_where=None,
-    parameters=(REL,),
-    direction="lower",
-)
+PMISS = Family("Pmiss", "Probability of a miss", miss, (REL,), of_returned=True, defined_where=None, direction="lower")
 PFA = Family(
-    of_returned=True,
-    name="Pfa",
-    title="Probability of a false alarm",
-    compute=false_alarm,
-    defined_where=None,
-    parameters=(
+    "Pfa",
+    "Probability of a false alarm",
+    false_alarm,
+    (
         REL,
         Parameter(
             "queries",
@@ -224,12 +203,29 @@ PFA = Family(
             meaning="the mean is over the queries that count in AQWV's mean of P_fa, or over all",
         ),
     ),
+    of_returned=True,
+    defined_where=None,
     direction="lower",
     unit="false alarms",
     needs=frozenset({"documents"}),
 )
 
-FAMILIES = (AQWV, VALUE, PMISS, PFA)
+FAMILIES = (
+    AQWV,
+    Family(
+        "Value",
+        "Query weighted value of one query",
+        value,
+        (REL,),
+        of_returned=True,
+        defined_where=None,
+        span=value_range,
+        unit="value",
+        needs=frozenset({"documents", "beta"}),
+    ),
+    PMISS,
+    PFA,
+)
 
 
 def measures_beside(measure: Measure, no_relevant: NoRelevant) -> tuple[Measure, ...]:

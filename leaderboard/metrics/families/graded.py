@@ -295,64 +295,62 @@ DISCOUNT = Parameter(
 
 
 CG = Family(
-    name="CG",
-    title="Cumulated gain",
-    compute=cumulated_gain,
-    defined_where=with_gain,
-    parameters=(GAIN, GAINS),
-    cutoff=RANK,
-    span=span,
-    unit="gain",
+    "CG", "Cumulated gain", cumulated_gain, (GAIN, GAINS), RANK, defined_where=with_gain, span=span, unit="gain"
 )
 DCG = Family(
-    name="DCG",
-    title="Discounted cumulated gain",
-    compute=discounted_gain,
+    "DCG",
+    "Discounted cumulated gain",
+    discounted_gain,
+    (GAIN, GAINS, DISCOUNT),
+    RANK,
     defined_where=with_gain,
-    parameters=(GAIN, GAINS, DISCOUNT),
-    cutoff=RANK,
     span=span,
     unit="gain",
     trec_eval=(TrecEval("dcg", read=read_gains, write=write_gains),),
 )
-NDCG = Family(
-    name="nDCG",
-    title="Normalised discounted cumulated gain",
-    compute=normalised_discounted_gain,
-    defined_where=with_gain,
-    parameters=(GAIN, GAINS, DISCOUNT, JUDGED_ONLY),
-    cutoff=RANK,
-    span=normalised_span,
-    trec_eval=(
-        TrecEval("ndcg", read=read_gains, write=write_gains),
-        TrecEval("ndcg_cut", takes="cutoff", values=TREC_CUTOFFS),
-    ),
-)
 NCG = Family(
-    name="NCG",
-    title="Normalised cumulated gain",
-    compute=normalised_gain,
+    "NCG",
+    "Normalised cumulated gain",
+    normalised_gain,
+    (GAIN, GAINS),
+    RANK,
     defined_where=with_gain,
-    parameters=(GAIN, GAINS),
-    cutoff=RANK,
     span=normalised_span,
 )
 
 IDCG = Family(
-    name="IDCG",
-    title="Ideal discounted cumulated gain",
-    compute=ideal_gain,
+    "IDCG",
+    "Ideal discounted cumulated gain",
+    ideal_gain,
+    (GAIN, GAINS, DISCOUNT),
+    RANK,
     of_judgments=True,
     defined_where=with_gain,
-    parameters=(GAIN, GAINS, DISCOUNT),
-    cutoff=RANK,
     span=COUNT,
     unit="gain",
     direction="none",
     trec_eval=(TrecEval("ideal_dcg", read=read_gains, write=write_gains),),
 )
 
-FAMILIES = (NDCG, DCG, IDCG, NCG, CG)
+FAMILIES = (
+    Family(
+        "nDCG",
+        "Normalised discounted cumulated gain",
+        normalised_discounted_gain,
+        (GAIN, GAINS, DISCOUNT, JUDGED_ONLY),
+        RANK,
+        defined_where=with_gain,
+        span=normalised_span,
+        trec_eval=(
+            TrecEval("ndcg", read=read_gains, write=write_gains),
+            TrecEval("ndcg_cut", takes="cutoff", values=TREC_CUTOFFS),
+        ),
+    ),
+    DCG,
+    IDCG,
+    NCG,
+    CG,
+)
 
 
 class RunningGain:
@@ -513,38 +511,34 @@ def binary_gain(ranking: Ranking, *, rel: int) -> Floats:
     return share(total(relevant.query, 1.0 / np.log2(2.0 + before), ranking.queries), relevant.judged)
 
 
-NDCG_REL = Family(
-    name="nDCGRel",
-    title="nDCG averaged over relevant documents",
-    compute=at_relevant,
-    defined_where=with_gain,
-    parameters=(GAINS,),
-    trec_eval=(TrecEval("ndcg_rel", read=read_gains, write=write_gains),),
-)
-RNDCG = Family(
-    name="RnDCG",
-    title="nDCG averaged over grade levels",
-    compute=at_levels,
-    parameters=(REL, GAINS),
-    trec_eval=(TrecEval("Rndcg", read=read_gains, write=write_gains),),
-)
 G = Family(
-    name="G",
-    title="Normalised gain",
-    compute=normalised_gain_variant,
+    "G",
+    "Normalised gain",
+    normalised_gain_variant,
+    (GAINS,),
     defined_where=with_gain,
-    parameters=(GAINS,),
     trec_eval=(TrecEval("G", read=read_gains, write=write_gains),),
 )
-BIN_G = Family(
-    name="binG",
-    title="Binary normalised gain",
-    compute=binary_gain,
-    parameters=(REL,),
-    trec_eval=(TrecEval("binG"),),
-)
 
-GAIN_VARIANTS = (NDCG_REL, RNDCG, G, BIN_G)
+GAIN_VARIANTS = (
+    Family(
+        "nDCGRel",
+        "nDCG averaged over relevant documents",
+        at_relevant,
+        (GAINS,),
+        defined_where=with_gain,
+        trec_eval=(TrecEval("ndcg_rel", read=read_gains, write=write_gains),),
+    ),
+    Family(
+        "RnDCG",
+        "nDCG averaged over grade levels",
+        at_levels,
+        (REL, GAINS),
+        trec_eval=(TrecEval("Rndcg", read=read_gains, write=write_gains),),
+    ),
+    G,
+    Family("binG", "Binary normalised gain", binary_gain, (REL,), trec_eval=(TrecEval("binG"),)),
+)
 
 
 def compatibility(ranking: Ranking, *, p: float, normalize: str) -> Floats:
@@ -605,20 +599,20 @@ def _place_in_ideal(ranking: Ranking) -> Ints:
     return position
 
 
-COMPAT = Family(
-    name="Compat",
-    title="Compatibility",
-    compute=compatibility,
-    parameters=(
-        Parameter("p", "float", 0.95, low=0.0, high=1.0, meaning="how much the ranks further down count"),
-        Parameter(
-            "normalize",
-            "choice",
-            "True",
-            choices=("True", "False"),
-            meaning="whether the ideal list itself reaches 1 although it ends",
+COMPATIBILITY = (
+    Family(
+        "Compat",
+        "Compatibility",
+        compatibility,
+        (
+            Parameter("p", "float", 0.95, low=0.0, high=1.0, meaning="how much the ranks further down count"),
+            Parameter(
+                "normalize",
+                "choice",
+                "True",
+                choices=("True", "False"),
+                meaning="whether the ideal list itself reaches 1 although it ends",
+            ),
         ),
     ),
 )
-
-COMPATIBILITY = (COMPAT,)

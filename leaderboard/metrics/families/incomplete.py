@@ -167,43 +167,26 @@ def unjudged(ranking: Ranking, *, cutoff: int) -> Floats:
     return (np.minimum(ranking.retrieved, cutoff) - judged_within(ranking, cutoff)) / cutoff
 
 
-BPREF = Family(
-    name="Bpref",
-    title="Binary preference",
-    compute=binary_preference,
-    parameters=(REL,),
-    trec_eval=(TrecEval("bpref"),),
+FAMILIES = (
+    Family("Bpref", "Binary preference", binary_preference, (REL,), trec_eval=(TrecEval("bpref"),)),
+    Family(
+        "GMBpref",
+        "Geometric mean of binary preference",
+        geometric_binary_preference,
+        (REL,),
+        aggregation=GEOMETRIC_MEAN,
+        trec_eval=(TrecEval("gm_bpref"),),
+    ),
+    Family("infAP", "Inferred average precision", inferred_average_precision, (REL,), trec_eval=(TrecEval("infAP"),)),
+    RBP_RESIDUAL,
+    Family("Judged", "Judged at k", judged, defined_where=None, cutoff=RANK_NEEDED),
+    Family(
+        "Unjudged",
+        "Unjudged at k",
+        unjudged,
+        defined_where=None,
+        cutoff=RANK_NEEDED,
+        direction="lower",
+        trec_eval=(TrecEval("unj", takes="cutoff", values=(5, 10, 20)),),
+    ),
 )
-GM_BPREF = Family(
-    name="GMBpref",
-    title="Geometric mean of binary preference",
-    compute=geometric_binary_preference,
-    parameters=(REL,),
-    aggregation=GEOMETRIC_MEAN,
-    trec_eval=(TrecEval("gm_bpref"),),
-)
-INF_AP = Family(
-    name="infAP",
-    title="Inferred average precision",
-    compute=inferred_average_precision,
-    parameters=(REL,),
-    trec_eval=(TrecEval("infAP"),),
-)
-JUDGED = Family(
-    name="Judged",
-    title="Judged at k",
-    compute=judged,
-    defined_where=None,
-    cutoff=RANK_NEEDED,
-)
-UNJUDGED = Family(
-    name="Unjudged",
-    title="Unjudged at k",
-    compute=unjudged,
-    defined_where=None,
-    cutoff=RANK_NEEDED,
-    direction="lower",
-    trec_eval=(TrecEval("unj", takes="cutoff", values=(5, 10, 20)),),
-)
-
-FAMILIES = (BPREF, GM_BPREF, INF_AP, RBP_RESIDUAL, JUDGED, UNJUDGED)

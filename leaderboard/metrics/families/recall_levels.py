@@ -226,46 +226,6 @@ def write_points(arguments: Mapping[str, Any]) -> str:
     return write(arguments["at"]).strip("{}")
 
 
-RPREC = Family(
-    name="Rprec",
-    title="R-precision",
-    compute=r_precision,
-    parameters=(
-        REL,
-        Parameter("mult", "float", 1.0, low=0.0, above=True, meaning="at this multiple of the relevant documents"),
-        JUDGED_ONLY,
-    ),
-    trec_eval=(
-        TrecEval("Rprec"),
-        TrecEval("Rprec_mult", takes="mult", values=tuple(step / 5 for step in range(1, 11)), form="{:.2f}"),
-    ),
-)
-IPREC = Family(
-    name="IPrec",
-    title="Interpolated precision at a recall",
-    compute=interpolated_precision,
-    parameters=(REL, JUDGED_ONLY),
-    cutoff=Parameter(
-        "cutoff", "float", low=0.0, high=1.0, required=True, example="0.5", meaning="the recall to be reached"
-    ),
-    trec_eval=(TrecEval("iprec_at_recall", takes="cutoff", values=ELEVEN, form="{:.2f}"),),
-)
-IPREC11 = Family(
-    name="IPrec11",
-    title="Interpolated precision averaged over recall points",
-    compute=average_interpolated,
-    parameters=(REL, Parameter("at", "points", ELEVEN, low=0.0, high=1.0, meaning="the recall points")),
-    trec_eval=(TrecEval("11pt_avg", read=read_points, write=write_points),),
-)
-REL_P = Family(
-    name="RelP",
-    title="Relative precision at k",
-    compute=relative_precision,
-    parameters=(REL,),
-    cutoff=RANK_NEEDED,
-    trec_eval=(TrecEval("relative_P", takes="cutoff", values=TREC_CUTOFFS),),
-)
-
 TIER_NORM = Parameter(
     "norm",
     "choice",
@@ -273,22 +233,50 @@ TIER_NORM = Parameter(
     choices=("tier", "class"),
     meaning="divide by the ranks looked at, or by the number of relevant documents",
 )
-FIRST_TIER = Family(
-    of_returned=True,
-    name="FirstTier",
-    title="First tier",
-    compute=first_tier,
-    parameters=(REL, TIER_NORM),
-)
-SECOND_TIER = Family(
-    of_returned=True,
-    name="SecondTier",
-    title="Second tier",
-    compute=second_tier,
-    parameters=(REL, TIER_NORM),
-)
 
-FAMILIES = (RPREC, IPREC, IPREC11, REL_P, FIRST_TIER, SECOND_TIER)
+FAMILIES = (
+    Family(
+        "Rprec",
+        "R-precision",
+        r_precision,
+        (
+            REL,
+            Parameter("mult", "float", 1.0, low=0.0, above=True, meaning="at this multiple of the relevant documents"),
+            JUDGED_ONLY,
+        ),
+        trec_eval=(
+            TrecEval("Rprec"),
+            TrecEval("Rprec_mult", takes="mult", values=tuple(step / 5 for step in range(1, 11)), form="{:.2f}"),
+        ),
+    ),
+    Family(
+        "IPrec",
+        "Interpolated precision at a recall",
+        interpolated_precision,
+        (REL, JUDGED_ONLY),
+        Parameter(
+            "cutoff", "float", low=0.0, high=1.0, required=True, example="0.5", meaning="the recall to be reached"
+        ),
+        trec_eval=(TrecEval("iprec_at_recall", takes="cutoff", values=ELEVEN, form="{:.2f}"),),
+    ),
+    Family(
+        "IPrec11",
+        "Interpolated precision averaged over recall points",
+        average_interpolated,
+        (REL, Parameter("at", "points", ELEVEN, low=0.0, high=1.0, meaning="the recall points")),
+        trec_eval=(TrecEval("11pt_avg", read=read_points, write=write_points),),
+    ),
+    Family(
+        "RelP",
+        "Relative precision at k",
+        relative_precision,
+        (REL,),
+        RANK_NEEDED,
+        trec_eval=(TrecEval("relative_P", takes="cutoff", values=TREC_CUTOFFS),),
+    ),
+    Family("FirstTier", "First tier", first_tier, (REL, TIER_NORM), of_returned=True),
+    Family("SecondTier", "Second tier", second_tier, (REL, TIER_NORM), of_returned=True),
+)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

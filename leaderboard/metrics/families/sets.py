@@ -242,80 +242,20 @@ def write_weights(arguments: Mapping[str, Any]) -> str:
 
 
 SET_P = Family(
+    "SetP",
+    "Precision of the returned set",
+    precision,
+    (REL, JUDGED_ONLY),
     of_returned=True,
-    name="SetP",
-    title="Precision of the returned set",
-    compute=precision,
-    parameters=(REL, JUDGED_ONLY),
     trec_eval=(TrecEval("set_P"),),
 )
-SET_R = Family(
-    of_returned=True,
-    name="SetR",
-    title="Recall of the returned set",
-    compute=recall,
-    parameters=(REL,),
-    trec_eval=(TrecEval("set_recall"),),
-)
-SET_F = Family(
-    of_returned=True,
-    name="SetF",
-    title="F measure of the returned set",
-    compute=f_measure,
-    parameters=(
-        REL,
-        Parameter("alpha", "float", 0.5, low=0.0, high=1.0, meaning="weight of precision"),
-        Parameter("beta", "float", low=0.0, meaning="recall counts β times as much: α = 1 / (1 + β²)"),
-        JUDGED_ONLY,
-    ),
-    check=one_weight,
-    trec_eval=(TrecEval("set_F", read=read_factor, write=write_factor),),
-)
-SET_AP = Family(
-    of_returned=True,
-    name="SetAP",
-    title="Average precision of the returned set",
-    compute=set_average_precision,
-    parameters=(REL, JUDGED_ONLY),
-    trec_eval=(TrecEval("set_map"),),
-)
 SET_REL_P = Family(
+    "SetRelP",
+    "Relative precision of the returned set",
+    set_relative_precision,
+    (REL, JUDGED_ONLY),
     of_returned=True,
-    name="SetRelP",
-    title="Relative precision of the returned set",
-    compute=set_relative_precision,
-    parameters=(REL, JUDGED_ONLY),
     trec_eval=(TrecEval("set_relative_P"),),
-)
-FALLOUT = Family(
-    of_returned=True,
-    name="Fallout",
-    title="Fallout",
-    compute=fallout,
-    defined_where=None,
-    parameters=(REL,),
-    direction="lower",
-    unit="false alarms",
-    needs=frozenset({"documents"}),
-)
-
-UTILITY = Family(
-    of_returned=True,
-    name="Utility",
-    title="Utility",
-    compute=utility,
-    defined_where=None,
-    parameters=(
-        REL,
-        Parameter("a", "float", 1.0, meaning="worth of a relevant document returned"),
-        Parameter("b", "float", -1.0, meaning="worth of another document returned"),
-        Parameter("c", "float", 0.0, meaning="worth of a relevant document not returned"),
-        Parameter("d", "float", 0.0, meaning="worth of another document not returned"),
-    ),
-    span=(-math.inf, math.inf),
-    unit="utility",
-    refuse=rest_needs_collection,
-    trec_eval=(TrecEval("utility", read=read_weights, write=write_weights),),
 )
 
 
@@ -369,21 +309,61 @@ def novelty(ranking: Ranking, *, rel: int) -> Floats:
     return share(hits - known_and_found(ranking, rel), hits)
 
 
-COVERAGE = Family(
-    of_returned=True,
-    name="Coverage",
-    title="Coverage",
-    compute=coverage,
-    parameters=(REL,),
-    needs=frozenset({"known"}),
+FAMILIES = (
+    SET_P,
+    Family("SetR", "Recall of the returned set", recall, (REL,), of_returned=True, trec_eval=(TrecEval("set_recall"),)),
+    Family(
+        "SetF",
+        "F measure of the returned set",
+        f_measure,
+        (
+            REL,
+            Parameter("alpha", "float", 0.5, low=0.0, high=1.0, meaning="weight of precision"),
+            Parameter("beta", "float", low=0.0, meaning="recall counts β times as much: α = 1 / (1 + β²)"),
+            JUDGED_ONLY,
+        ),
+        of_returned=True,
+        check=one_weight,
+        trec_eval=(TrecEval("set_F", read=read_factor, write=write_factor),),
+    ),
+    Family(
+        "SetAP",
+        "Average precision of the returned set",
+        set_average_precision,
+        (REL, JUDGED_ONLY),
+        of_returned=True,
+        trec_eval=(TrecEval("set_map"),),
+    ),
+    SET_REL_P,
+    Family(
+        "Fallout",
+        "Fallout",
+        fallout,
+        (REL,),
+        of_returned=True,
+        defined_where=None,
+        direction="lower",
+        unit="false alarms",
+        needs=frozenset({"documents"}),
+    ),
+    Family(
+        "Utility",
+        "Utility",
+        utility,
+        (
+            REL,
+            Parameter("a", "float", 1.0, meaning="worth of a relevant document returned"),
+            Parameter("b", "float", -1.0, meaning="worth of another document returned"),
+            Parameter("c", "float", 0.0, meaning="worth of a relevant document not returned"),
+            Parameter("d", "float", 0.0, meaning="worth of another document not returned"),
+        ),
+        of_returned=True,
+        defined_where=None,
+        span=(-math.inf, math.inf),
+        unit="utility",
+        refuse=rest_needs_collection,
+        trec_eval=(TrecEval("utility", read=read_weights, write=write_weights),),
+    ),
+    Family("Coverage", "Coverage", coverage, (REL,), of_returned=True, needs=frozenset({"known"})),
+    Family("Novelty", "Novelty", novelty, (REL,), of_returned=True, needs=frozenset({"known"})),
 )
-NOVELTY = Family(
-    of_returned=True,
-    name="Novelty",
-    title="Novelty",
-    compute=novelty,
-    parameters=(REL,),
-    needs=frozenset({"known"}),
-)
-
-FAMILIES = (SET_P, SET_R, SET_F, SET_AP, SET_REL_P, FALLOUT, UTILITY, COVERAGE, NOVELTY)

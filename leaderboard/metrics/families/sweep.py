@@ -281,25 +281,28 @@ def oracle_range(setting: Setting, measure: Measure) -> Range:
 
 
 MQWV = Family(
-    name="MQWV",
-    title="Maximum query weighted value",
-    compute=maximum,
+    "MQWV",
+    "Maximum query weighted value",
+    maximum,
+    (REL,),
     defined_where=None,
-    parameters=(REL,),
     unit="value",
     aggregation=WHOLE_RUN,
     needs=frozenset({"documents", "beta", "scores"}),
 )
 OQWV = Family(
-    name="OQWV",
-    title="Optimal query weighted value",
-    compute=oracle,
+    "OQWV",
+    "Optimal query weighted value",
+    oracle,
+    (REL,),
     defined_where=None,
-    parameters=(REL,),
     span=oracle_range,
     unit="value",
     aggregation=VALUE_OF_MEANS,
     needs=frozenset({"documents", "beta", "scores"}),
 )
 
-FAMILIES = (MQWV, OQWV)
+FAMILIES = (
+    MQWV,
+    OQWV,
+)

@@ -145,11 +145,10 @@ def gains_only_scaled(arguments: Mapping[str, Value]) -> str | None:
 PERSISTENCE = "the probability of going on to the next rank"
 
 RBP = Family(
-    name="RBP",
-    title="Rank-biased precision",
-    compute=rank_biased_precision,
-    defined_where=with_gain,
-    parameters=(
+    "RBP",
+    "Rank-biased precision",
+    rank_biased_precision,
+    (
         REL,
         Parameter("p", "float", 0.8, low=0.0, high=1.0, meaning=PERSISTENCE),
         Parameter(
@@ -161,16 +160,17 @@ RBP = Family(
         ),
         GAINS,
     ),
-    cutoff=RANK,
+    RANK,
+    defined_where=with_gain,
     check=gains_only_scaled,
     trec_eval=(TrecEval("rbp", given=(("p", 0.9), ("gain", "scaled")), read=read_pairs, write=write_pairs),),
 )
 RBP_RESIDUAL = Family(
-    name="RBPResidual",
-    title="Residual of rank-biased precision",
-    compute=residual,
+    "RBPResidual",
+    "Residual of rank-biased precision",
+    residual,
+    (Parameter("p", "float", 0.9, low=0.0, high=1.0, meaning=PERSISTENCE),),
     defined_where=None,
-    parameters=(Parameter("p", "float", 0.9, low=0.0, high=1.0, meaning=PERSISTENCE),),
     direction="lower",
     trec_eval=(TrecEval("rbp_resid", read=read_p, write=write_pairs),),
 )
@@ -591,22 +591,20 @@ def average_dynamic_recall(ranking: Ranking, *, rel: int) -> Floats:
 
 
 ERR = Family(
-    name="ERR",
-    title="Expected reciprocal rank",
-    compute=expected_reciprocal_rank,
-    parameters=(
+    "ERR",
+    "Expected reciprocal rank",
+    expected_reciprocal_rank,
+    (
         Parameter("gmax", "int", 4, low=1, high=GRADE_LIMIT, meaning="the highest grade that there can be"),
         Parameter("max", "choice", choices=("data",), meaning="data: gmax is the highest grade of the evaluation"),
     ),
+    RANK,
     check=one_maximum,
     refuse=grade_above,
-    cutoff=RANK,
 )
-ADR = Family(
-    name="ADR",
-    title="Average dynamic recall",
-    compute=average_dynamic_recall,
-    parameters=(REL,),
-)
+ADR = Family("ADR", "Average dynamic recall", average_dynamic_recall, (REL,))
 
-CASCADE = (ERR, ADR)
+CASCADE = (
+    ERR,
+    ADR,
+)
