@@ -2,8 +2,8 @@
 
 Read are ir_metadata's block, YAML in comment lines between `# ir_metadata.start` and `# ir_metadata.end`, and every
 line `# key: value` outside it; where both name a key, the block's text is taken. What comes out is flat:
-`platform.hardware.cpu` and its text. YAML is only ever walked through, event by event: no value is made of it, an alias
-is refused (a few lines of them can stand for gigabytes), and depth, number and length are bounded.
+`platform.hardware.cpu` and its text. Of YAML texts, lists and mappings are made and nothing else; an alias is refused
+(a few lines of them can stand for gigabytes), and depth, number and length are bounded.
 
 M. Breuer, J. Keller, P. Schaer: ir_metadata: An Extensible Metadata Schema for IR Experiments, SIGIR 2022.
 """
@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from leaderboard.errors import FileRejected
 from leaderboard.formats.plain_text import beginning, harmless
@@ -23,8 +24,10 @@ PAIR = re.compile(r"([A-Za-z][A-Za-z0-9_.-]*(?: [A-Za-z0-9_.-]+){0,3})\s*[:=]\s+
 LONGEST_KEY = 100  # characters
 LONGEST_VALUE = 500
 MOST_ENTRIES = 200
-MOST_EVENTS = 5000
 DEEPEST = 20
+MOST_TOKENS = 20_000
+OPENING = {"<block sequence start>", "<block mapping start>", "[", "{"}
+CLOSING = {"<block end>", "]", "}"}
 LISTED = ", "
 
 
@@ -121,82 +124,37 @@ def _add(entries: dict[str, str], key: str, text: str) -> None:
         entries[key] = harmless(f"{entries[key]}{LISTED}{text}" if key in entries else text, LONGEST_VALUE)
 
 
-class _Refused(Exception):
-    """Why a YAML text is not read on."""
-
-
 def _of_yaml(text: str) -> Metadata:
     import yaml  # takes longer than reading most runs, which hold none
 
-    entries: dict[str, str] = {}
     try:
-        _walk(text, entries)
-    except _Refused as refused:
-        return Metadata(entries, str(refused))
+        depth = 0
+        for number, token in enumerate(yaml.scan(text)):
+            depth += token.id in OPENING
+            depth -= token.id in CLOSING
+            if number > MOST_TOKENS or depth > DEEPEST or token.id in ("<alias>", "<anchor>"):
+                most = f"{MOST_TOKENS:,} things, or more than {DEEPEST} levels deep"
+                return Metadata(problem=f"it holds an anchor or an alias (& or *), or more than {most}")
+        values = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506  # it makes texts, lists and mappings only
+        entries: dict[str, str] = {}
+        _add_all(entries, "", values)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}: " if mark is not None else ""
-        return Metadata(entries, harmless(f"{where}it is no YAML ({getattr(error, 'problem', '') or error})", 200))
+        problem = getattr(error, "problem", "") or error
+        return Metadata(problem=harmless(f"{where}it is no YAML ({problem})", 200))
     except (ValueError, RecursionError):  # of a number in an escape or a directive
-        return Metadata(entries, "it is no YAML")
+        return Metadata(problem="it is no YAML")
     return Metadata(entries)
 
 
-class _Walk:
-    """Where in a YAML text one is."""
-
-    def __init__(self) -> None:
-        self._path: list[str | None] = []  # of each mapping around: the key at hand; None for a list
-        self._awaits_key: list[bool] = []
-
-    @property
-    def is_at_key(self) -> bool:
-        return bool(self._awaits_key) and self._awaits_key[-1]
-
-    @property
-    def key(self) -> str:
-        return ".".join(key for key in self._path if key)
-
-    def enter(self, is_mapping: bool) -> None:
-        if self.is_at_key:
-            raise _Refused("a key is no plain text")
-        self._path.append("" if is_mapping else None)
-        self._awaits_key.append(is_mapping)
-        if len(self._path) > DEEPEST:
-            raise _Refused(f"it goes more than {DEEPEST} levels deep, the most read")
-
-    def leave(self) -> None:
-        self._path.pop()
-        self._awaits_key.pop()
-        self.end_value()
-
-    def set_key(self, key: str) -> None:
-        self._path[-1], self._awaits_key[-1] = key, False
-
-    def end_value(self) -> None:
-        """A value has ended: in a mapping a key comes next."""
-        if self._path and self._path[-1] is not None:
-            self._awaits_key[-1] = True
-
-
-def _walk(text: str, entries: dict[str, str]) -> None:
-    """Adds what each scalar says under the keys around it."""
-    import yaml
-
-    walk = _Walk()
-    for number, event in enumerate(yaml.parse(text, Loader=yaml.SafeLoader)):
-        if number > MOST_EVENTS:
-            raise _Refused(f"it holds more than {MOST_EVENTS:,} things, the most read")
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise _Refused("it holds an anchor or an alias (& or *), which are not read")
-        if isinstance(event, yaml.CollectionStartEvent):
-            walk.enter(isinstance(event, yaml.MappingStartEvent))
-        elif isinstance(event, yaml.CollectionEndEvent):
-            walk.leave()
-        elif isinstance(event, yaml.ScalarEvent):
-            if walk.is_at_key:
-                walk.set_key(event.value)
-                continue
-            if walk.key and event.value.strip():
-                _add(entries, walk.key, event.value)
-            walk.end_value()
+def _add_all(entries: dict[str, str], key: str, value: Any) -> None:
+    """Adds what each text says under the keys around it."""
+    if isinstance(value, dict):
+        for name, inside in value.items():
+            _add_all(entries, f"{key}.{name}" if key and name else key or name, inside)
+    elif isinstance(value, list):
+        for inside in value:
+            _add_all(entries, key, inside)
+    elif key and value.strip():
+        _add(entries, key, value)

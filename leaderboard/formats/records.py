@@ -6,17 +6,17 @@ record by record, which finds what is wrong with one.
 
 import csv
 import json
-import re
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from operator import itemgetter
 from typing import Any
 
 from leaderboard.formats.chunks import BATCH_BYTES, Batch, batches
 from leaderboard.formats.plain_text import CappedReader, rejection, shown
 from leaderboard.formats.problems import Problems, Wrong, wrong_width
-from leaderboard.formats.tables import OTHER_NAMES, CheckedRows, Column, Kind, Schema, Table, our_name
+from leaderboard.formats.tables import CheckedRows, Column, Schema, Table, our_name
 
 Names = tuple[str, ...]
 NO_LINES = Batch(range(0), "")
@@ -72,7 +72,6 @@ class _Records(ABC):
         self.end: int | None = None
         self.schema = schemas[-1]
         self._schemas = schemas
-        self._getters: dict[Names, Callable[[Sequence[Any]], Sequence[Any]]] = {}
 
     def _until_end(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         """The batches up to the end. Lines of one that are no UTF-8 are problems once it was read: those behind the end
@@ -90,28 +89,16 @@ class _Records(ABC):
     def take(self, batch: Batch) -> None:
         """Reads a batch, and of the following ones what belongs to its last record."""
 
-    @abstractmethod
-    def texts(self, values: Sequence[Any]) -> Sequence[str]:
-        """The values of the columns that are read as the checks of single values take them. Raises Wrong."""
-
-    def add(self, line: int, names: Names, values: Sequence[Any]) -> None:
-        """Adds the row of a record, or what is wrong with it."""
-        if self.rows is None:
-            self.schema = self._schema_of(line, names)
-            self.rows = CheckedRows(self.schema, self.problems.limits)
-        try:
-            if names not in self._getters:
-                self._getters[names] = itemgetter(*self.places(names))
-            self.rows.add(line, self.texts(self._getters[names](values)))
-        except Wrong as wrong:
-            self.rows.add_wrong(line, wrong)
-
-    def _schema_of(self, line: int, names: Names) -> Schema:
-        for schema in self._schemas:
-            if all(column.name in names for _, column in schema.read):
-                return schema
-        columns = shown(", ".join(names)) or "none"
-        raise rejection(self.problems.name, f"expected the columns {self._schemas[-1]}, found {columns}", line)
+    def begin(self, line: int, names: Names) -> CheckedRows:
+        """Finds the schema of the first record, which has these columns."""
+        schemas = (schema for schema in self._schemas if all(column.name in names for _, column in schema.read))
+        schema = next(schemas, None)
+        if schema is None:
+            columns = shown(", ".join(names)) or "none"
+            raise rejection(self.problems.name, f"expected the columns {self._schemas[-1]}, found {columns}", line)
+        self.schema = schema
+        self.rows = CheckedRows(schema, self.problems.limits)
+        return self.rows
 
     def places(self, names: Names) -> list[int]:
         """Where in a record the columns stand that are read. Raises Wrong where one is missing or there twice."""
@@ -128,6 +115,7 @@ class _Records(ABC):
 class _CsvRecords(_Records):
     _names: Names = ()
     _header = ""
+    _read: Callable[[Sequence[Any]], Sequence[Any]]  # the columns that are read of all
 
     def take(self, batch: Batch) -> None:
         numbers: Sequence[int] = batch.numbers
@@ -138,22 +126,33 @@ class _CsvRecords(_Records):
         if len(records) != len(numbers):  # quotes hold newlines, or something is wrong
             numbers, records = self._read_one_by_one(batch)
         start = 0
-        while start < len(records) and (self.rows is None or self._names not in self._getters):
-            self._take_record(numbers[start], records[start])
-            start += 1
-        if start < len(records) and self.rows is not None:
-            widths = list(map(len, records))
-            if widths.count(len(self._names)) < len(records):
-                fit = [row for row in range(start, len(records)) if widths[row] == len(self._names)]
-                for at in set(range(start, len(records))).difference(fit):
-                    self._take_record(numbers[at], records[at])
-                numbers, records, start = [numbers[row] for row in fit], [records[row] for row in fit], 0
-            if records:
-                columns = tuple(zip(*records[start:], strict=True))
-                self.rows.add_columns(numbers[start:], self._getters[self._names](columns))
+        while start < len(records) and self.rows is None:
+            self._begin(numbers[start], records[start])
+            start += self.rows is None
+        if self.rows is None:
+            return
+        width = len(self._names)
+        for number, record in zip(numbers[start:], records[start:], strict=True):
+            if record and len(record) != width:
+                self.problems.add_unread(number, wrong_width(str(width), len(record), self._header))
+        fit = [row for row in range(start, len(records)) if len(records[row]) == width]
+        if fit:
+            columns = tuple(zip(*(records[row] for row in fit), strict=True))
+            self.rows.add_columns([numbers[row] for row in fit], self._read(columns))
 
-    def texts(self, values: Sequence[Any]) -> Sequence[str]:
-        return values
+    def _begin(self, line: int, fields: Sequence[str]) -> None:
+        """Takes the header, or with the first record under it the schema."""
+        if not self._names:
+            self._names = tuple(our_name(name) for name in fields)
+            self._header = shown(", ".join(self._names))
+        elif len(fields) == len(self._names):
+            self.begin(line, self._names)
+            try:
+                self._read = itemgetter(*self.places(self._names))
+            except Wrong as wrong:
+                raise rejection(self.problems.name, wrong.message, line) from None
+        elif fields:
+            self.problems.add_unread(line, wrong_width(str(len(self._names)), len(fields), self._header))
 
     def _read_one_by_one(self, batch: Batch) -> tuple[list[int], list[list[str]]]:
         """The records that begin in a batch, and the first line of each."""
@@ -186,16 +185,72 @@ class _CsvRecords(_Records):
                 first.append(numbers[0])
         return first, records
 
-    def _take_record(self, line: int, fields: Sequence[str]) -> None:
-        if not fields:
+
+MOST_ODD = 50_000  # objects that are not like the first: reading one takes as long as five others
+
+
+class _JsonRecords(_Records):
+    """Reads objects that are like the first one many at once, whatever other members they have; any others one by one,
+    which finds what is wrong with them.
+    """
+
+    def __init__(self, schemas: Sequence[Schema], problems: Problems, batches: Iterator[Batch]) -> None:
+        super().__init__(schemas, problems, batches)
+        self._odd = 0  # objects so far
+        self._decoder: Any = None  # of objects like the first one
+
+    def take(self, batch: Batch) -> None:
+        numbers, objects = batch.numbers, self._decoded(batch)
+        if self.rows is not None and len(objects) == len(numbers):
+            kinds = [column for _, column in self.schema.read]
+            self.rows.add_columns(numbers, [_texts(column, objects) for column in kinds])
             return
-        if not self._names:
-            self._names = tuple(our_name(name) for name in fields)
-            self._header = shown(", ".join(self._names))
-        elif len(fields) != len(self._names):
-            self.problems.add_unread(line, wrong_width(str(len(self._names)), len(fields), self._header))
-        else:
-            self.add(line, self._names, fields)
+        for number, line in batch.numbered():
+            if line.strip():
+                try:
+                    self._take_line(number, line)
+                except Wrong as wrong:
+                    self.problems.add_unread(number, wrong)
+
+    def _decoded(self, batch: Batch) -> Sequence[Any]:
+        """The objects; none of a batch in which one is odd."""
+        try:
+            return self._decoder.decode_lines(batch.text) if self._decoder else ()
+        except (ValueError, RecursionError):  # msgspec's errors are the former
+            return ()
+
+    def _take_line(self, number: int, line: str) -> None:
+        import msgspec  # loads a library, which most files can do without
+
+        if self.rows is not None:
+            with suppress(ValueError, RecursionError):
+                read = [self._decoder.decode(line)]
+                self.rows.add(number, [_texts(column, read)[0] for _, column in self.schema.read])
+                return
+        names, values = _object(line)
+        self._odd += 1
+        if self._odd > MOST_ODD:
+            odd = f"has more than {MOST_ODD:,} objects unlike the first; give every line the same members"
+            raise rejection(self.problems.name, odd, number)
+        ours = tuple(map(our_name, names))
+        rows = self.rows if self.rows is not None else self.begin(number, ours)
+        places = self.places(ours)
+        if self._decoder is None:
+            columns = [column for _, column in self.schema.read]
+            called = {column.name: names[place] for column, place in zip(columns, places, strict=True)}
+            kinds = {"id": str, "decision": bool | str}
+            fields = [(column.name, kinds.get(column.kind or "", msgspec.Raw)) for column in columns]
+            self._decoder = msgspec.json.Decoder(msgspec.defstruct("Record", fields, rename=called, gc=False))
+        pairs = zip(self.schema.read, places, strict=True)
+        rows.add(number, [_odd_text(column, values[place]) for (_, column), place in pairs])
+
+
+def _texts(column: Column, objects: Sequence[Any]) -> Sequence[str]:
+    """The values of a column as the checks of single values take them."""
+    values = [getattr(each, column.name) for each in objects]
+    if column.kind == "decision":
+        return [{True: "Y", False: "N"}.get(value, value) for value in values]
+    return values if column.kind == "id" else [str(value, "utf-8") for value in values]  # a number as it is written
 
 
 class _Number(str):
@@ -205,130 +260,12 @@ class _Number(str):
 
 
 DECODER = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_Number, object_pairs_hook=tuple)
-SCAN: Callable[[str, int], tuple[Any, int]] = DECODER.scan_once  # type: ignore[attr-defined]  # not in the stubs
-MOST_ODD = 50_000  # objects that the pattern does not know: reading one takes as long as five others
-MOST_ODD_KINDS = 100  # of them by their names: looking at names anew in every line takes longer than reading it
-NESTED = 1  # how deeply the pattern knows values in one another
-# The patterns of values. What stands between the quotes of a text is JSON's to read where it has a backslash.
-GAP = r"[ \t\r]*+"
-PLAIN_NAME = r'[^"\\\x00-\x1f]*+'
-TEXT = r'[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+'
-NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+"
-SAID: Mapping[str, str] = {"true": "Y", "false": "N"}
-# By what a column holds: the pattern of a value that it holds as a rule.
-PATTERNS: Mapping[Kind | None, str] = {
-    "id": f'"({TEXT})"',
-    "score": f"({NUMBER})",
-    "grade": f"({NUMBER})",
-    "decision": f'("{TEXT}"|true|false)',
-}
 
 
-def _any_value(nested: int) -> str:
-    """The pattern of any value that holds others at most `nested` deep."""
-    scalar = f'"{TEXT}"|{NUMBER}|true|false|null'
-    if not nested:
-        return f"(?:{scalar})"
-    inside = _any_value(nested - 1)
-    member = f'"{TEXT}"{GAP}:{GAP}{inside}'
-    many = [f"(?:{each}(?:{GAP},{GAP}{each})*+{GAP})?+" for each in (inside, member)]
-    return rf"(?:{scalar}|\[{GAP}{many[0]}\]|\{{{GAP}{many[1]}\}})"
-
-
-def _object_pattern(columns: Sequence[Column], names_seen: Iterable[str]) -> re.Pattern[str]:
-    """Finds each line, and in objects a group for each column, among any other members. Where a group is "", the line
-    is no such object, or lacks the column or its value. A column that is there twice is not found.
-
-    seen  names of members in the file, for those in capitals
-    """
-    called = [[column.name, *OTHER_NAMES.get(column.name, ())] for column in columns]
-    for names, column in zip(called, columns, strict=True):
-        names.extend(re.escape(name) for name in names_seen if our_name(name) == column.name and name == name.strip())
-    read = "|".join(
-        f'(?({group})(?!)|(?:{"|".join(names)})"{GAP}:{GAP}{PATTERNS[column.kind]})'
-        for group, (names, column) in enumerate(zip(called, columns, strict=True), start=1)
-    )
-    ours = "|".join(name for names in called for name in names)  # also in capitals, but only in those of ASCII
-    unread = rf'(?!\s*(?ai:{ours})\s*"){PLAIN_NAME}"{GAP}:{GAP}{_any_value(NESTED)}'
-    # Not possessive around groups: Python 3.11.7 fails there with a SystemError.
-    members = rf'(?:"(?:{read}|{unread}){GAP}(?:,{GAP}(?=")|(?=\}})))*'
-    return re.compile(rf"{GAP}\{{{GAP}{members}\}}{GAP}\n|.*\n")
-
-
-class _JsonRecords(_Records):
-    """Finds the members that are read in many objects at once with one pattern, in whatever order and with whatever
-    others. What the pattern does not know is read object by object.
-    """
-
-    def __init__(self, schemas: Sequence[Schema], problems: Problems, batches: Iterator[Batch]) -> None:
-        super().__init__(schemas, problems, batches)
-        self._names: dict[Names, Names] = {}  # of each kind of odd objects, as it has them and as we call them
-        self._odd = 0  # objects so far
-        self._find: Callable[[str], list[tuple[str, ...]]] | None = None
-
-    def take(self, batch: Batch) -> None:
-        numbers, text = batch.numbers, batch.text
-        while self.rows is None and numbers:
-            line, _, text = text.partition("\n")
-            self._take_line(numbers[0], line)
-            numbers = numbers[1:]
-        if self.rows is None or not numbers:
-            return
-        if self._find is None:
-            member_names = {name for names in self._names for name in names}
-            self._find = _object_pattern([column for _, column in self.schema.read], member_names).findall
-        matches = list(zip(*self._find(text), strict=True))
-        columns = self._columns(matches, "\\" in text)
-        odd = {row for texts in matches if "" in texts for row, value in enumerate(texts) if not value}
-        lines = text.split("\n") if odd else []
-        start = 0
-        for at in sorted(odd):
-            if start < at:
-                self.rows.add_columns(numbers[start:at], [texts[start:at] for texts in columns])
-            self._take_line(numbers[at], lines[at])
-            start = at + 1
-        self.rows.add_columns(numbers[start:], [texts[start:] for texts in columns])
-
-    def _columns(self, matches: Sequence[Sequence[str]], escaped: bool) -> list[Sequence[str]]:
-        """The texts of each column, given what the pattern found for it."""
-        columns: list[Sequence[str]] = []
-        for (_, column), texts in zip(self.schema.read, matches, strict=True):
-            said = [SAID.get(text) or text[1:-1] for text in texts] if column.kind == "decision" else texts
-            columns.append(_unescaped(said) if escaped and column.kind in ("id", "decision") else said)
-        return columns
-
-    def _take_line(self, line: int, text: str) -> None:
-        if not text.strip():
-            return
-        try:
-            names, members = _object(text)
-        except Wrong as wrong:
-            self.problems.add_unread(line, wrong)
-            return
-        self._odd += 1
-        if self._odd > MOST_ODD:
-            same = "give every line the same members, with texts and numbers only"
-            odd = f"has more than {MOST_ODD:,} objects with values deep in one another or with odd names; {same}"
-            raise rejection(self.problems.name, odd, line)
-        if names not in self._names:
-            if len(self._names) == MOST_ODD_KINDS:
-                kinds = f"has objects of more than {MOST_ODD_KINDS} kinds; give all of them the same names"
-                raise rejection(self.problems.name, kinds, line)
-            self._names[names] = tuple(map(our_name, names))
-        self.add(line, self._names[names], members)
-
-    def texts(self, values: Sequence[Any]) -> Sequence[str]:
-        return [_json_text(column, value) for (_, column), value in zip(self.schema.read, values, strict=True)]
-
-
-def _object(line: str) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+def _object(line: str) -> tuple[Names, Sequence[Any]]:
     """The names and values of the object on a line. Raises Wrong for what is none."""
     try:
-        value, end = SCAN(line, 0) if line.startswith("{") else (DECODER.decode(line), len(line))
-        if line[end:].strip():
-            raise json.JSONDecodeError("Extra data", line, end)
-    except StopIteration as error:  # how it says that a value is missing
-        raise Wrong(f"is no JSON: no value at character {error.value + 1}", "is no JSON") from None
+        value = DECODER.decode(line)
     except (json.JSONDecodeError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else "it is nested too deeply"
         raise Wrong(f"is no JSON: {reason}", "is no JSON") from None
@@ -338,38 +275,18 @@ def _object(line: str) -> tuple[tuple[str, ...], tuple[Any, ...]]:
     return names, members
 
 
-def _unescaped(texts: Sequence[str]) -> Sequence[str]:
-    """What texts of JSON mean, given what stands between their quotes."""
-    joined = '","'.join(texts)
-    if "\\" not in joined:
-        return texts
-    read: list[str] = json.loads(f'["{joined}"]')
-    return read
-
-
-def _json_text(column: Column, value: Any) -> str:
+def _odd_text(column: Column, value: Any) -> str:
     """A JSON value as the checks of single values take it. Nothing of another kind is made to fit."""
-    number = isinstance(value, _Number)
-    if column.kind == "id":
-        if isinstance(value, str) and not number:
-            return value
-        no_text = "is no text; put it in quotes"
-        raise Wrong(f"{column.name} id {_written(value)} {no_text}", f"the {column.name} id {no_text}")
-    if column.kind == "decision":
-        if isinstance(value, bool):
-            return "Y" if value else "N"
-        return _written(value) if number or not isinstance(value, str) else value
-    if number:
+    is_text = isinstance(value, str) and not isinstance(value, _Number)
+    if is_text and column.kind in ("id", "decision"):
         return str(value)
-    no_number = "is no integer" if column.kind == "grade" else "is no number"
-    raise Wrong(f"{column.name} {_written(value)} {no_number}", f"the {column.name} {no_number}")
-
-
-def _written(value: Any) -> str:
-    """A JSON value as a message shows it."""
-    if isinstance(value, _Number):
-        return shown(value)
+    if isinstance(value, bool) and column.kind == "decision":
+        return "Y" if value else "N"
     try:
-        return shown(json.dumps(value, ensure_ascii=False))
+        written = value if isinstance(value, _Number) else json.dumps(value, ensure_ascii=False)
     except RecursionError:
-        return "of many values in one another"
+        written = "of many values in one another"
+    if column.kind == "id":
+        no_text = "is no text; put it in quotes"
+        raise Wrong(f"{column.name} id {shown(written)} {no_text}", f"the {column.name} id {no_text}")
+    return written

@@ -56,13 +56,6 @@ def test_floats_of_any_size_come_back(texts: list[str]) -> None:
     assert read.tolist() == [float(text) for text in texts]
 
 
-@given(values=st.lists(st.floats(-1e15, 1e15).filter(lambda value: value == 0 or abs(value) > 1e-4), min_size=1))
-def test_floats_come_back_as_they_were_written(values: list[float]) -> None:
-    read, sure = floats(*laid_out([f"{value:.12g}" for value in values]))
-    assert sure.all()
-    assert read.tolist() == [float(f"{value:.12g}") for value in values]
-
-
 @given(value=st.floats(0.001, 1e6), digits=st.integers(16, 19))
 def test_long_numbers_near_the_middle_between_two_floats_are_rounded_right_or_left_to_the_caller(
     value: float, digits: int

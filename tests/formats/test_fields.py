@@ -46,10 +46,6 @@ def test_any_blanks_part_fields(lines: list[tuple[bytes, ...]], blanks: list[byt
     assert parted(content) == [list(line) for line in lines]
 
 
-def test_blanks_before_a_line_part_nothing() -> None:
-    assert parted(b" " * 20 + b"a b c\n  d  e f  \n") == [[b"a", b"b", b"c"], [b"d", b"e", b"f"]]
-
-
 @pytest.mark.parametrize("control", [b"\0", b"\x1f", b"\b", b"\x0e"])
 @pytest.mark.parametrize("blank", [b" ", b"  "])
 def test_another_control_character_is_not_parted_at(control: bytes, blank: bytes) -> None:

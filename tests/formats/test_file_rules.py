@@ -67,13 +67,6 @@ def test_documents_without_the_form_of_the_collection_are_told_each_with_its_lin
     ]
 
 
-def test_a_run_of_another_collection_is_told_in_one_sentence() -> None:
-    run = "".join(f"q1 Q0 x{n} {n} {-n} t\n" for n in range(1000))
-    found = problems_of(FileRules(document_pattern=r"doc-\d+"), run)
-    assert found[0].message.startswith("all 1,000 lines: the document has not the form of the collection's ids")
-    assert found[0].lines == 1000
-
-
 @pytest.mark.parametrize(("pattern", "is_refused"), [("[a-z-]{1,12}", False), ("[A-Z]+", True)])
 def test_the_run_tag_has_the_form_that_is_asked_for(pattern: str, is_refused: bool) -> None:
     found = problems_of(FileRules(tag_pattern=pattern))
@@ -98,20 +91,9 @@ def test_the_run_tag_of_every_line_is_looked_at_and_told_with_its_line(strange: 
     assert len(found) == 2 + broken
 
 
-def test_where_nothing_is_asked_of_tags_they_are_not_read() -> None:
-    assert RunRules(FileRules(most_documents=2)).tags() is None
-    assert problems_of(FileRules(most_documents=3), RUN.replace("0.8 my-tag", "0.8 bad-tag!@#")) == []
-
-
 def test_of_a_file_with_lines_that_cannot_be_read_nothing_is_said_to_be_missing() -> None:
     found = problems_of(FileRules(least_documents=2, every_query=True), RUN + "q2 Q0 doc-9 2\n", queries=("q3",))
     assert [problem.line for problem in found] == [6]
-
-
-def test_rules_hold_for_csv_and_archives_too() -> None:
-    csv = "query,document,score\nq1,doc-1,1\nq1,bad,0.5\n"
-    [problem] = problems_of(FileRules(document_pattern=r"doc-\d+"), csv)
-    assert problem.line == 3
 
 
 def test_a_list_of_documents_is_packed_and_comes_back_as_it_was() -> None:

@@ -39,8 +39,3 @@ def test_ids_held_in_parts_are_taken_in_any_order(parts: list[list[str]], data: 
     assert len(column) == len(together)
     assert column.to_list() == together
     assert column.take(np.array(rows, np.int64)).tolist() == [together[row].encode() for row in rows]
-
-
-def test_one_long_id_widens_its_own_part_only() -> None:
-    column = Ids([as_texts(["d1", "d2"]), as_texts(["d" * 200])])
-    assert column.take(np.array([0, 1])).dtype.itemsize == WORD

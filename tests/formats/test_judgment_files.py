@@ -36,18 +36,6 @@ def test_a_document_judged_twice_differently_is_told_with_both_lines() -> None:
     ]
 
 
-def test_a_document_id_with_blanks_is_told_with_its_line() -> None:
-    assert problems_of(read_judgments, text("q 0 d 1", "q 0 my document 1")) == [
-        (2, "expected 4 columns, found 5 (query iteration document grade)")
-    ]
-
-
-def test_an_unknown_query_is_told_where_an_evaluation_has_a_list() -> None:
-    assert problems_of(read_judgments, text("q 0 d 1", "r 0 d 1"), queries=("q",)) == [
-        (2, "query r is not in this evaluation")
-    ]
-
-
 def test_judgments_of_subtopics_hold_the_second_column_too() -> None:
     judged = read_subtopic_judgments(text("q2 a d1 1", "q1 1 d1 0", "q2 b d1 -2", "q2 a d1 1"))
     assert (judged.queries, judged.subtopics) == (("q2", "q1"), ("a", "1", "b"))

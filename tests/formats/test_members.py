@@ -110,9 +110,3 @@ def test_a_changed_byte_of_a_zipped_file_is_found(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.zip", dict(FILES), zipfile.ZIP_STORED)
     path.write_bytes(path.read_bytes().replace(b"d1 1 2.5", b"d1 1 9.5"))
     assert "damaged" in problem(path)
-
-
-def test_what_is_no_archive_is_said_to_be_none(tmp_path: Path) -> None:
-    (tmp_path / "run").write_bytes(b"q1 Q0 d1 1 2.5 first\n" * 100)
-    assert "is no archive" in problem(tmp_path / "run")
-    assert not is_archive_file(tmp_path / "run")

@@ -31,21 +31,6 @@ def test_a_pattern_matches_whole_ids_as_a_regular_expression_does(pattern: str, 
 
 
 @pytest.mark.parametrize(
-    ("pattern", "good", "bad"),
-    [
-        (r"clueweb09-[a-z]{2}\d{4}-\d{2}-\d{5}", "clueweb09-en0000-00-00000", "clueweb09-en0000-00-0000"),
-        (r"\d{1,8}", "8841822", "123456789"),
-        (r"(FBIS|FT|LA|FR)[0-9.-]+", "FBIS3-10082"[:5] + "-1", "XX1"),
-        (r"[^.]+", "über", "a.b"),
-        ("", "", "a"),
-    ],
-)
-def test_ids_of_collections_are_told_from_others(pattern: str, good: str, bad: str) -> None:
-    assert Pattern(pattern).matches(good)
-    assert not Pattern(pattern).matches(bad)
-
-
-@pytest.mark.parametrize(
     ("pattern", "says"),
     [
         ("(a", "missing )"),

@@ -56,12 +56,6 @@ def test_long_first_and_last_lines_are_found_too() -> None:
     assert Piece.of(b"", range(1, 1)).first_line() == b""
 
 
-def test_for_less_than_two_things_no_thread_is_started() -> None:
-    before = threading.active_count()
-    assert list(side_by_side(str, iter(()))) == []
-    assert list(side_by_side(lambda thing: (thing, threading.active_count()), iter([7]))) == [(7, before)]
-
-
 def test_only_text_that_is_inflated_is_read_beside_parsing() -> None:
     """Reading plain text takes too little time to be worth another thread."""
     lines = b"".join(b"q1 Q0 document-%07d 1 1 mine\n" % number for number in range(100_000))  # three pieces

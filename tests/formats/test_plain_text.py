@@ -20,17 +20,6 @@ def test_gzip_is_read_like_plain_text(tmp_path: Path) -> None:
     assert read_run(file).document.to_list() == ["d", "e"]
 
 
-def test_several_gzip_files_one_after_the_other_are_one() -> None:
-    both = gzip.compress(CONTENT) + gzip.compress(b"r Q0 d 1 2 t\n")
-    assert read_run(io.BytesIO(both)).queries == ("q", "r")
-
-
-def test_the_name_says_nothing_about_compression(tmp_path: Path) -> None:
-    file = tmp_path / "run.gz"
-    file.write_bytes(CONTENT)
-    assert len(read_run(file)) == 2
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -88,12 +77,6 @@ def test_a_small_file_that_expands_past_the_cap_is_refused_while_it_is_read() ->
     [(line, message)] = problems_of(read_run, Counting(bomb), limits=Limits(expanded_bytes=1 << 20))
     assert (line, message) == (None, "holds more than 1 MiB of text, the most allowed")
     assert 0 < sum(read) < len(bomb) / 2
-
-
-def test_the_text_of_a_file_can_be_read_in_pieces() -> None:
-    with open_plain(io.BytesIO(gzip.compress(CONTENT))) as text:
-        assert text.read(4) == b"q Q0"
-        assert text.read() == CONTENT[4:]
 
 
 def test_a_text_says_how_much_of_its_file_was_read_for_it() -> None:

@@ -1,6 +1,4 @@
-import gzip
 import io
-import tarfile
 
 import pytest
 
@@ -35,36 +33,6 @@ def test_a_file_of_another_kind_is_not_taken_for_a_list_of_ids(header: str) -> N
     assert [line for line, _ in examples] == [1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize(
-    ("line", "guess"),
-    [
-        ("q1 Q0 d1 1 9.5 mine", "a run (query Q0 document rank score tag)"),
-        ("q1 0 d1 2", "judgments (query iteration document grade)"),
-    ],
-)
-def test_a_file_of_one_line_is_told_what_it_looks_like_too(line: str, guess: str) -> None:
-    (_, message), *_ = problems_of(read_queries, text(line))
-    assert message.startswith("its only line: ")
-    assert message.endswith(f"; it looks like {guess}")
-
-
-def test_an_object_without_an_id_alone_does_not_make_a_file_one_document() -> None:
-    (_, message), *_ = problems_of(read_queries, text('{"words": "one"}', '{"words": "two"}'))
-    assert message == 'the object has no id; write "id": "…"'
-
-
-def test_documents_and_archives_are_told_by_their_name() -> None:
-    archive = io.BytesIO()
-    with tarfile.open(fileobj=archive, mode="w:gz") as tar:
-        tar.addfile(tarfile.TarInfo("queries.tsv"))
-    for content, said in (
-        (archive.getvalue(), "is an archive; give the file itself, plain or gzipped"),
-        (b"%PDF-1.7\n", "is a PDF document; give plain text or gzip"),
-        (gzip.compress(gzip.compress(b"q1\tfees\n")), "is compressed twice; compress it once"),
-    ):
-        assert problems_of(read_queries, io.BytesIO(content)) == [(None, said)]
-
-
 def test_ids_alone_are_queries_whatever_else_they_hold() -> None:
     ids = [
         "301",
@@ -81,10 +49,6 @@ def test_ids_alone_are_queries_whatever_else_they_hold() -> None:
         "(1)",
     ]
     assert [row.id for row in read_queries(text(*ids))] == ids
-
-
-def test_a_tab_says_that_what_stands_before_it_is_the_id() -> None:
-    assert [row.id for row in read_queries(text("law|7\tfees", "a,b\t"))] == ["law|7", "a,b"]
 
 
 @pytest.mark.parametrize("header", ["id\ttext\ttags", "qid\tquery", "Query_ID\ttext", "topic"])
@@ -124,26 +88,6 @@ def test_an_id_that_no_address_can_hold_and_a_text_that_turns_what_follows_aroun
 
 def test_an_empty_file_is_refused() -> None:
     assert problems_of(read_queries, text("# nothing")) == [(None, "is empty")]
-
-
-class _Counting(io.BytesIO):
-    """A file that counts how often it is read from."""
-
-    reads = 0
-
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # of the one kind we use
-        self.reads += 1
-        return super().readinto(buffer)
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        self.reads += 1
-        return super().read(size)
-
-
-def test_a_file_is_read_in_blocks_and_not_byte_by_byte() -> None:
-    source = _Counting(b"".join(b"q%d\twhat is it\n" % number for number in range(1000)))
-    assert len(read_queries(source)) == 1000
-    assert source.reads < 20
 
 
 def test_the_limits_on_lines_hold() -> None:

@@ -1,4 +1,3 @@
-import gzip
 import io
 import json
 from collections.abc import Callable, Iterator
@@ -28,12 +27,6 @@ def test_a_csv_run_is_read_by_the_names_of_its_columns() -> None:
     assert run.tag == ""
 
 
-def test_a_csv_run_may_hold_decisions() -> None:
-    run = read_run(text("query,document,decision,score", "q,d,Y,2", "q,e,N,1"))
-    assert run.decision is not None
-    assert run.decision.tolist() == [True, False]
-
-
 def test_json_lines_are_read_by_the_names_of_their_members() -> None:
     source = text(
         '{"query": "301", "docno": "d1", "score": 2.5, "decision": true}',
@@ -56,10 +49,6 @@ def test_judgments_come_as_csv_and_json_lines_too() -> None:
         judgments = read_judgments(source)
         assert judgments.document.to_list() == ["d", "e"]
         assert judgments.grade.tolist() == [2, -1]
-
-
-def test_records_may_be_gzipped() -> None:
-    assert len(read_run(io.BytesIO(gzip.compress(b"query,document,score\nq,d,1\n")))) == 1
 
 
 def test_every_problem_of_a_csv_file_is_told_with_its_line() -> None:
@@ -85,7 +74,7 @@ def test_every_problem_of_json_lines_is_told_with_its_line() -> None:
     )
     assert problems_of(read_run, source) == [
         (2, "score NaN is no finite number"),
-        (3, 'score "high" is no number'),
+        (3, 'score "high" is no finite number'),
         (4, "no score (query document score)"),
         (5, "is no JSON: Expecting ',' delimiter"),
         (6, 'expected an object, found ["q", "i", 1]'),
@@ -123,10 +112,8 @@ def test_a_header_without_rows_is_an_empty_file() -> None:
         ('"query": "q", "document": "\\ud800", "score": 1', "document id \N{REPLACEMENT CHARACTER} is no UTF-8 text"),
         ('"query": "q", "document": null, "score": 1', "document id null is no text; put it in quotes"),
         ('"query": 1, "document": "d", "score": 1', "query id 1 is no text; put it in quotes"),
-        ('"query": "q", "document": "d", "score": "3"', 'score "3" is no number'),
-        ('"query": "q", "document": "d", "score": true', "score true is no number"),
-        ('"query": "q", "document": "d", "score": 1, "score": 2', "gives score twice"),
-        ('"query": "q", "document": "d", "docno": "e", "score": 1', "gives document twice"),
+        ('"query": "q", "document": "d", "score": "3"', 'score "3" is no finite number'),
+        ('"query": "q", "document": "d", "score": true', "score true is no finite number"),
     ],
 )
 def test_json_is_taken_as_it_stands_and_nothing_is_made_to_fit(members: str, message: str) -> None:
@@ -138,11 +125,6 @@ def test_a_json_number_of_any_length_is_a_problem_with_a_line() -> None:
     [(line, message)] = problems_of(read_run, text('{"query": "q", "document": "d", "score": ' + "9" * 5000 + "}"))
     assert line == 1
     assert message.endswith("… is no finite number")
-
-
-def test_a_column_that_we_do_not_know_may_hold_anything_twice() -> None:
-    assert len(read_run(text('{"query": "q", "document": "d", "score": 1, "x": {"query": 1}, "x": null}'))) == 1
-    assert len(read_run(text("query,document,score,x,x", "q,d,1,,"))) == 1
 
 
 @pytest.mark.parametrize(
@@ -178,19 +160,6 @@ def test_a_quote_that_is_never_closed_is_told_once_and_where_it_opens(last: str)
     ]
 
 
-def test_json_lines_are_read_alike_however_they_are_written() -> None:
-    first = '{"query": "q1", "document": "d1", "score": 1, "decision": true}\n'
-    written = [
-        ' {"query":"q1","document":"d2","score":2.5,"decision":true}',
-        '{"query": "q1", "document": "d\\u0033", "score": 3e0, "decision": true} \t',
-        '{"score": 4, "document": "d4", "query": "q1", "decision": true}',
-        '{"query": "q1", "document": "d5", "score": -5, "decision": false}',
-    ]
-    run = read_run(io.BytesIO((first + "\n".join(written)).encode()))
-    assert run.document.to_list() == ["d1", "d2", "d3", "d4", "d5"]
-    assert run.score.tolist() == [1, 2.5, 3, 4, -5]
-
-
 def test_texts_with_escapes_are_read_as_json_says_whatever_is_in_them() -> None:
     names = ["d1", 'a"b', "a\\b", "é", "\U0001f600", "a/b"]
     lines = [json.dumps({"query": "q1", "document": name, "score": 1}) for name in names]
@@ -198,32 +167,12 @@ def test_texts_with_escapes_are_read_as_json_says_whatever_is_in_them() -> None:
     assert run.document.to_list() == [*names, "c/d"]
 
 
-def test_objects_of_any_number_of_kinds_are_read_where_the_pattern_knows_their_values() -> None:
-    lines = [json.dumps({"query": "q1", "document": f"d{n}", "score": 1, f"x{n}": [n]}) for n in range(102)]
-    assert len(read_run(text(*lines))) == 102
-
-
-def test_a_file_whose_odd_objects_are_all_of_another_kind_is_read_no_further() -> None:
-    lines = [json.dumps({"query": "q1", "document": f"d{n}", "score": 1, f"x{n}": [[[n]]]}) for n in range(102)]
-    assert len(read_run(text(*lines[:100]))) == 100
-    assert problems_of(read_run, text(*lines)) == [
-        (101, "has objects of more than 100 kinds; give all of them the same names")
-    ]
-
-
-def test_a_file_with_very_many_objects_of_values_deep_in_one_another_is_told_what_to_do() -> None:
-    lines = [f'{{"query": "q1", "document": "d{n}", "score": 1, "x": [[[{n}]]]}}' for n in range(50_001)]
+def test_a_file_with_very_many_objects_unlike_the_first_is_told_what_to_do() -> None:
+    lines = ['{"qid": "q1", "docno": "d", "score": 1}']
+    lines += [f'{{"query": "q1", "document": "d{n}", "score": 1}}' for n in range(50_000)]
     assert len(read_run(text(*lines[:-1]))) == 50_000
-    what = "has more than 50,000 objects with values deep in one another or with odd names"
-    to_do = "give every line the same members, with texts and numbers only"
-    assert problems_of(read_run, text(*lines)) == [(50_001, f"{what}; {to_do}")]
-
-
-def test_lines_with_plain_values_inside_another_are_read_at_any_length() -> None:
-    inside = '{"a": 1, "b": "x"}', "[1, null, true]", "[]", "{}", '{"query": "q9"}'
-    more = ", ".join(f'"x{number}": {value}' for number, value in enumerate(inside))
-    lines = [f'{{"query": "q1", {more}, "document": "d{n}", "score": 1}}' for n in range(50_002)]
-    assert len(read_run(text(*lines))) == 50_002
+    what = "has more than 50,000 objects unlike the first; give every line the same members"
+    assert problems_of(read_run, text(*lines)) == [(50_001, what)]
 
 
 @pytest.mark.parametrize("name", ["\u017fcore", "s\\u0063ore", " score", "SCORE"])
@@ -238,7 +187,7 @@ def test_a_name_means_a_column_in_any_capitals_of_ascii_and_however_it_is_escape
 @pytest.mark.parametrize(
     ("second", "message"),
     [
-        ('{"query": "q1", "document": "d2", "score": "2"}', 'score "2" is no number'),
+        ('{"query": "q1", "document": "d2", "score": "2"}', 'score "2" is no finite number'),
         ('{"query": "q1", "document": 2, "score": 2}', "document id 2 is no text; put it in quotes"),
         ('{"query": "q1", "document": "d2", "score": 02}', "is no JSON: Expecting ',' delimiter"),
         ('{"query": "q1", "document": "d2", "score": 2}}', "is no JSON: Extra data"),

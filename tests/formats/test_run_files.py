@@ -25,10 +25,6 @@ def test_a_run_is_read_in_the_order_of_the_file() -> None:
     assert run.tag == "mine"
 
 
-def test_the_tag_is_that_of_the_last_line() -> None:
-    assert read_run(text("q Q0 d 1 2 first", "q Q0 e 2 1 last")).tag == "last"
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -53,16 +49,8 @@ def test_comments_and_empty_lines_are_left_out_and_still_count_as_lines() -> Non
     assert rows(read_run(text("# a run", "q Q0 d#1 1 2 t", "", "q Q0 #e 2 1 t"))) == [("q", "d#1", 2), ("q", "#e", 1)]
 
 
-def test_a_last_line_without_newline_counts() -> None:
-    assert rows(read_run(io.BytesIO(b"q Q0 d 1 2 t\nq Q0 e 2 1 t"))) == [("q", "d", 2.0), ("q", "e", 1.0)]
-
-
 def test_a_byte_order_mark_is_no_part_of_the_first_query() -> None:
     assert read_run(io.BytesIO(b"\xef\xbb\xbfq Q0 d 1 2 t\n")).queries == ("q",)
-
-
-def test_quotes_are_signs_like_any_other() -> None:
-    assert rows(read_run(text('"q Q0 d" 1 2 "t"'))) == [('"q', 'd"', 2.0)]
 
 
 def test_ids_may_hold_any_script() -> None:
@@ -90,20 +78,6 @@ def test_a_stated_format_goes_before_the_first_line() -> None:
     assert problems_of(read_run, text("q Q0 d 1 2 t"), format="decisions") == [
         (1, "expected 4 columns, found 6 (query document Y|N score)")
     ]
-
-
-def test_many_columns_after_the_tag_are_ignored_in_trec_evals_way() -> None:
-    lines = ["q Q0 d 1 2 t more of it", "q Q0 e 2 1 t more of it"]
-    assert rows(read_run(text(*lines), format="trec_eval")) == [("q", "d", 2.0), ("q", "e", 1.0)]
-    assert rows(read_run(text(*lines, "q Q0 f 3 0 t"), format="trec_eval"))[2] == ("q", "f", 0.0)
-
-
-def test_a_run_with_the_magic_of_archives_in_an_id_is_a_run() -> None:
-    line = "q Q0 d 1 2 t"
-    before = "x" * (257 - len(f"{line}\n") - len("q Q0 "))
-    assert (
-        rows(read_run(text(line, f"q Q0 {before}ustar 2 1 t"), limits=Limits(id_bytes=300)))[1][1] == f"{before}ustar"
-    )
 
 
 def test_what_follows_the_tag_is_refused_except_in_trec_evals_way() -> None:
@@ -173,19 +147,9 @@ def test_text_that_is_no_utf_8_is_told_with_its_line() -> None:
     assert problems_of(read_run, source) == [(2, "byte 9 is no UTF-8 text; save the file as UTF-8")]
 
 
-def test_a_control_character_in_an_id_is_told_with_its_line() -> None:
-    source = io.BytesIO(b"q Q0 d 1 2 t\nq Q0 e\x00f 2 1 t\n")
-    assert problems_of(read_run, source) == [(2, "document id e\N{REPLACEMENT CHARACTER}f holds a control character")]
-
-
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"   \r\n", b"# only a comment\n", b"\xef\xbb\xbf"])
 def test_an_empty_file_is_refused(content: bytes) -> None:
     assert problems_of(read_run, io.BytesIO(content)) == [(None, "is empty")]
-
-
-def test_all_kinds_of_problems_come_in_line_order() -> None:
-    source = text("q Q0 d 1 2 t", "q Q0 d 1 2 t", "q Q0 e 1 x t", "z Q0 e 1 1 t", "q Q0 f 1")
-    assert [line for line, _ in problems_of(read_run, source, queries=["q"])] == [2, 3, 4, 5]
 
 
 @pytest.mark.parametrize(
@@ -221,14 +185,6 @@ def test_the_caps_on_lines_and_on_one_line_hold_while_reading() -> None:
     ]
     endless = io.BytesIO(b"x" * (2 * PIECE_BYTES))
     assert problems_of(read_run, endless) == [(1, "longer than 1,048,576 bytes, the most allowed")]
-
-
-def test_a_line_may_be_longer_than_a_piece_where_the_limits_say_so() -> None:
-    limits = Limits(line_bytes=2 * PIECE_BYTES)
-    [(line, message)] = problems_of(
-        read_run, io.BytesIO(b"x" * (PIECE_BYTES + 10) + b"\nq Q0 d 1 1 t\n"), limits=limits
-    )
-    assert (line, message) == (1, f"expected 6 columns, found 1 ({SIX})")
 
 
 BLANKS = st.text(alphabet=" \t", min_size=1, max_size=3)

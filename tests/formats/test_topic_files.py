@@ -135,10 +135,6 @@ def test_topics_whose_tags_are_closed_or_whose_end_is_not_are_read_too() -> None
     assert read(unclosed) == [("401", "foreign minorities", ()), ("402", "genetics", ())]
 
 
-def test_a_topic_without_a_title_is_called_by_its_description() -> None:
-    assert read("<top><num> Number: 7<desc> Description: what is it</top>") == [("7", "what is it", ())]
-
-
 def test_xml_topics_have_their_number_and_query() -> None:
     expected = [("1", "coronavirus origin", ()), ("2", "coronavirus response to weather & season", ())]
     assert read(COVID) == expected
