@@ -137,13 +137,11 @@ def prepare(
     """
     judged = frozenset(judgments.queries)
     asked = tuple(query_order(judged if queries is None else queries))
-    counted = asked if judging == "complete" else tuple(query for query in asked if query in judged)
-    left_out = () if judging == "complete" else tuple(query for query in asked if query not in judged)
+    counted = tuple(query for query in asked if judging == "complete" or query in judged)
     numbers = {query: number for number, query in enumerate(counted)}
     number, document, grade, _ = _of_queries(judgments, numbers)
     index = JudgmentIndex(number, document)
-    is_known = np.zeros(len(grade), np.bool_)
-    known_start = known_grade = None
+    is_known, known_start, known_grade = np.zeros(len(grade), np.bool_), None, None
     if known is not None:
         known_number, known_document, _, _ = _of_queries(known, numbers)
         at = index.find(known_number, known_document)
@@ -154,7 +152,7 @@ def prepare(
     of_subtopics, subtopic_index = (None, None) if subtopics is None else _by_document(subtopics, numbers)
     return JudgedQueries(
         queries=counted,
-        left_out=left_out,
+        left_out=tuple(query for query in asked if query not in numbers),
         index=index,
         grade=grade,
         known=is_known,

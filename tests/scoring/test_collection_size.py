@@ -1,10 +1,8 @@
-import math
-
 import pytest
 
 from leaderboard.errors import BadInput, FileRejected
 from leaderboard.metrics import Setting, parse_all
-from leaderboard.scoring import join, prepare, score
+from leaderboard.scoring import prepare, score
 from tests.scoring.obvious import Line, judgments_of, run_of
 
 GRADES = {("q1", "a"): 1, ("q1", "b"): 0, ("q1", "c"): 1, ("q2", "a"): 1}
@@ -67,9 +65,3 @@ def test_a_query_to_which_all_documents_are_relevant_is_refused(measure: str, po
 
 def test_measures_that_do_not_ask_for_the_collection_are_computed_whatever_its_size() -> None:
     assert score(RUN, prepare(judgments_of(GRADES)), parse_all("AP"), Setting(documents=1)).results
-
-
-@pytest.mark.parametrize("threshold", [math.nan, math.inf, -math.inf])
-def test_a_threshold_is_a_finite_number(threshold: float) -> None:
-    with pytest.raises(BadInput, match="the threshold θ can't be"):
-        join(RUN, prepare(judgments_of(GRADES)), threshold=threshold)

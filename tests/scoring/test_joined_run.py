@@ -118,13 +118,6 @@ def test_without_decisions_the_threshold_says_what_is_returned(
     ]
 
 
-def test_without_decisions_and_threshold_everything_listed_is_returned() -> None:
-    judged = prepare(judgments_of({("q1", "a"): 1}))
-    ranking = join(run_of([Line("q1", "a", 1.0), Line("q1", "b", 2.0)]), judged).ranking
-    assert ranking.returned.tolist() == [2]
-    assert ranking.is_returned.tolist() == [True]
-
-
 def test_scores_that_tie_in_32_bits_are_told_apart_by_version_10_only() -> None:
     lines = [Line("q", "a", 1.0 + 1e-9), Line("q", "b", 1.0)]
     judged = prepare(judgments_of({("q", "a"): 1}))
@@ -155,13 +148,6 @@ def test_pooled_judgments_leave_a_query_without_any_out_and_complete_ones_count_
     assert ranking.retrieved.tolist() == [0, 1]
     assert ranking.in_run.tolist() == [False, True]
     assert ranking.judged_start.tolist() == [0, 1, 1]
-
-
-def test_judged_grades_fall_within_a_query() -> None:
-    judged = prepare(judgments_of({("q", "a"): 0, ("p", "a"): 1, ("q", "b"): 3, ("q", "c"): -1}))
-    assert judged.queries == ("p", "q")
-    assert judged.judged_grade.tolist() == [1, 3, 0, -1]
-    assert judged.judged_start.tolist() == [0, 1, 4]
 
 
 def test_documents_known_to_the_user_go_with_their_grades() -> None:

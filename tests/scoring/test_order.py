@@ -3,12 +3,11 @@
 from typing import Any, Literal
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.scoring import ranked_lines
-from leaderboard.scoring.order import InOrder, OutOfOrder, first_where, order, places_in
+from leaderboard.scoring.order import InOrder, OutOfOrder, first_where, order
 from tests.scoring.obvious import Line, lists, ranked, run_of
 
 compats: Any = st.sampled_from([9, 10])
@@ -73,11 +72,3 @@ def test_every_range_is_searched_for_the_first_place_where_it_holds(
     assert found.tolist() == [
         next((place for place in range(start, end) if values[place] >= least), end) for start, end in ranges
     ]
-
-
-@pytest.mark.parametrize("ranges", [[], [(3, 3)], [(0, 2), (5, 5), (7, 10)]])
-def test_the_places_of_ranges_are_listed_range_after_range(ranges: list[tuple[int, int]]) -> None:
-    first, last = np.array(ranges, np.int64).reshape(-1, 2).T
-    which, places = places_in(first, last)
-    listed = [(number, place) for number, ends in enumerate(ranges) for place in range(*ends)]
-    assert list(zip(which.tolist(), places.tolist(), strict=True)) == listed

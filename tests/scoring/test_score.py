@@ -1,42 +1,11 @@
 from typing import Literal
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.errors import BadInput
 from leaderboard.metrics import Setting, parse, parse_all
 from leaderboard.scoring import prepare, score
 from tests.scoring.obvious import Line, judgments_of, run_of
-
-# MEASURES.md's golden case: three queries, N_total 601, β 20, complete judgments.
-DECISIONS = [
-    Line("q1", "a", 0.9, True),
-    Line("q1", "x", 0.8, True),
-    Line("q1", "b", 0.4, False),
-    Line("q1", "y", 0.3, False),
-    Line("q2", "z", 0.7, True),
-    Line("q2", "c", 0.6, True),
-    Line("q2", "w", 0.6, False),
-    Line("q3", "u", 0.5, True),
-]
-GRADES = {("q1", "a"): 1, ("q1", "b"): 1, ("q2", "c"): 1}
-
-
-@pytest.mark.parametrize(
-    ("policy", "actual", "maximum", "optimum"),
-    [
-        ("exclude", 0.716639, 0.949972, 0.949972),
-        ("pfa_only", 0.716667, 0.955555, 0.966648),
-        ("pmiss_zero", 0.800000, 0.955555, 0.966648),
-    ],
-)
-def test_the_golden_case_of_decisions(policy: str, actual: float, maximum: float, optimum: float) -> None:
-    judged = prepare(judgments_of(GRADES), ["q1", "q2", "q3"], judging="complete")
-    setting = Setting(documents=601, beta=20.0, no_relevant=policy)  # type: ignore[arg-type]  # one of its three words
-    scored = score(run_of(DECISIONS), judged, parse_all("AQWV MQWV OQWV"), setting)
-    means = [result.mean for result in scored.results.values()]
-    assert means == [pytest.approx(figure, abs=1.5e-6) for figure in (actual, maximum, optimum)]
 
 
 def test_a_missing_query_counts_as_an_empty_list_and_is_reported() -> None:
@@ -55,20 +24,6 @@ def test_a_run_without_any_query_that_counts_is_scored_as_empty_lists() -> None:
         run_of([Line("other", "a", 1.0)]), judged, parse_all("AP NumRet MQWV"), Setting(documents=9, beta=1.0)
     )
     assert [result.mean for result in scored.results.values()] == [0.0, 0.0, 0.0]
-
-
-def test_what_a_measure_lacks_is_said() -> None:
-    judged = prepare(judgments_of(GRADES))
-    with pytest.raises(BadInput, match="AQWV needs the number of documents in the collection and β"):
-        score(run_of(DECISIONS), judged, [parse("AQWV")])
-
-
-def test_one_preparation_serves_many_runs() -> None:
-    judged = prepare(judgments_of({("q", "a"): 1}))
-    first = score(run_of([Line("q", "a", 1.0)]), judged, [parse("RR")])
-    second = score(run_of([Line("q", "a", 1.0), Line("q", "b", 2.0)]), judged, [parse("RR")])
-    assert first.results[parse("RR")].mean == 1.0
-    assert second.results[parse("RR")].mean == 0.5
 
 
 # Ids that sort otherwise as numbers, in lower case, or by their length.
