@@ -226,20 +226,17 @@ def query(ranking: Ranking) -> Floats:
 
 documents = partial(Family, defined_where=None, span=COUNT, unit="documents", aggregation=SUM)
 
-TP = documents("TP", "True positives", true_positives, (REL,), of_returned=True)
-FP = documents("FP", "False positives", false_positives, (REL,), of_returned=True, direction="lower")
-TN = documents("TN", "True negatives", true_negatives, (REL,), of_returned=True, needs=frozenset({"documents"}))
-FN = documents("FN", "False negatives", false_negatives, (REL,), of_returned=True, direction="lower")
-NUM_RET = documents(
-    "NumRet", "Returned documents", returned, of_returned=True, direction="none", trec_eval=(TrecEval("num_ret"),)
+returned_documents = partial(documents, of_returned=True)
+
+TP = returned_documents("TP", "True positives", true_positives, (REL,))
+FP = returned_documents("FP", "False positives", false_positives, (REL,), direction="lower")
+TN = returned_documents("TN", "True negatives", true_negatives, (REL,), needs=frozenset({"documents"}))
+FN = returned_documents("FN", "False negatives", false_negatives, (REL,), direction="lower")
+NUM_RET = returned_documents(
+    "NumRet", "Returned documents", returned, direction="none", trec_eval=(TrecEval("num_ret"),)
 )
-NUM_REL_RET = documents(
-    "NumRelRet",
-    "Relevant documents returned",
-    relevant_returned,
-    (REL,),
-    of_returned=True,
-    trec_eval=(TrecEval("num_rel_ret"),),
+NUM_REL_RET = returned_documents(
+    "NumRelRet", "Relevant documents returned", relevant_returned, (REL,), trec_eval=(TrecEval("num_rel_ret"),)
 )
 
 FAMILIES = (
@@ -270,12 +267,11 @@ FAMILIES = (
         trec_eval=(TrecEval("num_rel"),),
     ),
     NUM_REL_RET,
-    documents(
+    returned_documents(
         "NumNonrelJudgedRet",
         "Documents returned that were judged not relevant",
         judged_not_relevant,
         (REL,),
-        of_returned=True,
         direction="lower",
         trec_eval=(TrecEval("num_nonrel_judged_ret"),),
     ),

@@ -7,6 +7,7 @@ value of its own and still counts in the mean of P_fa, so that the run's Pmiss a
 """
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
@@ -176,20 +177,20 @@ def value_range(setting: Setting, _measure: Measure) -> Range:
     return -(setting.beta if setting.beta is not None else np.inf), 1.0
 
 
-AQWV = Family(
+of_decisions = partial(Family, of_returned=True, defined_where=None)
+
+AQWV = of_decisions(
     "AQWV",
     "Actual query weighted value",
     actual,
     (REL,),
-    of_returned=True,
-    defined_where=None,
     span=value_range,
     unit="value",
     aggregation=VALUE_OF_MEANS,
     needs=frozenset({"documents", "beta"}),
 )
-PMISS = Family("Pmiss", "Probability of a miss", miss, (REL,), of_returned=True, defined_where=None, direction="lower")
-PFA = Family(
+PMISS = of_decisions("Pmiss", "Probability of a miss", miss, (REL,), direction="lower")
+PFA = of_decisions(
     "Pfa",
     "Probability of a false alarm",
     false_alarm,
@@ -203,8 +204,6 @@ PFA = Family(
             meaning="the mean is over the queries that count in AQWV's mean of P_fa, or over all",
         ),
     ),
-    of_returned=True,
-    defined_where=None,
     direction="lower",
     unit="false alarms",
     needs=frozenset({"documents"}),
@@ -212,13 +211,11 @@ PFA = Family(
 
 FAMILIES = (
     AQWV,
-    Family(
+    of_decisions(
         "Value",
         "Query weighted value of one query",
         value,
         (REL,),
-        of_returned=True,
-        defined_where=None,
         span=value_range,
         unit="value",
         needs=frozenset({"documents", "beta"}),

@@ -4,6 +4,7 @@ list looks like the ideal list that is nearest to it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -294,57 +295,44 @@ DISCOUNT = Parameter(
 )
 
 
-CG = Family(
-    "CG", "Cumulated gain", cumulated_gain, (GAIN, GAINS), RANK, defined_where=with_gain, span=span, unit="gain"
-)
-DCG = Family(
+of_gains = partial(Family, defined_where=with_gain)
+with_gains = partial(TrecEval, read=read_gains, write=write_gains)
+
+CG = of_gains("CG", "Cumulated gain", cumulated_gain, (GAIN, GAINS), RANK, span=span, unit="gain")
+DCG = of_gains(
     "DCG",
     "Discounted cumulated gain",
     discounted_gain,
     (GAIN, GAINS, DISCOUNT),
     RANK,
-    defined_where=with_gain,
     span=span,
     unit="gain",
-    trec_eval=(TrecEval("dcg", read=read_gains, write=write_gains),),
+    trec_eval=(with_gains("dcg"),),
 )
-NCG = Family(
-    "NCG",
-    "Normalised cumulated gain",
-    normalised_gain,
-    (GAIN, GAINS),
-    RANK,
-    defined_where=with_gain,
-    span=normalised_span,
-)
+NCG = of_gains("NCG", "Normalised cumulated gain", normalised_gain, (GAIN, GAINS), RANK, span=normalised_span)
 
-IDCG = Family(
+IDCG = of_gains(
     "IDCG",
     "Ideal discounted cumulated gain",
     ideal_gain,
     (GAIN, GAINS, DISCOUNT),
     RANK,
     of_judgments=True,
-    defined_where=with_gain,
     span=COUNT,
     unit="gain",
     direction="none",
-    trec_eval=(TrecEval("ideal_dcg", read=read_gains, write=write_gains),),
+    trec_eval=(with_gains("ideal_dcg"),),
 )
 
 FAMILIES = (
-    Family(
+    of_gains(
         "nDCG",
         "Normalised discounted cumulated gain",
         normalised_discounted_gain,
         (GAIN, GAINS, DISCOUNT, JUDGED_ONLY),
         RANK,
-        defined_where=with_gain,
         span=normalised_span,
-        trec_eval=(
-            TrecEval("ndcg", read=read_gains, write=write_gains),
-            TrecEval("ndcg_cut", takes="cutoff", values=TREC_CUTOFFS),
-        ),
+        trec_eval=(with_gains("ndcg"), TrecEval("ndcg_cut", takes="cutoff", values=TREC_CUTOFFS)),
     ),
     DCG,
     IDCG,
@@ -511,31 +499,13 @@ def binary_gain(ranking: Ranking, *, rel: int) -> Floats:
     return share(total(relevant.query, 1.0 / np.log2(2.0 + before), ranking.queries), relevant.judged)
 
 
-G = Family(
-    "G",
-    "Normalised gain",
-    normalised_gain_variant,
-    (GAINS,),
-    defined_where=with_gain,
-    trec_eval=(TrecEval("G", read=read_gains, write=write_gains),),
-)
+G = of_gains("G", "Normalised gain", normalised_gain_variant, (GAINS,), trec_eval=(with_gains("G"),))
 
 GAIN_VARIANTS = (
-    Family(
-        "nDCGRel",
-        "nDCG averaged over relevant documents",
-        at_relevant,
-        (GAINS,),
-        defined_where=with_gain,
-        trec_eval=(TrecEval("ndcg_rel", read=read_gains, write=write_gains),),
+    of_gains(
+        "nDCGRel", "nDCG averaged over relevant documents", at_relevant, (GAINS,), trec_eval=(with_gains("ndcg_rel"),)
     ),
-    Family(
-        "RnDCG",
-        "nDCG averaged over grade levels",
-        at_levels,
-        (REL, GAINS),
-        trec_eval=(TrecEval("Rndcg", read=read_gains, write=write_gains),),
-    ),
+    Family("RnDCG", "nDCG averaged over grade levels", at_levels, (REL, GAINS), trec_eval=(with_gains("Rndcg"),)),
     G,
     Family("binG", "Binary normalised gain", binary_gain, (REL,), trec_eval=(TrecEval("binG"),)),
 )

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -241,20 +242,14 @@ def write_weights(arguments: Mapping[str, Any]) -> str:
     return ",".join(write(arguments[name]) for name in "abcd")
 
 
-SET_P = Family(
-    "SetP",
-    "Precision of the returned set",
-    precision,
-    (REL, JUDGED_ONLY),
-    of_returned=True,
-    trec_eval=(TrecEval("set_P"),),
-)
-SET_REL_P = Family(
+of_set = partial(Family, of_returned=True)
+
+SET_P = of_set("SetP", "Precision of the returned set", precision, (REL, JUDGED_ONLY), trec_eval=(TrecEval("set_P"),))
+SET_REL_P = of_set(
     "SetRelP",
     "Relative precision of the returned set",
     set_relative_precision,
     (REL, JUDGED_ONLY),
-    of_returned=True,
     trec_eval=(TrecEval("set_relative_P"),),
 )
 
@@ -311,8 +306,8 @@ def novelty(ranking: Ranking, *, rel: int) -> Floats:
 
 FAMILIES = (
     SET_P,
-    Family("SetR", "Recall of the returned set", recall, (REL,), of_returned=True, trec_eval=(TrecEval("set_recall"),)),
-    Family(
+    of_set("SetR", "Recall of the returned set", recall, (REL,), trec_eval=(TrecEval("set_recall"),)),
+    of_set(
         "SetF",
         "F measure of the returned set",
         f_measure,
@@ -322,31 +317,28 @@ FAMILIES = (
             Parameter("beta", "float", low=0.0, meaning="recall counts β times as much: α = 1 / (1 + β²)"),
             JUDGED_ONLY,
         ),
-        of_returned=True,
         check=one_weight,
         trec_eval=(TrecEval("set_F", read=read_factor, write=write_factor),),
     ),
-    Family(
+    of_set(
         "SetAP",
         "Average precision of the returned set",
         set_average_precision,
         (REL, JUDGED_ONLY),
-        of_returned=True,
         trec_eval=(TrecEval("set_map"),),
     ),
     SET_REL_P,
-    Family(
+    of_set(
         "Fallout",
         "Fallout",
         fallout,
         (REL,),
-        of_returned=True,
         defined_where=None,
         direction="lower",
         unit="false alarms",
         needs=frozenset({"documents"}),
     ),
-    Family(
+    of_set(
         "Utility",
         "Utility",
         utility,
@@ -357,13 +349,12 @@ FAMILIES = (
             Parameter("c", "float", 0.0, meaning="worth of a relevant document not returned"),
             Parameter("d", "float", 0.0, meaning="worth of another document not returned"),
         ),
-        of_returned=True,
         defined_where=None,
         span=(-math.inf, math.inf),
         unit="utility",
         refuse=rest_needs_collection,
         trec_eval=(TrecEval("utility", read=read_weights, write=write_weights),),
     ),
-    Family("Coverage", "Coverage", coverage, (REL,), of_returned=True, needs=frozenset({"known"})),
-    Family("Novelty", "Novelty", novelty, (REL,), of_returned=True, needs=frozenset({"known"})),
+    of_set("Coverage", "Coverage", coverage, (REL,), needs=frozenset({"known"})),
+    of_set("Novelty", "Novelty", novelty, (REL,), needs=frozenset({"known"})),
 )

@@ -1,6 +1,7 @@
 """Sweeps over the threshold: the value at every distinct score, the best one, and the best one of each query."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -280,27 +281,10 @@ def oracle_range(setting: Setting, measure: Measure) -> Range:
     return (value_range(setting, measure)[0] if setting.no_relevant == "pfa_only" else 0.0), 1.0
 
 
-MQWV = Family(
-    "MQWV",
-    "Maximum query weighted value",
-    maximum,
-    (REL,),
-    defined_where=None,
-    unit="value",
-    aggregation=WHOLE_RUN,
-    needs=frozenset({"documents", "beta", "scores"}),
-)
-OQWV = Family(
-    "OQWV",
-    "Optimal query weighted value",
-    oracle,
-    (REL,),
-    defined_where=None,
-    span=oracle_range,
-    unit="value",
-    aggregation=VALUE_OF_MEANS,
-    needs=frozenset({"documents", "beta", "scores"}),
-)
+of_sweep = partial(Family, defined_where=None, unit="value", needs=frozenset({"documents", "beta", "scores"}))
+
+MQWV = of_sweep("MQWV", "Maximum query weighted value", maximum, (REL,), aggregation=WHOLE_RUN)
+OQWV = of_sweep("OQWV", "Optimal query weighted value", oracle, (REL,), span=oracle_range, aggregation=VALUE_OF_MEANS)
 
 FAMILIES = (
     MQWV,
