@@ -13,7 +13,8 @@ by float(). Anything that is not a plain decimal number is left to the caller.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
 from typing import Any
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.chunks import IS_BLANK, Piece, cut, side_by_side
+from leaderboard.formats.chunks import Piece, cut, side_by_side
 from leaderboard.formats.ids import WORD, Codes, Keys, Places, cut_out, words_of
 from leaderboard.formats.plain_text import CappedReader, Limits
 from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, wrong_width
@@ -34,7 +35,6 @@ from leaderboard.formats.tables import (
     Table,
     control_character,
     not_utf8,
-    odd_points,
     read_score,
     schema_of_width,
 )
@@ -299,17 +299,12 @@ def _skip_blanks(low: NDArray[np.bool_], start: Places) -> None:
 
 
 DELETE = 127  # the only control character of ASCII above the blank
-CONTINUED, CONTINUES = 0xC0, 0x80  # the highest two bits of a byte of UTF-8, and what they are within a character
 COMMENT, NO, YES = b"#NY"
 CONTROL = re.compile(rb"[\0-\x08\x0e-\x1f]")
 
 
 class Doubt(Exception):  # no error: it leads to the slow reader
-    """Something in a piece may be wrong: on these lines (bool[lines]), or on any of them where that is None."""
-
-    def __init__(self, lines: Bools | None = None) -> None:
-        super().__init__()
-        self.lines = lines
+    """Something in a piece may be wrong."""
 
 
 def read_columns(text: CappedReader, schemas: Sequence[Schema], problems: Problems) -> Iterator[Table]:
@@ -338,69 +333,23 @@ def _width(piece: Piece) -> int:
 
 def read_piece(piece: Piece, schema: Schema, limits: Limits, part: Part = WHOLE) -> Table:
     """The piece's rows, and what is wrong with those that can't be read."""
-    try:
+    with suppress(Doubt):
         return _read_fast(piece, schema, limits, part)
-    except Doubt as doubt:
-        wrong = doubt.lines
-    if wrong is None:
-        piece = piece.without_comments()
-        try:
-            return _read_fast(piece, schema, limits, part)
-        except Doubt as doubt:
-            wrong = doubt.lines
-    return _read_apart(piece, wrong, schema, limits, part)
+    lines = piece.without_comments()
+    if lines is not piece:
+        with suppress(Doubt):
+            return _read_fast(lines, schema, limits, part)
+    return _read_line_by_line(lines, schema, limits, part)
 
 
-def _read_apart(piece: Piece, wrong: Bools | None, schema: Schema, limits: Limits, part: Part) -> Table:
-    """As `read_piece`: fast what is sound, line by line what is not. wrong: the lines of the Doubt that led here."""
-    newline = piece.newlines()
-    doubtful = _doubtful_lines(piece, newline, schema.width) if wrong is None else wrong
-    while not doubtful.all():
-        try:
-            sound = _read_fast(piece.only(~doubtful, newline), schema, limits, part)
-        except Doubt as doubt:
-            lines = np.flatnonzero(~doubtful)
-            doubtful[lines if doubt.lines is None else lines[doubt.lines]] = True
-        else:
-            rest = _read_line_by_line(piece.only(doubtful, newline), schema, limits, part)
-            return replace(sound.merged(rest), end=piece.last_line())
-    return _read_line_by_line(piece, schema, limits, part)
-
-
-def _doubtful_lines(piece: Piece, newline: Places, width: int) -> Bools:
-    """bool[lines]: which lines don't have `width` fields, hold a control character or may be no UTF-8."""
-    codes = piece.codes
-    low = codes <= BLANK
-    ends = np.flatnonzero(low[1:] > low[:-1]) + 1
-    doubtful: Bools = np.diff(np.searchsorted(ends, newline, side="right"), prepend=0) != width
-    control = np.flatnonzero(low & ~IS_BLANK.take(codes))
-    doubtful[np.searchsorted(newline, control)] = True
-    if codes.max(initial=0) >= DELETE and not _is_utf8(piece):
-        doubtful[np.searchsorted(newline, np.flatnonzero(codes >= DELETE))] = True
-    return doubtful
-
-
-def _is_utf8(piece: Piece) -> bool:
-    try:
-        piece.text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _odd_places(piece: Piece) -> Places:
-    """int64[n]: where the characters start that no id may have. Raises Doubt where the piece is no UTF-8."""
+def _require_plain(piece: Piece) -> None:
+    """Raises Doubt where the piece is no UTF-8, or holds a character that no id may have."""
     try:
         text = piece.text.decode()
     except UnicodeDecodeError:
         raise Doubt from None
-    if not ODD_IN_ID.search(text):
-        return np.empty(0, np.int64)
-    points = np.frombuffer(text.encode("utf-32-le"), np.uint32)
-    suspects = np.flatnonzero(points >= DELETE)
-    suspects = suspects[np.isin(points[suspects], odd_points())]
-    starts = np.flatnonzero(piece.codes & CONTINUED != CONTINUES)
-    return starts[suspects]
+    if ODD_IN_ID.search(text):
+        raise Doubt
 
 
 def _read_fast(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Table:
@@ -412,64 +361,53 @@ def _read_fast(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Tabl
     fields = find_fields(codes, width, [index for index, _ in schema.read])
     if fields is None or (codes.take(fields[0][0]) == COMMENT).any():
         raise Doubt
-    odd = _odd_places(piece) if codes.max() >= DELETE else ()
-    columns: dict[str, NDArray[Any]] = {}
-    wrong = np.zeros(len(fields[0][0]), np.bool_)
-    for (_, column), (start, length) in zip(schema.read, fields, strict=True):
-        if len(odd) and column.kind == "id":
-            line = np.searchsorted(start, odd, side="right") - 1
-            wrong[line[(line >= 0) & (odd < (start + length)[line])]] = True
-        columns[column.name], sound = FAST[column.kind or "id"](piece.room, start, length, limits)
-        if sound is not None:
-            wrong |= ~sound
-    if wrong.any():
-        raise Doubt(wrong)
+    if codes.max() >= DELETE:
+        _require_plain(piece)
+    columns = {
+        column.name: FAST[column.kind or "id"](piece.room, start, length, limits)
+        for (_, column), (start, length) in zip(schema.read, fields, strict=True)
+    }
     return Table(schema, columns, piece.numbers, part, end=piece.last_line(), text_bytes=piece.size)
 
 
-# Each of these gives a column, and which of its values are sound (bool[lines]); None: all of them are.
-FastColumn = tuple[NDArray[Any], Bools | None]
+# Each of these gives a column, or raises Doubt.
 
 
-def _ids(codes: Codes, start: Places, length: Places, limits: Limits) -> FastColumn:
+def _ids(codes: Codes, start: Places, length: Places, limits: Limits) -> NDArray[Any]:
     if length.max() > limits.id_bytes:
-        return np.empty(0), length <= limits.id_bytes
-    return cut_out(codes, start, length), None
+        raise Doubt
+    return cut_out(codes, start, length)
 
 
-def _scores(codes: Codes, start: Places, length: Places, limits: Limits) -> FastColumn:
+def _scores(codes: Codes, start: Places, length: Places, _limits: Limits) -> NDArray[Any]:
     score, sound = floats(codes, start, length)
-    rest = np.flatnonzero(~sound)
-    if not len(rest):
-        return score, None
-    wrong = 0
-    for row in rest.tolist():
-        if wrong > limits.wrong:
-            break
+    for row in np.flatnonzero(~sound).tolist():
         try:
             score[row] = read_score(codes[start[row] : start[row] + length[row]].tobytes().decode())
         except Wrong:
-            wrong += 1
-            continue
-        sound[row] = True
-    return score, sound
+            raise Doubt from None
+    return score
 
 
-def _grades(codes: Codes, start: Places, length: Places, _limits: Limits) -> FastColumn:
+def _grades(codes: Codes, start: Places, length: Places, _limits: Limits) -> NDArray[Any]:
     grade, sure = integers(codes, start, length)
-    return grade, sure & (np.abs(grade) <= GRADE_LIMIT)
+    if not sure.all() or np.abs(grade).max(initial=0) > GRADE_LIMIT:
+        raise Doubt
+    return grade
 
 
-def _decisions(codes: Codes, start: Places, length: Places, _limits: Limits) -> FastColumn:
+def _decisions(codes: Codes, start: Places, length: Places, _limits: Limits) -> NDArray[Any]:
     letter = codes[start]
-    return letter == YES, (length == 1) & ((letter == YES) | (letter == NO))
+    if not ((length == 1) & ((letter == YES) | (letter == NO))).all():
+        raise Doubt
+    return np.asarray(letter == YES)
 
 
-def _tags(codes: Codes, start: Places, length: Places, limits: Limits) -> FastColumn:
-    return cut_out(codes, start, np.minimum(length, limits.id_bytes + 1)), None
+def _tags(codes: Codes, start: Places, length: Places, limits: Limits) -> NDArray[Any]:
+    return cut_out(codes, start, np.minimum(length, limits.id_bytes + 1))
 
 
-FAST: Mapping[Kind, Callable[[Codes, Places, Places, Limits], FastColumn]] = {
+FAST: Mapping[Kind, Callable[[Codes, Places, Places, Limits], NDArray[Any]]] = {
     "id": _ids,
     "score": _scores,
     "grade": _grades,

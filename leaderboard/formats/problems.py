@@ -18,8 +18,6 @@ from leaderboard.numbers import is_whole
 MOST_BYTES = 32 * 1024  # of all that is told of one file
 ROW_BYTES = 100  # of a problem beside its message
 LOOK_EVERY = 1000  # lines
-MOST_WIDTHS_NAMED = 2
-WIDTHS = "{widths}"
 UNKNOWN_QUERY = "the query is not in this evaluation"
 
 
@@ -27,19 +25,16 @@ class Wrong(ValueError):
     """What is wrong with one line or value.
 
     message  with the value
-    kind     the same for every line with this mistake, so that they can be counted; its WIDTHS stands for the numbers
-             of columns on all these lines
-    width    the number of columns on the line, where that is the mistake
+    kind     the same for every line with this mistake, so that they can be counted
     """
 
-    def __init__(self, message: str, kind: str | None = None, width: int | None = None) -> None:
+    def __init__(self, message: str, kind: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.kind = kind or message
-        self.width = width
 
     def on(self, line: int) -> "WrongLine":
-        return WrongLine(line, self.message, self.kind, self.width)
+        return WrongLine(line, self.message, self.kind)
 
 
 class WrongLine(NamedTuple):
@@ -48,7 +43,6 @@ class WrongLine(NamedTuple):
     line: int
     message: str
     kind: str
-    width: int | None = None
 
 
 class Part(NamedTuple):
@@ -73,8 +67,8 @@ def unknown_query(query: str) -> Wrong:
 
 def wrong_width(expected: str, width: int, columns: object) -> Wrong:
     """A line of `width` columns where another number was expected; `columns` names those."""
-    message = f"expected {expected} {'column' if expected == '1' else 'columns'}, found"
-    return Wrong(f"{message} {width} ({columns})", f"{message} {WIDTHS} ({columns})", width)
+    message = f"expected {expected} {'column' if expected == '1' else 'columns'}"
+    return Wrong(f"{message}, found {width} ({columns})", f"{message} ({columns})")
 
 
 def _problem(line: int | None, message: str, lines: int) -> Problem:
@@ -96,15 +90,10 @@ class _Mistake:
     count: int = 0
     first: list[tuple[tuple[int, int], str]] = field(default_factory=list)
     same: bool = True
-    widths: set[int] = field(default_factory=set)
 
     def sum_up(self, kind: str) -> str:
         """What is said once of all lines with this mistake."""
-        if self.same:
-            return self.first[0][1]
-        widths = [str(width) for width in sorted(self.widths)]
-        named = " or ".join(widths) if len(widths) <= MOST_WIDTHS_NAMED else f"{widths[0]} to {widths[-1]}"
-        return kind.replace(WIDTHS, named, 1) if widths else kind
+        return self.first[0][1] if self.same else kind
 
     def places(self) -> str:
         """On which lines it is, where all of them are known; those in the files of an archive are not told so."""
@@ -144,10 +133,8 @@ class Problems:
         part = part or self.part
         suffix = f" (in {shown(part.name)})" if part.name else ""
         by_kind: dict[str, list[tuple[tuple[int, int], str]]] = {}
-        for line, message, kind, width in wrong_lines:
+        for line, message, kind in wrong_lines:
             by_kind.setdefault(kind, []).append(((part.place, line), message + suffix))
-            if width is not None:
-                self._mistakes.setdefault(kind, _Mistake()).widths.add(width)
         for kind, placed in by_kind.items():
             mistake = self._mistakes.setdefault(kind, _Mistake())
             mistake.count += len(placed)
@@ -188,7 +175,7 @@ class Problems:
         examples = self.limits.examples
         for kind, mistake in sorted(self._mistakes.items(), key=lambda item: -item[1].count):
             on_most_lines = 2 * mistake.count > self.lines > 0
-            tells = mistake.count > 1 or self.lines == 1 or bool(mistake.widths)
+            tells = mistake.count > 1 or self.lines == 1
             guess = self.guess if on_most_lines and tells and not sums else ""
             many = mistake.count > examples
             if many or guess:

@@ -171,9 +171,6 @@ class Rows:
         self.schema = table.schema
         self.end = table.end or self.end
         problems = self.problems
-        if problems.allowed is not None:
-            lost = [(line, query) for line, query in table.lost if query not in problems.allowed]
-            problems.extend(unknown_query(query).on(line) for line, query in lost)
         problems.extend(table.wrong, part=table.part)
         problems.lines += len(table) + len({wrong.line for wrong in table.wrong})
         columns = dict(table.columns)

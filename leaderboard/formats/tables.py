@@ -4,9 +4,9 @@ reads a file line by line: each gives the value or raises Wrong.
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -30,12 +30,6 @@ ODD_IN_ID = re.compile(
 ODD_BUT_NEWLINE = re.compile(ODD_IN_ID.pattern.replace("[", r"[\x00-\x09\x0b-\x20", 1))
 PLAIN = re.compile(r"[!-~]+")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-
-
-@cache  # not when this is imported, which would take longer than reading most runs
-def odd_points() -> NDArray[np.uint32]:
-    """The code points of ODD_IN_ID."""
-    return np.array([point for point in range(0x10000) if ODD_IN_ID.match(chr(point))], np.uint32)
 
 
 def not_utf8(error: UnicodeDecodeError) -> Wrong:
@@ -193,7 +187,6 @@ class Table:
     numbers  of each row's line, 1 is the first of the file
     part     the file of an archive
     wrong    everything wrong with other rows
-    lost     (line, query) of those of them that say which query they are about
     end      the last line, of a text in columns
     text_bytes  how much text the rows were read from; 0: not known
     """
@@ -203,22 +196,11 @@ class Table:
     numbers: Sequence[int]
     part: Part = WHOLE
     wrong: Sequence[WrongLine] = ()
-    lost: Sequence[tuple[int, str]] = ()
     end: bytes = b""
     text_bytes: int = 0
 
     def __len__(self) -> int:
         return len(self.numbers)
-
-    def merged(self, other: "Table") -> "Table":
-        """The rows of both in the order of their lines, of a text of which this is the larger part."""
-        wrong, lost = [*self.wrong, *other.wrong], [*self.lost, *other.lost]
-        if not len(other):
-            return replace(self, wrong=wrong, lost=lost)
-        numbers = np.concatenate((np.asarray(self.numbers, np.int64), np.asarray(other.numbers, np.int64)))
-        order = np.argsort(numbers)
-        columns = {name: np.concatenate((values, other.columns[name]))[order] for name, values in self.columns.items()}
-        return replace(self, columns=columns, numbers=array("q", numbers[order].tobytes()), wrong=wrong, lost=lost)
 
 
 def _value(column: Column, text: str, limits: Limits) -> Any:
@@ -256,7 +238,6 @@ class CheckedRows:
 
     def _empty(self) -> None:
         self._wrong: list[WrongLine] = []
-        self._lost: list[tuple[int, str]] = []
         self._texts: list[list[str]] = [[] for _ in self._columns]  # by column
         self._numbers = array("q")
 
@@ -311,23 +292,13 @@ class CheckedRows:
             for column, texts in zip(self._columns, self._texts, strict=True)
         }
         if bad:
-            self._note_lost(bad)
             sound = [] if self.is_hopeless else [row for row in range(len(self._numbers)) if row not in bad]
             self._numbers = array("q", [self._numbers[row] for row in sound])
             for column, texts in zip(self._columns, self._texts, strict=True):
                 columns[column.name] = _values(column, [texts[row] for row in sound], self._limits)
-        table = Table(self._schema, columns, self._numbers, self._part, self._wrong, self._lost, end)
+        table = Table(self._schema, columns, self._numbers, self._part, self._wrong, end)
         self._empty()
         return table
-
-    def _note_lost(self, bad: Iterable[int]) -> None:
-        """Notes the queries of bad rows that say which one they are about."""
-        for column, texts in zip(self._columns, self._texts, strict=True):
-            for row in bad if column == QUERY else ():
-                try:
-                    self._lost.append((self._numbers[row], _value(column, texts[row], self._limits)))
-                except Wrong:
-                    continue  # noted already
 
 
 def our_name(column: str) -> str:

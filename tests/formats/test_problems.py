@@ -35,13 +35,7 @@ def test_a_mistake_on_every_line_is_said_once_before_its_first_lines() -> None:
 
 def test_lines_of_different_lengths_are_one_kind_of_mistake() -> None:
     lines = ["word " * (number % 4 + 1) for number in range(40)]
-    assert summed_up(read_run, *lines) == f"all 40 lines: expected 6 columns, found 1 to 4 ({SIX})"
-    assert summed_up(read_run, *["word " * width for width in (1, 9, 1, 1)] * 3) == (
-        f"all 12 lines: expected 6 columns, found 1 or 9 ({SIX})"
-    )
-    assert summed_up(read_queries, *["q" + "\t." * (3 + number % 2) for number in range(9)]) == (
-        "all 9 lines: expected up to 3 columns, found 4 or 5 (id TAB text TAB tags)"
-    )
+    assert summed_up(read_run, *lines) == f"all 40 lines: expected 6 columns ({SIX})"
 
 
 @pytest.mark.parametrize(("head", "row"), [(["query,document,score"], "q,{},1"), ([], "q Q0 {} 1 1 t")])

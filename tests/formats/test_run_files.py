@@ -152,21 +152,6 @@ def test_an_empty_file_is_refused(content: bytes) -> None:
     assert problems_of(read_run, io.BytesIO(content)) == [(None, "is empty")]
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        pytest.param(text("q Q0 d 1 2 t", "z Q0 e 1 x t", "z Q0 f 1 2 t"), id="columns"),
-        pytest.param(text("query,document,score", "z,e,x", "z,f,2"), id="CSV"),
-    ],
-)
-def test_an_unknown_query_is_told_beside_what_else_is_wrong_with_its_line(source: io.BytesIO) -> None:
-    assert problems_of(read_run, source, queries=["q"]) == [
-        (2, "query z is not in this evaluation"),
-        (2, "score x is no finite number"),
-        (3, "query z is not in this evaluation"),
-    ]
-
-
 def test_lines_are_numbered_over_the_borders_of_pieces() -> None:
     line = "query Q0 document-number-%09d 1 0.5 tag"
     count = PIECE_BYTES // len(line % 0) + 1000
