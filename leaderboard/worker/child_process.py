@@ -5,7 +5,6 @@ The scoring process as its worker sees it: started, asked, ended.
 
 import base64
 import contextlib
-import json
 import logging
 import os
 import queue
@@ -15,17 +14,16 @@ import sys
 import threading
 import time
 from collections import deque
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import IO, Any, cast
 
+import msgspec
 import numpy as np
 
 import leaderboard
 from leaderboard.errors import Problem, Unavailable
-from leaderboard.evaluations.rules.scoring_settings import Subset
-from leaderboard.worker.queue import MeasureScore, RunScores
+from leaderboard.worker.queue import RunScores
 
 
 class Stage(StrEnum):
@@ -43,8 +41,11 @@ class Stage(StrEnum):
         return self in (Stage.RUN, Stage.SCORING, Stage.LISTS)
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Message(msgspec.Struct, frozen=True, tag=True):
+    """What one process tells the other: one line of JSON, which says by its `type` what it is."""
+
+
+class Settings(Message, frozen=True):
     """What a scoring process needs to start. It comes by the pipe, because the database's URL may hold a password."""
 
     database_url: str
@@ -52,59 +53,39 @@ class Settings:
     text_bytes: int
     job_bytes: int
 
-    def line(self) -> str:
-        return json.dumps(asdict(self))
 
-    @classmethod
-    def read(cls, line: str) -> "Settings":
-        return cls(**json.loads(line))
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Message, frozen=True):
     """One run to score, or only to copy: its ranked lists are kept again and nothing is computed."""
 
     submission_id: int
     scoring_set_id: int
     copy_only: bool = False
 
-    def line(self) -> str:
-        return json.dumps(asdict(self))
 
-    @classmethod
-    def read(cls, line: str) -> "Job":
-        return cls(**json.loads(line))
-
-
-@dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejected(Message, frozen=True):
     """The run file can't be scored: its first problems, and how many there are in all."""
 
     problems: tuple[Problem, ...]
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Exceeded:
+class Exceeded(Message, frozen=True):
     """The run file asks for more memory or computing than one run may use here; in words. The process has to go."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Message, frozen=True):
     """Scoring the run failed for a reason that is not in its file; the reason in words."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Copied:
+class Copied(Message, frozen=True):
     """The ranked lists of a run were kept again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Message, frozen=True):
     """What the run is scored from can't be used, and there is nothing to make it from again; the reason in words.
 
     damaged  it is the run's stored file, and that is not merely missing
@@ -114,15 +95,13 @@ class Unreadable:
     damaged: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Postponed:
+class Postponed(Message, frozen=True):
     """The database or the run store did not answer: the job waits, and nothing is counted; the reason in words."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Entered:
+class Entered(Message, frozen=True):
     """The job has come to its next stage; no reply to it yet."""
 
     stage: Stage
@@ -139,50 +118,23 @@ def out_of_memory(job_bytes: int, stage: Stage) -> Exceeded | Failed:
 Reply = RunScores | Copied | Rejected | Exceeded | Unreadable | Postponed | Failed
 
 
-def write_reply(reply: Reply | Entered) -> str:
-    """The reply as one line of JSON; `read_reply` reads it back."""
-    content = asdict(reply)
-    if isinstance(reply, RunScores):
-        for each in content["measures"]:
-            each["values"] = base64.b64encode(each["values"].tobytes()).decode()
-    return json.dumps({"kind": type(reply).__name__, **content})
+_ENCODER = msgspec.json.Encoder(enc_hook=lambda values: values.tobytes())
+_DECODER = msgspec.json.Decoder(
+    Settings | Job | Entered | Reply, dec_hook=lambda _, values: np.frombuffer(base64.b64decode(values))
+)
 
 
-def read_reply(line: str) -> Reply | Entered:
-    """The reply that `write_reply` wrote as this line."""
-    content: dict[str, Any] = json.loads(line)
-    match content.pop("kind"):
-        case "RunScores":
-            measures = tuple(
-                MeasureScore(
-                    **{
-                        **each,
-                        "subset": Subset(each["subset"]),
-                        "values": np.frombuffer(base64.b64decode(each["values"])),
-                    }
-                )
-                for each in content.pop("measures")
-            )
-            missing, unjudged = tuple(content.pop("missing")), tuple(content.pop("unjudged"))
-            return RunScores(measures=measures, missing=missing, unjudged=unjudged, **content)
-        case "Rejected":
-            return Rejected(tuple(Problem(**problem) for problem in content["problems"]), content["count"])
-        case "Exceeded":
-            return Exceeded(content["reason"])
-        case "Entered":
-            return Entered(Stage(content["stage"]))
-        case "Copied":
-            return Copied()
-        case "Unreadable":
-            return Unreadable(content["reason"], content["damaged"])
-        case "Postponed":
-            return Postponed(content["reason"])
-        case "Failed":
-            return Failed(content["reason"])
-        case kind:
-            raise ValueError(f"a reply of an unknown kind: {kind}")
+def write_message(message: Settings | Job | Entered | Reply) -> str:
+    """The message as one line of JSON; `read_message` reads it back."""
+    return _ENCODER.encode(message).decode()
 
 
+def read_message(line: str) -> Any:
+    """The message that `write_message` wrote as this line."""
+    return _DECODER.decode(line)
+
+
+PROGRAM = "from leaderboard.worker.run_scorer import main; main()"
 START_SECONDS = 120.0
 USER_TIME = 11  # among the fields of /proc/PID/stat behind the name; the system's time for the process follows
 LAST_LINES = 50
@@ -225,13 +177,10 @@ class ChildProcess:
         )
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._said: deque[str] = deque(maxlen=LAST_LINES)
-        self._threads = [
-            threading.Thread(target=self._read, daemon=True),
-            threading.Thread(target=self._hear, daemon=True),
-        ]
+        self._threads = [threading.Thread(target=target, daemon=True) for target in (self._read, self._hear)]
         for thread in self._threads:
             thread.start()
-        self._write(settings.line())
+        self._write(write_message(settings))
         try:
             ready = self._lines.get(timeout=START_SECONDS)
         except queue.Empty:
@@ -245,7 +194,7 @@ class ChildProcess:
     def ask(self, job: Job) -> None:
         self.stage = Stage.STARTING
         self._computed_before = self._computed()
-        self._write(job.line())
+        self._write(write_message(job))
 
     def reply(self, seconds: float) -> Reply | None:
         """The reply to the job; None when none came in that time. Of a process that died: how it ended."""
@@ -258,7 +207,7 @@ class ChildProcess:
             if line is None:
                 self.kill()
                 return self._end()
-            reply = read_reply(line)
+            reply: Reply | Entered = read_message(line)
             if not isinstance(reply, Entered):
                 return reply
             self.stage = reply.stage

@@ -16,6 +16,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from types import FrameType
 
@@ -126,11 +127,8 @@ class Mailing:
             with self._database.write() as session:
                 outbox.sweep(session)
                 remind(session, self._days, present())
-        if (
-            self._server is None
-            or now - self._away_since < AWAY_SECONDS
-            or (busy and now - self._looked < MAIL_BUSY_SECONDS)
-        ):
+        waits = now - self._away_since < AWAY_SECONDS or (busy and now - self._looked < MAIL_BUSY_SECONDS)
+        if self._server is None or waits:
             return False
         self._looked = now
         try:
@@ -154,14 +152,6 @@ SWITCH_LOOK_SECONDS = 1.0  # between two looks for sets to make current while ru
 SWITCH_AGAIN_SECONDS = 60.0  # between two tries to make a set current, after one that failed
 GRACE_SECONDS = 5.0  # what a job may take to finish after a stop; service managers wait ten or more
 JOBS_OF_CHILD = 500  # then the scoring process is replaced: memory that a library keeps goes with it
-OUTCOME_WORDS = {
-    RunScores: "scored",
-    Rejected: "rejected",
-    Exceeded: "rejected",
-    Failed: "failed",
-    Unreadable: "failed",
-    Postponed: "waits",
-}
 
 
 class Worker:
@@ -199,9 +189,8 @@ class Worker:
         with self._database.write() as session:
             claim = queue.claim(session, self.name, self._config.lease_seconds)
         if claim is None:
-            return (
-                self._switch_ready_sets() or self._mails.step() or self._copy_again(child, stop) or self._boards.step()
-            )
+            idle = self._switch_ready_sets, self._mails.step, partial(self._copy_again, child, stop), self._boards.step
+            return any(step() for step in idle)
         log.info("submission %s: scoring, attempt %s", claim.submission_id, claim.attempt)
         reply = self._await(child, claim, stop)
         if reply is not None:
@@ -267,15 +256,9 @@ class Worker:
             return False  # boards need no store, and a run that needs it says that it is away
         for submission_id, compat in damaged:
             with self._database.read() as session:
-                set_id = session.scalar(
-                    sa.select(Scoring.scoring_set_id)
-                    .join(ScoringSet)
-                    .where(
-                        Scoring.submission_id == submission_id,
-                        Scoring.state == State.SCORED,
-                        ScoringSet.state == SetState.CURRENT,
-                    )
-                )
+                is_shown = Scoring.state == State.SCORED, ScoringSet.state == SetState.CURRENT
+                own = sa.select(Scoring.scoring_set_id).join(ScoringSet).where(*is_shown)
+                set_id = session.scalar(own.where(Scoring.submission_id == submission_id))
             reply = None if set_id is None else self._copy(child, Job(submission_id, set_id, copy_only=True), stop)
             if stop.is_set():
                 return False
@@ -288,9 +271,7 @@ class Worker:
             if isinstance(reply, Copied):
                 log.info("submission %s: its ranked lists were damaged and are made again", submission_id)
             elif set_id is not None:
-                log.error(
-                    "submission %s: its ranked lists are damaged and can't be made again: %s", submission_id, reply
-                )
+                log.error("submission %s: its damaged ranked lists can't be made again: %s", submission_id, reply)
             return True
         return False
 
@@ -334,13 +315,11 @@ class Worker:
         """Keeps what was computed until the database answers again, or until a stop."""
         while True:
             try:
-                self._record(claim, reply)
+                return self._record(claim, reply)
             except NoDatabase as error:
                 log.warning("submission %s is not recorded yet: %s", claim.submission_id, error.reason)
                 if stop.wait(RECORD_SECONDS):
                     raise
-            else:
-                return
 
     def _record(self, claim: Claim, reply: Reply) -> None:
         """Decides what becomes of a job, the one place that does.
@@ -359,7 +338,7 @@ class Worker:
             with self._database.write() as session:
                 queue.park(session, claim, reason)
             return
-        log.info("submission %s: %s, %s", claim.submission_id, OUTCOME_WORDS[type(reply)], outcome.name.lower())
+        log.info("submission %s: %s, %s", claim.submission_id, type(reply).__name__, outcome.name.lower())
 
     def _switch_ready_sets(self, *, busy: bool = False) -> bool:
         """Makes building sets current in which nothing waits any more; whether there was one.
@@ -416,13 +395,13 @@ def recorded(session: Session, claim: Claim, reply: Reply) -> Recorded:
             return reject(session, claim, [Problem(None, reason)], 1)
         case Unreadable(reason, damaged):
             log.error("submission %s: %s", claim.submission_id, reason)
-            return Recorded.DONE if queue.park(session, claim, reason, damaged=damaged) else Recorded.LOST
+            return queue.park(session, claim, reason, damaged=damaged)
         case Postponed(reason):
-            return Recorded.DONE if queue.postpone(session, claim, reason) else Recorded.LOST
+            return queue.postpone(session, claim, reason)
         case Copied():
             raise ValueError("a copy was made where a run was to be scored")
         case Failed(reason):
-            return Recorded.DONE if queue.fail(session, claim, reason) else Recorded.LOST
+            return queue.fail(session, claim, reason)
 
 
 POLL_SECONDS = 1.0  # between two looks at an empty queue
@@ -437,7 +416,8 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
     database = Database.connect(config.database_url, must_exist=True)
     store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes), must_exist=True)
     worker = Worker(database, store, config, quiet_seconds=0.0 if once else QUIET_SECONDS)
-    with contextlib.closing(database), contextlib.closing(worker), _stopping(stop) as stop:
+    stopping = contextlib.nullcontext(stop) if stop else _stopping()
+    with contextlib.closing(database), contextlib.closing(worker), stopping as stop:
         log.info("worker %s is waiting for work", worker.name)
         kept_house = -HOUSEKEEPING_SECONDS
         refusals = 0
@@ -481,20 +461,17 @@ def drain(database: Database, store: RunStore, config: Config) -> int:
 
 
 @contextlib.contextmanager
-def _stopping(stop: threading.Event | None) -> Iterator[threading.Event]:
-    """Gives the event that stops the worker: `stop`, or else a new one that SIGTERM and SIGINT set within the block."""
-    if stop is not None:
-        yield stop
-        return
-    made = threading.Event()
+def _stopping() -> Iterator[threading.Event]:
+    """Gives an event that SIGTERM and SIGINT set within the block."""
+    stop = threading.Event()
 
     def set_it(number: int, _: FrameType | None) -> None:
         log.info("stopping on %s", signal.Signals(number).name)
-        made.set()
+        stop.set()
 
     before = {number: signal.signal(number, set_it) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
-        yield made
+        yield stop
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -5,10 +5,11 @@ the database's clock.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
+import msgspec
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
@@ -51,7 +52,7 @@ class Claim:
     worker: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MeasureScore:
     """One measure over one subset of the queries; the columns of Score.
 
@@ -76,8 +77,7 @@ class MeasureScore:
         return ScoreLine(self.measure, self.subset.value, self.mean, self.count, values)
 
 
-@dataclass(frozen=True, slots=True)
-class RunScores:
+class RunScores(msgspec.Struct, frozen=True, tag=True):
     """What scoring a run gave.
 
     missing   the evaluation's queries that the run lacks, judged or not, by external id; excluded ones are left out
@@ -92,7 +92,7 @@ class RunScores:
     missing: tuple[str, ...]
     unjudged: tuple[str, ...]
     seconds: float
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = {}
 
 
 class Recorded(Enum):
@@ -142,11 +142,8 @@ def claim(session: Session, worker: str, lease_seconds: float, submission_id: in
 
 def renew(session: Session, claim: Claim, lease_seconds: float) -> bool:
     """Extends the lease; False when the job is in other hands by now."""
-    row = session.execute(
-        sa.update(Scoring).where(*_is_held(claim)).values(lease_until=clock(lease_seconds)).returning(Scoring.id),
-        execution_options={"synchronize_session": False},
-    ).one_or_none()
-    return row is not None
+    later = sa.update(Scoring).where(*_is_held(claim)).values(lease_until=clock(lease_seconds)).returning(Scoring.id)
+    return session.scalar(later, execution_options={"synchronize_session": False}) is not None
 
 
 def release(session: Session, claim: Claim) -> None:
@@ -156,52 +153,42 @@ def release(session: Session, claim: Claim) -> None:
         _put_back(session, scoring)
 
 
-def fail(session: Session, claim: Claim, reason: str) -> bool:
-    """Counts an attempt that raised. The job waits for another one, or fails for good after MOST_ERRORS.
-
-    False when the claim was lost.
-    """
+def fail(session: Session, claim: Claim, reason: str) -> Recorded:
+    """Counts an attempt that raised. The job waits for another one, or fails for good after MOST_ERRORS."""
     scoring = _held(session, claim)
     if scoring is None:
-        return False
+        return Recorded.LOST
     scoring.errors += 1
     scoring.failure = reason
     if scoring.errors >= MOST_ERRORS:
         _park(session, scoring, reason)
     else:
         _put_back(session, scoring, RETRY_SECONDS * 2 ** (scoring.errors - 1))
-    return True
+    return Recorded.DONE
 
 
-def postpone(session: Session, claim: Claim, reason: str) -> bool:
-    """Has a job wait, at no cost to its attempts, longer each time: what it needs does not answer at the moment.
-
-    False when the claim was lost.
-    """
+def postpone(session: Session, claim: Claim, reason: str) -> Recorded:
+    """Has a job wait, at no cost to its attempts, longer each time: what it needs does not answer at the moment."""
     scoring = _held(session, claim)
     if scoring is None:
-        return False
+        return Recorded.LOST
     scoring.failure = reason
     _put_back(session, scoring, min(LONGEST_WAIT_SECONDS, RETRY_SECONDS * 2 ** min(claim.attempt - 1, 10)))
-    return True
+    return Recorded.DONE
 
 
-def park(session: Session, claim: Claim, reason: str, *, damaged: bool = False) -> bool:
-    """Fails a job for good at once: another attempt would end the same. False when the claim was lost.
+def park(session: Session, claim: Claim, reason: str, *, damaged: bool = False) -> Recorded:
+    """Fails a job for good at once: another attempt would end the same.
 
-    damaged: because the run's stored file is, not merely missing; see `lookup.lost_in`.
+    damaged: because the run's stored file is, not merely missing; see `lost_in`.
     """
     scoring = _held(session, claim)
     if scoring is None:
-        return False
+        return Recorded.LOST
     scoring.errors += 1
     scoring.damaged = damaged
     _park(session, scoring, reason)
-    return True
-
-
-# What of each measure is a column of its row of figures.
-OF_MEASURE = "measure", "subset", "mean", "count", "values", "low", "high", "lost_low", "lost_high"
+    return Recorded.DONE
 
 
 def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded:
@@ -214,23 +201,16 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
     lines = [each.line for each in result.measures]
     evaluation = session.get_one(Evaluation, scoring_set.evaluation_id)  # held, so that the event has it at hand
     # Before the run is locked: workers with other runs of the same team wait for that lock.
-    rows = [
-        {"scoring_id": scoring.id, **{name: getattr(each, name) for name in OF_MEASURE}} for each in result.measures
-    ]
-    session.execute(sa.insert(Score), rows)
+    session.execute(sa.insert(Score), [{"scoring_id": scoring.id, **vars(each)} for each in result.measures])
     submission = locked_run(session, scoring.submission_id)
     if not _lock_prior(session, evaluation.campaign_id, settings):
         session.execute(sa.delete(Score).where(Score.scoring_id == scoring.id))
         _put_back(session, scoring, SETTLING_SECONDS)
         return Recorded.SENT_BACK
+    said = {"missing": result.missing, "unjudged": result.unjudged, "facts": result.facts}
     scoring.digest = scoring_digest(
-        submission.id,
-        submission.sha256,
-        scoring_set.id,
-        settings.beta,
-        {"missing": result.missing, "unjudged": result.unjudged, "facts": result.facts},
-        lines,
-    )
+        submission.id, submission.sha256, scoring_set.id, settings.beta, said, lines
+    )  # fmt: skip
     scoring.beta = settings.beta
     scoring.missing = list(result.missing)
     scoring.unjudged = list(result.unjudged)
@@ -240,17 +220,9 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
     scoring.damaged = False
     _finish(scoring, State.SCORED)
     _note_scored(session, submission, result)
-    record(
-        session,
-        WORKER,
-        "score",
-        submission,
-        about=[scoring],
-        scoring=scoring.id,
-        attempt=scoring.attempt,
-        worker=claim.worker,
-        figures={f"{line.measure} {line.subset}": [line.mean, line.digest[:SHORT]] for line in lines},
-    )
+    figures = {f"{line.measure} {line.subset}": [line.mean, line.digest[:SHORT]] for line in lines}
+    of_job = {"scoring": scoring.id, "attempt": scoring.attempt, "worker": claim.worker}
+    record(session, WORKER, "score", submission, about=[scoring], **of_job, figures=figures)
     return Recorded.DONE
 
 
@@ -302,9 +274,8 @@ def sweep(session: Session) -> int:
     for scoring in expired:
         scoring.lost_leases += 1
         if scoring.lost_leases >= MOST_LOST_LEASES:
-            _park(
-                session, scoring, f"{MOST_LOST_LEASES} workers vanished while scoring it, the last was {scoring.worker}"
-            )
+            vanished = f"{MOST_LOST_LEASES} workers vanished while scoring it, the last was {scoring.worker}"
+            _park(session, scoring, vanished)
         else:
             _put_back(session, scoring)
     return len(expired)
@@ -340,15 +311,11 @@ def _put_back(session: Session, scoring: Scoring, wait_seconds: float = 0.0) -> 
         session.delete(scoring)
         return
     session.flush()
+    not_before = clock(wait_seconds) if wait_seconds else None
     session.execute(
         sa.update(Scoring)
         .where(Scoring.id == scoring.id)
-        .values(
-            state=State.QUEUED,
-            worker=None,
-            lease_until=None,
-            not_before=clock(wait_seconds) if wait_seconds else None,
-        )
+        .values(state=State.QUEUED, worker=None, lease_until=None, not_before=not_before)
     )
 
 

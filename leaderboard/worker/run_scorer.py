@@ -17,13 +17,15 @@ import resource
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import numpy as np
 import sqlalchemy as sa
+from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
 from leaderboard import scoring
@@ -49,17 +51,23 @@ from leaderboard.worker.child_process import (
     Postponed,
     Rejected,
     Reply,
-    Settings,
     Stage,
     Unreadable,
     out_of_memory,
-    write_reply,
+    read_message,
+    write_message,
 )
 from leaderboard.worker.models import ScoringSet
 from leaderboard.worker.queue import MeasureScore, RunScores
 from leaderboard.worker.writes import imported, of_its_event
 
 SEE = "see `leaderboard verify`"
+# Of the tables of a revision the columns that follow the query.
+COLUMNS: dict[Any, Sequence[Any]] = {
+    Judgment: (Judgment.document, Judgment.grade),
+    KnownDocument: (KnownDocument.document,),
+    SubtopicJudgment: (SubtopicJudgment.subtopic, SubtopicJudgment.document, SubtopicJudgment.grade),
+}
 
 
 @dataclass(frozen=True)
@@ -107,15 +115,9 @@ class RunScorer:
         started = time.perf_counter()
         prepared, submission, run = self._read(submission_id, scoring_set_id, enter)
         enter(Stage.SCORING)
+        score = partial(scoring.score, threshold=submission.threshold, name=submission.filename)
         scored = {
-            subset: scoring.score(
-                run,
-                judged,
-                prepared.measures,
-                prepared.setting,
-                threshold=submission.threshold,
-                name=submission.filename,
-            )
+            subset: score(run, judged, prepared.measures, prepared.setting)
             for subset, judged in prepared.judged.items()
         }
         whole = scored[Subset.ALL]
@@ -167,13 +169,8 @@ class RunScorer:
             rules = None if submission.scored_at else self._rules_of(session, submission.evaluation_id, prepared)
         enter(Stage.RUN)
         with self._store.open_run(submission.sha256) as source:
-            run = read_run(
-                source,
-                queries=prepared.positions.keys(),
-                name=submission.filename,
-                limits=self._limits,
-                rules=rules,
-            )
+            queries = prepared.positions.keys()
+            run = read_run(source, queries=queries, name=submission.filename, limits=self._limits, rules=rules)
         return prepared, submission, run
 
     def _rules_of(self, session: Session, evaluation_id: int, prepared: _Prepared) -> RunRules | None:
@@ -203,24 +200,17 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
         of_set = sa.and_(Query.evaluation_id == made.evaluation_id, Query.position < settings.queries)
         queries = session.execute(sa.select(Query.external_id, Query.position).where(of_set).order_by(Query.position))
         positions = dict(queries.all())
-        judged = session.execute(
-            sa.select(Query.external_id, Judgment.document, Judgment.grade)
-            .join(Query, Query.id == Judgment.query_id)
-            .where(Judgment.revision_id == revision.id, of_set)
-        ).all()
-        known = session.execute(
-            sa.select(Query.external_id, KnownDocument.document)
-            .join(Query, Query.id == KnownDocument.query_id)
-            .where(KnownDocument.revision_id == revision.id, of_set)
-        ).all()
-        about = session.execute(
-            sa.select(Query.external_id, SubtopicJudgment.subtopic, SubtopicJudgment.document, SubtopicJudgment.grade)
-            .join(Query, Query.id == SubtopicJudgment.query_id)
-            .where(SubtopicJudgment.revision_id == revision.id, of_set)
-        ).all()
+        judged, known, about = (
+            session.execute(
+                sa.select(Query.external_id, *columns)
+                .join(table, table.query_id == Query.id)
+                .where(table.revision_id == revision.id, of_set)
+            ).all()
+            for table, columns in COLUMNS.items()
+        )
         if not imported(session, revision) or judgments_sha256(judged, known, about) != revision.sha256:
             raise Conflict(f"the judgments are not those of an import as revision {revision.number}: {SEE}")
-    judgments, already = _judgments(judged), _judgments((query, document, 1) for query, document in known)
+    judgments, already = _judgments(judged), _judgments([(*row, 1) for row in known])
     subtopics = _judgments_of_subtopics(about) if settings.subtopics else None
     return _Prepared(
         set_id=scoring_set_id,
@@ -243,39 +233,30 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
     )
 
 
-def _judgments(rows: Iterable[tuple[str, str, int]]) -> Judgments:
+def _numbered(values: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.uint32]]:
+    """The different values in the order of their first rows, and of each row the number of its value."""
+    numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    return tuple(numbers), np.array([numbers[value] for value in values], np.uint32)
+
+
+def _judgments(rows: Sequence[Sequence[Any]]) -> Judgments:
     """Rows of query, document and grade as columns."""
-    numbers: dict[str, int] = {}
-    query, document, grade = [], [], []
-    for external_id, of_document, of_grade in rows:
-        query.append(numbers.setdefault(external_id, len(numbers)))
-        document.append(of_document)
-        grade.append(of_grade)
-    return Judgments(
-        queries=tuple(numbers),
-        query=np.array(query, np.uint32),
-        document=Ids.of(document),
-        grade=np.array(grade, np.int64),
-    )
+    queries, query = _numbered([row[0] for row in rows])
+    grade = np.array([row[2] for row in rows], np.int64)
+    return Judgments(queries=queries, query=query, document=Ids.of([row[1] for row in rows]), grade=grade)
 
 
-def _judgments_of_subtopics(rows: Iterable[tuple[str, str, str, int]]) -> SubtopicJudgments:
+def _judgments_of_subtopics(rows: Sequence[Sequence[Any]]) -> SubtopicJudgments:
     """Rows of query, subtopic, document and grade as columns."""
-    queries: dict[str, int] = {}
-    subtopics: dict[str, int] = {}
-    query, subtopic, document, grade = [], [], [], []
-    for external_id, of_subtopic, of_document, of_grade in rows:
-        query.append(queries.setdefault(external_id, len(queries)))
-        subtopic.append(subtopics.setdefault(of_subtopic, len(subtopics)))
-        document.append(of_document)
-        grade.append(of_grade)
+    queries, query = _numbered([row[0] for row in rows])
+    subtopics, subtopic = _numbered([row[1] for row in rows])
     return SubtopicJudgments(
-        queries=tuple(queries),
-        subtopics=tuple(subtopics),
-        query=np.array(query, np.uint32),
-        subtopic=np.array(subtopic, np.uint32),
-        document=Ids.of(document),
-        grade=np.array(grade, np.int64),
+        queries=queries,
+        subtopics=subtopics,
+        query=query,
+        subtopic=subtopic,
+        document=Ids.of([row[2] for row in rows]),
+        grade=np.array([row[3] for row in rows], np.int64),
     )
 
 
@@ -340,7 +321,7 @@ def main() -> None:
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     logging.basicConfig(format="%(levelname)s %(message)s", stream=sys.stderr)
-    settings = Settings.read(sys.stdin.readline())
+    settings = read_message(sys.stdin.readline())
     jobs: queue.Queue[Job] = queue.Queue()
     threading.Thread(target=_listen, args=(sys.stdin, jobs), daemon=True).start()
     _bound_memory(settings.job_bytes)
@@ -355,30 +336,23 @@ def main() -> None:
     while True:
         job = jobs.get()
         # The worker must know the stage when this process dies.
-        reply = answer(run_scorer, job, settings.job_bytes, lambda stage: _say(replies, write_reply(Entered(stage))))
-        _say(replies, write_reply(reply))
+        reply = answer(run_scorer, job, settings.job_bytes, lambda stage: _say(replies, write_message(Entered(stage))))
+        _say(replies, write_message(reply))
 
 
 def _bound_memory(job_bytes: int) -> None:
     """Bounds the address space; 0 leaves it unbounded. Ends the process when the bound leaves no room to score in."""
     if not job_bytes:
         return
-    if (own := _own_bytes()) + LEAST_ROOM > job_bytes:
+    own = int(STATUS.read_text().split()[0]) * resource.getpagesize() if STATUS.exists() else 0
+    if own + LEAST_ROOM > job_bytes:
         sys.exit(f"job_bytes is {job_bytes:,} and this process alone takes {own:,}; allow some hundred MB more")
     resource.setrlimit(resource.RLIMIT_AS, (job_bytes, job_bytes))
 
 
-def _own_bytes() -> int:
-    """The address space in use; 0 where the system does not say."""
-    try:
-        return int(STATUS.read_text().split()[0]) * resource.getpagesize()
-    except FileNotFoundError:
-        return 0
-
-
 def _listen(stdin: TextIO, jobs: queue.Queue[Job]) -> None:
     for line in stdin:
-        jobs.put(Job.read(line))
+        jobs.put(read_message(line))
     os._exit(0)  # nobody is left to hear an answer
 
 
@@ -388,7 +362,7 @@ def _say(replies: TextIO, line: str) -> None:
 
 
 def answer(run_scorer: RunScorer, job: Job, job_bytes: int, report: Callable[[Stage], None]) -> Reply:
-    """Does a job and says what came of it, whatever goes wrong; `told` is called with each stage first."""
+    """Does a job and says what came of it, whatever goes wrong; `report` is called with each stage first."""
     stage = Stage.STARTING
 
     def enter(next_one: Stage) -> None:
@@ -401,10 +375,8 @@ def answer(run_scorer: RunScorer, job: Job, job_bytes: int, report: Callable[[St
             run_scorer.copy(job.submission_id, job.scoring_set_id, enter)
             return Copied()
         return run_scorer.score(job.submission_id, job.scoring_set_id, enter)
-    except Damaged as error:
-        return Unreadable(error.message, damaged=not isinstance(error, Missing))
-    except Conflict as error:
-        return Unreadable(error.message, damaged=False)
+    except (Damaged, Conflict) as error:
+        return Unreadable(error.message, damaged=isinstance(error, Damaged) and not isinstance(error, Missing))
     except (NoDatabase, NoStore) as error:
         log.warning("submission %s waits: %s", job.submission_id, error.reason)
         return Postponed(WAITS[type(error)])

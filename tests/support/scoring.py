@@ -14,7 +14,7 @@ from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.formats import Limits
 from leaderboard.store import Caps, RunStore
-from leaderboard.worker.child_process import Job, Reply, read_reply, write_reply
+from leaderboard.worker.child_process import Job, Reply, read_message, write_message
 from leaderboard.worker.loop import Worker
 from leaderboard.worker.run_scorer import RunScorer, answer
 
@@ -34,11 +34,11 @@ class _ScoringHere:
         self._reply = ""
 
     def ask(self, job: Job) -> None:
-        reply = answer(self._scorer, Job.read(job.line()), 0, lambda _: None)
-        self._reply = write_reply(self._worker.told(reply))
+        reply = answer(self._scorer, read_message(write_message(job)), 0, lambda _: None)
+        self._reply = write_message(self._worker.told(reply))
 
     def reply(self, _seconds: float) -> Any:
-        return read_reply(self._reply)
+        return read_message(self._reply)
 
     def kill(self) -> None:
         pass

@@ -42,8 +42,8 @@ NOWHERE = {
     "sending": "mails are sent, and listed for the operator",
     **dict.fromkeys(
         (
-            "submissions.check_quota", "submissions.reserve", "submissions.release_quota", "submissions.use_quota",
-            "submissions.enter_evaluation", "submissions.return_quota", "submissions.count_unused_file",
+            "submissions.release_quota", "submissions.use_quota", "submissions.enter_evaluation",
+            "submissions.return_quota", "submissions.count_unused_file",
         ),
         "what is left of a quota stands on the submission form, which is not kept",
     ),

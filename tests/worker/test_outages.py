@@ -229,7 +229,7 @@ def test_whatever_is_in_the_place_of_the_store_a_worker_waits_and_heals_and_the_
     world.drain()
     place = Path(world.store.url)
     stop = threading.Event()
-    working = threading.Thread(target=worker.loop, args=(world.config, stop))
+    working = threading.Thread(target=worker.run, args=(world.config, stop))
     working.start()
     try:
         for judgments, put in zip(cycle([CORRECTED, QRELS]), PLACES, strict=False):
@@ -379,7 +379,7 @@ def test_a_worker_whose_database_goes_away_again_and_again_waits_and_goes_on(
     monkeypatch.setattr(worker, "POLL_SECONDS", 0.1)
     stop = threading.Event()
     config = dataclasses.replace(world.config, lease_seconds=3)  # each step sweeps, claims and looks at the boards
-    working = threading.Thread(target=worker.loop, args=(config, stop))
+    working = threading.Thread(target=worker.run, args=(config, stop))
     working.start()
     try:
         for number in range(2):

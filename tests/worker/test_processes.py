@@ -152,7 +152,7 @@ def test_a_worker_whose_child_is_killed_goes_on_with_another_and_stops_with_it_w
 @pytest.mark.parametrize("engine_name", ["sqlite"])
 def test_with_once_a_worker_ends_when_nothing_waits(world: World) -> None:
     runs = [world.submit(run_text(number)) for number in range(3)]
-    worker.loop(Config(database_url=world.config.database_url, store_url=world.store.url), threading.Event(), once=True)
+    worker.run(Config(database_url=world.config.database_url, store_url=world.store.url), threading.Event(), once=True)
     assert {world.scoring(run).state for run in runs} == {State.SCORED}
 
 
@@ -164,7 +164,7 @@ def test_a_database_that_drops_every_connection_ends_no_worker(world: World, mon
     drop = sa.text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
                    " AND pid <> pg_backend_pid()")  # fmt: skip
     stop = threading.Event()
-    working = threading.Thread(target=worker.loop, args=(world.config, stop))
+    working = threading.Thread(target=worker.run, args=(world.config, stop))
     working.start()
     try:
         wait_until(lambda: world.scoring(run).state is State.SCORING, "it is claimed")

@@ -52,7 +52,7 @@ def _record(world: World, claim: Claim) -> Recorded:
 
 def _fail(world: World, claim: Claim) -> None:
     with world.database.write() as session:
-        assert queue.fail(session, claim, "an error while scoring: TypeError")
+        assert queue.fail(session, claim, "an error while scoring: TypeError") is Recorded.DONE
 
 
 def _forget_the_wait(world: World) -> None:
@@ -174,7 +174,7 @@ def test_an_expired_lease_gives_the_job_to_another_and_only_that_one_records(wor
     assert second.attempt == 2
     with world.database.write() as session:
         assert not queue.renew(session, first, 60)
-        assert not queue.fail(session, first, "too late")
+        assert queue.fail(session, first, "too late") is Recorded.LOST
         queue.release(session, first)
         assert queue.reject(session, first, [Problem(1, "too late")], 1) is Recorded.LOST
     assert _record(world, first) is Recorded.LOST

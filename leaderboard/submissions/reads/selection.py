@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, may_change_standing
 from leaderboard.boards.models import Standing
+from leaderboard.db import snapshot
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import Columns
 from leaderboard.submissions.models import Participation, Submission
@@ -215,10 +216,7 @@ class PrimaryCandidate:
     @classmethod
     def of(cls, run: Submission, *, gives_up: bool = False) -> Self:
         """The submission as it is; gives_up: once it holds its place no longer."""
-        holds = run.holds_place and not gives_up
-        return cls(
-            run.id, run.system_id, run.designation, run.late, run.scored_at, run.withdrawn_at, run.ruling, holds
-        )  # fmt: skip
+        return snapshot(cls, run, holds_place=run.holds_place and not gives_up)
 
 
 def withdrawal_refusal(run: Submission) -> str | None:

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, may_bring_in, require, require_organiser
 from leaderboard.audit.writes import present, record
 from leaderboard.declared.inputs import FIRST_DAY, LAST_DAY
-from leaderboard.errors import InvalidFields
+from leaderboard.errors import Gathered
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.locking import locked
 from leaderboard.mail.rules import MailKind
@@ -20,8 +20,7 @@ from leaderboard.names import checked_slug
 from leaderboard.store import Received
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation
-from leaderboard.submissions.writes import submissions as quotas
-from leaderboard.submissions.writes.submissions import checked_words, file_columns
+from leaderboard.submissions.writes.submissions import checked_words, enter_evaluation, file_columns
 from leaderboard.teams.models import Membership, System, Team
 from leaderboard.teams.reads.find import merged_system
 from leaderboard.teams.writes.systems import ensure_pseudonym
@@ -83,7 +82,7 @@ def import_run(
     now = present()
     values["received_assumed"] = values["received_assumed"] or values["received_at"] is None
     received_at = values.pop("received_at") or values["run_at"] or evaluation.closes_at or now
-    quotas.enter_evaluation(session, evaluation, system.team_id, now)
+    enter_evaluation(session, evaluation, system.team_id, now)
     submission = Submission(
         evaluation_id=evaluation.id,
         team_id=system.team_id,
@@ -123,23 +122,17 @@ def _tell_members(session: Session, actor: Actor, evaluation: Evaluation, team_i
 
 def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     """The settings as they are stored, those that are not given too. Raises InvalidFields with all that is wrong."""
-    given = RUN_SETTINGS | dict(given)
-    fields: dict[str, list[str]] = {name: ["there is no such setting"] for name in given.keys() - RUN_SETTINGS.keys()}
-    values, now = dict(given), present()
-    try:
-        values |= checked_words(given["threshold"], given["label"], given["notes"], given["version"])
-    except InvalidFields as error:
-        fields.update(error.fields)
+    values, wrong, now = RUN_SETTINGS | dict(given), Gathered(), present()
+    wrong.fields |= {name: ["there is no such setting"] for name in given.keys() - RUN_SETTINGS.keys()}
+    with wrong:
+        values |= checked_words(*(values[name] for name in ("threshold", "label", "notes", "version")))
     for name in ("withdrawn_because", "ruled_because"):
-        try:
-            values[name] = checked_text(given[name], LONGEST_REASON, name)
-        except InvalidFields as error:
-            fields.update(error.fields)
-    for name, value in given.items():
+        with wrong:
+            values[name] = checked_text(values[name], LONGEST_REASON, name)
+    for name, value in values.items():
         if isinstance(value, dt.datetime) and not FIRST_DAY <= value < LAST_DAY:
-            fields[name] = [f"give a date from {FIRST_DAY.year} to {LAST_DAY.year - 1}"]
+            wrong.fields[name] = [f"give a date from {FIRST_DAY.year} to {LAST_DAY.year - 1}"]
         elif isinstance(value, dt.datetime) and value > now:
-            fields[name] = [f"{moment_in_words(value)} is in the future"]
-    if fields:
-        raise InvalidFields(fields)
+            wrong.fields[name] = [f"{moment_in_words(value)} is in the future"]
+    wrong.raise_any()
     return values

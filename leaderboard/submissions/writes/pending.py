@@ -22,12 +22,10 @@ from leaderboard.store import Received
 from leaderboard.submissions.models import Arrival, StagedRun, Submission
 from leaderboard.submissions.rules import Designation
 from leaderboard.submissions.writes import submissions
-from leaderboard.submissions.writes import submissions as quotas
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.writes.systems import NewSystem
 
 STAGED_SECONDS = 30 * 60
-SUBMITTED = "This run was submitted: withdraw it in place of giving it up."
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,34 +45,15 @@ class FormValues:
     header: Mapping[str, str] = field(default_factory=dict)
 
     def submit(
-        self,
-        session: Session,
-        actor: Actor,
-        evaluation: Evaluation,
-        team: Team,
-        upload: Received,
-        **moments: Any,
+        self, session: Session, actor: Actor, evaluation: Evaluation, team: Team, upload: Received, **moments: Any
     ) -> Submission:
         """Submits the run. moments: as `submissions.submit` takes them, with `place`."""
+        values = {name: getattr(self, name) for name in self.__slots__ if name not in ("system", "new_system")}
+        values["designation"] = Designation(self.designation)
         system = NewSystem(self.new_system) if self.system is None else session.get_one(System, self.system)
         return submissions.submit(
-            session,
-            actor,
-            evaluation,
-            team,
-            system=system,
-            upload=upload,
-            designation=Designation(self.designation),
-            stand=self.stand,
-            threshold=self.threshold,
-            label=self.label,
-            notes=self.notes,
-            answers=self.answers,
-            accepted=self.accepted,
-            said=self.said,
-            header=self.header,
-            **moments,
-        )
+            session, actor, evaluation, team, system=system, upload=upload, **values, **moments
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +91,7 @@ def stage(
         raise Conflict(f"{evaluation.title} has closed while the file came.")
     if actor.user_id is None:
         raise NotFound("only an account has runs that wait for a yes")
-    quotas.count_unused_file(session, evaluation, actor.user_id, received_at, None)
+    submissions.count_unused_file(session, evaluation, actor.user_id, received_at, None)
     if place is not None:
         session.execute(sa.update(Arrival).where(Arrival.id == place).values(expires_at=expires_at))
     staged = StagedRun(
@@ -150,18 +129,12 @@ def confirm(session: Session, actor: Actor, evaluation: Evaluation, staged_id: i
     return submission
 
 
-def discard(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int, now: dt.datetime) -> SentRun:
-    """Gives up a run that waited, and tells what was sent; its file is swept like any that was never submitted.
+def discard(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int, now: dt.datetime) -> None:
+    """Gives up a run that waited; its file is swept like any that was never submitted.
 
     Raises NotFound, and Conflict for one that was submitted.
     """
-    staged = _own(session, actor, evaluation, staged_id, now)
-    if staged.submission_id is not None:
-        raise Conflict(SUBMITTED)
-    quotas.release_quota(session, staged.arrival_id)
-    sent = _sent(staged)
-    session.delete(staged)
-    return sent
+    session.delete(_released(session, actor, evaluation, staged_id, now))
 
 
 def take_back(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int, now: dt.datetime) -> SentRun:
@@ -170,12 +143,17 @@ def take_back(session: Session, actor: Actor, evaluation: Evaluation, staged_id:
     It waits no longer. Asked once more, by a page that is loaded again, it tells the same until its time is over.
     Raises NotFound, and Conflict for one that was submitted.
     """
-    staged = _own(session, actor, evaluation, staged_id, now)
-    if staged.submission_id is not None:
-        raise Conflict(SUBMITTED)
-    quotas.release_quota(session, staged.arrival_id)
+    staged = _released(session, actor, evaluation, staged_id, now)
     staged.arrival_id, staged.taken_back = None, True
     return _sent(staged)
+
+
+def _released(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int, now: dt.datetime) -> StagedRun:
+    staged = _own(session, actor, evaluation, staged_id, now)
+    if staged.submission_id is not None:
+        raise Conflict("This run was submitted: withdraw it in place of giving it up.")
+    submissions.release_quota(session, staged.arrival_id)
+    return staged
 
 
 def sweep_pending(session: Session, now: dt.datetime) -> int:
@@ -202,7 +180,5 @@ def _own(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int,
         .with_for_update()
     )
     if staged is None:
-        raise NotFound(
-            "There is no run of yours that waits for a yes here: it was submitted, given up, or its time is over."
-        )
+        raise NotFound("No run of yours waits to be confirmed here: it was submitted, discarded, or its time is over.")
     return staged

@@ -61,31 +61,6 @@ from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.writes import enqueue, live_sets, next_turns
 
 
-def check_quota(session: Session, evaluation: Evaluation, team_id: int, user_id: int | None, now: dt.datetime) -> None:
-    """Raises QuotaSpent, with when it resets, where the team or the person has nothing left. Counts nothing."""
-    _require_some_left(_quotas(session, evaluation, team_id, user_id, now), now)
-
-
-def reserve(
-    session: Session, evaluation: Evaluation, team_id: int, user_id: int, now: dt.datetime, expires_at: dt.datetime
-) -> int:
-    """A place, by its id, for a file that is about to be read; `take`, `count_unused_file` or `give_up` ends it.
-
-    Raises QuotaSpent, with when it resets, where the team or the person has no place left.
-
-    expires_at  when the file must have come, or never will
-    """
-    locked(session, Team, team_id)  # a team has no row of its counts before its first submission
-    _locked_person(session, evaluation.id, user_id, now)
-    own = Arrival.evaluation_id == evaluation.id, Arrival.user_id == user_id
-    session.execute(sa.delete(Arrival).where(*own, Arrival.expires_at <= now))
-    _require_some_left(_quotas(session, evaluation, team_id, user_id, now), now)
-    arrival = Arrival(user_id=user_id, team_id=team_id, evaluation_id=evaluation.id, expires_at=expires_at)
-    session.add(arrival)
-    session.flush()
-    return arrival.id
-
-
 def release_quota(session: Session, place: int | None) -> None:
     """Ends it that a file holds a place, where it still does."""
     if place is not None:
@@ -136,12 +111,8 @@ def return_quota(session: Session, submission: Submission, *, rejected: bool) ->
     if not submission.charged:
         return
     submission.charged = False
-    rows: list[Participation | PersonalUse] = [
-        locked(session, Participation, (submission.team_id, submission.evaluation_id))
-    ]
-    if submission.submitter_id is not None:
-        rows.append(locked(session, PersonalUse, (submission.submitter_id, submission.evaluation_id)))
-    for row in rows:
+    team_id, user_id = submission.team_id, submission.submitter_id
+    for row in _locked_rows(session, submission.evaluation_id, team_id, user_id, submission.received_at):
         row.used -= 1
         if row.day == day_of(submission.received_at):
             row.used_today -= 1
@@ -214,7 +185,7 @@ def admit(session: Session, actor: Actor, evaluation: Evaluation, team: Team, be
     """
     _require_right(actor, evaluation, team)
     _require_dates(actor, evaluation, begun_at, begun_at)
-    check_quota(session, evaluation, team.id, actor.user_id, begun_at)
+    _require_some_left(_quotas(session, evaluation, team.id, actor.user_id, begun_at), begun_at)
 
 
 def reserve_quota(
@@ -227,7 +198,8 @@ def reserve_quota(
     now: dt.datetime,
     expires_at: dt.datetime,
 ) -> int:
-    """Admits as `admit` does, and holds a place in the quotas for the file while it comes: its id, see `quotas.hold`.
+    """Admits as `admit` does, and holds a place in the quotas for the file while it comes: its id. `submit`,
+    `count_unused_file` or `release_quota` ends it.
 
     So files that come at the same moment are no more than there is room for.
 
@@ -238,8 +210,15 @@ def reserve_quota(
     _require_dates(actor, evaluation, begun_at, begun_at)
     if actor.user_id is None:
         raise NotAllowed("Log in to send a file.")
-    team = merged_team(session, locked(session, Team, team.id))
-    return reserve(session, evaluation, team.id, actor.user_id, now, expires_at)
+    team = merged_team(session, locked(session, Team, team.id))  # it has no row of its counts before its first run
+    _locked_person(session, evaluation.id, actor.user_id, now)
+    own = Arrival.evaluation_id == evaluation.id, Arrival.user_id == actor.user_id
+    session.execute(sa.delete(Arrival).where(*own, Arrival.expires_at <= now))
+    _require_some_left(_quotas(session, evaluation, team.id, actor.user_id, now), now)
+    arrival = Arrival(user_id=actor.user_id, team_id=team.id, evaluation_id=evaluation.id, expires_at=expires_at)
+    session.add(arrival)
+    session.flush()
+    return arrival.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -402,12 +381,7 @@ def select_run(session: Session, actor: Actor, submission: Submission, *, now: d
 
     now  when the whole request had come: the present moment when not given
     """
-    evaluation = session.get_one(Evaluation, submission.evaluation_id)
-    require_known(actor, evaluation)
-    require(
-        actor.answers_for(submission.team_id, evaluation.campaign_id),
-        "Only members of the team and organisers choose the run that stands.",
-    )
+    evaluation = _require_team(session, actor, submission, "choose the run that stands")
     submission = locked_run(session, submission.id)
     _refuse(select_refusal(session, actor, submission, now or present()))
     stood = [one for one in contenders(session, submission) if not one.off_board]
@@ -428,12 +402,7 @@ def withdraw(
     now  when the whole request had come: the present moment when not given
     """
     because = checked_text(because, LONGEST_REASON, "because")
-    evaluation = session.get_one(Evaluation, submission.evaluation_id)
-    require_known(actor, evaluation)
-    require(
-        actor.answers_for(submission.team_id, evaluation.campaign_id),
-        "Only members of the team and organisers withdraw a run.",
-    )
+    evaluation = _require_team(session, actor, submission, "withdraw a run")
     submission = locked_run(session, submission.id)
     _refuse(withdrawal_refusal(submission))
     submission.withdrawn_at = now or present()
@@ -453,11 +422,7 @@ def make_primary(session: Session, actor: Actor, submission: Submission, *, now:
 
     now  when the whole request had come: the present moment when not given
     """
-    evaluation = session.get_one(Evaluation, submission.evaluation_id)
-    require(
-        actor.answers_for(submission.team_id, evaluation.campaign_id),
-        "Only members of the team and organisers choose its primary run.",
-    )
+    evaluation = _require_team(session, actor, submission, "choose its primary run")
     submission = locked_run(session, submission.id)
     _refuse(primary_refusal(session, actor, submission, now or present()))
     before = session.get_one(Participation, (submission.team_id, submission.evaluation_id)).primary_submission_id
@@ -486,11 +451,7 @@ def describe(
 
     Raises InvalidFields (label, notes).
     """
-    evaluation = session.get_one(Evaluation, submission.evaluation_id)
-    require(
-        actor.answers_for(submission.team_id, evaluation.campaign_id),
-        "Only members of the team and organisers describe a run.",
-    )
+    evaluation = _require_team(session, actor, submission, "describe a run")
     words = checked_words(None, label or "", notes or "", "")
     submission = locked_run(session, submission.id)
     is_lost = label is not None and not words["label"]
@@ -498,10 +459,11 @@ def describe(
     notes = submission.notes if notes is None else words["notes"]
     if is_lost and submission.scored_at is not None:
         raise InvalidFields({"label": ["give the run a short name: boards and pages show it"]})
-    before = {"label": submission.label, "notes": submission.notes}
-    submission.label, submission.notes = label, notes
     after = {"label": label, "notes": notes}
-    changed: dict[str, Any] = {field: [before[field], after[field]] for field in after if before[field] != after[field]}
+    changed: dict[str, Any] = {
+        name: [before, text] for name, text in after.items() if (before := getattr(submission, name)) != text
+    }
+    submission.label, submission.notes = label, notes
     if changed:
         record(session, actor, "describe", submission, **changed)
 
@@ -601,11 +563,7 @@ def retry(session: Session, actor: Actor, submission: Submission) -> None:
     parked = session.scalars(
         sa.select(Scoring)
         .join(ScoringSet)
-        .where(
-            Scoring.submission_id == submission.id,
-            Scoring.state.in_((State.FAILED, State.REJECTED)),
-            IS_WANTED,
-        )
+        .where(Scoring.submission_id == submission.id, Scoring.state.in_((State.FAILED, State.REJECTED)), IS_WANTED)
         .with_for_update(of=Scoring)
     ).all()
     if not parked:
@@ -623,15 +581,8 @@ def retry(session: Session, actor: Actor, submission: Submission) -> None:
 
 def retry_failed(session: Session, actor: Actor, evaluation: Evaluation) -> None:
     """Puts every run of an evaluation whose scoring failed back into the queue."""
-    failed = (
-        sa.select(Scoring.submission_id)
-        .join(ScoringSet)
-        .where(
-            ScoringSet.evaluation_id == evaluation.id,
-            IS_WANTED,
-            Scoring.state == State.FAILED,
-        )
-    )
+    of_evaluation = ScoringSet.evaluation_id == evaluation.id, IS_WANTED, Scoring.state == State.FAILED
+    failed = sa.select(Scoring.submission_id).join(ScoringSet).where(*of_evaluation)
     for submission in session.scalars(sa.select(Submission).where(Submission.id.in_(failed)).order_by(Submission.id)):
         retry(session, actor, submission)
 
@@ -651,6 +602,15 @@ def _let_in_by_now(session: Session, actor: Actor, evaluation: Evaluation, team:
     return replace(actor, let_into=actor.let_into | {campaign.id})
 
 
+def _require_team(session: Session, actor: Actor, submission: Submission, what: str) -> Evaluation:
+    """The run's evaluation. Raises NotAllowed for whoever is neither of its team nor an organiser."""
+    evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    require_known(actor, evaluation)
+    allowed = actor.answers_for(submission.team_id, evaluation.campaign_id)
+    require(allowed, f"Only members of the team and organisers {what}.")
+    return evaluation
+
+
 def _require_dates(actor: Actor, evaluation: Evaluation, begun_at: dt.datetime, received_at: dt.datetime) -> None:
     refused = submission_refusal(evaluation, begun_at, received_at)
     if refused is not None:
@@ -662,13 +622,8 @@ def checked_words(threshold: float | None, label: str, notes: str, version: str)
     fields: dict[str, list[str]] = {}
     if threshold is not None and not math.isfinite(threshold):
         fields["threshold"] = ["give a finite number, or leave it out"]
-    for name, text, longest in (
-        ("label", label, LONGEST_LABEL),
-        ("notes", notes, LONGEST_NOTES),
-        ("version", version, LONGEST_LABEL),
-    ):
-        if problem := text_problem(text, longest):
-            fields[name] = [problem]
+    texts = {"label": (label, LONGEST_LABEL), "notes": (notes, LONGEST_NOTES), "version": (version, LONGEST_LABEL)}
+    fields |= {name: [problem] for name, text in texts.items() if (problem := text_problem(*text))}
     if fields:
         raise InvalidFields(fields)
     return {"label": " ".join(label.split()), "notes": notes.strip(), "version": " ".join(version.split())}
@@ -690,15 +645,12 @@ def _give_places_up(session: Session, actor: Actor, submission: Submission, *, p
 
 
 def _own_system(session: Session, actor: Actor, team: Team, system: System | NewSystem) -> System:
-    if isinstance(system, NewSystem):
-        return _new_system(session, actor, team, system)
-    if system.team_id != team.id:
-        raise InvalidFields({"system": [f"{system.name!r} is not a system of {team.name}"]})
-    return system
-
-
-def _new_system(session: Session, actor: Actor, team: Team, new: NewSystem) -> System:
-    """Made now, or by an earlier attempt whose file was rejected: the corrected form goes in as it is."""
+    """A new one is made now, or was by an earlier attempt whose file was rejected: the corrected form goes in."""
+    if isinstance(system, System):
+        if system.team_id != team.id:
+            raise InvalidFields({"system": [f"{system.name!r} is not a system of {team.name}"]})
+        return system
+    new = system
     try:
         left_behind = unused_system(session, team, new.name, new.kind)
         if left_behind is not None:
