@@ -381,7 +381,7 @@ def select_run(session: Session, actor: Actor, submission: Submission, *, now: d
 
     now  when the whole request had come: the present moment when not given
     """
-    evaluation = _require_team(session, actor, submission, "choose the run that stands")
+    _require_team(session, actor, submission, "choose the run that stands")
     submission = locked_run(session, submission.id)
     _refuse(select_refusal(session, actor, submission, now or present()))
     stood = [one for one in contenders(session, submission) if not one.off_board]
@@ -422,7 +422,7 @@ def make_primary(session: Session, actor: Actor, submission: Submission, *, now:
 
     now  when the whole request had come: the present moment when not given
     """
-    evaluation = _require_team(session, actor, submission, "choose its primary run")
+    _require_team(session, actor, submission, "choose its primary run")
     submission = locked_run(session, submission.id)
     _refuse(primary_refusal(session, actor, submission, now or present()))
     before = session.get_one(Participation, (submission.team_id, submission.evaluation_id)).primary_submission_id
@@ -451,7 +451,7 @@ def describe(
 
     Raises InvalidFields (label, notes).
     """
-    evaluation = _require_team(session, actor, submission, "describe a run")
+    _require_team(session, actor, submission, "describe a run")
     words = checked_words(None, label or "", notes or "", "")
     submission = locked_run(session, submission.id)
     is_lost = label is not None and not words["label"]
