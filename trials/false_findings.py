@@ -9,9 +9,7 @@ import numpy as np
 from scipy import stats
 
 from leaderboard.metrics import Bools, Floats
-from leaderboard.statistics import board as rank_sets
-from leaderboard.statistics import holm, tukey_hsd
-from leaderboard.statistics import samples as contributions
+from leaderboard.statistics import contributions, holm, rank_sets, tukey_hsd
 from trials.campaigns import ALPHA, RESAMPLES, Cell, Chunk, Counts, least, markdown, populations
 from trials.populations import Population, clones, crossed, recentred
 

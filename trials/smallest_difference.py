@@ -15,8 +15,7 @@ from scipy import stats
 
 from leaderboard.metrics import Floats
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
-from leaderboard.statistics import POWER
-from leaderboard.statistics import samples as contributions
+from leaderboard.statistics import POWER, contributions
 from leaderboard.statistics.comparison import SIGNIFICANCE, smallest_effect
 from trials.populations import parser, real, real_runs
 

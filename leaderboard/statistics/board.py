@@ -53,6 +53,7 @@ from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.statistics.intervals import NO_LIMITS, Interval, intervals
 from leaderboard.statistics.ranks import competition_ranks, draws_that_fit, pairs_of, step_down
 from leaderboard.statistics.samples import (
+    ALPHA,
     CONFIDENCE,
     LEAST,
     LEAST_QUERIES,
@@ -62,7 +63,6 @@ from leaderboard.statistics.samples import (
     check_resamples,
     contributions,
     has_value,
-    significance,
 )
 
 FEWEST_DIFFERENCES = 6
@@ -143,7 +143,6 @@ def rank_sets(
     ([(2, 2, 3), (1, 1, 1), (2, 2, 3)], (1,))
     """
     check_resamples(resamples)
-    alpha = significance(CONFIDENCE)
     systems = values.shape[1]
     ranked = np.ones(systems, dtype=bool) if ranked is None else ranked
     means = _means(values) if means is None else means
@@ -155,13 +154,13 @@ def rank_sets(
         reason = f"{queries} queries are too few: ranks of other queries like these are said from {least} on"
         return RankSets((), better, (), 0.0, 0, queries, CONFIDENCE, 0, seed, reason)
     pairs = pairs_of(values, width)
-    spent = FOR_EXACT_TEST * alpha if math.isfinite(width) else 0.0
+    spent = FOR_EXACT_TEST * ALPHA if math.isfinite(width) else 0.0
     apart = pairs.exact * spent >= max(1, len(pairs.first))
     without_spread = (1.0 - pairs.varied / pairs.common) ** pairs.common
     has_part = (pairs.differing >= FEWEST_DIFFERENCES) & (without_spread <= WITHOUT_SPREAD) & (pairs.error > 0)
     resampled = pairs.kept(has_part & ~apart)
     drawn = draws_that_fit(len(resampled.first), queries, resamples)
-    sure, critical, steps = step_down(resampled, drawn, seed, alpha - spent)
+    sure, critical, steps = step_down(resampled, drawn, seed, ALPHA - spent)
     for apart_pairs in (pairs.kept(apart), resampled.kept(sure)):
         wins = apart_pairs.difference > 0 if direction == "higher" else apart_pairs.difference < 0
         first, second = apart_pairs.first, apart_pairs.second

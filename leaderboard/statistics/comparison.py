@@ -87,68 +87,62 @@ class Detectable:
     reason: str | None = None
 
 
-def power(effect: float, queries: int, *, significance: float = SIGNIFICANCE) -> float:
+def power(effect: float, queries: int) -> float:
     """The probability that the two-sided paired t test finds a difference of `effect` standard deviations, in [0, 1].
 
-    effect: the mean of the differences over their standard deviation, either sign; queries: at least 2. Raises BadInput
-    for fewer, and for a significance level outside (0, 1).
+    effect: the mean of the differences over their standard deviation, either sign; queries: at least 2, else BadInput.
 
     >>> round(power(0.5, 34), 3)  # Cohen's tables: 34 queries find half a standard deviation with .8
     0.808
     """
     if queries < 2:
         raise BadInput(f"a t test needs at least 2 queries; this asks for {queries}")
-    if not 0 < significance < 1:
-        raise BadInput(f"a significance level lies between 0 and 1, like 0.05; this one is {significance}")
     from scipy import special  # here, because importing it takes longer than most commands run
 
     freedom, noncentrality = queries - 1, math.sqrt(queries) * abs(effect)
-    critical = -special.stdtrit(freedom, significance / 2)
+    critical = -special.stdtrit(freedom, SIGNIFICANCE / 2)
     missed, wrong_side = special.nctdtr(freedom, noncentrality, (critical, -critical))
     # Where such a probability is below some 1e-15, because the effect is large, scipy gives NaN for it.
     missed, wrong_side = (0.0 if math.isnan(share) else float(share) for share in (missed, wrong_side))
     return min(1.0, max(0.0, 1.0 - missed + wrong_side))
 
 
-def queries_needed(effect: float, *, wanted: float = POWER, significance: float = SIGNIFICANCE) -> int | None:
-    """The fewest queries that find a difference of `effect` standard deviations with probability `wanted`, at least 2.
+def queries_needed(effect: float) -> int | None:
+    """The fewest queries that find a difference of `effect` standard deviations with probability POWER, at least 2.
 
-    None when more than MOST_QUERIES would be needed, as for an effect of 0. Raises BadInput for a probability outside
-    (significance, 1), and as `power` does.
+    None when more than MOST_QUERIES would be needed, as for an effect of 0.
 
     >>> [queries_needed(effect) for effect in (0.2, 0.5, 0.8)]
     [199, 34, 15]
     """
-    _check_wanted(wanted, significance)
-    if power(effect, MOST_QUERIES, significance=significance) < wanted:
+    if power(effect, MOST_QUERIES) < POWER:
         return None
     low, high = 1, 2  # `low` are too few; `high` will be enough
-    while power(effect, high, significance=significance) < wanted:
+    while power(effect, high) < POWER:
         low, high = high, min(2 * high, MOST_QUERIES)
     while high - low > 1:
         middle = (low + high) // 2
-        if power(effect, middle, significance=significance) < wanted:
+        if power(effect, middle) < POWER:
             low = middle
         else:
             high = middle
     return high
 
 
-def smallest_effect(queries: int, *, wanted: float = POWER, significance: float = SIGNIFICANCE) -> float:
-    """The smallest mean difference, in standard deviations of the differences, found with probability `wanted`.
+def smallest_effect(queries: int) -> float:
+    """The smallest mean difference, in standard deviations of the differences, found with probability POWER.
 
-    queries: at least 2. Raises BadInput as `power` and `queries_needed` do.
+    queries: at least 2, else BadInput.
 
     >>> round(smallest_effect(50), 4)
     0.4042
     """
-    _check_wanted(wanted, significance)
     high = 1.0
-    while power(high, queries, significance=significance) < wanted:
+    while power(high, queries) < POWER:
         high *= 2
     from scipy import optimize  # here, because importing it takes longer than most commands run
 
-    return float(optimize.brentq(lambda effect: power(effect, queries, significance=significance) - wanted, 0.0, high))
+    return float(optimize.brentq(lambda effect: power(effect, queries) - POWER, 0.0, high))
 
 
 def detectable(differences: Floats) -> Detectable:
@@ -234,14 +228,6 @@ def _found_by_t(counts: Floats, means: Floats, deviations: Floats) -> Bools:
     critical = -special.stdtrit(np.maximum(1.0, counts - 1), SIGNIFICANCE / 2)
     significant: Bools = np.abs(means) * np.sqrt(counts) > critical * deviations
     return significant
-
-
-def _check_wanted(wanted: float, significance: float) -> None:
-    if not significance < wanted < 1:
-        raise BadInput(
-            f"a probability of finding a difference lies between the significance level, {significance}, and 1; "
-            f"this one is {wanted}"
-        )
 
 
 DRAWS = 200  # of two sets, for every size
@@ -394,7 +380,6 @@ def compare(
     *,
     direction: Direction = "higher",
     least: int = LEAST_QUERIES,
-    confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> ComparisonTable:
@@ -404,7 +389,7 @@ def compare(
     value; aggregation and direction are the measure's own (without a direction, better means more), least as
     `intervals` takes it. Tests and effect sizes are on what each query adds to the mean (`contributions`). Holm and
     Benjamini–Hochberg correct each test for the number of rows. Raises BadInput when the baseline is not among the
-    systems, for a confidence outside (0, 1) or for resamples below 1.
+    systems, or for resamples below 1.
 
     >>> import numpy as np
     >>> systems = {"ours": (np.array([0.5, 0.75, 1.0]),), "bm25": (np.array([0.25, 0.5, 0.75]),)}
@@ -415,7 +400,7 @@ def compare(
     if baseline not in systems:
         raise BadInput(f"{baseline!r} is not among the systems compared: {', '.join(systems)}")
     if not aggregation.has_interval:
-        return ComparisonTable(baseline, (), confidence, resamples, seed, aggregation.name)
+        return ComparisonTable(baseline, (), CONFIDENCE, resamples, seed, aggregation.name)
     names = [name for name in systems if name != baseline]
     differences: list[Interval] = []
     tests: list[tuple[PairedTest, ...]] = []
@@ -425,9 +410,7 @@ def compare(
     for name in names:
         pair = common(systems[name], systems[baseline])
         own, other = (contributions(columns, aggregation) for columns in pair)
-        differences.append(
-            difference_interval(*pair, aggregation, least=least, confidence=confidence, resamples=resamples, seed=seed)
-        )
+        differences.append(difference_interval(*pair, aggregation, least=least, resamples=resamples, seed=seed))
         drawn = randomisation_test(own, other, resamples=resamples, seed=seed)
         tests.append((drawn, paired_t(own, other), wilcoxon(own, other)))
         effects.append(effect_sizes(own, other, lower_is_better=direction == "lower"))
@@ -437,7 +420,7 @@ def compare(
     corrected = zip(*(_corrected(same_test) for same_test in zip(*tests, strict=True)), strict=True)
     rows = tuple(map(Comparison, names, differences, corrected, effects, detectables, needed, tukey))
     swaps = () if aggregation is GEOMETRIC_MEAN else _swaps(systems, aggregation, seed)
-    return ComparisonTable(baseline, rows, confidence, resamples, seed, swaps=swaps)
+    return ComparisonTable(baseline, rows, CONFIDENCE, resamples, seed, swaps=swaps)
 
 
 def holm(p: Sequence[float | None]) -> tuple[float | None, ...]:

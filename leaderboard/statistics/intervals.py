@@ -54,6 +54,7 @@ from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.statistics.paired import NO_PAIRS
 from leaderboard.statistics.samples import (
+    ALPHA,
     CONFIDENCE,
     LEAST_QUERIES,
     RESAMPLES,
@@ -63,7 +64,6 @@ from leaderboard.statistics.samples import (
     draws,
     has_value,
     least_queries,
-    significance,
 )
 
 WIDEST, WIDEST_LONG_TAILS = 1.2, 2.5  # times Student's t: more makes intervals wider and covers hardly more
@@ -101,7 +101,6 @@ def intervals(
     *,
     limits: tuple[float, float] = NO_LIMITS,
     least: int = LEAST_QUERIES,
-    confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> tuple[Interval, ...]:
@@ -111,7 +110,7 @@ def intervals(
     queries in the same order; aggregation: the measure's own (`measure.family.aggregation`); limits: the lowest and the
     highest mean possible, beyond which no interval reaches; least: how many queries there must be (`least_queries`).
     There is none for a measure of the whole run, for fewer queries in any of the means that make up the figure, and
-    where all queries have the same value. Raises BadInput for a confidence outside (0, 1) or resamples below 1.
+    where all queries have the same value. Raises BadInput for resamples below 1.
 
     >>> import numpy as np
     >>> ours, bm25 = np.array([0.0, 0.25, 0.5, 0.5, 1.0]), np.array([0.5, 0.25, 0.5, np.nan, np.nan])
@@ -123,18 +122,18 @@ def intervals(
     """
     if not aggregation.has_interval:
         return tuple(
-            Interval(None, None, None, confidence, _queries(columns), resamples, seed, aggregation.name)
+            Interval(None, None, None, CONFIDENCE, _queries(columns), resamples, seed, aggregation.name)
             for columns in systems
         )
     if not systems:
         return ()
     estimates = [float(aggregation.combine(columns, None)) for columns in systems]
     terms = _stacked([_terms(columns, aggregation) for columns in systems])
-    halves = _half_widths(terms, aggregation, least=least, confidence=confidence, resamples=resamples, seed=seed)
+    halves = _half_widths(terms, aggregation, least=least, resamples=resamples, seed=seed)
     ends = _in_proportion if aggregation is GEOMETRIC_MEAN else _on_either_side
     return tuple(
         _interval(
-            estimate, half, ends, limits, Interval(None, None, None, confidence, _queries(columns), resamples, seed)
+            estimate, half, ends, limits, Interval(None, None, None, CONFIDENCE, _queries(columns), resamples, seed)
         )
         for estimate, half, columns in zip(estimates, halves, systems, strict=True)
     )
@@ -146,7 +145,6 @@ def difference_interval(
     aggregation: Aggregation = MEAN,
     *,
     least: int = LEAST_QUERIES,
-    confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Interval:
@@ -162,7 +160,7 @@ def difference_interval(
     (0.25, -0.01, 0.51, 5)
     """
     if not aggregation.has_interval:
-        return Interval(None, None, None, confidence, 0, resamples, seed, aggregation.name)
+        return Interval(None, None, None, CONFIDENCE, 0, resamples, seed, aggregation.name)
     pair = common(first, second)
     mine, theirs = (float(aggregation.combine(columns, None)) for columns in pair)
     terms = [_terms(columns, aggregation) for columns in pair]
@@ -170,10 +168,10 @@ def difference_interval(
         terms = [(mine * terms[0][0],), (theirs * terms[1][0],)]
     differences = tuple(own - other for own, other in zip(*terms, strict=True))
     stacked = _stacked([differences])
-    (half,) = _half_widths(stacked, aggregation, least=least, confidence=confidence, resamples=resamples, seed=seed)
+    (half,) = _half_widths(stacked, aggregation, least=least, resamples=resamples, seed=seed)
     if half.reason == EQUAL:
         half = _Half(half.above, half.below, ALWAYS_THE_SAME)
-    empty = Interval(None, None, None, confidence, _queries(pair[0]), resamples, seed)
+    empty = Interval(None, None, None, CONFIDENCE, _queries(pair[0]), resamples, seed)
     return _interval(mine - theirs, half, _on_either_side, NO_LIMITS, empty, NO_PAIRS)
 
 
@@ -217,11 +215,10 @@ class _Half:
 
 
 def _half_widths(
-    terms: tuple[Floats, ...], aggregation: Aggregation, *, least: int, confidence: float, resamples: int, seed: int
+    terms: tuple[Floats, ...], aggregation: Aggregation, *, least: int, resamples: int, seed: int
 ) -> list[_Half]:
     """How far each system's interval reaches, from its terms, float64[Q, S] each."""
     check_resamples(resamples)
-    alpha = significance(confidence)
     fewest = np.min([np.count_nonzero(~np.isnan(term), axis=0) for term in terms], axis=0)
     scale = np.max([np.max(np.abs(term), axis=0, initial=0.0, where=~np.isnan(term)) for term in terms], axis=0)
     error, freedom = standard_errors(terms)
@@ -230,11 +227,11 @@ def _half_widths(
     if usable.any():
         own = tuple(term[:, usable] for term in terms)
         widest = WIDEST_LONG_TAILS if aggregation in (VALUE_OF_MEANS, GEOMETRIC_MEAN) else WIDEST
-        most = widest * students_t(freedom[usable], alpha)
-        factor = _bootstrap_t(own, alpha, resamples, seed)
+        most = widest * students_t(freedom[usable], ALPHA)
+        factor = _bootstrap_t(own, ALPHA, resamples, seed)
         above[usable] = below[usable] = np.minimum(factor, most) * error[usable]
         if aggregation is GEOMETRIC_MEAN:
-            lower = _bootstrap_t(own, alpha / 2, resamples, seed, only_above=True)
+            lower = _bootstrap_t(own, ALPHA / 2, resamples, seed, only_above=True)
             below[usable] = np.minimum(np.maximum(factor, lower), most) * error[usable]
     return [
         _Half(float(up), float(down), None if up > 0 else EQUAL if queries >= least else too_few(int(queries), least))
@@ -482,13 +479,12 @@ def _thresholds_interval(
     values, errors = figure.values, figure.errors
     if not errors[0] > ROUNDING:
         return replace(empty, estimate=estimate, reason=without_spread)
-    alpha = significance(empty.confidence)
     with np.errstate(divide="ignore", invalid="ignore"):
         distance = np.abs(values[1:] - values[0]) / errors[1:]
     distance[np.isnan(distance)] = np.inf
-    at = min(math.ceil((1.0 - alpha) * (empty.resamples + 1)), empty.resamples) - 1
-    students, normal = float(students_t(figure.freedom, alpha)[0]), NormalDist().inv_cdf(1 - alpha / 2)
-    moved = float(np.quantile(np.abs(values[1:] - values[0]), 1 - alpha))
+    at = min(math.ceil((1.0 - ALPHA) * (empty.resamples + 1)), empty.resamples) - 1
+    students, normal = float(students_t(figure.freedom, ALPHA)[0]), NormalDist().inv_cdf(1 - ALPHA / 2)
+    moved = float(np.quantile(np.abs(values[1:] - values[0]), 1 - ALPHA))
     factor = min(float(np.partition(distance, at)[at]), WIDEST_LONG_TAILS * students)
     half = max(factor * float(errors[0]), moved * students / normal * math.sqrt(empty.queries / (empty.queries - 1)))
     return replace(empty, estimate=estimate, low=max(estimate - half, limits[0]), high=min(estimate + half, limits[1]))

@@ -33,13 +33,12 @@ import numpy as np
 from leaderboard.errors import BadInput
 from leaderboard.metrics.segments import Floats
 from leaderboard.statistics.samples import (
+    ALPHA,
     CELLS,
-    CONFIDENCE,
     LEAST_QUERIES,
     RESAMPLES,
     SEED,
     check_resamples,
-    significance,
 )
 
 Cell = tuple[str, str]  # version, period
@@ -99,7 +98,6 @@ class Change:
 def linked_parts(
     cells: Mapping[Cell, Floats],
     *,
-    confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> tuple[LinkedPart, ...]:
@@ -108,7 +106,7 @@ def linked_parts(
     cells: (version, period) -> float64[Q_p], the measure's values of that version on the period's queries, in one order
     for all versions of the period, NaN where undefined (`contributions`, whose mean is the figure). A query without a
     value for one of the versions does not count. Raises BadInput for cells of a period that differ in length, a period
-    without any query that counts, resamples below 1 or a confidence outside (0, 1).
+    without any query that counts or resamples below 1.
 
     >>> import numpy as np
     >>> first, second = np.array([0.2, 0.4, 0.6, 0.4, 0.4]), np.array([0.1, 0.3, 0.5, 0.3, 0.3])
@@ -122,7 +120,7 @@ def linked_parts(
     for part in _connected(cells):
         model = _Model({cell: cells[cell] for cell in part})
         rows = [*(model.of_period(period) for period in model.periods), *map(model.of_version, model.versions)]
-        effects = model.effects(np.array(rows), confidence, resamples, seed)
+        effects = model.effects(np.array(rows), resamples, seed)
         count = len(model.periods)
         ran_in = {version: sum(own == version for own, _ in part) for version in model.versions}
         parts.append(
@@ -141,7 +139,6 @@ def change(
     first: Cell,
     second: Cell,
     *,
-    confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Change:
@@ -171,7 +168,7 @@ def change(
     versions = model.of_version(second[0]) - model.of_version(first[0])
     periods = model.of_period(second[1]) - model.of_period(first[1])
     rows = np.array([whole, versions, periods, whole - versions - periods])
-    total, of_version, of_periods, rest = model.effects(rows, confidence, resamples, seed)
+    total, of_version, of_periods, rest = model.effects(rows, resamples, seed)
     return Change(total, of_version, of_periods, rest)
 
 
@@ -224,10 +221,9 @@ class _Model:
         index = self.periods.index(period)
         return self.fit[len(self.versions) + index - 1] if index else np.zeros(len(self.cells))
 
-    def effects(self, rows: Floats, confidence: float, resamples: int, seed: int) -> list[Effect]:
+    def effects(self, rows: Floats, resamples: int, seed: int) -> list[Effect]:
         """What the rows of weights, float64[E, cells], estimate, each with its interval."""
         check_resamples(resamples)
-        alpha = significance(confidence)
         # Within a period a row gives every query one number, and the estimate is the sum of these numbers' means.
         numbers = []
         for period in self.periods:
@@ -241,7 +237,7 @@ class _Model:
         used = np.array([(own != 0).any(axis=0) for own in numbers])  # periods × rows
         short = np.array([len(own) < LEAST_QUERIES for own in numbers])
         drawn = _studentised(numbers, estimate, resamples, seed)
-        reach = error * np.quantile(np.abs(drawn), 1 - alpha, axis=0, method="inverted_cdf")
+        reach = error * np.quantile(np.abs(drawn), 1 - ALPHA, axis=0, method="inverted_cdf")
         all_effects = []
         for row, middle in enumerate(estimate.tolist()):
             if (used[:, row] & short).any():

@@ -27,6 +27,7 @@ from leaderboard.metrics.ranking import Setting
 from leaderboard.metrics.segments import Bools, Floats
 
 CONFIDENCE = 0.95
+ALPHA = 0.05  # 1 − CONFIDENCE
 RESAMPLES = 10_000
 LEAST_RESAMPLES = 1_000  # where many queries would make more take too long
 SEED = 1  # any fixed number will do: it is shown beside every figure that depends on it
@@ -34,27 +35,6 @@ SEED = 1  # any fixed number will do: it is shown beside every figure that depen
 LEAST_QUERIES = 5  # fewer say next to nothing of their own spread: simulated, 95 % intervals cover far less
 
 CELLS = 2**22  # numbers in the largest matrix held at once: 32 MB
-
-
-def significance(confidence: float) -> float:
-    """The significance level α = 1 − confidence. Raises BadInput unless 0 < confidence < 1.
-
-    >>> significance(0.95)
-    0.05
-    """
-    if not 0 < confidence < 1:
-        raise BadInput(f"a confidence level lies between 0 and 1, like 0.95; this one is {confidence}")
-    return round(1.0 - confidence, 12)  # 1 − .95 is .050000000000000044 in float64
-
-
-def tails(confidence: float) -> tuple[float, float]:
-    """The quantiles between which that share lies, with equal tails. Raises BadInput unless 0 < confidence < 1.
-
-    >>> tails(0.95)
-    (0.025, 0.975)
-    """
-    tail = significance(confidence) / 2
-    return tail, 1.0 - tail
 
 
 def affordable_resamples(queries: int, drawn: int) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from leaderboard.baselines import BM25, Analyser, Document, IndexBuilder, TfIdf, Weighting, Weights
-from leaderboard.errors import BadInput, FileRejected, NotFound
+from leaderboard.errors import BadInput, FileRejected
 from tests.baselines.collections import index_of, zipf_texts
 
 # Lengths 3, 2, 5, 2, so avgdl = 3. df: a 2, b 2, c 3, d 2.
@@ -106,12 +106,6 @@ def test_scores_equal_those_of_bm25s(method: str) -> None:
         assert found == pytest.approx({f"d{at:03}": expected[at] for at in np.flatnonzero(expected)}, rel=1e-12)
 
 
-def test_a_list_is_cut_by_score_and_then_by_id() -> None:
-    texts = {"a": "x", "c": "x", "b": "x", "z": "x y", "é": "x"}
-    assert list(_scores(BM25(), "x", texts, depth=3)) == ["é", "c", "b"]
-    assert list(_scores(BM25(), "x y", texts, depth=2)) == ["z", "é"]
-
-
 def test_a_posting_is_found_wherever_its_document_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = {f"d{number}": text for number, text in enumerate(zipf_texts(50, 20, 40, seed=1))}
     whole = index_of(texts, "w0 w5 w9")
@@ -142,20 +136,6 @@ def test_the_shares_that_are_explained_add_up_to_the_score(weighting: Weighting)
     assert [(each.term, each.qf) for each in explained.shares] == [
         ("w1", 1), ("w0", 1), ("w44", 1), ("w3", 2), ("nowhere", 1),
     ]  # fmt: skip
-
-
-def test_a_document_without_a_term_of_the_query_has_no_score() -> None:
-    weights = Weights(index_of({**TEXTS, "empty": ""}, "a"), BM25())
-    assert weights.explain("a", "d3").score is None
-    assert weights.explain("a", "empty").length_part == 0
-    with pytest.raises(NotFound, match="there is no document 'd9'"):
-        weights.explain("a", "d9")
-
-
-def test_stop_words_count_in_no_length() -> None:
-    index = index_of({"d1": "the fees of the harbour", "d2": "harbours"}, "harbour", language="english")
-    assert index.length.tolist() == [2, 1]
-    assert index.mean_length == 1.5
 
 
 def test_a_document_that_is_there_twice_is_refused_with_both_lines() -> None:

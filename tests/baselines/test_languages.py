@@ -28,11 +28,6 @@ def test_text_becomes_terms(language: str, text: str, terms: list[str]) -> None:
     assert Analyser(language).terms(text) == terms
 
 
-def test_stop_words_and_stems_can_be_left_out() -> None:
-    assert Analyser("english", stop_words=False).terms("the ships") == ["the", "ship"]
-    assert Analyser("english", stemming=False).terms("the ships") == ["ships"]
-
-
 def test_turkish_has_a_small_letter_of_its_own_for_the_capital_i() -> None:
     assert Analyser("turkish", stemming=False).terms("ISPARTA") == ["ısparta"]
     assert Analyser("turkish", stemming=False).terms("ISPARTA İzmir") == ["ısparta", "izmir"]

@@ -172,16 +172,6 @@ def test_a_page_is_accessible_in_both_colours_and_fits_a_phone(
     assert_accessible(phone, colours=True)
 
 
-def test_the_keyboard_reaches_the_content_first(site: Site, page: Page) -> None:
-    page.goto(f"{site.url}/login")
-    page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("main")).to_be_focused()
-    page.keyboard.press("Tab")
-    expect(page.locator("#name")).to_be_focused()
-
-
 def test_the_colours_are_remembered(site: Site, new_page: Callable[..., Page]) -> None:
     page = new_page(color_scheme="light")
     page.goto(f"{site.url}/login")

@@ -1,15 +1,12 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from leaderboard.errors import BadInput
-from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, VALUE_OF_MEANS, WHOLE_RUN
+from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, VALUE_OF_MEANS, WHOLE_RUN
 from leaderboard.statistics import benjamini_hochberg, compare, holm
 
 NAN = np.nan
-P_VALUES = st.lists(st.floats(1e-12, 1), min_size=1, max_size=12)
 
 
 def three_systems(queries=15):
@@ -87,13 +84,6 @@ def test_under_a_geometric_mean_the_difference_is_of_the_figures_and_the_tests_o
     assert row.effects.difference == pytest.approx(np.log(4) / 2)
 
 
-def test_where_lower_is_better_a_smaller_value_is_better():
-    systems = {"base": (np.array([0.5, 0.5]),), "other": (np.array([0.25, 0.5]),)}
-    (row,) = compare(systems, "base", MEAN, direction="lower").rows
-    assert (row.effects.better, row.effects.worse) == (1, 0)
-    assert row.difference.estimate == -0.125
-
-
 def test_degenerate_rows_have_answers_or_reasons():
     column = np.array([0.5, 0.75, NAN])
     systems = {"base": (column,), "twin": (column.copy(),), "elsewhere": (np.array([NAN, NAN, 0.5]),)}
@@ -107,10 +97,6 @@ def test_degenerate_rows_have_answers_or_reasons():
     assert elsewhere.difference.reason == "no query has a value for both systems"
 
 
-def test_a_baseline_alone_gives_no_rows():
-    assert compare({"base": (np.array([0.5]),)}, "base").rows == ()
-
-
 def test_a_measure_of_the_whole_run_says_why_it_has_no_rows():
     table = compare({"base": (), "other": ()}, "base", WHOLE_RUN)
     assert (table.rows, table.reason) == ((), WHOLE_RUN.name)
@@ -119,8 +105,6 @@ def test_a_measure_of_the_whole_run_says_why_it_has_no_rows():
 def test_an_unknown_baseline_and_impossible_settings_are_refused():
     with pytest.raises(BadInput, match="'bases' is not among the systems compared: good, base, bad"):
         compare(three_systems(), "bases")
-    with pytest.raises(BadInput, match="between 0 and 1"):
-        compare(three_systems(), "base", confidence=1)
     with pytest.raises(BadInput, match="at least one resample"):
         compare(three_systems(), "base", resamples=-1)
 
@@ -133,26 +117,6 @@ def test_holm_by_hand():
 def test_benjamini_hochberg_by_hand():
     # sorted .005 .01 .03 .04, times 4/1 4/2 4/3 4/4: .02 .02 .04 .04
     assert benjamini_hochberg([0.01, 0.04, 0.03, 0.005]) == pytest.approx((0.02, 0.04, 0.04, 0.02))
-
-
-@given(P_VALUES)
-def test_benjamini_hochberg_agrees_with_scipy(p):
-    assert benjamini_hochberg(p) == pytest.approx(stats.false_discovery_control(p))
-
-
-@given(P_VALUES)
-def test_corrected_values_are_never_smaller_and_keep_the_order(p):
-    raw = np.array(p)
-    for corrected in (np.array(holm(p)), np.array(benjamini_hochberg(p))):
-        assert np.all(corrected >= raw * (1 - 1e-12))
-        assert np.all(corrected <= 1)
-        assert np.all(np.diff(corrected[np.argsort(raw, kind="stable")]) >= 0)
-    assert np.all(np.array(holm(p)) >= np.array(benjamini_hochberg(p)) * (1 - 1e-12))
-
-
-@pytest.mark.parametrize("correct", [holm, benjamini_hochberg])
-def test_one_test_needs_no_correction(correct):
-    assert correct([0.04]) == (0.04,)
 
 
 @pytest.mark.parametrize("correct", [holm, benjamini_hochberg])

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, SUM, VALUE_OF_MEANS
-from leaderboard.statistics import samples as contributions
+from leaderboard.statistics import contributions
 from leaderboard.statistics.samples import common, has_value
 
 NAN = np.nan
@@ -25,11 +25,6 @@ def test_contributions_to_a_mean_are_the_values_and_to_a_geometric_mean_their_lo
     np.testing.assert_array_equal(contributions((column,), MEAN), column)
     np.testing.assert_array_equal(contributions((column,), GEOMETRIC_MEAN), np.log([0.5, NAN, 1e-5]))
     np.testing.assert_array_equal(contributions((np.array([2.0, 5.0]),), SUM), [4.0, 10.0])
-
-
-def test_a_query_without_anything_contributes_nothing():
-    added = contributions((np.array([NAN, 0.5]), np.array([NAN, 0.25])), VALUE_OF_MEANS)
-    np.testing.assert_array_equal(added, [NAN, 0.25])
 
 
 @given(st.integers(0, 2**32), st.integers(2, 12))

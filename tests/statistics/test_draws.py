@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from leaderboard.errors import BadInput
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, SUM, VALUE_OF_MEANS
 from leaderboard.statistics.intervals import Part, _terms, means_and_variances
 from leaderboard.statistics.samples import draws
@@ -48,8 +47,3 @@ def test_what_an_interval_makes_of_a_draw_is_what_the_measures_own_aggregation_m
     whole = aggregation.combine(columns, None)
     ours = whole * np.exp(away[:, 0]) if aggregation is GEOMETRIC_MEAN else whole + away[:, 0]
     np.testing.assert_allclose(ours, expected)
-
-
-def test_fewer_than_one_resample_is_refused():
-    with pytest.raises(BadInput, match="at least one resample"):
-        next(draws(3, 0, seed=1))

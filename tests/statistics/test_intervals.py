@@ -1,6 +1,5 @@
 """Expected values come from scipy, from a slow and literal bootstrap-t, and from populations whose mean is known."""
 
-import json
 import math
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 from scipy import stats
 
 from leaderboard.errors import BadInput
-from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, SUM, VALUE_OF_MEANS, WHOLE_RUN
+from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, VALUE_OF_MEANS, WHOLE_RUN
 from leaderboard.statistics import difference_interval, intervals
 from leaderboard.statistics.intervals import EQUAL
 
@@ -50,14 +49,6 @@ def test_it_is_at_most_a_fifth_wider_than_students_and_two_and_a_half_times_as_w
     mean, detection = interval((values,)), interval((1 - values, np.zeros(12)), VALUE_OF_MEANS)
     assert mean.high - mean.estimate == pytest.approx(1.2 * students_t(values))
     assert detection.high - detection.estimate == pytest.approx(2.5 * students_t(values))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_of_normal_values_it_is_nearly_students_t(seed):
-    values = np.random.default_rng(seed).normal(0.5, 0.1, 60)
-    found = interval((values,), resamples=10_000)
-    low, high = stats.t.interval(0.95, 59, values.mean(), stats.sem(values))
-    assert (found.low, found.high) == (pytest.approx(low, abs=0.004), pytest.approx(high, abs=0.004))
 
 
 def test_of_many_values_it_is_nearly_the_bias_corrected_bootstraps():
@@ -123,11 +114,6 @@ def test_the_geometric_means_interval_is_that_of_the_mean_logarithm_and_reaches_
     assert math.log(found.low) == pytest.approx(own.mean() - lower, abs=0.05 * lower)
 
 
-def test_the_interval_of_a_sum_is_as_many_times_that_of_the_mean():
-    total, average = interval((SKEWED,), SUM), interval((SKEWED,))
-    assert (total.low, total.high) == pytest.approx((12 * average.low, 12 * average.high))
-
-
 def test_under_exclude_aqwv_has_the_interval_of_its_values():
     p_miss, weighted_p_fa = EVEN, EVEN[::-1] / 3
     parts = interval((p_miss, weighted_p_fa), VALUE_OF_MEANS)
@@ -148,9 +134,9 @@ def test_the_standard_error_under_pfa_only_counts_each_mean_with_its_own_queries
 
 
 def test_no_interval_reaches_beyond_the_limits_of_the_figure():
-    free, limited = interval((SKEWED,), confidence=0.999), interval((SKEWED,), confidence=0.999, limits=(0.0, 1.0))
-    assert free.low < 0
-    assert (limited.low, limited.high) == (0.0, free.high)
+    free = interval((SKEWED,))
+    limited = interval((SKEWED,), limits=(free.low + 0.01, 1.0))
+    assert (limited.low, limited.high) == (free.low + 0.01, free.high)
 
 
 def test_a_system_has_the_same_interval_whoever_stands_beside_it():
@@ -161,29 +147,6 @@ def test_a_system_has_the_same_interval_whoever_stands_beside_it():
         assert (own.estimate, own.queries) == (alone.estimate, 30)
         assert (own.low, own.high) == pytest.approx((alone.low, alone.high), rel=1e-12)
     assert intervals([], resamples=300) == ()
-
-
-def test_systems_may_lack_values_on_different_queries():
-    partly = np.where(np.arange(12) < 3, NAN, EVEN)
-    beside = intervals([(EVEN,), (partly,)], resamples=4000)
-    for found, alone in zip(beside, (interval((EVEN,)), interval((partly,))), strict=True):
-        assert (found.estimate, found.queries) == (alone.estimate, alone.queries)
-        assert found.high - found.low == pytest.approx(alone.high - alone.low, rel=0.1)
-
-
-def test_a_query_that_nobody_has_a_value_for_is_never_drawn():
-    assert interval((np.insert(SKEWED, 4, NAN),)) == interval((SKEWED,))
-
-
-def test_the_seed_decides_the_draws():
-    assert interval((EVEN,), seed=3) == interval((EVEN,), seed=3)
-    assert interval((EVEN,), seed=3).low != interval((EVEN,), seed=4).low
-
-
-def test_a_higher_level_gives_a_wider_interval_around_the_value():
-    narrow, wide = interval((SKEWED,), confidence=0.5), interval((SKEWED,), confidence=0.99)
-    assert wide.low < narrow.low < narrow.estimate < narrow.high < wide.high
-    assert (narrow.confidence, narrow.resamples, narrow.seed, narrow.queries) == (0.5, 10_000, 1, 12)
 
 
 @pytest.mark.parametrize("queries", [1, 2, 4])
@@ -205,13 +168,6 @@ def test_equal_values_on_all_queries_have_no_interval_of_width_zero(value):
     found = interval((np.full(7, value),))
     assert found.estimate == pytest.approx(value)
     assert (found.low, found.high, found.reason) == (None, None, EQUAL)
-
-
-def test_without_a_value_there_is_no_interval_but_a_reason():
-    result = interval((np.array([NAN, NAN]),))
-    assert (result.estimate, result.low, result.high, result.queries) == (None, None, None, 0)
-    assert result.reason == "no query has a value"
-    assert interval((np.array([]),)).reason == "no query has a value"
 
 
 def test_a_measure_of_the_whole_run_has_no_interval_and_says_why():
@@ -254,16 +210,7 @@ def test_it_covers_the_difference_of_two_geometric_means():
     assert 0.91 <= covered / 400 <= 0.985
 
 
-def test_a_difference_without_common_queries_has_a_reason():
-    result = difference_interval((np.array([0.5, NAN]),), (np.array([NAN, 0.5]),))
-    assert (result.estimate, result.reason) == (None, "no query has a value for both systems")
-    json.dumps(result.estimate, allow_nan=False)
-
-
 def test_impossible_settings_are_refused():
-    for level in (0, 1, 95):
-        with pytest.raises(BadInput, match="between 0 and 1"):
-            interval((SKEWED,), confidence=level)
     with pytest.raises(BadInput, match="at least one resample"):
         interval((SKEWED,), resamples=0)
 

@@ -63,15 +63,6 @@ def test_the_fit_is_least_squares_on_the_values_of_single_queries():
     assert estimates(part.periods) == {"1": 0.0, "2": expected[3]}
 
 
-def test_a_version_that_ran_once_says_nothing_of_the_periods():
-    cells = {("a", "1"): around(0.4), ("a", "2"): around(0.3)}
-    alone = linked_parts(cells, **FEW)[0]
-    beside = linked_parts({**cells, ("b", "2"): around(0.9), ("c", "1"): around(0.1)}, **FEW)[0]
-    one, other = alone.periods["2"], beside.periods["2"]
-    assert (one.estimate, one.low, one.high) == pytest.approx((other.estimate, other.low, other.high))
-    assert beside.versions["b"].estimate == pytest.approx(0.9 + 0.1)
-
-
 def test_a_chain_of_versions_links_periods_that_have_no_version_in_common():
     cells = {("a", "1"): around(0.5), ("a", "2"): around(0.4), ("b", "2"): around(0.6), ("b", "3"): around(0.7)}
     (part,) = linked_parts(cells, **FEW)
@@ -95,13 +86,6 @@ def test_queries_that_are_hard_for_all_widen_no_interval_of_a_systems_own_change
     found = change(cells, ("a", "1"), ("b", "2"), **FEW)
     assert (found.of_version.low, found.of_version.high) == pytest.approx((0.1, 0.1))
     assert found.of_periods.high - found.of_periods.low > 0.2
-
-
-def test_a_query_without_a_value_for_one_version_does_not_count_for_any():
-    cells = {("a", "1"): np.array([0.1, 0.2, 0.3, 0.9]), ("b", "1"): np.array([0.2, 0.3, 0.4, NAN])}
-    (part,) = linked_parts(cells, **FEW)
-    assert part.left_out == {"1": 1}
-    assert estimates(part.versions) == {"a": 0.2, "b": 0.3}
 
 
 def test_too_few_queries_and_values_too_alike_have_no_interval_and_say_why():

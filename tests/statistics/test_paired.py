@@ -10,17 +10,6 @@ from leaderboard.errors import BadInput
 from leaderboard.statistics import effect_sizes, paired_t, randomisation_test, wilcoxon
 
 # Multiples of 1/8 so that the slow definition below sums without rounding.
-EIGHTHS = st.integers(-8, 8).map(lambda eighth: eighth / 8)
-
-
-def p_of_all_arrangements(differences):
-    """All 2^n ways to swap the two systems, one after the other."""
-    observed = abs(sum(differences))
-    sums = [
-        abs(sum(sign * d for sign, d in zip(signs, differences, strict=True)))
-        for signs in product((1, -1), repeat=len(differences))
-    ]
-    return sum(size >= observed for size in sums) / len(sums)
 
 
 def test_three_queries_won_by_the_same_amount_give_a_quarter():
@@ -28,14 +17,6 @@ def test_three_queries_won_by_the_same_amount_give_a_quarter():
     assert (result.p, result.statistic, result.queries, result.exact) == (0.25, 0.25, 3, True)
     assert result.resamples is None
     assert result.seed is None
-
-
-@given(st.lists(EIGHTHS, min_size=1, max_size=9))
-@settings(max_examples=60, deadline=None)
-def test_few_queries_are_enumerated(differences):
-    result = randomisation_test(np.array(differences), np.zeros(len(differences)))
-    assert result.exact
-    assert result.p == pytest.approx(p_of_all_arrangements(differences))
 
 
 def test_it_agrees_with_scipys_exact_permutation_test():
@@ -58,11 +39,6 @@ def test_many_queries_are_drawn_and_come_close_to_the_exact_value():
     assert abs(result.p - exact) < 4 * np.sqrt(exact * (1 - exact) / 20_000)
 
 
-def test_a_drawn_p_is_never_zero():
-    result = randomisation_test(np.ones(50), np.zeros(50), resamples=999)
-    assert result.p == 1 / 1000
-
-
 def test_neither_the_order_of_the_queries_nor_that_of_the_systems_changes_p():
     draw = np.random.default_rng(2)
     first, second = draw.random(60), draw.random(60)
@@ -71,13 +47,6 @@ def test_neither_the_order_of_the_queries_nor_that_of_the_systems_changes_p():
     assert randomisation_test(first[order], second[order], resamples=500).p == p
     assert randomisation_test(second, first, resamples=500).p == p
     assert randomisation_test(second, first).statistic == pytest.approx(-randomisation_test(first, second).statistic)
-
-
-def test_the_same_seed_gives_the_same_p_and_another_seed_another():
-    draw = np.random.default_rng(3)
-    first, second = draw.random(40), draw.random(40)
-    p = [randomisation_test(first, second, resamples=997, seed=seed).p for seed in (4, 4, 5)]
-    assert p[0] == p[1] != p[2]
 
 
 def test_drawing_in_several_blocks_counts_every_resample(monkeypatch):
@@ -92,16 +61,6 @@ def test_an_undefined_query_is_left_out_and_counted():
     second = np.array([0.25, 0.5, np.nan, 0.5])
     result = randomisation_test(first, second)
     assert (result.p, result.queries, result.left_out) == (0.5, 2, 2)
-
-
-@pytest.mark.parametrize("values", [[0.3], [0.3, 0.1, 0.9], [0.5] * 40])
-def test_identical_systems_give_p_one(values):
-    result = randomisation_test(np.array(values), np.array(values))
-    assert (result.p, result.statistic, result.reason) == (1.0, 0.0, None)
-
-
-def test_one_query_gives_p_one():
-    assert randomisation_test(np.array([0.9]), np.array([0.1])).p == 1.0
 
 
 def test_without_a_common_query_there_is_no_p_but_a_reason():
@@ -143,11 +102,6 @@ def test_t_of_differences_of_one_two_and_three_by_hand():
     assert result.p == pytest.approx(1 - (12 / 14) ** 0.5)
 
 
-def test_t_of_all_queries_tied_gives_p_one():
-    same = np.array([0.1, 0.7, 0.7])
-    assert (paired_t(same, same).p, paired_t(same, same).statistic) == (1.0, 0.0)
-
-
 def test_what_has_no_spread_has_no_p_but_a_reason():
     one = paired_t(np.array([0.5]), np.array([0.25]))
     same_amount = paired_t(np.array([0.3, 0.4, 0.9]), np.array([0.2, 0.3, 0.8]))  # 0.1 each, but for rounding
@@ -162,14 +116,6 @@ def test_p_of_t_stays_above_zero_however_clear_the_difference():
     draw = np.random.default_rng(0)
     first = 1000 + draw.random(7000)
     assert 0 < paired_t(first, np.zeros(7000)).p < 1e-300
-
-
-def test_t_leaves_undefined_queries_out_and_counts_them():
-    first = np.array([0.1, np.nan, 0.5, 0.9])
-    second = np.array([0.2, 0.3, 0.1, np.nan])
-    result = paired_t(first, second)
-    assert (result.queries, result.left_out) == (2, 2)
-    assert result.p == pytest.approx(stats.ttest_rel([0.1, 0.5], [0.2, 0.1]).pvalue)
 
 
 def p_of_all_signs(differences):
@@ -230,12 +176,6 @@ def test_differences_that_are_equal_but_for_rounding_share_a_rank():
     assert wilcoxon(first, second).statistic == 2.0
 
 
-def test_wilcoxon_is_the_same_for_both_orders_of_the_systems():
-    draw = np.random.default_rng(1)
-    first, second = draw.random(30), draw.random(30)
-    assert wilcoxon(first, second) == wilcoxon(second, first)
-
-
 def test_wilcoxon_of_degenerate_pairs_has_defined_answers():
     same = np.array([0.1, 0.7])
     assert wilcoxon(same, same).p == 1.0
@@ -258,11 +198,6 @@ def test_effect_sizes_where_lower_is_better_a_smaller_value_wins_and_the_differe
     assert (result.better, result.worse, result.dominance) == (2, 0, 1.0)
     assert result.difference == pytest.approx(-0.2)
     assert result.d_z < 0
-
-
-def test_values_that_differ_by_rounding_only_are_tied():
-    result = effect_sizes(np.array([0.1 + 0.2]), np.array([0.3]))
-    assert (result.better, result.tied, result.difference) == (0, 1, 0.0)
 
 
 def test_degenerate_pairs_have_defined_effect_sizes():

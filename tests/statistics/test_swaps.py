@@ -64,31 +64,11 @@ def test_of_the_differences_that_can_be_relied_on_few_are_in_the_other_order_on_
     assert turned / relied_on < 0.05
 
 
-def test_systems_that_tie_or_keep_their_order_on_every_query_never_swap():
-    own = np.random.default_rng(1).random(20)
-    values = np.stack([own, own, own - 0.1], axis=1)
-    assert [each.rate for each in swap_rates(values, 0.1)] == [0.0, 0.0]
-
-
 def test_pairs_that_tie_on_one_set_do_not_make_the_smallest_differences_look_safe():
     draw = np.random.default_rng(1)
     found = swap_rates((draw.random((40, 6)) < 0.3).astype(float), 0.6)  # a success or none: means tie often
     assert all(each.rate > 0.25 for each in found)
     assert all(each.difference is None or each.difference > 0.1 for each in found)
-
-
-def test_a_disastrous_run_does_not_change_which_differences_can_be_relied_on():
-    values = board(100, systems=6, apart=0.05)
-    everything = -20 * np.random.default_rng(2).random((100, 1))
-    alone, beside = swap_rates(values, 0.4), swap_rates(np.hstack([values, everything]), 0.4)
-    assert any(each.difference is not None for each in alone)
-    assert [each.difference for each in alone] == [each.difference for each in beside]
-
-
-def test_the_draws_come_from_the_seed():
-    values = board(30)
-    assert swap_rates(values, 0.3) == swap_rates(values, 0.3)
-    assert swap_rates(values, 0.3) != swap_rates(values, 0.3, seed=2)
 
 
 def test_a_query_without_values_is_never_drawn_and_one_systems_gap_leaves_out_its_pairs():

@@ -3,7 +3,6 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from leaderboard.errors import BadInput
 from leaderboard.statistics import randomisation_test, tukey_hsd
 
 NAN = np.nan
@@ -32,18 +31,6 @@ def test_with_two_systems_it_is_the_randomisation_test():
     assert tukey_hsd(values, permutations=20_000).p[0, 1] == pytest.approx(paired.p, abs=0.015)
 
 
-def test_p_is_symmetric_within_zero_and_one_and_falls_with_the_difference():
-    draw = np.random.default_rng(1)
-    values = draw.random((20, 6)) + np.linspace(0, 0.5, 6)
-    p = tukey_hsd(values, permutations=500).p
-    np.testing.assert_array_equal(p, p.T)
-    assert np.all((p > 0) & (p <= 1))
-    np.testing.assert_array_equal(np.diagonal(p), 1.0)
-    means = values.mean(axis=0)
-    by_difference = np.argsort(np.abs(means[:, np.newaxis] - means), axis=None)
-    assert np.all(np.diff(p.ravel()[by_difference]) <= 0)
-
-
 def test_the_order_of_the_systems_does_not_change_p():
     values = np.random.default_rng(2).random((12, 5))
     order = np.array([3, 1, 4, 0, 2])
@@ -69,37 +56,10 @@ def test_a_system_without_any_value_does_not_empty_the_board():
     assert result.p[0, 2] == tukey_hsd(values[:, [0, 2]], permutations=200).p[0, 1]
 
 
-@pytest.mark.parametrize("values", [[[0.2, 0.9]], [[0.5, 0.5, 0.5]] * 4, [[1 / 3, 1 / 3]] * 7])
-def test_one_query_or_equal_systems_can_not_be_told_apart(values):
-    result = tukey_hsd(np.array(values), permutations=100)
-    assert (result.p == 1).all()
-
-
-@pytest.mark.parametrize(
-    ("values", "reason"),
-    [
-        (np.array([[0.5, NAN], [NAN, 0.5]]), "no query has a value for every system"),
-        (np.array([[0.5], [0.25]]), "fewer than two systems have values"),
-        (np.full((3, 2), NAN), "fewer than two systems have values"),
-        (np.empty((0, 2)), "fewer than two systems have values"),
-        (np.empty((3, 0)), "fewer than two systems have values"),
-    ],
-)
-def test_what_can_not_be_compared_says_why(values, reason):
-    result = tukey_hsd(values)
-    assert (result.permutations, result.reason) == (0, reason)
-    assert result.queries + result.left_out == len(values)
-
-
 def test_a_very_large_board_gets_fewer_resamples_and_says_so(monkeypatch):
     values = np.random.default_rng(0).random((10, 4))
-    monkeypatch.setattr("leaderboard.statistics.paired.WORK", 40 * 1500)
+    monkeypatch.setattr("leaderboard.statistics.paired.VALUES_PERMUTED", 40 * 1500)
     assert tukey_hsd(values, permutations=5000).permutations == 1500
-    monkeypatch.setattr("leaderboard.statistics.paired.WORK", 1)
+    monkeypatch.setattr("leaderboard.statistics.paired.VALUES_PERMUTED", 1)
     assert tukey_hsd(values, permutations=5000).permutations == 1000
     assert tukey_hsd(values, permutations=20).permutations == 20
-
-
-def test_no_resamples_are_refused():
-    with pytest.raises(BadInput, match="at least one resample"):
-        tukey_hsd(np.zeros((2, 2)), permutations=0)

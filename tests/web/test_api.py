@@ -114,12 +114,6 @@ def test_a_cookie_says_nothing_to_the_api(participant: Reader) -> None:
     assert answer.json["title"] == "This needs a token"
 
 
-def test_a_token_reads_what_its_account_sees(program: Callable[..., Program]) -> None:
-    assert program("ada").ask(f"{API}/account")["teams"] == [
-        {"slug": "alpha", "name": "Alpha", "role": "owner", "members": 2}
-    ]
-
-
 def test_without_the_scope_organise_an_organiser_is_a_participant(
     program: Callable[..., Program], world: World
 ) -> None:
@@ -164,25 +158,11 @@ def test_wrong_tokens_are_counted_and_a_right_one_beside_them_works_on(
 
 
 @SQLITE
-@pytest.mark.parametrize("given", ["Basic YWRhOng=", "Bearer", "Bearer ", "Bearer \xff", f"Bearer {'x' * 5000}", "x"])
-def test_what_is_no_token_is_refused(app: Flask, world: World, given: str) -> None:
-    assert app.test_client().get(BOARD, headers={"Authorization": given}).status_code == 401
-
-
-@SQLITE
 def test_an_argument_that_there_is_not_is_named(program: Callable[..., Program]) -> None:
     said = program().ask(f"{BOARD}?mesure=AP&sort=AP&sort=P@5", status=400)
     assert said["fields"]["mesure"] == ["is no argument of this address; it takes: measure, tag, show, sort, answer"]
     assert said["fields"]["sort"] == ["is given twice"]
     assert said["instance"] == BOARD
-
-
-@SQLITE
-@pytest.mark.parametrize(
-    ("path", "status"), [("/nothing", 404), ("/campaigns/none", 404), ("/submissions/0", 404), ("/submissions/x", 404)]
-)
-def test_what_is_not_there_is_a_problem_in_json(program: Callable[..., Program], path: str, status: int) -> None:
-    assert program().ask(f"{API}{path}", status=status)["status"] == status
 
 
 @SQLITE
@@ -264,16 +244,6 @@ def test_the_last_use_of_a_token_is_true_within_a_minute_and_not_every_request_w
     account = participant.get("/account/")
     assert "30 s ago" in account
     assert "When it was last used is kept, true within a minute." in account
-
-
-@SQLITE
-def test_a_token_without_a_name_comes_back_with_its_form(participant: Reader) -> None:
-    page = participant.post("/account/tokens/new", name=" ", organise="y", days="30")
-    assert page.status_code == 400
-    assert "Say what the token is for" in page.text
-    said = page.text.index("Name: say what the token is for"), page.text.index("Current password: give your current")
-    assert said[0] < said[1]  # all that it lacks, in the order of the page
-    assert participant.post("/account/tokens/new", name="x", days="99999", current=PASSWORD).status_code == 400
 
 
 def test_a_token_is_revoked_on_the_account_page_by_its_owner_only(

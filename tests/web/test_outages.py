@@ -19,14 +19,11 @@ from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
 from leaderboard import migrate
-from leaderboard.accounts.models import User
 from leaderboard.db import Database
 from leaderboard.errors import NoDatabase, NoStore
 from leaderboard.store import RunStore
-from leaderboard.submissions.rules import State
 from leaderboard.web import app as web
 from leaderboard.web.app import create_app
-from leaderboard.worker.models import Scoring
 from tests.support.databases import Postgres
 from tests.support.outages import away, file_of
 from tests.support.postgres import PostgresServer, stoppable_server
@@ -331,14 +328,6 @@ def test_a_submission_on_a_full_or_read_only_disk_is_refused_in_words_and_the_fo
     assert len(world.all(sa.select(sa.text("id")).select_from(sa.text("submission")))) == 1
 
 
-def test_a_file_that_is_no_database_any_more_is_said_and_not_shown(on_sqlite: tuple[World, Flask]) -> None:
-    world, app = on_sqlite
-    world.database.close()
-    app.extensions["database"].close()
-    file_of(world).write_bytes(b"this was a database once " * 1000)
-    Visitor(app.test_client()).refused("/")
-
-
 def test_an_upload_while_the_store_is_away_is_refused_in_words_and_health_names_the_store(
     on_sqlite: tuple[World, Flask], tmp_path: Path
 ) -> None:
@@ -368,17 +357,3 @@ def test_an_upload_for_which_the_disk_has_no_room_leaves_nothing_half_written(tm
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-
-
-def test_organisers_read_on_the_board_which_runs_are_parked_and_why(world: World, app: Flask) -> None:
-    run = world.submit()
-    with world.database.write() as session:
-        session.execute(sa.update(Scoring).values(state=State.FAILED, failure="an error while scoring: KeyError"))
-        session.execute(sa.update(User).where(User.name == "Ada").values(is_admin=True))
-    ada, visitor = Visitor(app.test_client()), Visitor(app.test_client())
-    assert ada.log_in() == 302
-    board = ada.client.get("/campaigns/small/2026")
-    assert board.status_code == 200
-    assert "1 run could not be scored" in board.text
-    assert f"Submission {run}</a>: an error while scoring: KeyError" in board.text
-    assert "could not be scored" not in visitor.client.get("/campaigns/small/2026").text

@@ -148,16 +148,6 @@ def test_an_answer_to_what_was_not_read_to_its_end_says_that_the_connection_clos
     assert b"\r\nConnection: close\r\n" in answer
 
 
-def test_a_connection_goes_on_after_a_refused_form_that_has_arrived(site: Site) -> None:
-    host, _, port = Client(site.url).address.partition(":")
-    with socket.create_connection((host, int(port)), timeout=20) as client:
-        client.sendall(b"POST /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 3\r\n\r\na=b")
-        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
-        answers = b"".join(iter(lambda: client.recv(4096), b""))
-    assert answers.startswith(b"HTTP/1.1 404 ")
-    assert answers.endswith(b"\r\n\r\nok\n")
-
-
 def test_a_short_upload_began_with_its_first_byte_though_the_site_waits_for_the_whole(
     site: Site, ada: Client, folder: Path
 ) -> None:
@@ -187,23 +177,6 @@ def test_a_short_upload_began_with_its_first_byte_though_the_site_waits_for_the_
     ):
         run = session.scalars(sa.select(Submission)).one()
     assert run.begun_at < between < run.received_at
-
-
-def test_two_requests_sent_at_once_are_both_answered(site: Site) -> None:
-    host, _, port = site.url.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), timeout=30) as client:
-        last = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
-        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" + last)
-        answers = b"".join(iter(lambda: client.recv(4096), b""))
-    assert answers.count(b"HTTP/1.1 200 OK") == 2
-    assert answers.count(b"\r\n\r\nok\n") == 2
-
-
-def test_a_head_that_is_too_long_is_refused(site: Site) -> None:
-    host, _, port = site.url.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), timeout=30) as client:
-        client.sendall(b"GET / HTTP/1.1\r\nX-Long: " + b"a" * 9_000 + b"\r\n\r\n")
-        assert client.recv(4096).startswith(b"HTTP/1.1 431 ")
 
 
 def test_a_site_that_is_stopped_lets_an_upload_end_first(migrated_sqlite: Path, tmp_path: Path) -> None:
