@@ -20,11 +20,12 @@ from bench.measuring import Cost, side_by_side
 from leaderboard.access import CONSOLE
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.db import Database
+from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_evaluation
-from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import QueryRow, read_judgments
-from leaderboard.judgments.writes import judgments, queries
+from leaderboard.judgments import writes as judgments
+from leaderboard.judgments import writes as queries
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State

@@ -16,8 +16,7 @@ from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTe
 from leaderboard.campaigns.rules import Visibility, is_known
 from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import Opening, is_public, refusal, teams_may_change
-from leaderboard.evaluations.rules.scoring_settings import ScoringSettings, Subset
+from leaderboard.evaluations.rules import Opening, ScoringSettings, Subset, is_public, refusal, teams_may_change
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SetState
 from leaderboard.teams.models import Invitation, JoinRequest, Membership, Team

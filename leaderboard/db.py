@@ -21,7 +21,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.sql.visitors import InternalTraversal
 
 from leaderboard.errors import BadInput, NoDatabase, OtherBuild
-from leaderboard.evaluations.rules.scoring_settings import ScoringSettings
+from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.metrics import Floats
 from leaderboard.metrics.segments import Ints
 from leaderboard.private_files import private_file, tighten

@@ -10,8 +10,7 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.errors import NotAllowed
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.rules import Opening, Subset
 
 NOW = dt.datetime(2026, 6, 1, tzinfo=dt.UTC)
 DAY = dt.timedelta(days=1)

@@ -11,7 +11,7 @@ from leaderboard.audit.models import Event
 from leaderboard.audit.rules import FIRST
 from leaderboard.db import Database, clock, value_at
 from leaderboard.errors import BadInput
-from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.rules import Subset
 from leaderboard.teams.models import Team
 from leaderboard.worker.models import Score
 from tests.support.field import Field

@@ -9,9 +9,10 @@ from leaderboard.access import CONSOLE
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.errors import InvalidFields
+from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.writes import evaluations
-from leaderboard.judgments.writes import judgments, queries
+from leaderboard.judgments import writes as judgments
+from leaderboard.judgments import writes as queries
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import Team

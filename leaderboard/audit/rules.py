@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from leaderboard.evaluations.rules.scoring_settings import ScoringSettings
+from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.formats import Judgments, SubtopicJudgments
 
 FIRST = "0" * 64  # what the first event has as the hash of the one before it

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from leaderboard.db import Base, choice
-from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.rules import Subset
 from leaderboard.metrics import Floats
 from leaderboard.metrics.segments import Ints
 from leaderboard.submissions.rules import RunChoice

@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from leaderboard.boards.reads import board as boards
 from leaderboard.boards.reads.board import BoardPage, BoardRow
 from leaderboard.boards.reads.listing import BoardQuery
-from leaderboard.evaluations.rules.form_fields import FormField, as_written
+from leaderboard.evaluations.rules import FormField, as_written
 from leaderboard.numbers import read_whole
 from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, table, terms_facts

@@ -28,7 +28,7 @@ from leaderboard.boards.models import Board, Standing
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database, clock
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.scoring_settings import ScoringSettings, Subset
+from leaderboard.evaluations.rules import ScoringSettings, Subset
 from leaderboard.judgments.models import Query
 from leaderboard.locking import insert_unless_there, locked
 from leaderboard.metrics import Columns, Floats, Measure

@@ -21,7 +21,7 @@ from leaderboard.declared.inputs import (
     text_of,
 )
 from leaderboard.errors import InvalidFields, UnknownMeasure
-from leaderboard.evaluations.rules.scoring_settings import NoRelevant, lacks
+from leaderboard.evaluations.rules import NoRelevant, lacks
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.submissions.rules import RunChoice
 from leaderboard.texts import text_problem, web_address_problem

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from leaderboard.campaigns.rules import BOUNDS, Visibility
 from leaderboard.db import Base, Key, choice
-from leaderboard.evaluations.rules.scoring_settings import NoRelevant
+from leaderboard.evaluations.rules import NoRelevant
 from leaderboard.submissions.rules import RunChoice
 
 

@@ -16,8 +16,8 @@ from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
 from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import Conflict, Gathered, InvalidFields, PriorLocked
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.visibility import closed_again
-from leaderboard.evaluations.rules.scoring_settings import OF_CAMPAIGN
+from leaderboard.evaluations.reads.find import closed_again
+from leaderboard.evaluations.rules import OF_CAMPAIGN
 from leaderboard.locking import add_or_refuse, locked
 from leaderboard.names import checked_slug, free_slug, slug_of
 from leaderboard.teams.models import Team

@@ -23,12 +23,12 @@ from leaderboard.cli.options import (
 from leaderboard.cli.rescoring import AGREED, changed_after_yes
 from leaderboard.cli.tables import print_table
 from leaderboard.config import Config
+from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.reads.find import find_evaluation
 from leaderboard.evaluations.reads.form_fields import file_rules, form_fields, standing_agreements
-from leaderboard.evaluations.rules.form_fields import FieldKind, ShownTo, with_changes
-from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard.evaluations.rules import FieldKind, ShownTo, with_changes
 from leaderboard.formats import DocumentList, document_list
-from leaderboard.judgments.reads.document_list import listed_documents
+from leaderboard.judgments.reads.files import listed_documents
 from leaderboard.numbers import counted
 from leaderboard.store import RunStore
 

@@ -15,16 +15,15 @@ from leaderboard.cli.rescoring import AGREED, changed_after_yes
 from leaderboard.cli.tables import named, print_table
 from leaderboard.evaluations.reads.find import find_evaluation
 from leaderboard.formats import of_any_subtopic, read_judgments, read_subtopic_judgments
-from leaderboard.judgments.reads.judgment_file import (
+from leaderboard.judgments.reads.files import (
     JudgmentChanges,
     OrganisedRevision,
     judgment_changes,
     organised_judgments,
+    removal_of_source,
 )
 from leaderboard.judgments.reads.published import qrels
-from leaderboard.judgments.reads.sources import removal_of_source
-from leaderboard.judgments.writes.judgments import import_judgments
-from leaderboard.judgments.writes.sources import remove_source, rename_source
+from leaderboard.judgments.writes import import_judgments, remove_source, rename_source
 from leaderboard.names import checked_slug
 from leaderboard.worker.writes import make_official
 

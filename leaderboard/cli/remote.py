@@ -11,7 +11,7 @@ from leaderboard.cli.progress_bar import counting_bar
 from leaderboard.cli.tables import UNDEFINED, aligned
 from leaderboard.client import Client, Doubtful, NoServer, Refused
 from leaderboard.errors import FileRejected, Problem
-from leaderboard.evaluations.rules.form_fields import WHERE_READ
+from leaderboard.evaluations.rules import WHERE_READ
 
 TOKEN = "LEADERBOARD_TOKEN"  # noqa: S105  # the name of a variable
 GOOD, NOT_SCORED, REFUSED = 0, 1, 2  # exit status

@@ -13,7 +13,7 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.options import require_yes
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.effects import effects
+from leaderboard.evaluations.reads.readiness import effects
 
 Changed = TypeVar("Changed")
 

@@ -238,7 +238,7 @@ def _print(asked: _Asked, scored: "Sequence[ScoredRun]") -> None:
 def _require(asked: _Asked) -> None:
     """Says which option a measure lacks, before any file is read."""
     from leaderboard.errors import BadInput
-    from leaderboard.evaluations.rules.scoring_settings import lacks
+    from leaderboard.evaluations.rules import lacks
 
     for measure in asked.wanted:
         missing = lacks(

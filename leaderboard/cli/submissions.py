@@ -22,7 +22,7 @@ from leaderboard.db import Database
 from leaderboard.errors import BadInput, Conflict, Doubtful, FileRejected, InvalidFields, LeaderboardError, Problem
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_evaluation
-from leaderboard.evaluations.writes.form_fields import agreements_of
+from leaderboard.evaluations.writes import agreements_of
 from leaderboard.formats import Metadata, side_metadata
 from leaderboard.names import name_key
 from leaderboard.results.reads.run import SubmissionResults, results

@@ -15,12 +15,9 @@ from leaderboard.db import Database
 from leaderboard.demo.plans import CampaignPlan, EvaluationPlan, RunPlan, Settings, TeamPlan
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_evaluation
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.rules.scoring_settings import Judging, NoRelevant
-from leaderboard.evaluations.writes.evaluations import create_evaluation
-from leaderboard.evaluations.writes.form_fields import set_rules
-from leaderboard.judgments.writes.judgments import import_judgments
-from leaderboard.judgments.writes.queries import import_queries
+from leaderboard.evaluations.rules import Judging, NoRelevant, Opening
+from leaderboard.evaluations.writes import create_evaluation, set_rules
+from leaderboard.judgments.writes import import_judgments, import_queries
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, RunChoice, SystemKind

@@ -21,8 +21,7 @@ from leaderboard.declared.inputs import (
     setting,
     text_of,
 )
-from leaderboard.evaluations.rules.phases import LONGEST_GRACE, Opening
-from leaderboard.evaluations.rules.scoring_settings import Judging, lacks
+from leaderboard.evaluations.rules import LONGEST_GRACE, Judging, Opening, lacks
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.submissions.rules import DAILY_QUOTA
 

@@ -10,8 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Base, Key, choice
-from leaderboard.evaluations.rules.phases import LONGEST_GRACE, Opening
-from leaderboard.evaluations.rules.scoring_settings import ASSESSORS, Judging
+from leaderboard.evaluations.rules import ASSESSORS, LONGEST_GRACE, Judging, Opening
 
 
 class Evaluation(Base):

@@ -12,7 +12,7 @@ from leaderboard.accounts.reads import OpenSession, session_in, sessions_open
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import UtcDateTime
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import closed_from
+from leaderboard.evaluations.rules import closed_from
 from leaderboard.generations.models import INSTALLATION, Generation
 
 # Columns of an evaluation that hold a moment at which its pages change by themselves; the end of the grace is another.

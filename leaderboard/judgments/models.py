@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from leaderboard.db import Base, Key, choice
-from leaderboard.evaluations.rules.scoring_settings import ASSESSORS, Split
+from leaderboard.evaluations.rules import ASSESSORS, Split
 
 
 class Query(Base):

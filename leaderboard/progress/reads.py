@@ -27,7 +27,7 @@ from leaderboard.errors import BadInput
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_campaign
 from leaderboard.evaluations.reads.headings import CampaignHeading, Terms, campaign_heading, campaign_measures, terms_of
-from leaderboard.evaluations.rules.scoring_settings import OF_CAMPAIGN, OF_EVALUATION
+from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION
 from leaderboard.worker.reads import current_sets
 
 # What must be equal for figures of two periods to be compared. Each period has a collection of its own.

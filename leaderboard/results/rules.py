@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 
-from leaderboard.evaluations.rules.scoring_settings import Judging, NoRelevant, ScoringSettings
+from leaderboard.evaluations.rules import Judging, NoRelevant, ScoringSettings
 from leaderboard.metrics import Measure
 
 # What the files are called in the command.

@@ -10,8 +10,8 @@ from leaderboard.accounts import reads as accounts
 from leaderboard.accounts.rules import Scope
 from leaderboard.declared.commands import Command, Find, Table
 from leaderboard.errors import NotFound, Unconfirmed
-from leaderboard.evaluations.reads.effects import entered_by
-from leaderboard.evaluations.writes.delete import remove_system as remove_unused
+from leaderboard.evaluations.reads.readiness import entered_by
+from leaderboard.evaluations.writes import remove_system as remove_unused
 from leaderboard.teams.inputs import (
     Accepting,
     Asking,

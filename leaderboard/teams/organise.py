@@ -5,7 +5,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound, TooManyAttempts
-from leaderboard.evaluations.reads.effects import entered_by
+from leaderboard.evaluations.reads.readiness import entered_by
 from leaderboard.numbers import read_whole
 from leaderboard.teams.inputs import SystemSettings, TeamName
 from leaderboard.teams.models import System, Team

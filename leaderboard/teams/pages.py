@@ -16,7 +16,7 @@ from leaderboard.accounts.writes.rate_limits import take_back as uncount
 from leaderboard.boards.reads.columns import Column
 from leaderboard.boards.reads.entries import Figure
 from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, NotFound, TooManyAttempts
-from leaderboard.evaluations.writes.delete import remove_system
+from leaderboard.evaluations.writes import remove_system
 from leaderboard.names import checked_name
 from leaderboard.progress.reads import Point, ProgressPage
 from leaderboard.teams.inputs import Asking, NewTeam, SystemSettings, TeamSettings

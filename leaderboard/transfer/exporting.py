@@ -27,7 +27,7 @@ from leaderboard.errors import Damaged, NotFound
 from leaderboard.evaluations.models import Agreement, Evaluation
 from leaderboard.evaluations.reads.find import find_campaign
 from leaderboard.evaluations.reads.form_fields import collection_list, file_rules, form_fields
-from leaderboard.evaluations.rules.scoring_settings import Split
+from leaderboard.evaluations.rules import Split
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission

@@ -25,11 +25,10 @@ from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, Conflict, FileRejected, InvalidFields, LeaderboardError, NotFound, Problem
+from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.form_fields import FormField
-from leaderboard.evaluations.rules.scoring_settings import Split
-from leaderboard.evaluations.writes import evaluations
-from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard.evaluations.rules import FormField, Split
 from leaderboard.formats import (
     Judgments,
     Limits,
@@ -43,9 +42,14 @@ from leaderboard.formats import (
 from leaderboard.formats.file_rules import document_list
 from leaderboard.formats.plain_text import beginning, shown
 from leaderboard.formats.problems import HEAD_BYTES, guess_content
-from leaderboard.judgments.writes.judgments import RevisionSettings, import_judgments
-from leaderboard.judgments.writes.queries import exclude_queries, import_queries, set_split
-from leaderboard.judgments.writes.sources import set_aside_sources
+from leaderboard.judgments.writes import (
+    RevisionSettings,
+    exclude_queries,
+    import_judgments,
+    import_queries,
+    set_aside_sources,
+    set_split,
+)
 from leaderboard.names import name_key, slug_of
 from leaderboard.numbers import counted
 from leaderboard.store import Received, RunStore

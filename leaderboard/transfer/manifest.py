@@ -30,10 +30,9 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.db import Base, UtcDateTime
 from leaderboard.errors import BadInput, FileRejected, Problem
+from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.form_fields import FormField
-from leaderboard.evaluations.rules.scoring_settings import ASSESSORS
-from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations.rules import ASSESSORS, FormField
 from leaderboard.formats.file_rules import FileRules
 from leaderboard.formats.plain_text import harmless, shown
 from leaderboard.names import name_key, slug_of

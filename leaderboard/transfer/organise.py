@@ -10,7 +10,7 @@ from werkzeug.datastructures import MultiDict
 from wtforms import FileField, HiddenField, TextAreaField
 
 from leaderboard.errors import FileRejected, InvalidFields, LeaderboardError
-from leaderboard.judgments.organise.files import chosen
+from leaderboard.judgments.organise import chosen
 from leaderboard.numbers import counted
 from leaderboard.transfer import archives
 from leaderboard.transfer.archives import MOST_RUNS, ArchivePlan, NoManifest

@@ -16,7 +16,7 @@ from leaderboard.audit import writes as events
 from leaderboard.config import Config, folder
 from leaderboard.db import Database
 from leaderboard.errors import BadInput
-from leaderboard.evaluations.rules.form_fields import in_words
+from leaderboard.evaluations.rules import in_words
 from leaderboard.web import (
     compression,
     errors,

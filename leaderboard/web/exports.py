@@ -18,7 +18,7 @@ from flask import Blueprint, Response
 from leaderboard.boards.reads.columns import Column
 from leaderboard.boards.rules import Rounding
 from leaderboard.evaluations.reads.headings import CampaignHeading, EvaluationHeading, Terms
-from leaderboard.evaluations.rules.scoring_settings import OF_CAMPAIGN, OF_EVALUATION
+from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION
 
 P = ParamSpec("P")
 Row = TypeVar("Row")

@@ -29,7 +29,7 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads.organised import Room, organised_campaign, organised_evaluation, room
 from leaderboard.errors import BadInput, InvalidFields, Unconfirmed, file_of
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.effects import effects
+from leaderboard.evaluations.reads.readiness import effects
 from leaderboard.formats import (
     ByteSource,
     Judgments,

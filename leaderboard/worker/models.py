@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from leaderboard.db import Base, Key, choice
-from leaderboard.evaluations.rules.scoring_settings import ASSESSORS, ScoringSettings, Subset
+from leaderboard.evaluations.rules import ASSESSORS, ScoringSettings, Subset
 from leaderboard.judgments.models import JudgmentRevision
 from leaderboard.metrics import Floats
 from leaderboard.submissions.models import Submission

@@ -21,7 +21,7 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.db import PackedFloats, clock
 from leaderboard.errors import Problem
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.scoring_settings import ScoringSettings, Subset
+from leaderboard.evaluations.rules import ScoringSettings, Subset
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes.outbox import put_wanted
 from leaderboard.metrics import Floats

@@ -17,7 +17,7 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.db import read_so_far
 from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.scoring_settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Split
+from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Split
 from leaderboard.formats import Judgments
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
 from leaderboard.metrics.families.detection import measures_beside

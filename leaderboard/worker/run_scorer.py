@@ -34,7 +34,7 @@ from leaderboard.db import Database
 from leaderboard.errors import Conflict, Damaged, FileRejected, Missing, NoDatabase, NoStore
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.form_fields import collection_list, file_rules
-from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.rules import Subset
 from leaderboard.formats import NO_RULES, Ids, Judgments, Limits, Run, RunRules, SubtopicJudgments, read_run
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
 from leaderboard.metrics import Evaluated, Measure, Setting, query_order

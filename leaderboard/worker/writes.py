@@ -29,7 +29,7 @@ from leaderboard.boards.models import Board
 from leaderboard.campaigns.models import Campaign
 from leaderboard.errors import Conflict
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.scoring_settings import ScoringSettings
+from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.judgments.models import JudgmentRevision
 from leaderboard.locking import locked
 from leaderboard.mail.rules import MailKind

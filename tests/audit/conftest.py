@@ -17,7 +17,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.accounts.writes import accounts as people
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.db import Database
-from leaderboard.judgments.writes import queries
+from leaderboard.judgments import writes as queries
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation

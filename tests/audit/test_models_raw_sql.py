@@ -15,12 +15,13 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.db import Base, Database, UtcDateTime
+from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import LONGEST_GRACE, closed_from
-from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations.rules import LONGEST_GRACE, closed_from
 from leaderboard.formats import QueryRow
+from leaderboard.judgments import writes as judgments
+from leaderboard.judgments import writes as queries
 from leaderboard.judgments.models import JudgmentRevision
-from leaderboard.judgments.writes import judgments, queries
 from leaderboard.worker.models import ScoringSet
 from tests.support.databases import Filling
 from tests.support.refused import every_row, refused

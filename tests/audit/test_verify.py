@@ -21,8 +21,8 @@ from leaderboard.audit.writes import record
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Base
+from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.writes import evaluations
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
 from leaderboard.submissions.writes import submissions

@@ -15,11 +15,11 @@ from leaderboard.audit.verify import verify
 from leaderboard.audit.writes import present, record
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.db import Database
-from leaderboard.evaluations.rules.form_fields import FormField
-from leaderboard.evaluations.writes import evaluations
-from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations import writes as submission_forms
+from leaderboard.evaluations.rules import FormField
 from leaderboard.formats import document_list
-from leaderboard.judgments.writes import queries
+from leaderboard.judgments import writes as queries
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.rules import Role

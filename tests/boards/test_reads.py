@@ -17,10 +17,9 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, NotAllowed
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.rules.scoring_settings import NoRelevant, Split, Subset
-from leaderboard.evaluations.writes.evaluations import create_evaluation
-from leaderboard.judgments.writes.queries import set_split
+from leaderboard.evaluations.rules import NoRelevant, Opening, Split, Subset
+from leaderboard.evaluations.writes import create_evaluation
+from leaderboard.judgments.writes import set_split
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, RunChoice, State, SystemKind
 from leaderboard.submissions.writes import submissions

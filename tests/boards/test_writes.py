@@ -16,8 +16,8 @@ from leaderboard.boards.reads.listing import BoardQuery
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database, clock
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.scoring_settings import NoRelevant, Split, Subset
-from leaderboard.judgments.writes.queries import exclude_queries, set_split
+from leaderboard.evaluations.rules import NoRelevant, Split, Subset
+from leaderboard.judgments.writes import exclude_queries, set_split
 from leaderboard.submissions.rules import Designation, RunChoice, SystemKind
 from leaderboard.teams.models import System
 from leaderboard.worker.models import Score, ScoringSet

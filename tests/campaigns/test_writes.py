@@ -17,10 +17,10 @@ from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTe
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.db import Database
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound, PriorLocked
+from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations import writes as removing
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.scoring_settings import NoRelevant
-from leaderboard.evaluations.writes import delete as removing
-from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations.rules import NoRelevant
 from leaderboard.judgments.models import Judgment, JudgmentRevision, Query
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SetState

@@ -23,7 +23,7 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.db import Database
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.rules import Subset
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.submissions.models import Submission
 from leaderboard.teams.models import System, Team

@@ -14,7 +14,7 @@ from leaderboard.config import folder
 from leaderboard.db import Base, Database
 from leaderboard.demo.accounts import read_accounts
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules import Opening
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
 from leaderboard.worker.models import Scoring

@@ -12,7 +12,7 @@ from leaderboard import demo as seeding
 from leaderboard.access import VISITOR
 from leaderboard.boards.reads.board import board
 from leaderboard.db import Database
-from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.rules import Subset
 from leaderboard.metrics import parse
 from leaderboard.submissions.models import Submission
 from leaderboard.teams.models import System

@@ -4,8 +4,7 @@ import pytest
 
 from leaderboard.access import CONSOLE
 from leaderboard.errors import NotFound
-from leaderboard.evaluations.reads.find import find_campaign, find_evaluation, find_query
-from leaderboard.evaluations.reads.not_found import missing
+from leaderboard.evaluations.reads.find import find_campaign, find_evaluation, find_query, missing
 from leaderboard.teams.models import Team
 from leaderboard.teams.reads.find import find_system, find_team
 from leaderboard.worker.reads import current_set

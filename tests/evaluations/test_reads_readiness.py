@@ -11,13 +11,13 @@ from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.errors import NotFound
+from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.readiness import Mend, Point, Urgency, left_to_do, readiness
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.rules.scoring_settings import Split
-from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations.rules import Opening, Split
 from leaderboard.formats import QueryRow, read_judgments
-from leaderboard.judgments.writes import judgments, queries
+from leaderboard.judgments import writes as judgments
+from leaderboard.judgments import writes as queries
 from leaderboard.submissions.rules import SystemKind
 from tests.support.field import DAY, NOW, Field
 

@@ -1,6 +1,6 @@
 """What a field of the form takes, and how it is told."""
 
-from leaderboard.evaluations.rules.form_fields import FieldKind, FormField
+from leaderboard.evaluations.rules import FieldKind, FormField
 
 
 def test_choices_that_hold_commas_or_quotes_are_told_apart() -> None:

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from leaderboard.evaluations.rules.phases import Opening, Phase, is_late, is_public, phase_of, refusal, teams_may_change
+from leaderboard.evaluations.rules import Opening, Phase, is_late, is_public, phase_of, refusal, teams_may_change
 
 OPENS = dt.datetime(2026, 6, 1, 12, 0, tzinfo=dt.UTC)
 CLOSES = dt.datetime(2026, 6, 30, 12, 0, tzinfo=dt.UTC)

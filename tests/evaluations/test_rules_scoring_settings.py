@@ -3,7 +3,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from leaderboard.evaluations.rules.scoring_settings import Judging, NoRelevant, ScoringSettings, Split, Subset, lacks
+from leaderboard.evaluations.rules import Judging, NoRelevant, ScoringSettings, Split, Subset, lacks
 from leaderboard.metrics import Setting, parse
 
 SETTINGS = ScoringSettings(

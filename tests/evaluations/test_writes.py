@@ -7,11 +7,12 @@ import pytest
 from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
 from leaderboard.errors import InvalidFields
+from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.readiness import Urgency, readiness
-from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import QueryRow
-from leaderboard.judgments.writes import judgments, queries
+from leaderboard.judgments import writes as judgments
+from leaderboard.judgments import writes as queries
 from tests.support.world import World, judged
 
 SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # refused before any statement

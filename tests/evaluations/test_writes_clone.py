@@ -14,16 +14,16 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads.settings import what_goes
 from leaderboard.db import Database
 from leaderboard.errors import Conflict, InvalidFields
+from leaderboard.evaluations import writes as cloning
+from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations import writes as removing
+from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.writes import clone as cloning
-from leaderboard.evaluations.writes import delete as removing
-from leaderboard.evaluations.writes import evaluations
-from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard.evaluations.rules import Opening
 from leaderboard.formats import read_subtopic_judgments
+from leaderboard.judgments import writes as judgments
 from leaderboard.judgments.models import JudgmentRevision, Query
-from leaderboard.judgments.writes import judgments
-from leaderboard.judgments.writes.queries import COPIED, exclude_queries
+from leaderboard.judgments.writes import COPIED, exclude_queries
 from leaderboard.submissions.models import Submission
 from leaderboard.worker.models import ScoringSet
 from tests.support.field import Field

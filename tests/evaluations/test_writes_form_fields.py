@@ -10,14 +10,19 @@ from leaderboard.audit.models import Event
 from leaderboard.audit.reads import TrailFilters, trail
 from leaderboard.audit.writes import present
 from leaderboard.errors import InvalidFields, NotAllowed, NotFound
+from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
-from leaderboard.evaluations.reads.form_fields import collection_list, file_rules, form_fields, standing_agreements
-from leaderboard.evaluations.reads.organised_form import organised_form
-from leaderboard.evaluations.rules.form_fields import FieldKind, FormField, ShownTo, answers_of
-from leaderboard.evaluations.writes import evaluations
-from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard.evaluations.reads.form_fields import (
+    collection_list,
+    file_rules,
+    form_fields,
+    organised_form,
+    standing_agreements,
+)
+from leaderboard.evaluations.rules import FieldKind, FormField, ShownTo, answers_of
 from leaderboard.formats import FileRules, document_list
-from leaderboard.judgments.reads.document_list import ListedDocuments, listed_documents
+from leaderboard.judgments.reads.files import ListedDocuments, listed_documents
 from leaderboard.submissions.models import Submission
 from tests.support.refused import refused
 from tests.support.world import RUN, World, run_text

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from leaderboard import scoring
 from leaderboard.boards.rules import Rounding
-from leaderboard.evaluations.rules.scoring_settings import Judging
+from leaderboard.evaluations.rules import Judging
 from leaderboard.formats import Judgments, Run, SubtopicJudgments, read_judgments, read_run, read_subtopic_judgments
 from leaderboard.metrics import Setting, parse_all
 from leaderboard.statistics import LEAST_QUERIES

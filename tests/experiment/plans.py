@@ -8,8 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.rules.scoring_settings import Judging
+from leaderboard.evaluations.rules import Judging, Opening
 from leaderboard.submissions.rules import RunChoice
 
 __all__ = ["CAMPAIGNS", "COLLECTION", "EVALUATIONS", "HIDDEN", "QUERIES", "RUNS", "Closed", "Plan", "moment"]

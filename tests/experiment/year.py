@@ -14,12 +14,13 @@ from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import accounts as people
 from leaderboard.accounts.writes import credentials
 from leaderboard.campaigns import writes as campaigns
+from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_campaign
-from leaderboard.evaluations.rules.scoring_settings import Split
-from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations.rules import Split
 from leaderboard.formats import QueryRow
-from leaderboard.judgments.writes import judgments, queries
+from leaderboard.judgments import writes as judgments
+from leaderboard.judgments import writes as queries
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation
 from leaderboard.teams.rules import Role

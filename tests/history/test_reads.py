@@ -17,13 +17,12 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
 from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.rules.scoring_settings import Split
-from leaderboard.evaluations.writes.evaluations import change_evaluation
+from leaderboard.evaluations.rules import Opening, Split
+from leaderboard.evaluations.writes import change_evaluation
 from leaderboard.history.reads.boards import StoodPage, stood_sets
 from leaderboard.history.reads.differences import MovedPage, Rejudged, SourcesPage, moved, sources
 from leaderboard.judgments.models import Query
-from leaderboard.judgments.writes.queries import exclude_queries
+from leaderboard.judgments.writes import exclude_queries
 from leaderboard.metrics import MEASURES_VERSION
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, Ruling, RunChoice, SystemKind

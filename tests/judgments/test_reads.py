@@ -8,10 +8,9 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.rules.scoring_settings import Split
+from leaderboard.evaluations.rules import Opening, Split
 from leaderboard.judgments.reads.published import PublishedPage, documents_of, published, qrels
-from leaderboard.judgments.writes.queries import exclude_queries, set_split
+from leaderboard.judgments.writes import exclude_queries, set_split
 from leaderboard.worker.models import ScoringSet
 from leaderboard.worker.writes import switch
 from tests.support.field import DAY, NOW, Field

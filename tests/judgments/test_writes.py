@@ -8,12 +8,12 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.errors import Conflict, FileRejected, LeaderboardError
+from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.writes import evaluations
 from leaderboard.formats import read_subtopic_judgments
+from leaderboard.judgments import writes as judgments
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, SubtopicJudgment
-from leaderboard.judgments.reads.judgment_file import judgment_changes
-from leaderboard.judgments.writes import judgments
+from leaderboard.judgments.reads.files import judgment_changes
 from tests.support.refused import refused
 from tests.support.verification import named, verified
 from tests.support.world import QRELS, World, judged

@@ -10,13 +10,14 @@ from leaderboard.access import CONSOLE
 from leaderboard.audit.verify import verify
 from leaderboard.audit.writes import present
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
+from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.scoring_settings import Split
-from leaderboard.evaluations.writes import evaluations
-from leaderboard.evaluations.writes.evaluations import create_evaluation
+from leaderboard.evaluations.rules import Split
+from leaderboard.evaluations.writes import create_evaluation
 from leaderboard.formats import QueryRow
+from leaderboard.judgments import writes as judgments
+from leaderboard.judgments import writes as queries
 from leaderboard.judgments.models import Query
-from leaderboard.judgments.writes import judgments, queries
 from tests.support.field import DAY
 from tests.support.refused import every_row, refused
 from tests.support.world import World, judged

@@ -7,12 +7,12 @@ from leaderboard.access import CONSOLE, VISITOR
 from leaderboard.audit.writes import present
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.writes.evaluations import change_evaluation
+from leaderboard.evaluations.rules import Opening
+from leaderboard.evaluations.writes import change_evaluation
 from leaderboard.history.reads.boards import stood_sets
+from leaderboard.judgments import writes as sources
 from leaderboard.judgments.models import Judgment, JudgmentRevision
-from leaderboard.judgments.reads.sources import Removal
-from leaderboard.judgments.writes import sources
+from leaderboard.judgments.reads.files import Removal
 from leaderboard.submissions.rules import SetState, State
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.writes import make_official

@@ -15,7 +15,7 @@ from leaderboard.accounts.writes import credentials
 from leaderboard.audit.writes import present
 from leaderboard.config import Config
 from leaderboard.errors import BadInput, Unavailable
-from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules import Opening
 from leaderboard.mail.models import Mail, MailLink
 from leaderboard.mail.reads import list_mails
 from leaderboard.mail.rules import OPTIONAL, MailKind

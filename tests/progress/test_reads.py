@@ -5,7 +5,7 @@ import pytest
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, NotFound
-from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules import Opening
 from leaderboard.progress.reads import Line, ProgressPage, progress
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams.reads.system import SystemPage, system

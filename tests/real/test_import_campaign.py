@@ -15,7 +15,7 @@ from leaderboard import migrate
 from leaderboard.cli import run as call
 from leaderboard.db import Database
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.rules import Subset
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SetState, State
 from leaderboard.teams.models import Team

@@ -12,10 +12,11 @@ from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
-from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations import writes as evaluations
 from leaderboard.formats import QueryRow, read_judgments, read_run
 from leaderboard.history.reads.differences import sources
-from leaderboard.judgments.writes import judgments, queries
+from leaderboard.judgments import writes as judgments
+from leaderboard.judgments import writes as queries
 from leaderboard.worker.models import ScoringSet
 from tests.support.world import build_world
 

@@ -20,10 +20,11 @@ from leaderboard.accounts.writes import accounts as people
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations.rules import Opening
 from leaderboard.formats import QueryRow, read_judgments
-from leaderboard.judgments.writes import judgments, queries
+from leaderboard.judgments import writes as judgments
+from leaderboard.judgments import writes as queries
 from leaderboard.store import RunStore
 from leaderboard.teams.writes import systems, teams
 from leaderboard.web.app import create_app

@@ -12,9 +12,8 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.rules.scoring_settings import Judging, Split
-from leaderboard.judgments.writes.queries import set_split
+from leaderboard.evaluations.rules import Judging, Opening, Split
+from leaderboard.judgments.writes import set_split
 from leaderboard.results.reads.run import SubmissionResults, results
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.status import SubmissionStatus, status

@@ -10,9 +10,8 @@ from leaderboard.boards.reads.listing import BoardQuery
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, InvalidFields, NotAllowed, NotFound
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.rules.scoring_settings import Split
-from leaderboard.judgments.writes.queries import exclude_queries, set_split
+from leaderboard.evaluations.rules import Opening, Split
+from leaderboard.judgments.writes import exclude_queries, set_split
 from leaderboard.results.reads.compare import Compared, ComparePage, compare
 from leaderboard.statistics import RESAMPLES, difference_interval, randomisation_test
 from tests.support.field import DAY, NAN, NOW, Field

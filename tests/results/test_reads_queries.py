@@ -9,9 +9,8 @@ from leaderboard.boards.reads.listing import BoardQuery
 from leaderboard.db import Database
 from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.rules.scoring_settings import Split
-from leaderboard.judgments.writes.queries import exclude_queries, set_split
+from leaderboard.evaluations.rules import Opening, Split
+from leaderboard.judgments.writes import exclude_queries, set_split
 from leaderboard.results.reads import queries
 from leaderboard.results.reads.queries import QueryListPage, QueryPage, query, query_list
 from leaderboard.submissions.rules import SystemKind

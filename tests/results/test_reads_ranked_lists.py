@@ -9,8 +9,7 @@ from leaderboard.audit.writes import present
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.rules.scoring_settings import Judging
+from leaderboard.evaluations.rules import Judging, Opening
 from leaderboard.results.reads import ranked_lists
 from leaderboard.results.reads.ranked_lists import RankedListPage, ranked_list
 from tests.support.world import World

@@ -15,15 +15,12 @@ from leaderboard.boards.reads.board import board
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.rules import Visibility
+from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.effects import effects
-from leaderboard.evaluations.reads.readiness import Urgency, readiness
-from leaderboard.evaluations.rules.form_fields import FieldKind, FormField, ShownTo
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.rules.scoring_settings import Split
-from leaderboard.evaluations.writes import evaluations
-from leaderboard.evaluations.writes import form_fields as submission_forms
-from leaderboard.judgments.writes import queries
+from leaderboard.evaluations.reads.readiness import Urgency, effects, readiness
+from leaderboard.evaluations.rules import FieldKind, FormField, Opening, ShownTo, Split
+from leaderboard.judgments import writes as queries
 from leaderboard.submissions.rules import Designation, RunChoice, SetState, State
 from leaderboard.teams.models import Team
 from leaderboard.teams.writes import teams

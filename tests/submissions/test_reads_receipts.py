@@ -25,14 +25,14 @@ from leaderboard.campaigns import writes as campaigns
 from leaderboard.cli import run as run_command
 from leaderboard.db import Database
 from leaderboard.errors import NotAllowed, NotFound
+from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.rules.scoring_settings import Judging, NoRelevant, Split, Subset
-from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations.rules import Judging, NoRelevant, Opening, Split, Subset
 from leaderboard.formats import QueryRow, read_subtopic_judgments
+from leaderboard.judgments import writes as judgments
+from leaderboard.judgments import writes as queries
 from leaderboard.judgments.models import JudgmentRevision
 from leaderboard.judgments.reads.published import published, qrels
-from leaderboard.judgments.writes import judgments, queries
 from leaderboard.results.reads.queries import query_list
 from leaderboard.results.reads.run import Receipt, receipt, results
 from leaderboard.results.rules import JUDGMENTS, KNOWN, QUERIES, SUBTOPICS

@@ -7,7 +7,7 @@ import tarfile
 import pytest
 
 from leaderboard.errors import Doubtful, InvalidFields
-from leaderboard.evaluations.rules.form_fields import FieldKind, FormField
+from leaderboard.evaluations.rules import FieldKind, FormField
 from leaderboard.formats import FileRules, RunRules
 from leaderboard.submissions.rules.checks import (
     CHECKED_BYTES,

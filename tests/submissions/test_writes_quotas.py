@@ -12,9 +12,9 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, actor_of
 from leaderboard.db import Database
 from leaderboard.errors import QuotaSpent
+from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations import writes as removing
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.writes import delete as removing
-from leaderboard.evaluations.writes import evaluations
 from leaderboard.store import Received
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission
 from leaderboard.submissions.rules import REJECTED_A_DAY, Quota, quota_of

@@ -20,9 +20,9 @@ from leaderboard.accounts.writes import credentials
 from leaderboard.audit.writes import present
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
+from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.form_fields import FormField
-from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard.evaluations.rules import FormField
 from leaderboard.store import RankedList
 from leaderboard.submissions.models import Submission
 from tests.support.field import Field, about

@@ -22,11 +22,12 @@ from leaderboard.boards import writes as boards
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
+from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.scoring_settings import Subset
-from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations.rules import Subset
 from leaderboard.formats import QueryRow, read_judgments
-from leaderboard.judgments.writes import judgments, queries
+from leaderboard.judgments import writes as judgments
+from leaderboard.judgments import writes as queries
 from leaderboard.store import Received
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import Designation, SetState, State, SystemKind

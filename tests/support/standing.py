@@ -8,7 +8,7 @@ from leaderboard import metrics
 from leaderboard.boards.models import Standing
 from leaderboard.boards.rules import Rounding
 from leaderboard.db import Database
-from leaderboard.evaluations.rules.scoring_settings import ScoringSettings, Subset
+from leaderboard.evaluations.rules import ScoringSettings, Subset
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import scored_runs
 from leaderboard.submissions.rules import RunChoice, ScoredRun, SetState, State, selected_runs

@@ -25,11 +25,12 @@ from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import Config
 from leaderboard.db import Database
+from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.scoring_settings import Subset
-from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations.rules import Subset
 from leaderboard.formats import Judgments, QueryRow, read_judgments, read_subtopic_judgments
-from leaderboard.judgments.writes import judgments, queries
+from leaderboard.judgments import writes as judgments
+from leaderboard.judgments import writes as queries
 from leaderboard.names import email_key, name_key
 from leaderboard.store import Received, RunStore
 from leaderboard.submissions.models import Submission

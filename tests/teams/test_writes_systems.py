@@ -4,7 +4,7 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed
-from leaderboard.evaluations.writes import delete as removing
+from leaderboard.evaluations import writes as removing
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams.models import System, Team

@@ -16,14 +16,12 @@ from leaderboard.campaigns import writes as campaigns
 from leaderboard.cli import run as call
 from leaderboard.db import Database
 from leaderboard.errors import NotAllowed
-from leaderboard.evaluations.rules.form_fields import FieldKind, FormField, ShownTo
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.rules.scoring_settings import Split
-from leaderboard.evaluations.writes import evaluations
-from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations import writes as submission_forms
+from leaderboard.evaluations.rules import FieldKind, FormField, Opening, ShownTo, Split
 from leaderboard.formats import QueryRow
 from leaderboard.formats.file_rules import document_list
-from leaderboard.judgments.writes import queries
+from leaderboard.judgments import writes as queries
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, Ruling, SystemKind

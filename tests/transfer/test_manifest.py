@@ -5,8 +5,7 @@ import datetime as dt
 import pytest
 
 from leaderboard.errors import FileRejected
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.rules.scoring_settings import Judging
+from leaderboard.evaluations.rules import Judging, Opening
 from leaderboard.submissions.rules import Designation, SystemKind
 from leaderboard.submissions.writes.past_runs import RUN_SETTINGS
 from leaderboard.transfer.manifest import (

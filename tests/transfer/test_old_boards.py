@@ -16,10 +16,10 @@ from leaderboard.campaigns import writes as campaigns
 from leaderboard.cli import run as call
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations.rules import Opening
 from leaderboard.formats import QueryRow
-from leaderboard.judgments.writes import queries
+from leaderboard.judgments import writes as queries
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, Ruling, SystemKind

@@ -13,7 +13,7 @@ from typing import Any
 from flask import Flask
 
 from leaderboard.campaigns.rules import Visibility
-from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules import Opening
 from leaderboard.web.app import register
 from tests.support.field import DAY, NOW
 

@@ -23,11 +23,12 @@ from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import Config
 from leaderboard.db import Database
+from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations.rules import Opening
 from leaderboard.formats import read_judgments, read_queries
-from leaderboard.judgments.writes import judgments, queries
+from leaderboard.judgments import writes as judgments
+from leaderboard.judgments import writes as queries
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import systems, teams

@@ -28,13 +28,13 @@ from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.config import Config
+from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.form_fields import FormField
-from leaderboard.evaluations.rules.scoring_settings import Split, Subset
-from leaderboard.evaluations.writes import evaluations
-from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard.evaluations.rules import FormField, Split, Subset
 from leaderboard.formats import QueryRow, read_judgments
-from leaderboard.judgments.writes import judgments, queries
+from leaderboard.judgments import writes as judgments
+from leaderboard.judgments import writes as queries
 from leaderboard.store import RankedList
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State

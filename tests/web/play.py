@@ -13,7 +13,7 @@ from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.accounts.models import User
 from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.rules import Subset
 from leaderboard.generations.models import Generation
 from leaderboard.store import Received
 from leaderboard.submissions.models import Submission

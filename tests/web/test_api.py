@@ -18,7 +18,7 @@ from leaderboard.accounts.writes import accounts as people
 from leaderboard.accounts.writes import credentials
 from leaderboard.audit.models import Event
 from leaderboard.audit.writes import present
-from leaderboard.evaluations.writes.evaluations import change_evaluation
+from leaderboard.evaluations.writes import change_evaluation
 from leaderboard.generations.models import Generation
 from leaderboard.teams.models import Team
 from tests.web.conftest import PASSWORD, Reader, World

@@ -16,10 +16,9 @@ from leaderboard import cli
 from leaderboard.access import CONSOLE
 from leaderboard.accounts.rules import Scope
 from leaderboard.campaigns.models import Campaign
+from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.form_fields import FieldKind, FormField
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard.evaluations.rules import FieldKind, FormField, Opening
 from leaderboard.submissions.models import StagedRun, Submission
 from leaderboard.submissions.rules.checks import LATE
 from tests.web.conftest import RUN, Reader, World

@@ -11,7 +11,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.evaluations.api.form_fields import RuleChanges
+from leaderboard.evaluations.api import RuleChanges
 from leaderboard.formats import FileRules
 from leaderboard.submissions.rules import State
 from tests.web.conftest import RUN, World

@@ -10,7 +10,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import accounts as people
-from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules import Opening
 from leaderboard.submissions.rules import State
 from leaderboard.worker.models import Scoring
 from tests.web.conftest import RUN, World

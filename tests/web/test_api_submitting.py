@@ -15,11 +15,11 @@ from werkzeug.test import TestResponse
 from leaderboard.access import CONSOLE
 from leaderboard.accounts.rules import Scope
 from leaderboard.audit.writes import present
+from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.form_fields import FieldKind, FormField
-from leaderboard.evaluations.writes import evaluations
-from leaderboard.evaluations.writes import form_fields as submission_forms
-from leaderboard.judgments.writes import queries
+from leaderboard.evaluations.rules import FieldKind, FormField
+from leaderboard.judgments import writes as queries
 from leaderboard.submissions.models import Arrival, PersonalUse, StagedRun, Submission
 from leaderboard.submissions.rules import REJECTED_A_DAY
 from leaderboard.teams.writes import teams

@@ -14,13 +14,13 @@ from flask import Flask
 
 from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
+from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.form_fields import FormField
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.writes import evaluations
-from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard.evaluations.rules import FormField, Opening
 from leaderboard.formats import document_list
-from leaderboard.judgments.writes import judgments, queries
+from leaderboard.judgments import writes as judgments
+from leaderboard.judgments import writes as queries
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Arrival, PersonalUse, StagedRun, Submission
 from leaderboard.submissions.writes import pending as staging

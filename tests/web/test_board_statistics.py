@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from leaderboard.db import Database
-from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules import Opening
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.worker.models import Score
 from tests.support.field import NOW, Field, about

@@ -21,8 +21,7 @@ from leaderboard.audit.verify import Difference, Report, record_verification
 from leaderboard.audit.writes import present
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.evaluations.reads.find import find_campaign
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.rules.scoring_settings import NoRelevant
+from leaderboard.evaluations.rules import NoRelevant, Opening
 from leaderboard.moments import moment_in_words
 from leaderboard.store import RankedList
 from leaderboard.submissions.rules import State, SystemKind

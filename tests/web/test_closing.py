@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules import Opening
 from leaderboard.submissions.models import Submission
 from tests.web.conftest import RUN, Reader, World
 

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from leaderboard.access import CONSOLE
 from leaderboard.accounts.writes import accounts as people
 from leaderboard.db import Database
-from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules import Opening
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams.writes import teams
 from leaderboard.web.exports import FORMATS

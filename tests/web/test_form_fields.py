@@ -15,9 +15,9 @@ from wtforms.fields.core import UnboundField
 from leaderboard.access import CONSOLE
 from leaderboard.accounts.rules import Scope
 from leaderboard.audit.writes import present
+from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Acceptance, Evaluation
-from leaderboard.evaluations.rules.form_fields import RESERVED, FieldKind, FormField, ShownTo
-from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard.evaluations.rules import RESERVED, FieldKind, FormField, ShownTo
 from leaderboard.formats.metadata import header_metadata
 from leaderboard.submissions.api.submit import Run
 from leaderboard.submissions.models import Submission

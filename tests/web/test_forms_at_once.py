@@ -8,8 +8,8 @@ import pytest
 from leaderboard.access import CONSOLE
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
+from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.writes import evaluations
 from tests.support.waiting import wait_until, waits
 from tests.web.conftest import Reader, World
 from tests.web.test_organise_settings import filled

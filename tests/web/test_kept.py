@@ -16,9 +16,9 @@ from leaderboard.audit.writes import present
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.rules import Visibility
-from leaderboard.evaluations.writes import evaluations
-from leaderboard.evaluations.writes.delete import remove_campaign
-from leaderboard.judgments.writes import queries
+from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations.writes import remove_campaign
+from leaderboard.judgments import writes as queries
 from leaderboard.teams.models import Team
 from leaderboard.teams.writes import teams
 from leaderboard.web.page_cache import Page, Shelf

@@ -9,7 +9,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.accounts.writes import accounts as people
 from leaderboard.accounts.writes import credentials
 from leaderboard.audit.writes import present
-from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules import Opening
 from leaderboard.store import RankedList
 from leaderboard.teams.models import Team
 from leaderboard.teams.rules import Role

@@ -21,8 +21,7 @@ from leaderboard.boards.writes import KeptFigure, packed_figures
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser
 from leaderboard.db import Database
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.rules import Opening, Subset
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import RunChoice, SetState
 from leaderboard.submissions.writes.selection import selection_by_rule

@@ -14,11 +14,11 @@ from leaderboard.access import CONSOLE
 from leaderboard.accounts.rules import Scope
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
+from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.form_fields import file_rules, form_fields, standing_agreements
-from leaderboard.evaluations.rules.form_fields import FieldKind, FormField, ShownTo
-from leaderboard.evaluations.writes import evaluations
-from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard.evaluations.rules import FieldKind, FormField, ShownTo
 from tests.web.conftest import RUN, Reader, World
 from tests.web.test_api import API, Program, program
 

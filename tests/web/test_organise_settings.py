@@ -14,8 +14,7 @@ from leaderboard.accounts.writes import accounts as people
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.rules.scoring_settings import NoRelevant
+from leaderboard.evaluations.rules import NoRelevant, Opening
 from leaderboard.judgments.models import Query
 from tests.web.conftest import RUN, Reader, World, errors
 

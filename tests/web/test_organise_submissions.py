@@ -11,11 +11,11 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
+from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.form_fields import FieldKind, FormField
-from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard.evaluations.rules import FieldKind, FormField
 from leaderboard.formats import read_judgments
-from leaderboard.judgments.writes.judgments import import_judgments
+from leaderboard.judgments.writes import import_judgments
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
 from tests.support.refused import every_row

@@ -15,11 +15,12 @@ from leaderboard.audit.models import Event
 from leaderboard.audit.writes import present
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.rules import Visibility
+from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.scoring_settings import Subset
-from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations.rules import Subset
 from leaderboard.formats import read_judgments, read_queries
-from leaderboard.judgments.writes import judgments, queries
+from leaderboard.judgments import writes as judgments
+from leaderboard.judgments import writes as queries
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State, SystemKind
 from leaderboard.teams.models import System

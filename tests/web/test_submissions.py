@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules import Opening
 from leaderboard.formats import read_judgments
-from leaderboard.judgments.writes import judgments
+from leaderboard.judgments import writes as judgments
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import RunChoice, State
 from leaderboard.worker.models import Scoring

@@ -16,9 +16,9 @@ from leaderboard.access import CONSOLE, actor_of
 from leaderboard.accounts.writes import rate_limits as attempts
 from leaderboard.audit.writes import present
 from leaderboard.campaigns.models import Campaign
+from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.form_fields import FormField
-from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard.evaluations.rules import FormField
 from leaderboard.store import Caps
 from leaderboard.submissions.models import Arrival, Participation, Submission
 from leaderboard.submissions.rules import REJECTED_A_DAY, Designation, RunChoice, State

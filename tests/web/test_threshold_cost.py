@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from leaderboard.db import Database
-from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules import Opening
 from leaderboard.worker.models import Score, Scoring
 from tests.support.field import Field
 

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from leaderboard.db import Database
-from leaderboard.evaluations.rules.phases import Opening
+from leaderboard.evaluations.rules import Opening
 from tests.support.field import NOW, Field
 from tests.support.pages import seen
 

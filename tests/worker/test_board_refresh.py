@@ -15,11 +15,10 @@ from leaderboard.boards.models import Board
 from leaderboard.campaigns.writes import change_campaign
 from leaderboard.db import Database, clock
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.scoring_settings import NoRelevant, Subset
+from leaderboard.evaluations.rules import NoRelevant, Subset
 from leaderboard.formats import QueryRow
 from leaderboard.generations.models import Generation
-from leaderboard.judgments.writes.judgments import import_judgments
-from leaderboard.judgments.writes.queries import import_queries
+from leaderboard.judgments.writes import import_judgments, import_queries
 from leaderboard.submissions.rules import Designation, SetState, State
 from leaderboard.worker import queue
 from leaderboard.worker.board_refresh import BoardRefresh

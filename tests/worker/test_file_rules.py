@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
 from leaderboard.errors import FileRejected
-from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard.evaluations import writes as submission_forms
 from leaderboard.formats import Limits, document_list
 from leaderboard.submissions.models import Submission
 from leaderboard.worker.queue import RunScores

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from leaderboard.errors import Problem
-from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.rules import Subset
 from leaderboard.worker.child_process import (
     Entered,
     Failed,

@@ -18,11 +18,10 @@ from leaderboard.boards.reads.board import board
 from leaderboard.boards.reads.listing import BoardQuery
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
-from leaderboard.evaluations.rules.phases import Opening
-from leaderboard.evaluations.rules.scoring_settings import Subset
-from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations.rules import Opening, Subset
 from leaderboard.formats import Limits, QueryRow
-from leaderboard.judgments.writes import queries
+from leaderboard.judgments import writes as queries
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SetState, State
 from leaderboard.submissions.writes import submissions

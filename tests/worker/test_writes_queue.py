@@ -13,7 +13,7 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database, clock
 from leaderboard.errors import Problem
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.rules import Subset
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import State
 from leaderboard.submissions.writes import submissions

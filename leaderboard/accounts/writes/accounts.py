@@ -22,7 +22,7 @@ from leaderboard.audit.writes import assign, present, record
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, Conflict, Gathered, InvalidFields, NotFound
-from leaderboard.evaluations.reads.not_found import missing
+from leaderboard.evaluations.reads.find import missing
 from leaderboard.locking import add_or_refuse, locked
 from leaderboard.mail.models import Mail, MailLink
 from leaderboard.mail.rules import OPTIONAL, MailKind

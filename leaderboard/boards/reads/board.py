@@ -33,7 +33,7 @@ from leaderboard.evaluations.reads.headings import (
     judged_queries,
     terms,
 )
-from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.rules import Subset
 from leaderboard.history.reads.boards import StoodSet, replaced_beside, seen_set, stood_set
 from leaderboard.metrics import parse, query_order
 from leaderboard.statistics import LEAST, Least, least_queries

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from leaderboard import metrics
 from leaderboard.errors import BadInput, UnknownMeasure
-from leaderboard.evaluations.rules.scoring_settings import ScoringSettings
+from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.metrics.measure import Direction
 from leaderboard.submissions.rules import leads, places
 from leaderboard.worker.models import ScoringSet

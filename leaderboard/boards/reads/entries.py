@@ -19,7 +19,7 @@ from leaderboard import metrics
 from leaderboard.access import Actor, Sight, may_see, rounding_seen, subset_seen
 from leaderboard.boards.rules import Rounding, is_told_rounded
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.rules import Subset
 from leaderboard.metrics import Floats
 from leaderboard.metrics.segments import Bools
 from leaderboard.statistics import LEAST_QUERIES

@@ -15,7 +15,7 @@ from leaderboard.boards.reads.columns import Column, column
 from leaderboard.boards.reads.entries import Disclosure, Entry, load_entries
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.rules import Subset
 from leaderboard.submissions.reads.run_arrays import Wanted, load_figures, load_runs
 from leaderboard.submissions.reads.selection import has_its_place
 from leaderboard.submissions.rules import RunChoice, StoredChoice, arrival, is_ranked, selected_runs, tied_for_best

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from leaderboard.boards.models import Board
 from leaderboard.boards.reads.entries import Entry
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.rules import Subset
 from leaderboard.statistics import Detectable, SwapRate
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import IS_WANTED, lost_in, on_boards

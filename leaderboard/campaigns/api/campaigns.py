@@ -10,7 +10,7 @@ from leaderboard.campaigns.reads import organised as rooms
 from leaderboard.campaigns.reads import settings
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.declared.commands import Command, Lines, Table, number
-from leaderboard.evaluations.writes import delete as removing
+from leaderboard.evaluations import writes as removing
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.endpoints import get, look_again, post
 from leaderboard.web.organise import CAMPAIGN, campaign_here, require_confirmed

@@ -16,7 +16,7 @@ from leaderboard.campaigns.reads.settings import campaign_settings
 from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound, UnknownMeasure
-from leaderboard.evaluations.writes import delete as removing
+from leaderboard.evaluations import writes as removing
 from leaderboard.locking import locked
 from leaderboard.metrics import Family, families, parse
 from leaderboard.web.context import actor, read, writing

@@ -24,8 +24,7 @@ from leaderboard.evaluations.reads.headings import (
     campaign_heading,
     evaluation_heading,
 )
-from leaderboard.evaluations.rules.phases import Phase
-from leaderboard.evaluations.rules.scoring_settings import Split
+from leaderboard.evaluations.rules import Phase, Split
 from leaderboard.judgments.models import Query
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import on_boards

@@ -14,7 +14,7 @@ from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_campaign, find_evaluation
 from leaderboard.evaluations.reads.headings import CampaignHeading, campaign_heading
-from leaderboard.evaluations.rules.phases import Phase, phase_of
+from leaderboard.evaluations.rules import Phase, phase_of
 from leaderboard.judgments.models import Query
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import with_current_scoring

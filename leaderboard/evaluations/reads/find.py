@@ -1,20 +1,56 @@
-"""Campaigns, evaluations and queries by the names of their addresses, and whether one can be removed."""
+"""What is said where something is not there.
 
-from typing import NoReturn, TypeVarTuple
+Campaigns, evaluations and queries by the names of their addresses, and whether one can be removed.
+
+What everybody may see of an evaluation, of what there is to see; and what a change of its dates took back.
+"""
+
+import datetime as dt
+from collections.abc import Collection
+from contextlib import closing
+from difflib import get_close_matches
+from typing import Any, NoReturn, TypeVarTuple
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from leaderboard.access import Actor, known_campaigns, known_evaluations
+from leaderboard.access import Actor, known_campaigns, known_evaluations, open_to_all
+from leaderboard.audit.events import stored_events
+from leaderboard.audit.models import Event
 from leaderboard.campaigns.models import Campaign
+from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.not_found import missing
-from leaderboard.evaluations.rules.scoring_settings import Split, Subset
+from leaderboard.evaluations.rules import Split, Subset
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.submissions.models import Submission
 from leaderboard.teams.models import System
 from leaderboard.worker.models import ScoringSet
 from leaderboard.worker.reads import IS_CURRENT, note_current_set
+
+SHOWN = 10  # names that a message lists
+
+
+def missing(
+    session: Session,
+    what: str,
+    name: str,
+    column: InstrumentedAttribute[str],
+    *among: sa.ColumnElement[bool],
+    within: str = "",
+    there: str = "there are",
+) -> NoReturn:
+    """Raises NotFound that suggests the nearest names, or lists the first few when none is near.
+
+    there  what these are
+    """
+    names = list(session.scalars(sa.select(column).where(*among).order_by(column)))
+    near = get_close_matches(name, names)
+    if near:
+        hint = f"; did you mean {' or '.join(near)}?"
+    else:
+        hint = f"; {there} {', '.join(names[:SHOWN])}{', …' if len(names) > SHOWN else ''}" if names else ""
+    raise NotFound(f"there is no {what} {name!r}{within}{hint}")
+
 
 Columns = TypeVarTuple("Columns")
 
@@ -96,3 +132,42 @@ def of_subset(evaluation_id: int, subset: Subset) -> tuple[sa.ColumnElement[bool
     """Conditions on Query: of the evaluation, and in the subset."""
     left_out = [split for split in Split if subset.leaves_out(split)]
     return Query.evaluation_id == evaluation_id, Query.split.not_in(left_out)
+
+
+REVEALING = frozenset({"details", "judgments", "hidden_queries"})  # who has read these makes better runs
+CLOSED_AGAIN = "closed_again"  # the fact of an event: what of these everybody could read until a change took it back
+
+
+def of_what_there_is(session: Session, evaluation: Evaluation, opened: Collection[str]) -> frozenset[str]:
+    """Those of what `access.open_to_all` names that the evaluation has something of: nothing opens with no runs."""
+    own = {
+        "texts": sa.exists().where(Query.evaluation_id == evaluation.id),
+        "hidden_queries": sa.exists().where(Query.evaluation_id == evaluation.id, Query.split == Split.HIDDEN),
+        "judgments": sa.exists().where(JudgmentRevision.evaluation_id == evaluation.id),
+        **dict.fromkeys(("results", "details", "names"), sa.exists().where(Submission.evaluation_id == evaluation.id)),
+    }
+    wanted = sorted(opened)
+    if not wanted:
+        return frozenset()
+    there = session.execute(sa.select(*(own[name].label(name) for name in wanted))).one()
+    return frozenset(name for name, found in zip(wanted, there, strict=True) if found)
+
+
+def closed_again(session: Session, evaluation: Evaluation, before: Collection[str], now: dt.datetime) -> dict[str, Any]:
+    """What a change just took back of `REVEALING` that everybody could read, as facts of its event; none for nothing.
+
+    before  what `access.open_to_all` gave before the change
+    """
+    closed = of_what_there_is(session, evaluation, REVEALING.intersection(before) - open_to_all(evaluation, now))
+    return {CLOSED_AGAIN: sorted(closed)} if closed else {}
+
+
+def once_revealed(session: Session, evaluation: Evaluation) -> frozenset[str]:
+    """What of `REVEALING` everybody could read until a change of the evaluation took it back, by the audit trail."""
+    of_it = (Event.subject == "evaluation", Event.subject_id == evaluation.id, Event.action == "change")
+    found: set[str] = set()
+    with closing(stored_events(session, *of_it)) as events:
+        for stored in events:
+            if stored.event is not None:
+                found.update(stored.event.facts.get(CLOSED_AGAIN, ()))
+    return REVEALING & found

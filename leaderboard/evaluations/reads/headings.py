@@ -15,8 +15,7 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.rules import Visibility, is_beta_of
 from leaderboard.db import read_so_far, snapshot
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import Opening, Phase, closed_from, phase_of
-from leaderboard.evaluations.rules.scoring_settings import Judging, ScoringSettings, Split, Subset
+from leaderboard.evaluations.rules import Judging, Opening, Phase, ScoringSettings, Split, Subset, closed_from, phase_of
 from leaderboard.judgments.models import Judgment, JudgmentRevision, Query
 from leaderboard.metrics import parse
 from leaderboard.moments import moment_in_words

@@ -13,7 +13,7 @@ from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_evaluation
 from leaderboard.evaluations.reads.headings import EvaluationHeading, evaluation_heading
-from leaderboard.evaluations.rules.scoring_settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
+from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
 from leaderboard.numbers import counted, first_of
 from leaderboard.submissions.rules import STANDING, SetState, State
 from leaderboard.worker.models import Scoring, ScoringSet

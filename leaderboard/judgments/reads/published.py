@@ -16,7 +16,7 @@ from leaderboard.boards.reads.paging import Paging, paged
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_evaluation, find_query, of_subset
 from leaderboard.evaluations.reads.headings import EvaluationHeading, evaluation_heading
-from leaderboard.evaluations.rules.phases import closed_from
+from leaderboard.evaluations.rules import closed_from
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
 from leaderboard.metrics import query_order
 from leaderboard.moments import moment_in_words

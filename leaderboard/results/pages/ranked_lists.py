@@ -5,7 +5,7 @@ from collections.abc import Callable
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
-from leaderboard.evaluations.rules.scoring_settings import Judging
+from leaderboard.evaluations.rules import Judging
 from leaderboard.results.reads import ranked_lists
 from leaderboard.results.reads.ranked_lists import ListedDocument
 from leaderboard.web.context import page_number, read, store

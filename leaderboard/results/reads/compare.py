@@ -23,7 +23,7 @@ from leaderboard.evaluations.reads.headings import (
     evaluation_heading,
     queries_of_subset,
 )
-from leaderboard.evaluations.rules.scoring_settings import Judging, ScoringSettings, Subset
+from leaderboard.evaluations.rules import Judging, ScoringSettings, Subset
 from leaderboard.metrics.aggregation import Columns
 from leaderboard.metrics.families.detection import columns_from_values
 from leaderboard.metrics.segments import Floats

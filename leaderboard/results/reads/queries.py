@@ -17,7 +17,7 @@ from leaderboard.db import snapshot
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.reads.find import find_evaluation_and_set, find_query, of_subset
 from leaderboard.evaluations.reads.headings import EvaluationHeading, closed_details, evaluation_heading
-from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.rules import Subset
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.results.reads.query_values import QuerySpread, load_slices, load_vectors, spread_of, value_in
 from leaderboard.worker.models import ScoringSet

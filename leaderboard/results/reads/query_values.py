@@ -11,7 +11,7 @@ from leaderboard import metrics
 from leaderboard.boards.reads.columns import Column
 from leaderboard.boards.reads.entries import Figure
 from leaderboard.db import value_at
-from leaderboard.evaluations.rules.scoring_settings import NoRelevant, Subset
+from leaderboard.evaluations.rules import NoRelevant, Subset
 from leaderboard.metrics.families.detection import columns_from_values
 from leaderboard.metrics.segments import Floats, Ints
 from leaderboard.worker.models import Score

@@ -14,7 +14,7 @@ from leaderboard.boards.reads.paging import Paging, paged
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.reads.find import find_query
 from leaderboard.evaluations.reads.headings import EvaluationHeading, closed_details, evaluation_heading
-from leaderboard.evaluations.rules.scoring_settings import Judging
+from leaderboard.evaluations.rules import Judging
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.results.reads.queries import QueryHeading, neighbours, query_heading
 from leaderboard.results.reads.query_values import load_slices

@@ -24,7 +24,7 @@ from leaderboard.evaluations.reads.headings import (
     queries_of_subset,
     terms,
 )
-from leaderboard.evaluations.rules.scoring_settings import Judging, NoRelevant, Subset
+from leaderboard.evaluations.rules import Judging, NoRelevant, Subset
 from leaderboard.metrics.families.detection import AQWV
 from leaderboard.metrics.families.sweep import MQWV
 from leaderboard.results.reads.query_values import load_vectors, spread_of, value_in

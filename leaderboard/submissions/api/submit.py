@@ -19,8 +19,8 @@ from leaderboard.accounts.rules import Scope
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, TooLarge
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.form_fields import form_fields
-from leaderboard.evaluations.rules.form_fields import checked_answers
-from leaderboard.evaluations.writes.form_fields import agreements_of
+from leaderboard.evaluations.rules import checked_answers
+from leaderboard.evaluations.writes import agreements_of
 from leaderboard.formats import HEADER_BYTES, Metadata, run_metadata, side_metadata
 from leaderboard.numbers import read_number
 from leaderboard.store import Received

@@ -23,8 +23,8 @@ from wtforms import (
 from leaderboard.accounts.writes import rate_limits as attempts
 from leaderboard.errors import Conflict, Gathered, InvalidFields, LeaderboardError, NotAllowed, NotFound, QuotaSpent
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.form_fields import FieldKind, FormField, checked_answers, form_name
-from leaderboard.evaluations.writes.form_fields import agreement_name, lacking_agreement
+from leaderboard.evaluations.rules import FieldKind, FormField, checked_answers, form_name
+from leaderboard.evaluations.writes import agreement_name, lacking_agreement
 from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, run_metadata, side_metadata
 from leaderboard.numbers import size
 from leaderboard.store import Received

@@ -24,9 +24,7 @@ from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
 from leaderboard.evaluations.reads.find import find_evaluation, of_subset
 from leaderboard.evaluations.reads.form_fields import collection_list, file_rules, form_fields, standing_agreements
 from leaderboard.evaluations.reads.headings import EvaluationHeading, evaluation_heading, measures_of_returned
-from leaderboard.evaluations.rules.form_fields import FormField
-from leaderboard.evaluations.rules.phases import is_late
-from leaderboard.evaluations.rules.scoring_settings import Split, Subset
+from leaderboard.evaluations.rules import FormField, Split, Subset, is_late
 from leaderboard.formats import NO_RULES, FileRules, Run, RunRules
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.scoring import ranked_lines

@@ -17,7 +17,7 @@ from leaderboard.db import snapshot
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.form_fields import form_fields
-from leaderboard.evaluations.rules.form_fields import Answer, as_written
+from leaderboard.evaluations.rules import Answer, as_written
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import contenders, select_refusal, with_current_scoring
 from leaderboard.submissions.reads.status import answers_of_run

@@ -13,7 +13,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from leaderboard.access import Actor
 from leaderboard.boards.models import Board, Standing
 from leaderboard.boards.reads.entries import Disclosure, Figure
-from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.rules import Subset
 from leaderboard.metrics import Floats
 from leaderboard.metrics.segments import Bools, Ints
 from leaderboard.submissions.models import Submission

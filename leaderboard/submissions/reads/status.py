@@ -24,8 +24,7 @@ from leaderboard.evaluations.reads.headings import (
     evaluation_heading,
     measures_of_returned,
 )
-from leaderboard.evaluations.rules.form_fields import Answer, FormField, ShownTo, answers_of, in_words, said_by, said_to
-from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.rules import Answer, FormField, ShownTo, Subset, answers_of, in_words, said_by, said_to
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import contenders, selected_by_order, with_current_scoring
 from leaderboard.submissions.rules import UNFINISHED, Designation, Ruling, RunChoice, State, shown_state, title_of_run

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from leaderboard.evaluations.rules.scoring_settings import ScoringSettings, Subset
+from leaderboard.evaluations.rules import ScoringSettings, Subset
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.moments import day_in_words, moment_in_words

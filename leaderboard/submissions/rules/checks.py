@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from leaderboard.errors import Doubtful, FileRejected, InvalidFields, Problem
-from leaderboard.evaluations.rules.form_fields import FormField, answers_in_file
+from leaderboard.evaluations.rules import FormField, answers_in_file
 from leaderboard.formats import ByteSource, Limits, Run, RunRules, first_files, open_plain, read_run, whole_lines
 from leaderboard.formats.patterns import Tags
 from leaderboard.formats.plain_text import shown

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor
 from leaderboard.errors import Conflict, NotFound
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules.phases import closed_from
+from leaderboard.evaluations.rules import closed_from
 from leaderboard.store import Received
 from leaderboard.submissions.models import Arrival, StagedRun, Submission
 from leaderboard.submissions.rules import Designation

@@ -19,7 +19,7 @@ from leaderboard import metrics
 from leaderboard.boards.models import Standing
 from leaderboard.boards.rules import Rounding, is_told_rounded
 from leaderboard.db import Base
-from leaderboard.evaluations.rules.scoring_settings import Subset
+from leaderboard.evaluations.rules import Subset
 from leaderboard.metrics.measure import Family
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import select_scored_runs

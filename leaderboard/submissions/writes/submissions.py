@@ -23,9 +23,8 @@ from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed, QuotaSpent
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.form_fields import form_fields
-from leaderboard.evaluations.rules.form_fields import checked_answers
-from leaderboard.evaluations.rules.phases import is_late
-from leaderboard.evaluations.writes.form_fields import accept_agreements
+from leaderboard.evaluations.rules import checked_answers, is_late
+from leaderboard.evaluations.writes import accept_agreements
 from leaderboard.locking import add_or_refuse, insert_unless_there, locked
 from leaderboard.store import Received
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission

@@ -12,7 +12,7 @@ from leaderboard.accounts.models import User
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.not_found import missing
+from leaderboard.evaluations.reads.find import missing
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import on_boards
 from leaderboard.submissions.rules import State

@@ -5,12 +5,12 @@ from sqlalchemy.orm import Session
 from leaderboard.access import CONSOLE
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.rules import Visibility
-from leaderboard.evaluations.rules.scoring_settings import Split
-from leaderboard.evaluations.writes import clone as cloning
-from leaderboard.evaluations.writes import delete as removing
-from leaderboard.evaluations.writes import evaluations
+from leaderboard.evaluations import writes as cloning
+from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations import writes as removing
+from leaderboard.evaluations.rules import Split
 from leaderboard.formats import QueryRow
-from leaderboard.judgments.writes import queries
+from leaderboard.judgments import writes as queries
 from tests.web.changes.listing import BOARD, Changes
 from tests.web.play import Play
 

@@ -4,8 +4,8 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
-from leaderboard.evaluations.rules.form_fields import FormField
-from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard.evaluations import writes as submission_forms
+from leaderboard.evaluations.rules import FormField
 from leaderboard.submissions.writes import pending as staging
 from leaderboard.submissions.writes.pending import FormValues, SentRun
 from tests.web.changes.listing import ALPHA, NONE, Changes

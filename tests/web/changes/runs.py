@@ -10,7 +10,8 @@ from leaderboard.access import CONSOLE
 from leaderboard.boards import writes as boards
 from leaderboard.errors import Problem
 from leaderboard.formats import read_judgments
-from leaderboard.judgments.writes import judgments, sources
+from leaderboard.judgments import writes as judgments
+from leaderboard.judgments import writes as sources
 from leaderboard.submissions.rules import Designation, Ruling, SetState
 from leaderboard.submissions.writes import past_runs as imports
 from leaderboard.submissions.writes import submissions

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
-from leaderboard.evaluations.writes import delete as removing
+from leaderboard.evaluations import writes as removing
 from leaderboard.teams.models import Invitation, JoinRequest, System
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import systems, teams

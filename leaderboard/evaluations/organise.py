@@ -1,29 +1,166 @@
-"""What an evaluation asks of a submission: fields, agreements, and rules for the file."""
+"""Making an evaluation, its settings, next year's from this year's, and removing it.
 
+What an evaluation asks of a submission: fields, agreements, and rules for the file.
+"""
+
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
 from wtforms import BooleanField, FileField, HiddenField, SelectField, StringField, TextAreaField
 
-from leaderboard.campaigns.reads.organised import organised_evaluation
-from leaderboard.errors import FileRejected, InvalidFields, LeaderboardError
-from leaderboard.evaluations.reads.organised_form import OrganisedForm, organised_form
-from leaderboard.evaluations.rules.form_fields import FieldKind, FormField, ShownTo
-from leaderboard.evaluations.writes import form_fields as submission_forms
+from leaderboard import moments as time_zones
+from leaderboard.campaigns.reads.organised import organised_campaign, organised_evaluation
+from leaderboard.campaigns.reads.settings import EvaluationSettings as Page
+from leaderboard.campaigns.reads.settings import evaluation_settings
+from leaderboard.declared.inputs import checked
+from leaderboard.errors import Conflict, FileRejected, InvalidFields, LeaderboardError
+from leaderboard.evaluations import writes as cloning
+from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations import writes as removing
+from leaderboard.evaluations import writes as submission_forms
+from leaderboard.evaluations.inputs import YEAR, EvaluationChanges, EvaluationClone, EvaluationSettings, NewEvaluation
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.form_fields import OrganisedForm, organised_form
+from leaderboard.evaluations.rules import FieldKind, FormField, ShownTo
 from leaderboard.formats import document_list
-from leaderboard.judgments.organise.files import chosen, evaluation_here, read_stored, received
-from leaderboard.judgments.reads.document_list import listed_documents
+from leaderboard.judgments.organise import chosen, evaluation_here, read_stored, received
+from leaderboard.judgments.reads.files import listed_documents
+from leaderboard.locking import locked
+from leaderboard.moments import moment_in_words
 from leaderboard.store import Received
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, read, reading, store, writing
-from leaderboard.web.forms import Form, Given, WholeField, form_page, options
-from leaderboard.web.organise import GONE, organised, unconfirmed
+from leaderboard.web.forms import (
+    Declared,
+    Form,
+    Given,
+    WholeField,
+    declared,
+    filled,
+    form_page,
+    options,
+    refuse_stale,
+    saved,
+    state_of,
+)
+from leaderboard.web.organise import GONE, organised, require_confirmed, unconfirmed
 from leaderboard.web.security import csrf
 
-blueprint = Blueprint("organise_forms", __name__, url_prefix="/organise/<campaign>/<evaluation>/form")
+blueprint = Blueprint("organise_evaluations", __name__, url_prefix="/organise")
 
-PAGE = "organise/form.html"
+PAGE = "organise/evaluation_form.html"
+DATES = ("opens_at", "closes_at", "anonymous_until")
+NewForm, SettingsForm, CloneForm = declared(NewEvaluation), declared(EvaluationSettings), declared(EvaluationClone)
+
+
+@blueprint.route("/<campaign>/evaluations/new", methods=["GET", "POST"])
+@organised
+def new(campaign: str) -> ResponseReturnValue:
+    form = NewForm()
+
+    def make(session: Session) -> tuple[str, str]:
+        own = organised_campaign(session, actor(), campaign)
+        return _made(campaign, evaluations.create_evaluation(session, actor(), own, **form.sent()))
+
+    return _answer(form, make)
+
+
+@blueprint.route("/<campaign>/<evaluation>/settings", methods=["GET", "POST"])
+@organised
+def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
+    page = read(evaluation_settings, campaign, evaluation)
+    form = _filled(SettingsForm, page.values)
+    if not form.is_submitted():
+        form.state.data = state_of(page.values)
+
+    def change(session: Session) -> tuple[str, str]:
+        found = locked(session, Evaluation, organised_evaluation(session, actor(), campaign, evaluation).id)
+        refuse_stale(form, {name: getattr(found, name) for name in page.values})
+        evaluations.change_evaluation(session, actor(), found, **form.sent())
+        require_confirmed(session, campaign, form.confirmed)
+        return "The settings are changed.", request.path
+
+    return _answer(form, change, page)
+
+
+@blueprint.route("/<campaign>/<evaluation>/clone", methods=["GET", "POST"])
+@organised
+def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
+    """A clone: the form comes filled with this year's settings, its dates a year later."""
+    page = read(evaluation_settings, campaign, evaluation)
+    with reading() as session:
+        proposed = cloning.next_year(session, organised_evaluation(session, actor(), campaign, evaluation))
+    form = _filled(CloneForm, {**page.values, **proposed, "draft": True, "with_queries": False})
+
+    def make(session: Session) -> tuple[str, str]:
+        found = organised_evaluation(session, actor(), campaign, evaluation)
+        return _made(campaign, cloning.clone_evaluation(session, actor(), found, **form.sent()))
+
+    return _answer(form, make, page, cloned=True)
+
+
+@blueprint.post("/<campaign>/<evaluation>/remove")
+@organised
+def remove(campaign: str, evaluation: str) -> ResponseReturnValue:
+    try:
+        with writing() as session:
+            removing.remove_evaluation(session, actor(), organised_evaluation(session, actor(), campaign, evaluation))
+    except Conflict as refused:
+        flash(refused.message, "warning")
+        return redirect(url_for("organise_evaluations.settings", campaign=campaign, evaluation=evaluation))
+    flash("The evaluation is removed.")
+    return redirect(url_for("organise.campaign", campaign=campaign))
+
+
+def _made(campaign: str, made: Evaluation) -> tuple[str, str]:
+    address = url_for("organise.evaluation", campaign=campaign, evaluation=made.slug)
+    return f"{made.title} is made. What it still lacks stands below.", address
+
+
+def _filled(form: type[Declared], values: Mapping[str, Any]) -> Declared:
+    """The form with settings as they are stored: dates by clocks of their zone, and no key that the period says."""
+    zone, year = values["time_zone"], YEAR.search(values["period"])
+    local = {name: time_zones.to_local(values[name], zone) for name in DATES if values[name] is not None}
+    said = year is not None and values["period_key"] == int(year[0])
+    return filled(form, {**values, **local, "period_key": None if said else values["period_key"]})
+
+
+def _dates(form: Declared) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """The dates that are filled in, in words, in UTC; and what is wrong with them."""
+    words: dict[str, str] = {}
+    wrong: dict[str, list[str]] = {}
+    for name in DATES:
+        try:
+            given = {"time_zone": form.text("time_zone"), name: form.text(name)}
+            moment = getattr(checked(EvaluationChanges, given), name)
+        except InvalidFields as error:
+            wrong |= error.fields
+        else:
+            words |= {} if moment is None else {name: moment_in_words(moment)}
+    return words, wrong
+
+
+def _answer(
+    form: Declared, change: Callable[[Session], tuple[str, str]], page: Page | None = None, *, cloned: bool = False
+) -> ResponseReturnValue:
+    """The page; or what saving it answers, unless the button was used that only shows the dates in UTC."""
+    in_utc, wrong = _dates(form)
+    more = {"page": page, "cloned": cloned, "in_utc": in_utc, "zones": time_zones.zone_names()}
+
+    def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
+        return form_page(PAGE, form, error, **more)
+
+    if form.is_submitted() and request.form.get("do") == "dates":
+        return shown(InvalidFields(wrong)) if wrong else render_template(PAGE, form=form, **more)
+    return saved(change, shown) if form.is_submitted() else shown()
+
+
+form_fields_blueprint = Blueprint("organise_forms", __name__, url_prefix="/organise/<campaign>/<evaluation>/form")
+
+FORM_FIELDS_PAGE = "organise/form.html"
 OFF = {"autocomplete": "off"}
 RETIRED = (
     "The field is asked no more. It stays for runs that are here: their answers stay shown to the same readers, and so "
@@ -101,14 +238,14 @@ class DocumentsForm(Form):
     kept = HiddenField()
 
 
-@blueprint.get("")
+@form_fields_blueprint.get("")
 @organised
 def index(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = read(organised_form, campaign, evaluation)
     return _page(page, editing=request.args.get("field", ""), stating=request.args.get("agreement", ""))
 
 
-@blueprint.post("/field")
+@form_fields_blueprint.post("/field")
 @organised
 def set_field(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = FieldForm()
@@ -124,7 +261,7 @@ def set_field(campaign: str, evaluation: str) -> ResponseReturnValue:
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
 
 
-@blueprint.post("/field/remove")
+@form_fields_blueprint.post("/field/remove")
 @organised
 def remove_field(campaign: str, evaluation: str) -> ResponseReturnValue:
     with writing() as session:
@@ -133,7 +270,7 @@ def remove_field(campaign: str, evaluation: str) -> ResponseReturnValue:
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
 
 
-@blueprint.post("/agreement")
+@form_fields_blueprint.post("/agreement")
 @organised
 def state_agreement(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = AgreementForm()
@@ -150,7 +287,7 @@ def state_agreement(campaign: str, evaluation: str) -> ResponseReturnValue:
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
 
 
-@blueprint.post("/agreement/end")
+@form_fields_blueprint.post("/agreement/end")
 @organised
 def end_agreement(campaign: str, evaluation: str) -> ResponseReturnValue:
     with writing() as session:
@@ -159,7 +296,7 @@ def end_agreement(campaign: str, evaluation: str) -> ResponseReturnValue:
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
 
 
-@blueprint.post("/rules")
+@form_fields_blueprint.post("/rules")
 @organised
 def set_rules(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = RulesForm()
@@ -179,7 +316,7 @@ def set_rules(campaign: str, evaluation: str) -> ResponseReturnValue:
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
 
 
-@blueprint.post("/documents")
+@form_fields_blueprint.post("/documents")
 @organised
 def set_documents(campaign: str, evaluation: str) -> ResponseReturnValue:
     posted = received("documents")
@@ -194,7 +331,8 @@ def set_documents(campaign: str, evaluation: str) -> ResponseReturnValue:
             if found.doubts and not posted.fields.get("confirm"):
                 form.kept.data = uploads.keep(upload)
                 page = read(organised_form, campaign, evaluation)
-                return render_template(PAGE, page=page, form=form, asked=found, **(_forms(page) | {"documents": form}))
+                forms = _forms(page) | {"documents": form}
+                return render_template(FORM_FIELDS_PAGE, page=page, form=form, asked=found, **forms)
         with writing() as session:
             submission_forms.set_documents(session, actor(), evaluation_here(session), listed)
     except FileRejected as rejected:
@@ -209,7 +347,7 @@ def set_documents(campaign: str, evaluation: str) -> ResponseReturnValue:
 csrf.exempt(set_documents)  # uploads.receive checks the token itself, before it keeps a byte of the file
 
 
-@blueprint.post("/copy")
+@form_fields_blueprint.post("/copy")
 @organised
 def copy(campaign: str, evaluation: str) -> ResponseReturnValue:
     """Takes over what another evaluation of the campaign asks."""
@@ -259,18 +397,18 @@ def _refused(
     """The page with the one form that was refused, as it was sent."""
     [form] = refused.values()
     page = read(organised_form, campaign, evaluation)
-    return form_page(PAGE, form, error, page=page, **(_forms(page) | refused))
+    return form_page(FORM_FIELDS_PAGE, form, error, page=page, **(_forms(page) | refused))
 
 
 def _ask(campaign: str, evaluation: str, form: FieldForm, **asked: tuple[str, ...]) -> ResponseReturnValue:
     """The page that asks for a yes to what a change does at once."""
     page = read(organised_form, campaign, evaluation)
-    return render_template(PAGE, page=page, form=form, **(_forms(page) | {"field": form}), **asked)
+    return render_template(FORM_FIELDS_PAGE, page=page, form=form, **(_forms(page) | {"field": form}), **asked)
 
 
 def _page(page: OrganisedForm, editing: str, stating: str) -> ResponseReturnValue:
     forms = _forms(page, editing, stating)
-    return render_template(PAGE, page=page, form=forms["field"], **forms)
+    return render_template(FORM_FIELDS_PAGE, page=page, form=forms["field"], **forms)
 
 
 def _forms(page: OrganisedForm, editing: str = "", stating: str = "") -> dict[str, Form]:

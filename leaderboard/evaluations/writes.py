@@ -1,16 +1,31 @@
-"""What an evaluation asks of a submission beside the run: fields, agreements, and rules for the file."""
+"""Evaluations: one period and condition of a campaign, its dates, what it shows when, and its quotas.
+
+What an evaluation asks of a submission beside the run: fields, agreements, and rules for the file.
+
+Next year's evaluation in one step: a copy of this year's settings and of what organisers made for it.
+
+emoving what was made by mistake: evaluations and campaigns without submissions, systems without a run.
+"""
 
 import dataclasses
-from collections.abc import Collection, Mapping
+import datetime as dt
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, require_organiser
-from leaderboard.audit.writes import present, record
-from leaderboard.errors import BadInput, InvalidFields, NotFound
+from leaderboard.access import Actor, open_to_all, require, require_organiser
+from leaderboard.audit.writes import assign, present, record
+from leaderboard.boards.models import Board
+from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
+from leaderboard.db import Base
+from leaderboard.declared.inputs import checked, defaults_of
+from leaderboard.errors import BadInput, Conflict, Gathered, InvalidFields, NotFound
+from leaderboard.evaluations.inputs import YEAR, EvaluationSettings
 from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
+from leaderboard.evaluations.reads.find import closed_again, removal_refusal
 from leaderboard.evaluations.reads.form_fields import (
     answered,
     collection_list,
@@ -19,11 +34,94 @@ from leaderboard.evaluations.reads.form_fields import (
     keeping,
     standing_agreements,
 )
-from leaderboard.evaluations.rules.form_fields import KEY, MOST_FIELDS, WHERE_READ, FormField, problems_of_field
+from leaderboard.evaluations.rules import KEY, MOST_FIELDS, OF_EVALUATION, WHERE_READ, FormField, problems_of_field
 from leaderboard.formats import DocumentList, FileRules, Pattern
-from leaderboard.locking import insert_unless_there, locked
+from leaderboard.judgments.models import JudgmentRevision, Query
+from leaderboard.judgments.writes import copy_queries
+from leaderboard.locking import add_or_refuse, insert_unless_there, locked
+from leaderboard.moments import a_year_later
+from leaderboard.names import checked_slug, free_slug, slug_of
 from leaderboard.numbers import counted
+from leaderboard.submissions.models import Arrival, Participation, PersonalUse
+from leaderboard.teams.models import FormerAddress, System, Team
 from leaderboard.texts import text_problem
+from leaderboard.worker.models import ScoringSet
+from leaderboard.worker.writes import make_set
+
+CHANGEABLE = tuple(EvaluationSettings.model_fields)
+DEFAULTS = defaults_of(EvaluationSettings)
+# Pages of a campaign, public ones and its organisers', that stand where its evaluations do.
+TAKEN = {"evaluations", "export", "import", "new", "organisers", "progress", "settings", "systems", "teams", "trail"}
+
+
+def create_evaluation(
+    session: Session,
+    actor: Actor,
+    campaign: Campaign,
+    slug: str,
+    title: str,
+    period: str,
+    **settings: Any,
+) -> Evaluation:
+    """Makes an evaluation of the campaign.
+
+    period    its label, such as "2020" or "2020 round 1"
+    slug      its part of an address, made from period and condition where it is empty
+    settings  any of EvaluationSettings, as values or as texts
+
+    Raises InvalidFields with everything that is wrong, by the names of the settings.
+    """
+    require_organiser(actor, campaign.id)
+    if campaign.archived_at is not None:
+        raise Conflict(f"{campaign.title} is archived: take it out of the archive first.")
+    own = Evaluation.campaign_id == campaign.id
+    wrong = Gathered()
+    with wrong:
+        settings = _checked(campaign, {"title": title, "period": period, **settings})
+    if not slug.strip() and "period" in wrong.fields:  # it is told there
+        wrong.raise_any()
+    with wrong:
+        slug = checked_slug(slug.strip() or slug_of(f"{period} {settings.get('condition', '')}"))
+        if slug in TAKEN:
+            raise InvalidFields({"slug": [f"{slug!r} is the address of a page of the campaign; choose another"]})
+        if session.scalar(sa.select(Evaluation.id).where(own, Evaluation.slug == slug)) is not None:
+            raise _slug_taken(slug)
+    wrong.raise_any()
+    evaluation = Evaluation(campaign_id=campaign.id, slug=slug, created_at=present(), **settings)
+    add_or_refuse(session, evaluation, _slug_taken(slug))
+    record(session, actor, "create", evaluation, campaign=campaign.id, slug=slug)
+    return evaluation
+
+
+def change_evaluation(session: Session, actor: Actor, evaluation: Evaluation, **changes: Any) -> Evaluation:
+    """Changes some of CHANGEABLE; a change of what figures depend on makes a new scoring set.
+
+    Raises InvalidFields with everything that is wrong, by the names of the settings.
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    campaign = session.get_one(Campaign, evaluation.campaign_id)
+    evaluation = locked(session, Evaluation, evaluation.id)
+    if "period" in changes and "period_key" not in changes:
+        changes["period_key"] = None
+    after = _checked(campaign, {**{name: getattr(evaluation, name) for name in CHANGEABLE}, **changes})
+    read_before = open_to_all(evaluation, now := present())
+    changed = assign(evaluation, **{name: after[name] for name in CHANGEABLE})
+    if changed:
+        closed = closed_again(session, evaluation, read_before, now)
+        record(session, actor, "change", evaluation, fields=changed, **closed)
+    if set(changed) & set(OF_EVALUATION):
+        make_set(session, actor, evaluation)
+    return evaluation
+
+
+def _slug_taken(slug: str) -> InvalidFields:
+    return InvalidFields({"slug": [f"this campaign has an evaluation {slug!r}"]})
+
+
+def _checked(campaign: Campaign, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings as they are stored. Raises InvalidFields with everything that is wrong."""
+    return checked(EvaluationSettings, values, measures=campaign.measures).model_dump()
+
 
 LONGEST_TITLE = 120  # characters
 LONGEST_AGREEMENT = 20_000
@@ -304,3 +402,192 @@ def _told_agreement(agreement: Agreement | None) -> dict[str, str]:
 def _versions(session: Session, evaluation: Evaluation, key: str) -> list[Agreement]:
     own = Agreement.evaluation_id == evaluation.id, Agreement.key == key
     return list(session.scalars(sa.select(Agreement).where(*own).order_by(Agreement.version)))
+
+
+DATES = ("opens_at", "closes_at", "anonymous_until")
+NAMED = ("title", "period", "period_key")
+NUMBER = re.compile("[0-9]+")
+
+# What is copied besides the settings, each by its own subject's function: (session, actor, from, to).
+COPIES: tuple[Callable[[Session, Actor, Evaluation, Evaluation], None], ...] = (copy_form,)
+
+
+def next_year(session: Session, evaluation: Evaluation) -> dict[str, Any]:
+    """What its successor is called and when it takes place, as a proposal: slug, title, period, its number and dates.
+
+    Each year in a name is the next one. Where the period has no year, as in "Round 2", its last number is the next one,
+    in the title and the slug too, and so is the number that it is sorted by, which is None where the year says it.
+    Dates are those of a year later by the clocks of the evaluation's time zone. The slug is one that is free: where it
+    has nothing to raise, the period is added unless it is there, and a number where that is taken too.
+    """
+    raised = _raised(evaluation)
+    names = {name: raised(getattr(evaluation, name)) for name in ("title", "period")}
+    return {
+        "slug": _free_slug(session, evaluation, raised(evaluation.slug), names["period"]),
+        **names,
+        "period_key": _next_key(evaluation, names["period"]),
+        **_a_year_later(evaluation),
+    }
+
+
+def _raised(evaluation: Evaluation) -> Callable[[str], str]:
+    """What makes of a name of the evaluation that of its successor."""
+    rounds = NUMBER.findall(evaluation.period)
+    if YEAR.search(evaluation.period) or not rounds:
+        return lambda name: YEAR.sub(_next, name)
+    return lambda name: _with_next(name, rounds[-1])
+
+
+def _with_next(name: str, number: str) -> str:
+    """The name with the number after this one in its place, where it stands last; as it is where it doesn't."""
+    found = [match for match in NUMBER.finditer(name) if match[0] == number]
+    return f"{name[: found[-1].start()]}{_next(found[-1])}{name[found[-1].end() :]}" if found else name
+
+
+def _next_key(evaluation: Evaluation, period: str) -> int | None:
+    """The number to sort a successor's period by; None where that is the year in it."""
+    return None if YEAR.search(period) else evaluation.period_key + 1
+
+
+def _a_year_later(evaluation: Evaluation) -> dict[str, dt.datetime | None]:
+    dates = {name: getattr(evaluation, name) for name in DATES}
+    return {
+        name: None if moment is None else a_year_later(moment, evaluation.time_zone) for name, moment in dates.items()
+    }
+
+
+def _free_slug(session: Session, evaluation: Evaluation, slug: str, period: str) -> str:
+    within = sa.select(Evaluation.slug).where(Evaluation.campaign_id == evaluation.campaign_id)
+    taken = {*session.scalars(within), *TAKEN}
+    if slug == evaluation.slug and slug_of(period) not in slug:
+        slug = slug_of(f"{slug[:40]} {period}")
+    return free_slug(slug, taken.__contains__)
+
+
+def clone_evaluation(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    slug: str,
+    title: str,
+    period: str,
+    *,
+    with_queries: bool = False,
+    **changes: Any,
+) -> Evaluation:
+    """Makes an evaluation of the same campaign with this one's settings, but for those that are given.
+
+    Dates that are not given are those of a year later, the number that its period is sorted by is the next one where no
+    year says it, and it is a draft unless that is given. Copied too is what COPIES names: the fields of its form and
+    the rules for its files. Never copied are judgments and runs.
+
+    with_queries  copies the queries too: what they ask for, their tags, which are hidden, and which excluded and why
+
+    Raises InvalidFields with everything that is wrong, by the names of the settings.
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    campaign = session.get_one(Campaign, evaluation.campaign_id)
+    same = {name: getattr(evaluation, name) for name in CHANGEABLE if name not in NAMED}
+    following = {"period_key": _next_key(evaluation, period), **_a_year_later(evaluation)}
+    settings = {**same, **following, "draft": True, **changes}
+    made = create_evaluation(session, actor, campaign, slug, title, period, **settings)
+    if with_queries:
+        copy_queries(session, actor, evaluation, made)
+    for copy in COPIES:
+        copy(session, actor, evaluation, made)
+    record(session, actor, "clone", made, of=evaluation.id)
+    return made
+
+
+def _next(number: Any) -> str:
+    return str(int(number[0]) + 1).zfill(len(number[0]))
+
+
+# What goes with an evaluation, by the column evaluation_id, besides tables whose key says ON DELETE CASCADE, in this
+# order: each may be pointed at by those before it.
+DELETE_OF_EVALUATION: tuple[type[Base], ...] = (
+    Arrival,
+    PersonalUse,
+    Participation,
+    Agreement,
+    ScoringSet,
+    JudgmentRevision,
+    Query,
+)
+
+
+def remove_evaluation(session: Session, actor: Actor, evaluation: Evaluation) -> None:
+    """Removes an evaluation that was made by mistake, with its queries and judgments. The event of the removal stays.
+
+    Raises Conflict once anything was submitted to it, withdrawn and rejected runs too: those stay on record, and so do
+    the judgments that they are scored by.
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    evaluation = locked(session, Evaluation, evaluation.id)  # what is just being submitted waits, and finds nothing
+    refused = removal_refusal(session, evaluation)
+    if refused is not None:
+        raise Conflict(refused)
+    _remove(session, actor, [evaluation])
+    session.expire_all()
+
+
+def remove_campaign(session: Session, actor: Actor, campaign: Campaign) -> None:
+    """Removes a campaign that was made by mistake, with its evaluations; raises as above."""
+    require_organiser(actor, campaign.id)
+    campaign = locked(session, Campaign, campaign.id)
+    own = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
+    evaluations = [locked(session, Evaluation, evaluation_id) for evaluation_id in session.scalars(own).all()]
+    refused = removal_refusal(session, campaign)
+    if refused is not None:
+        raise Conflict(refused)
+    _remove(session, actor, evaluations)
+    record(session, actor, "remove", campaign, slug=campaign.slug, title=campaign.title)
+    for statement in (
+        *(sa.delete(table).where(table.campaign_id == campaign.id) for table in (CampaignOrganiser, CampaignTeam)),
+        sa.delete(Campaign).where(Campaign.id == campaign.id),
+    ):
+        session.execute(statement, execution_options={"synchronize_session": False})
+    session.expire_all()
+
+
+def remove_system(session: Session, actor: Actor, system: System) -> None:
+    """Removes a system that no run was ever sent for, such as one that a mistaken import made of the team's.
+
+    Its team may, and admins. Raises Conflict where it has runs, withdrawn and rejected ones too: boards name it.
+    """
+    require(actor.all_powerful or actor.is_in(system.team_id), "Only members of the team remove a system.")
+    locked(session, Team, system.team_id)  # what is just being submitted waits, and finds nothing
+    system = locked(session, System, system.id)
+    refused = removal_refusal(session, system)
+    if refused is not None:
+        raise Conflict(refused)
+    merged = sa.select(System).where(System.merged_into_id == system.id).order_by(System.id)
+    for one in (*session.scalars(merged).all(), system):
+        session.execute(sa.delete(FormerAddress).where(FormerAddress.system_id == one.id))
+        session.delete(one)
+        session.flush()
+        record(session, actor, "remove", one, name=one.name, team=one.team_id)
+
+
+def _remove(session: Session, actor: Actor, evaluations: Sequence[Evaluation]) -> None:
+    for evaluation in evaluations:
+        one_set = sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id).limit(1)
+        about = session.scalars(one_set).all()  # the event tells of all sets of the evaluation
+        facts = {"campaign": evaluation.campaign_id, "slug": evaluation.slug}
+        record(session, actor, "remove", evaluation, about=about, **facts)
+    ids = [evaluation.id for evaluation in evaluations]
+    sets = sa.select(ScoringSet.id).where(ScoringSet.evaluation_id.in_(ids))
+    session.execute(
+        sa.delete(Board).where(Board.scoring_set_id.in_(sets)), execution_options={"synchronize_session": False}
+    )
+    agreements = sa.select(Agreement.id).where(Agreement.evaluation_id.in_(ids))
+    session.execute(
+        sa.delete(Acceptance).where(Acceptance.agreement_id.in_(agreements)),
+        execution_options={"synchronize_session": False},
+    )
+    for table in DELETE_OF_EVALUATION:
+        own = sa.delete(table).where(sa.column("evaluation_id").in_(ids))
+        session.execute(own, execution_options={"synchronize_session": False})
+    session.execute(
+        sa.delete(Evaluation).where(Evaluation.id.in_(ids)), execution_options={"synchronize_session": False}
+    )

@@ -1,4 +1,12 @@
-"""The fields that an organiser adds to an evaluation's submission form, and the answers to them.
+"""What the dates of an evaluation mean: its phase, which runs it takes, which are late, and what is public when.
+
+Closing has two moments. From `closes_at` on no request to submit may begin; one that began before may go on sending
+until `closed_from`, the end of the grace. What closing makes public opens only then, so that nobody who is still
+sending can look at it first.
+
+What an evaluation's figures depend on, beside its judgments and the runs.
+
+The fields that an organiser adds to an evaluation's submission form, and the answers to them.
 
 An answer is kept under its field's key with the run it was given for, and stays as it was given whatever becomes of the
 field: a new label, another choice of choices or other readers change nothing in it. What kind of answer a key has never
@@ -6,15 +14,274 @@ changes once somebody answered, and a field that was answered, or keeps a part o
 is no longer asked rather than removed.
 """
 
+import datetime as dt
+import hashlib
+import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal, Protocol
 
 from leaderboard.errors import InvalidFields
 from leaderboard.formats.metadata import LONGEST_KEY
+from leaderboard.metrics import Measure, Setting, parse
+from leaderboard.metrics.measure import Need
+from leaderboard.moments import exact_moment_in_words, moment_in_words
 from leaderboard.numbers import read_number
+
+LONGEST_GRACE = 24 * 3600  # seconds; migration 0001 has it too
+
+
+class Phase(StrEnum):
+    UPCOMING = "upcoming"
+    OPEN = "open"
+    GRACE = "closing"  # closed to new requests; uploads that began in time are still taken
+    CLOSED = "closed"
+
+
+class Opening(StrEnum):
+    """From when the public may see something of an evaluation."""
+
+    ALWAYS = "always"
+    OPENED = "opened"  # once the evaluation has opened
+    CLOSED = "closed"  # once the evaluation has closed and its grace is over
+    NEVER = "never"  # organisers only
+
+
+class Dates(Protocol):
+    """An evaluation, as far as its dates go. None: it has always been open, or never closes."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def opens_at(self) -> dt.datetime | None: ...
+    @property
+    def closes_at(self) -> dt.datetime | None: ...
+    @property
+    def grace_seconds(self) -> int: ...
+    @property
+    def late_allowed(self) -> bool: ...
+
+
+def closed_from(evaluation: Dates) -> dt.datetime | None:
+    """The end of the grace, from which on the evaluation is closed to everything; None when it never closes."""
+    if evaluation.closes_at is None:
+        return None
+    return evaluation.closes_at + dt.timedelta(seconds=evaluation.grace_seconds)
+
+
+def phase_of(evaluation: Dates, now: dt.datetime) -> Phase:
+    """It is open from `opens_at`, in its grace from `closes_at` and closed from `closed_from` on, each included."""
+    end = closed_from(evaluation)
+    if end is not None and end <= now:
+        return Phase.CLOSED
+    if evaluation.closes_at is not None and evaluation.closes_at <= now:
+        return Phase.GRACE
+    if evaluation.opens_at is not None and now < evaluation.opens_at:
+        return Phase.UPCOMING
+    return Phase.OPEN
+
+
+def is_closed(evaluation: Dates, now: dt.datetime) -> bool:
+    """Whether the evaluation has closed at the moment `now` and its grace is over."""
+    return phase_of(evaluation, now) is Phase.CLOSED
+
+
+def is_late(evaluation: Dates, begun_at: dt.datetime, received_at: dt.datetime) -> bool:
+    """Whether a run is late, by the start of its request and its last byte: shown, where it is taken, and never ranked.
+
+    It is on time when its last byte came before closing, or before the grace ended of a request begun before closing.
+    """
+    in_time = Phase.UPCOMING, Phase.OPEN
+    return phase_of(evaluation, begun_at) not in in_time or is_closed(evaluation, received_at)
+
+
+def refusal(evaluation: Dates, begun_at: dt.datetime, received_at: dt.datetime) -> str | None:
+    """Why a run of a request begun then, whose last byte came then, is not taken, in words; None when it is taken."""
+    if phase_of(evaluation, begun_at) is Phase.UPCOMING and evaluation.opens_at is not None:
+        return f"{evaluation.title} takes runs from {moment_in_words(evaluation.opens_at)} on."
+    if evaluation.closes_at is None or evaluation.late_allowed or not is_late(evaluation, begun_at, received_at):
+        return None
+    closed = f"{evaluation.title} closed on {moment_in_words(evaluation.closes_at)}"
+    if begun_at < evaluation.closes_at:
+        return (
+            f"{closed} and waited {evaluation.grace_seconds} s for files that were on their way. The last byte of this "
+            f"one came on {exact_moment_in_words(received_at)}; late runs are not taken."
+        )
+    return f"{closed}; it takes no late runs."
+
+
+def teams_may_change(evaluation: Dates, now: dt.datetime) -> bool:
+    """Whether what a team does now may still change which of its runs stand: until closing, without any grace."""
+    return evaluation.closes_at is None or now < evaluation.closes_at
+
+
+def is_public(opening: Opening, evaluation: Dates, now: dt.datetime) -> bool:
+    """Whether something that opens to the public by this rule is open to it now."""
+    match opening:
+        case Opening.ALWAYS:
+            return True
+        case Opening.OPENED:
+            return phase_of(evaluation, now) is not Phase.UPCOMING
+        case Opening.CLOSED:
+            return is_closed(evaluation, now)
+        case Opening.NEVER:
+            return False
+
+
+ASSESSORS = "assessors"  # the source of judgments where no other is named
+
+# The settings that campaigns and evaluations give to their scoring sets as they are, with what they decide in words.
+OF_CAMPAIGN = {
+    "beta": "β",
+    "no_relevant": "what happens to queries without a relevant document",
+    "compat": "ties and rounding",
+}
+OF_EVALUATION = {
+    "documents": "the number of documents",
+    "relevance_level": "the lowest relevant grade",
+    "judging": "whether judgments are pooled or complete",
+}
+
+
+class NoRelevant(StrEnum):
+    """What becomes of a query without relevant documents in the detection measures."""
+
+    EXCLUDE = "exclude"
+    PFA_ONLY = "pfa_only"
+    PMISS_ZERO = "pmiss_zero"
+
+
+class Judging(StrEnum):
+    POOLED = "pooled"  # a query without judgments is left out and reported
+    COMPLETE = "complete"  # every query counts; what is not listed is not relevant
+
+
+class Split(StrEnum):
+    """Who sees a query: everybody, or organisers only until the evaluation closes."""
+
+    SHOWN = "shown"
+    HIDDEN = "hidden"
+
+
+class Subset(StrEnum):
+    """Over which queries a mean runs: those that everybody may see, or hidden ones too."""
+
+    SHOWN = "shown"
+    ALL = "all"
+
+    def leaves_out(self, split: Split) -> bool:
+        """Whether queries of this split are not in the subset, and not to be known to whoever sees only this subset."""
+        return self is Subset.SHOWN and split is Split.HIDDEN
+
+
+def compat_problem(given: Any) -> str | None:
+    """What is wrong with a number for the version of trec_eval by whose rules figures are worked out."""
+    return None if given in (9, 10) else "choose trec_eval's version 9 or 10"
+
+
+def lacks(
+    measure: Measure, *, documents: int | None, beta: float | None, known: bool, subtopics: bool
+) -> tuple[Need, ...]:
+    """What a measure needs and an evaluation does not have; empty when the measure can be computed.
+
+    documents  N_total, None when it is not given
+    beta       None when the campaign states none
+    known      whether there is a list of the documents that the user knew already
+    subtopics  whether documents are judged for subtopics too
+    """
+    missing: dict[Need, bool] = {
+        "documents": documents is None,
+        "beta": beta is None,
+        "known": not known,
+        "subtopics": not subtopics,
+    }
+    return tuple(need for need, is_missing in missing.items() if is_missing and need in measure.needs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringSettings:
+    """Every setting of a campaign and an evaluation that changes a figure, as a scoring set freezes them.
+
+    documents  N_total, None when it is not given
+    queries    how many queries there are, and so how many values a stored vector holds
+    known      whether the judgments come with a list of the documents that the user knew already
+    subtopics  whether the judgments come with some of subtopics
+    excluded   external ids of queries that count nowhere, sorted
+    hidden     external ids of queries that count for Subset.ALL only, sorted
+    measures   canonical names of the measures that are shown, the primary one first
+    kept       those of measures that are scored only because an interval of a shown one needs their values
+    """
+
+    beta: float | None
+    no_relevant: NoRelevant
+    documents: int | None
+    relevance_level: int
+    judging: Judging
+    compat: Literal[9, 10]
+    highest_grade: int
+    queries: int
+    known: bool
+    subtopics: bool
+    excluded: tuple[str, ...]
+    hidden: tuple[str, ...]
+    measures: tuple[str, ...]
+    kept: tuple[str, ...]
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "ScoringSettings":
+        """What `as_json` gave. Raises TypeError or ValueError for anything else."""
+        typed: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in content.items()
+        }
+        typed["no_relevant"], typed["judging"] = NoRelevant(typed["no_relevant"]), Judging(typed["judging"])
+        return cls(**typed)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain numbers, texts and lists."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 in hexadecimal digits, equal for settings that differ in the order of their measures only."""
+        content = self.as_json() | {"measures": sorted(self.measures)}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def metric(self) -> Setting:
+        """The part that the measures take. Raises BadInput for numbers that can't be."""
+        return Setting(
+            documents=self.documents,
+            beta=self.beta,
+            no_relevant=self.no_relevant.value,
+            compat=self.compat,
+            highest_grade=self.highest_grade,
+        )
+
+    @property
+    def scored(self) -> tuple[Measure, ...]:
+        """Every measure that is computed, shown or not."""
+        return tuple(parse(name) for name in (*self.measures, *self.kept))
+
+    @property
+    def subsets(self) -> tuple[Subset, ...]:
+        """The subsets whose figures differ: without hidden queries there is one, and both names stand for it."""
+        return (Subset.SHOWN, Subset.ALL) if self.hidden else (Subset.ALL,)
+
+    def counted(self, queries: Iterable[str], subset: Subset) -> list[str]:
+        """Those of the queries, by external id, that count in a subset's means if they are judged."""
+        left_out = {*self.excluded, *(self.hidden if subset is Subset.SHOWN else ())}
+        return [query for query in queries if query not in left_out]
+
+    def size(self, subset: Subset) -> int:
+        """How many queries count in a subset's means if they are judged."""
+        return self.queries - len({*self.excluded, *(self.hidden if subset is Subset.SHOWN else ())})
+
+    def lacks(self, measure: Measure) -> tuple[Need, ...]:
+        """What the measure needs and is not given."""
+        return lacks(measure, documents=self.documents, beta=self.beta, known=self.known, subtopics=self.subtopics)
+
 
 Answer = str | float | bool
 

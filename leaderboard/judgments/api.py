@@ -1,0 +1,352 @@
+"""An evaluation's queries: a file with its preview, and what becomes of single ones: excluded, hidden, taken back.
+
+An evaluation's judgments: files with their preview, revisions, and which source of judgments is the official one.
+
+Published judgments: by query, of one query, and as the file that trec_eval and `leaderboard score` read.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from flask import Response
+from sqlalchemy.orm import Session
+
+from leaderboard.accounts.rules import Scope
+from leaderboard.boards.api import EVALUATION as PUBLISHED_EVALUATION
+from leaderboard.campaigns.reads import settings
+from leaderboard.declared.commands import Command, Table
+from leaderboard.declared.inputs import Confirm, Inputs, setting
+from leaderboard.errors import Conflict, InvalidFields, NotFound, file_of
+from leaderboard.evaluations.rules import Split
+from leaderboard.formats import QueryRow, read_queries
+from leaderboard.judgments import writes as queries
+from leaderboard.judgments import writes as sources
+from leaderboard.judgments.reads import files as judgment_file
+from leaderboard.judgments.reads import files as query_file
+from leaderboard.judgments.reads import published as judgments
+from leaderboard.judgments.reads.published import JudgmentFile
+from leaderboard.judgments.writes import import_judgments
+from leaderboard.names import checked_slug
+from leaderboard.numbers import counted, first_of
+from leaderboard.texts import LONGEST_REASON, checked_text
+from leaderboard.web.context import actor, now, read, reading, writing
+from leaderboard.web.endpoints import get, post
+from leaderboard.web.organise import (
+    EVALUATION,
+    JUDGMENT_FILES,
+    JudgmentFiles,
+    changing,
+    evaluation_here,
+    read_body,
+    require_confirmed,
+)
+from leaderboard.web.uploads import read_files
+from leaderboard.worker.writes import make_official
+
+QUERIES = f"{EVALUATION}/queries"
+
+
+class Named(Inputs):
+    """Queries by their ids."""
+
+    queries: list[str] = setting("Queries", min_length=1)
+    confirm: Confirm = False
+
+
+class Excluded(Named):
+    """Queries by their ids, and why they are excluded."""
+
+    because: str = setting("Reason", "Readers see it beside the query.")
+
+
+def _in_words(changes: Any) -> list[str]:
+    def listed(ids: list[str]) -> str:
+        return f" ({first_of(ids, NAMED)})" if ids else ""
+
+    new, changed = ([row["id"] for row in changes[name]] for name in ("new", "changed"))
+    lines = [f"{'new':12}{len(new)}{listed(new)}", f"{'changed':12}{len(changed)}{listed(changed)}"]
+    lines.append(f"{'unchanged':12}{changes['unchanged']}")
+    lines.append(f"{'not in it':12}{len(changes['missing'])}{listed(changes['missing'])}")
+    if described := changes["described"]:
+        lines.append(f"{'described':12}{described}: TREC's descriptions and narratives are kept beside the text")
+    if changes["scores_anew"]:
+        lines.append("all runs are scored anew, because there are more queries")
+    return lines
+
+
+def _command(verb: str, done: str, example: str = "harbour/2026-text q17") -> Command:
+    def words(_: Any, given: Any) -> str:
+        return f"{done}: {first_of(given['queries'], NAMED)}"
+
+    return Command(f"queries {verb} CAMPAIGN/EVALUATION QUERIES…", words, example)
+
+
+NAMED = 10  # ids that a line lists
+EXCLUDE = _command("exclude", "excluded", "harbour/2026-text q17 q18 --because 'two queries were the same'")
+LIST = Table(
+    ("query", "text", "tags", "split", "excluded", "judged"),
+    lambda row: (
+        row["id"], row["text"], " ".join(row["tags"]) or "–", "hidden" if row["hidden"] else "shown",
+        f"excluded: {row['because']}" if row["excluded"] else "–", row["judged"],
+    ),
+    "no query yet; import some: leaderboard queries import CAMPAIGN/EVALUATION FILE", lambda answer: answer["rows"],
+)  # fmt: skip
+IMPORT = Command(
+    "queries import CAMPAIGN/EVALUATION FILE",
+    lambda answer, given: f"{given['file'].name} is taken in: {given['campaign']}/{given['evaluation']} has "
+    f"{counted(answer['total'], 'query', 'queries')}",
+    "harbour/2026-text queries.tsv", preview=_in_words, without=("state",),
+)  # fmt: skip
+
+
+@get(QUERIES, Scope.ORGANISE, command=Command("queries list CAMPAIGN/EVALUATION", LIST, "harbour/2026-text"))
+def organised_queries(campaign: str, evaluation: str) -> query_file.OrganisedQueries:
+    """All queries, hidden and excluded ones too."""
+    return read(query_file.organised_queries, campaign, evaluation, page=None)
+
+
+@post(f"{QUERIES}/preview", Scope.ORGANISE, form=bytes)
+def preview_queries(campaign: str, evaluation: str) -> query_file.QueryChanges:
+    """What a file of queries would change; nothing is taken in. The body is the file, as for adding them."""
+    rows = _rows(campaign, evaluation)
+    with reading() as session:
+        return query_file.query_changes(session, evaluation_here(session, campaign, evaluation), rows)
+
+
+@post(QUERIES, Scope.ORGANISE, form=bytes, command=IMPORT)
+def add_queries(
+    campaign: str, evaluation: str, *, hidden: bool = False, state: str | None = None, confirm: bool = False
+) -> query_file.OrganisedQueries:
+    """Adds queries, and gives known ones their new texts and tags. The body is the file: id, text and tags, as tab
+    separated values, JSON lines or TREC topics. hidden: hide the new ones; state: that of a preview, without which
+    nothing is compared: where the queries are others by now, none of the file is taken in; confirm: to the runs that
+    are scored again with more queries, which a refusal without it counts.
+    """
+    rows = _rows(campaign, evaluation)
+    with writing() as session:
+        found = evaluation_here(session, campaign, evaluation)
+        if state is not None and query_file.query_changes(session, found, rows).state != state:
+            raise Conflict("The queries have changed since that preview; look at another before you send them.")
+        queries.import_queries(session, actor(), found, rows, Split.HIDDEN if hidden else Split.SHOWN)
+        require_confirmed(session, campaign, confirm)
+    return read(query_file.organised_queries, campaign, evaluation, page=None)
+
+
+@post(
+    f"{QUERIES}/exclude",
+    Scope.ORGANISE,
+    command=EXCLUDE,
+)
+def exclude_queries(campaign: str, evaluation: str, body: Excluded) -> query_file.OrganisedQueries:
+    """Takes queries out of all figures, with a reason; runs are scored again, to be confirmed."""
+    return _change(queries.exclude_queries, campaign, evaluation, body, body.because)
+
+
+@post(f"{QUERIES}/include", Scope.ORGANISE, command=_command("include", "included"))
+def include_queries(campaign: str, evaluation: str, body: Named) -> query_file.OrganisedQueries:
+    """Takes excluded queries back into the figures."""
+    return _change(queries.include_queries, campaign, evaluation, body)
+
+
+@post(f"{QUERIES}/remove", Scope.ORGANISE, command=_command("remove", "removed"))
+def remove_queries(campaign: str, evaluation: str, body: Named) -> query_file.OrganisedQueries:
+    """Removes queries that were added by mistake, before there are judgments and submissions."""
+    return _change(queries.remove_queries, campaign, evaluation, body)
+
+
+@post(f"{QUERIES}/hide", Scope.ORGANISE, command=_command("hide", "hidden"))
+def hide_queries(campaign: str, evaluation: str, body: Named) -> query_file.OrganisedQueries:
+    """Hides queries from everybody but organisers."""
+    return _change(queries.set_split, campaign, evaluation, body, Split.HIDDEN)
+
+
+@post(f"{QUERIES}/show", Scope.ORGANISE, command=_command("show", "shown"))
+def show_queries(campaign: str, evaluation: str, body: Named) -> query_file.OrganisedQueries:
+    """Shows hidden queries to everybody."""
+    return _change(queries.set_split, campaign, evaluation, body, Split.SHOWN)
+
+
+def _rows(campaign: str, evaluation: str) -> Iterable[QueryRow]:
+    """The body as queries. Raises NotFound before any of it is read, and InvalidFields (queries)."""
+    read(settings.evaluation_settings, campaign, evaluation)
+    return read_body(read_queries, "queries")
+
+
+def _change(
+    do: Callable[..., Any], campaign: str, evaluation: str, body: Named, *more: Any
+) -> query_file.OrganisedQueries:
+    with writing() as session:
+        found = evaluation_here(session, campaign, evaluation)
+        try:
+            do(session, actor(), found, body.queries, *more)
+        except NotFound as error:
+            raise InvalidFields({"queries": [error.message]}) from None
+        require_confirmed(session, campaign, body.confirm)
+    return read(query_file.organised_queries, campaign, evaluation, page=None)
+
+
+JUDGMENTS = f"{EVALUATION}/judgments"
+
+
+class JudgmentForm(msgspec.Struct):
+    """Judgments as they are sent: `judgments`, in TREC's four columns, CSV with a header or JSON lines; `subtopics` and
+    `known`, where measures need them.
+
+    source: whose they are, in one short word, the official source's unless told; note: what is new; state: that of a
+    preview: where there is a newer revision by now, nothing is taken in.
+    """
+
+    judgments: bytes = b""
+    subtopics: bytes = b""
+    known: bytes = b""
+    source: str = ""
+    note: str = ""
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Whose judgments boards go by. confirm: to the change of ranks, which a refusal without it counts."""
+
+    source: str
+    confirm: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NewName:
+    """What a source of judgments is called so far, and from now on."""
+
+    source: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """The source of judgments to remove."""
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    files: JudgmentFiles
+    source: str | None
+    note: str
+    state: str
+
+
+@get(JUDGMENTS, Scope.ORGANISE)
+def organised_judgments(campaign: str, evaluation: str) -> judgment_file.OrganisedJudgments:
+    """The revisions of the judgments, with their sources, their hashes and how far scoring by them is."""
+    return read(judgment_file.organised_judgments, campaign, evaluation)
+
+
+@post(f"{JUDGMENTS}/preview", Scope.ORGANISE, form=JudgmentForm)
+def preview_judgments(campaign: str, evaluation: str) -> judgment_file.JudgmentChanges:
+    """What judgments would change; nothing is taken in. Where sending the same to `judgments` would be refused,
+    `would_be_refused` is true and `problems` says every reason.
+    """
+    sent = _sent(campaign, evaluation)
+    with reading() as session:
+        return _changes(session, campaign, evaluation, sent)
+
+
+@post(JUDGMENTS, Scope.ORGANISE, form=JudgmentForm)
+def add_judgments(campaign: str, evaluation: str) -> judgment_file.OrganisedJudgments:
+    """Adds a revision of the judgments. The boards switch once all runs are scored by it."""
+    sent = _sent(campaign, evaluation)
+    with writing() as session:
+        if sent.state and _changes(session, campaign, evaluation, sent).state != sent.state:
+            raise Conflict("There is a newer revision than that preview's; look at another before you send this one.")
+        files, found = sent.files, evaluation_here(session, campaign, evaluation)
+        with file_of("judgments"):
+            import_judgments(
+                session, actor(), found, files.judgments, sent.note, files.known, files.subtopics, source=sent.source
+            )
+    return read(judgment_file.organised_judgments, campaign, evaluation)
+
+
+@post(f"{JUDGMENTS}/official", Scope.ORGANISE)
+def make_source_official(campaign: str, evaluation: str, body: Source) -> judgment_file.OrganisedJudgments:
+    """Lets the boards go by the judgments of another source, whose runs are all scored; the old ones stay beside.
+    To be confirmed.
+    """
+    with changing(campaign, confirm=body.confirm) as session:
+        make_official(session, actor(), evaluation_here(session, campaign, evaluation), body.source)
+    return read(judgment_file.organised_judgments, campaign, evaluation)
+
+
+@post(f"{JUDGMENTS}/rename", Scope.ORGANISE)
+def rename_source(campaign: str, evaluation: str, body: NewName) -> judgment_file.OrganisedJudgments:
+    """Gives a source of judgments another name, on old boards too; the trail keeps the one before."""
+    with writing() as session:
+        sources.rename_source(session, actor(), evaluation_here(session, campaign, evaluation), body.source, body.name)
+    return read(judgment_file.organised_judgments, campaign, evaluation)
+
+
+@post(f"{JUDGMENTS}/remove", Scope.ORGANISE)
+def remove_source(campaign: str, evaluation: str, body: Removed) -> judgment_file.OrganisedJudgments:
+    """Takes a source of judgments away; what becomes of it `others` says before, as its `removal`. The official one
+    stays.
+    """
+    with writing() as session:
+        sources.remove_source(session, actor(), evaluation_here(session, campaign, evaluation), body.source)
+    return read(judgment_file.organised_judgments, campaign, evaluation)
+
+
+def _sent(campaign: str, evaluation: str) -> _Sent:
+    """This request's form. Raises NotFound before any of it is read, and InvalidFields."""
+    read(settings.evaluation_settings, campaign, evaluation)
+    fields, files = read_files(JUDGMENT_FILES, ("source", "note", "state"))
+    source = fields.get("source", "").strip()
+    return _Sent(
+        JudgmentFiles.of(files, "judgments"),
+        checked_slug(source, "source") if source else None,
+        checked_text(fields.get("note", ""), LONGEST_REASON, "note"),
+        fields.get("state", ""),
+    )
+
+
+def _changes(session: Session, campaign: str, evaluation: str, sent: _Sent) -> judgment_file.JudgmentChanges:
+    found = evaluation_here(session, campaign, evaluation)
+    return judgment_file.judgment_changes(
+        session, found, sent.files.judgments, sent.files.known, sent.files.subtopics, sent.source
+    )
+
+
+@get(f"{PUBLISHED_EVALUATION}/judgments")
+def published_judgments(campaign: str, evaluation: str) -> judgments.PublishedPage:
+    """The published judgments, counted by query and grade, with their revision and its hash."""
+    return read(judgments.published, campaign, evaluation, page=None)
+
+
+@get(f"{PUBLISHED_EVALUATION}/judgments.txt", file="text/plain")
+def qrels(campaign: str, evaluation: str) -> Response:
+    """The published judgments as TREC's four columns: query, 0, document, grade."""
+    return _lines(campaign, evaluation, JudgmentFile.JUDGMENTS)
+
+
+@get(f"{PUBLISHED_EVALUATION}/known.txt", file="text/plain")
+def known_documents(campaign: str, evaluation: str) -> Response:
+    """What the user knew already, in the same columns, where the judgments come with it (Coverage, Novelty)."""
+    return _lines(campaign, evaluation, JudgmentFile.KNOWN)
+
+
+@get(f"{PUBLISHED_EVALUATION}/subtopics.txt", file="text/plain")
+def subtopic_judgments(campaign: str, evaluation: str) -> Response:
+    """The published judgments of subtopics, where there are some: query, subtopic, document, grade."""
+    return _lines(campaign, evaluation, JudgmentFile.SUBTOPICS)
+
+
+@get(f"{PUBLISHED_EVALUATION}/judgments/<path:query>")
+def judged_documents(campaign: str, evaluation: str, query: str) -> judgments.JudgedDocuments:
+    """The published judgments of one query, the highest grade first."""
+    return read(judgments.documents_of, campaign, evaluation, query, page=None)
+
+
+def _lines(campaign: str, evaluation: str, file: JudgmentFile) -> Response:
+    with reading() as session:
+        text = "".join(judgments.qrels(session, actor(), campaign, evaluation, now(), file=file))
+    return Response(text, content_type="text/plain; charset=utf-8")

@@ -1,0 +1,382 @@
+"""An evaluation's queries: positions are handed out in order, and once figures may rest on them no query goes any more:
+it is excluded.
+
+Judgments: every import is a numbered revision that never changes, and re-scores what there is.
+
+Sources of judgments: one whose name was mistyped is renamed, one that came by mistake is taken away.
+"""
+
+import datetime as dt
+from collections.abc import Collection, Iterable, Mapping
+from typing import TypedDict, Unpack
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, require_organiser
+from leaderboard.audit.rules import revision_sha256, rows_of, rows_of_subtopics
+from leaderboard.audit.writes import present, record
+from leaderboard.boards.models import Board
+from leaderboard.errors import Conflict, InvalidFields
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.find import find_query, queries_stay
+from leaderboard.evaluations.rules import Split
+from leaderboard.formats import Judgments, QueryRow, SubtopicJudgments
+from leaderboard.formats.plain_text import shown
+from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
+from leaderboard.judgments.reads.files import (
+    Removal,
+    known_sources,
+    query_numbers,
+    refusals,
+    removal_of_source,
+    require_source,
+)
+from leaderboard.locking import locked
+from leaderboard.moments import moment_in_words
+from leaderboard.names import checked_slug
+from leaderboard.numbers import first_of
+from leaderboard.submissions.rules import SetState
+from leaderboard.texts import LONGEST_REASON, checked_text
+from leaderboard.worker.models import ScoringSet
+from leaderboard.worker.reads import highest_grade_of
+from leaderboard.worker.writes import make_set, supersede
+
+COPIED = "external_id", "text", "description", "position", "split", "excluded_because"
+
+
+def import_queries(
+    session: Session, actor: Actor, evaluation: Evaluation, rows: Iterable[QueryRow], split: Split = Split.SHOWN
+) -> list[Query]:
+    """Adds queries after those that are there; a known id only gets its new text and tags, and the
+    description where there is one (most files have no place for it). Gives all that were named.
+
+    split  whether the added ones are shown to everybody or hidden until the evaluation closes
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    locked(session, Evaluation, evaluation.id)
+    there = {
+        query.external_id: query
+        for query in session.scalars(sa.select(Query).where(Query.evaluation_id == evaluation.id))
+    }
+    position = 1 + max((query.position for query in there.values()), default=-1)
+    named, added = [], 0
+    for row in rows:
+        query = there.get(row.id)
+        if query is None:
+            query = Query(
+                evaluation_id=evaluation.id,
+                external_id=row.id,
+                text=row.text,
+                description=row.description,
+                tags=list(row.tags),
+                position=position,
+                split=split,
+            )
+            session.add(query)
+            there[row.id] = query
+            position += 1
+            added += 1
+        else:
+            query.text, query.tags = row.text, list(row.tags)
+            query.description = row.description or query.description
+        named.append(query)
+    record(session, actor, "import queries", evaluation, queries=len(named), added=added)
+    if added:
+        make_set(session, actor, evaluation)
+    return named
+
+
+def copy_queries(session: Session, actor: Actor, source: Evaluation, target: Evaluation) -> None:
+    """Copies the queries of an evaluation into one that has none: what they ask for, their tags, which are hidden,
+    and which are excluded and why, with the present as the moment: they never counted here."""
+    require_organiser(actor, target.campaign_id)
+    queries = session.scalars(sa.select(Query).where(Query.evaluation_id == source.id).order_by(Query.position)).all()
+    for query in queries:
+        copied = {name: getattr(query, name) for name in COPIED}
+        excluded_at = None if query.excluded_at is None else present()
+        session.add(Query(evaluation_id=target.id, tags=list(query.tags), excluded_at=excluded_at, **copied))
+    record(session, actor, "import queries", target, queries=len(queries), added=len(queries))
+
+
+def remove_queries(session: Session, actor: Actor, evaluation: Evaluation, external_ids: Iterable[str]) -> list[Query]:
+    """Removes queries that were added by mistake; gives those that are gone. The event of the removal stays.
+
+    Raises Conflict once the evaluation has judgments or submissions, which may rest on them, and NotFound for no such
+    query.
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    locked(session, Evaluation, evaluation.id)  # what is just being submitted waits, and finds the queries that stay
+    refused = queries_stay(session, evaluation)
+    if refused is not None:
+        raise Conflict(refused)
+    removed = _found(session, evaluation, external_ids)
+    for query in removed:
+        session.delete(query)
+    session.flush()
+    left = sa.select(Query).where(Query.evaluation_id == evaluation.id).order_by(Query.position)
+    for position, query in enumerate(session.scalars(left).all()):
+        query.position = position
+    session.flush()  # by rising ids, and so positions: no two have one position at any moment
+    record(session, actor, "remove queries", evaluation, queries=[query.external_id for query in removed])
+    return removed
+
+
+def exclude_queries(
+    session: Session, actor: Actor, evaluation: Evaluation, external_ids: Iterable[str], because: str
+) -> list[Query]:
+    """Leaves queries out of all means computed from now on; sets that were scored before keep their values.
+
+    One that is excluded already gets the new reason. Raises InvalidFields without a reason, NotFound for no such query.
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    if not because.strip():
+        raise InvalidFields({"because": ["say why: readers see it beside the query"]})
+    because = checked_text(because, LONGEST_REASON, "because")
+    named = _found(session, evaluation, external_ids)
+    counted = [query for query in named if query.excluded_at is None]
+    changed = [query for query in named if query.excluded_at is None or query.excluded_because != because]
+    for query in changed:
+        query.excluded_because = because
+    for query in counted:
+        query.excluded_at = present()
+    if counted:
+        make_set(session, actor, evaluation)
+    for query in changed:
+        record(session, actor, "exclude", query, because=because)
+    return named
+
+
+def include_queries(session: Session, actor: Actor, evaluation: Evaluation, external_ids: Iterable[str]) -> list[Query]:
+    """Takes excluded queries back in; gives those that were. Raises NotFound for no such query."""
+    require_organiser(actor, evaluation.campaign_id)
+    excluded = [query for query in _found(session, evaluation, external_ids) if query.excluded_at is not None]
+    for query in excluded:
+        query.excluded_at, query.excluded_because = None, ""
+    if excluded:
+        make_set(session, actor, evaluation)
+    for query in excluded:
+        record(session, actor, "include", query)
+    return excluded
+
+
+def set_split(
+    session: Session, actor: Actor, evaluation: Evaluation, external_ids: Iterable[str], split: Split
+) -> list[Query]:
+    """Shows queries to everybody, or hides them until the evaluation closes; gives those that were otherwise."""
+    require_organiser(actor, evaluation.campaign_id)
+    others = [query for query in _found(session, evaluation, external_ids) if query.split is not split]
+    for query in others:
+        query.split = split
+    if others:
+        make_set(session, actor, evaluation)
+        names = [query.external_id for query in others]
+        record(session, actor, "set split", evaluation, queries=names, split=split.value)
+    return others
+
+
+def _found(session: Session, evaluation: Evaluation, external_ids: Iterable[str]) -> list[Query]:
+    """Each once. The evaluation is locked first, so that the set which is made sees all that others changed."""
+    locked(session, Evaluation, evaluation.id)
+    return [find_query(session, evaluation, external_id) for external_id in dict.fromkeys(external_ids)]
+
+
+ROWS_AT_ONCE = 5000
+
+
+class RevisionSettings(TypedDict, total=False):
+    """source       whose judgments these are, a short name such as `llm`; the official source's when not given
+    released_at  when these were given out, where that was before they came here
+    with_set     False: others follow at once, and no run is scored by these
+    """
+
+    source: str | None
+    released_at: dt.datetime | None
+    with_set: bool
+
+
+def import_judgments(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    judgments: Judgments,
+    note: str = "",
+    known: Judgments | None = None,
+    subtopics: SubtopicJudgments | None = None,
+    **settings: Unpack[RevisionSettings],
+) -> JudgmentRevision:
+    """A new revision of the evaluation's judgments, with the scoring set that follows from it.
+
+    known  the documents that the user knew already, per query (Coverage and Novelty need them); grades don't matter
+    subtopics  documents judged for one aspect of a query each, which measures of diversity need; the judgments of
+        whole queries stay what `judgments` says
+
+    Raises Conflict when the evaluation has no queries yet or nothing differs from the source's newest revision,
+    FileRejected when it lacks some of the queries, InvalidFields when a query's relevant documents are the whole
+    collection (its P_fa would be undefined), for a source's name that is none, and a release in the future.
+    """
+    note = checked_text(note, LONGEST_REASON, "note")
+    require_organiser(actor, evaluation.campaign_id)
+    evaluation = locked(session, Evaluation, evaluation.id)
+    named, released_at = settings.get("source"), settings.get("released_at")
+    source = evaluation.official_source if named is None else checked_slug(named, "source")
+    sha256 = revision_sha256(judgments, known, subtopics)
+    for refused in refusals(session, evaluation, judgments, known, subtopics, source, sha256):
+        raise refused
+    numbers = query_numbers(session, evaluation)
+    now = present()
+    if released_at is not None and released_at > now:
+        raise InvalidFields({"released": [f"{moment_in_words(released_at)} is in the future"]})
+    evaluation.set_aside = [one for one in evaluation.set_aside if one != source]
+    last = session.scalar(
+        sa.select(sa.func.max(JudgmentRevision.number)).where(JudgmentRevision.evaluation_id == evaluation.id)
+    )
+    revision = JudgmentRevision(
+        evaluation_id=evaluation.id,
+        number=(last or 0) + 1,
+        source=source,
+        sha256=sha256,
+        judgments=len(judgments),
+        highest_grade=highest_grade_of(judgments),
+        note=note,
+        imported_at=now,
+        imported_by_id=actor.user_id,
+        released_at=released_at or now,
+    )
+    session.add(revision)
+    session.flush()
+    _insert_rows(session, revision, numbers, judgments, known, subtopics)
+    revision.finished_at = present()
+    record(
+        session, actor, "import judgments", evaluation, revision=revision.number, source=source,
+        judgments=len(judgments), sha256=sha256,
+    )  # fmt: skip
+    if settings.get("with_set", True):
+        make_set(session, actor, evaluation)
+    return revision
+
+
+def _insert_rows(
+    session: Session,
+    revision: JudgmentRevision,
+    numbers: Mapping[str, int],
+    judgments: Judgments,
+    known: Judgments | None,
+    subtopics: SubtopicJudgments | None,
+) -> None:
+    """The revision's rows. numbers: the id of each query, by its external id."""
+    own = {"revision_id": revision.id}
+    _insert(session, Judgment, (
+        {**own, "query_id": numbers[query], "document": document, "grade": grade}
+        for query, document, grade in rows_of(judgments)
+    ))  # fmt: skip
+    if known is not None:
+        _insert(session, KnownDocument, (
+            {**own, "query_id": numbers[query], "document": document} for query, document, _ in rows_of(known)
+        ))  # fmt: skip
+    if subtopics is not None:
+        _insert(session, SubtopicJudgment, (
+            {**own, "query_id": numbers[query], "subtopic": subtopic, "document": document, "grade": grade}
+            for query, subtopic, document, grade in rows_of_subtopics(subtopics)
+        ))  # fmt: skip
+
+
+def _insert(
+    session: Session, table: type[Judgment | KnownDocument | SubtopicJudgment], rows: Iterable[dict[str, object]]
+) -> None:
+    batch: list[dict[str, object]] = []
+    for row in rows:
+        batch.append(row)
+        if len(batch) == ROWS_AT_ONCE:
+            session.execute(sa.insert(table), batch)
+            batch = []
+    if batch:
+        session.execute(sa.insert(table), batch)
+
+
+NAMED = 3  # sources that a message names
+
+
+def rename_source(session: Session, actor: Actor, evaluation: Evaluation, source: str, name: str) -> None:
+    """Gives a source of judgments another name, on its old boards too; the trail keeps the one before.
+
+    Raises Conflict for a source that is none of the evaluation's, and InvalidFields for a name that is none or taken.
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    evaluation = locked(session, Evaluation, evaluation.id)
+    require_source(session, evaluation, source)
+    name = checked_slug(name, "name")
+    if name in known_sources(session, evaluation):
+        raise InvalidFields({"name": [f"there is a source {name} already; give another name"]})
+    sets = _sets(session, evaluation, source)
+    for revision in _revisions(session, evaluation, source):
+        revision.source = name
+    for one in sets:
+        one.source = name
+    evaluation.set_aside = [name if one == source else one for one in evaluation.set_aside]
+    if evaluation.official_source == source:
+        evaluation.official_source = name
+    record(session, actor, "rename source", evaluation, about=sets[:1], source=name, before=source)
+
+
+def remove_source(session: Session, actor: Actor, evaluation: Evaluation, source: str) -> Removal:
+    """Takes away a source of judgments, such as one that came by mistake, and says what became of it.
+
+    It goes for good while nothing was submitted. Afterwards judgments and what was scored by them stay on record, as
+    the locks of the database have it: the source is set aside, so that no run is scored by it any more. Of what nobody
+    but organisers could see nothing is shown then; what readers could see stays to be read as it stood. Judgments that
+    come by it later take it up again.
+
+    Raises Conflict for the official source, one that is set aside, and one that is none of the evaluation's.
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    evaluation = locked(session, Evaluation, evaluation.id)
+    removal = removal_of_source(session, evaluation, source, present())
+    if removal is not Removal.GONE:
+        set_aside_sources(session, actor, evaluation, [source], evaluation.official_source)
+        if removal is Removal.HIDDEN:
+            for one in _sets(session, evaluation, source):
+                one.switched_at = None
+        return removal
+    sets, revisions = _sets(session, evaluation, source), _revisions(session, evaluation, source)
+    others = session.scalars(sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id).limit(1))
+    record(session, actor, "remove source", evaluation, about=others.all(), source=source)
+    session.execute(sa.delete(Board).where(Board.scoring_set_id.in_([one.id for one in sets])))
+    for one in sets:
+        session.delete(one)
+    session.flush()
+    for revision in revisions:
+        session.delete(revision)
+    return removal
+
+
+def set_aside_sources(
+    session: Session, actor: Actor, evaluation: Evaluation, sources: Collection[str], official: str
+) -> None:
+    """Lets nothing be scored by these sources any more; what was stays as it stood.
+
+    official  the source that boards go by, at the end of an import too
+
+    Raises InvalidFields for the official one, and for those that are none of the evaluation's.
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    judged = known_sources(session, evaluation)
+    if lost := [shown(one) for one in sources if one == official or one not in judged]:
+        raise InvalidFields({"set_aside": [f"{first_of(lost, NAMED)}: no source beside the official one"]})
+    for source in sources:
+        sets = _sets(session, evaluation, source)
+        for one in sets:
+            if one.state is not SetState.SUPERSEDED:
+                supersede(session, one)
+        evaluation.set_aside = sorted({*evaluation.set_aside, source})
+        record(session, actor, "set source aside", evaluation, about=sets[:1], source=source)
+
+
+def _sets(session: Session, evaluation: Evaluation, source: str) -> list[ScoringSet]:
+    own = ScoringSet.evaluation_id == evaluation.id, ScoringSet.source == source
+    return list(session.scalars(sa.select(ScoringSet).where(*own).order_by(ScoringSet.id)))
+
+
+def _revisions(session: Session, evaluation: Evaluation, source: str) -> list[JudgmentRevision]:
+    own = JudgmentRevision.evaluation_id == evaluation.id, JudgmentRevision.source == source
+    return list(session.scalars(sa.select(JudgmentRevision).where(*own).order_by(JudgmentRevision.number)))
