@@ -7,10 +7,9 @@ another file.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
 from xml.parsers import expat
 
 from leaderboard.formats.archives import is_archive
@@ -74,7 +73,7 @@ LONGEST = 100_000  # characters of one topic that are collected
 
 @dataclass(slots=True)
 class Record:
-    """A topic as it stands in the file. line: of its beginning; fields: name in lower case -> text."""
+    """A query as it stands in the file. line: of its beginning; fields: name in lower case -> text."""
 
     line: int
     fields: dict[str, str] = field(default_factory=dict)
@@ -94,7 +93,14 @@ class Record:
     @property
     def description(self) -> str:
         """What else it says, for who reads and judges: a paragraph for each field of TOLD but the text's, in order."""
-        return description_of(self.fields)
+        text = next((name for name in TEXTS if _joined(self.fields.get(name, ""))), None)
+        details = (
+            part
+            for name, value in self.fields.items()
+            if name in TOLD and name != text
+            for part in PARAGRAPHS.split(value)
+        )
+        return "\n\n".join(filter(None, map(_joined, details)))
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -102,15 +108,6 @@ class Record:
 
     def _first(self, names: tuple[str, ...]) -> str:
         return next((text for name in names if (text := _joined(self.fields.get(name, "")))), "")
-
-
-def description_of(fields: Mapping[str, str]) -> str:
-    """The fields of TOLD but for the one that is the query's text, a paragraph each, in the order of the file."""
-    text = next((name for name in TEXTS if _joined(fields.get(name, ""))), None)
-    details = (
-        part for name, value in fields.items() if name in TOLD and name != text for part in PARAGRAPHS.split(value)
-    )
-    return "\n\n".join(filter(None, map(_joined, details)))
 
 
 def starts_sgml(head: bytes) -> bool:
@@ -309,16 +306,6 @@ class QueryRow:
     description: str = ""
 
 
-class _Given(NamedTuple):
-    """A query as it stands in the file, before anything of it is checked."""
-
-    line: int
-    id: str
-    text: str
-    tags: Sequence[str]
-    description: str = ""
-
-
 def read_queries(
     source: Path | ByteSource, *, name: str | None = None, limits: Limits | None = None
 ) -> tuple[QueryRow, ...]:
@@ -347,17 +334,17 @@ def read_queries(
         head = text.peek(HEAD_BYTES)
         if is_archive(head):
             raise rejection(problems.name, READERS["archive"].refusal)
-        for entry in _given(text, head, problems):
+        for record in _records(text, head, problems):
             try:
-                row = _checked(entry, problems.limits)
+                row = _checked(record, problems.limits)
             except Wrong as wrong:
-                problems.add(entry.line, wrong)
+                problems.add(record.line, wrong)
                 continue
             if row.id in rows:
                 twice = f"query {shown(row.id)} is there twice (first on line {rows[row.id][0]})"
-                problems.add(entry.line, Wrong(twice, "the query is there twice"))
+                problems.add(record.line, Wrong(twice, "the query is there twice"))
                 continue
-            rows[row.id] = entry.line, row
+            rows[row.id] = record.line, row
             if len(rows) > problems.limits.queries:
                 raise rejection(problems.name, f"more than {problems.limits.queries:,} queries, the most allowed")
     problems.raise_if_any()
@@ -369,31 +356,32 @@ def read_queries(
     return tuple(row for _, row in rows.values())
 
 
-def _given(text: CappedReader, head: bytes, problems: Problems) -> Iterator[_Given]:
-    if starts_sgml(head):
-        return _topics(read_sgml(text, problems), problems)
-    if starts_xml(head):
-        return _topics(read_xml(text, problems), problems)
+def _records(text: CappedReader, head: bytes, problems: Problems) -> Iterator[Record]:
+    if starts_sgml(head) or starts_xml(head):
+        for topic in (read_sgml if starts_sgml(head) else read_xml)(text, problems):
+            problems.lines += 1
+            yield topic
+        if not problems.lines:
+            words = "holds no topics: expected elements <topic> with a number and a query or title"
+            raise rejection(problems.name, words)
+        return
     problems.guess = guess_content(head, "queries")  # topics are marked: what holds one is of this kind
-    return _lines(text, _object if head.lstrip().startswith(b"{") else _fields, problems)
-
-
-def _lines(text: CappedReader, read: Callable[[int, str, bool], _Given], problems: Problems) -> Iterator[_Given]:
+    read = _object if head.lstrip().startswith(b"{") else _fields
     for number, line in numbered_lines(text, problems):
         if not line.strip() or (read is _fields and line.startswith("#")):
             continue
         problems.lines += 1
         try:
-            yield read(number, line, problems.lines == 1)
+            yield Record(number, read(line, problems.lines == 1))
         except Wrong as wrong:
             problems.add(number, wrong)
 
 
-def _fields(number: int, line: str, is_first: bool) -> _Given:
+def _fields(line: str, is_first: bool) -> dict[str, str]:
     fields = [field.strip() for field in line.split("\t")]
     if len(fields) > MOST_COLUMNS:
         raise wrong_width(f"up to {MOST_COLUMNS}", len(fields), COLUMNS)
-    query, text, tags = [*fields, "", ""][:MOST_COLUMNS]
+    query = fields[0]
     if len(fields) == 1 and NO_ID_ALONE.search(query):
         raise Wrong(f"no TAB, and no id alone either ({COLUMNS})")
     if is_first and our_name(query) in ("id", "query"):
@@ -403,61 +391,48 @@ def _fields(number: int, line: str, is_first: bool) -> _Given:
     if not query or len(query.split()) != 1:
         odd = f"is empty or holds blanks ({COLUMNS})"
         raise Wrong(f"query id {shown(query)!r} {odd}", f"the query id {odd}")
-    return _Given(number, query, text, tags.split(","))
+    return dict(zip(("id", "text", "tags"), fields, strict=False))
 
 
-def _object(number: int, line: str, _is_first: bool) -> _Given:
+def _object(line: str, _is_first: bool) -> dict[str, str]:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
-        raise Wrong("is no JSON object; write one a line") from None
+        value = None
     if not isinstance(value, dict):
         raise Wrong("is no JSON object; write one a line")
     members = {name.lower().lstrip("_"): member for name, member in value.items()}
     query = next((members[name] for name in IDS if name in members), None)
-    if isinstance(query, int) and not isinstance(query, bool):
-        query = str(query)
-    if not isinstance(query, str):
+    if not isinstance(query, str | int) or isinstance(query, bool):
         raise Wrong('the object has no id; write "id": "…"')
-    words = next((members[name] for name in TEXTS if name in members), "")
-    if not isinstance(words, str):
-        raise Wrong(f"the text of query {shown(query)} is no text; put it in quotes", "the text of a query is no text")
-    tags = _list_of_tags(query, next((members[name] for name in TAGS if name in members), ()))
-    details = {name: value for name, value in members.items() if name in TOLD and isinstance(value, str)}
-    return _Given(number, query, words, tags, description_of(details))
-
-
-def _list_of_tags(query: str, value: Any) -> Sequence[str]:
-    tags = value.split(",") if isinstance(value, str) else value
-    if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, str) for tag in tags):
+    text = next((members[name] for name in TEXTS if name in members), "")
+    if not isinstance(text, str):
         raise Wrong(
-            f"the tags of query {shown(query)} are no list of texts", "the tags of a query are no list of texts"
+            f"the text of query {shown(str(query))} is no text; put it in quotes", "the text of a query is no text"
         )
-    return tags
+    tags = next((members[name] for name in TAGS if name in members), ())
+    tags = tags.split(",") if isinstance(tags, str) else tags
+    if not isinstance(tags, list | tuple) or not all(isinstance(tag, str) for tag in tags):
+        no_texts = "are no list of texts"
+        raise Wrong(f"the tags of query {shown(str(query))} {no_texts}", f"the tags of a query {no_texts}")
+    details = {name: value for name, value in members.items() if name in TOLD and isinstance(value, str)}
+    return {"id": str(query), **details, "tags": ",".join(tags)}
 
 
-def _topics(records: Iterator[Record], problems: Problems) -> Iterator[_Given]:
-    for topic in records:
-        problems.lines += 1
-        yield _Given(topic.line, topic.id, topic.words, topic.tags, topic.description)
-    if not problems.lines:
-        raise rejection(problems.name, "holds no topics: expected elements <topic> with a number and a query or title")
-
-
-def _checked(entry: _Given, limits: Limits) -> QueryRow:
+def _checked(record: Record, limits: Limits) -> QueryRow:
     """Raises Wrong for an id, a text or a tag that none may be."""
-    if not entry.id:
+    if not record.id:
         raise Wrong("the topic has no number or id")
-    query = identifier("query", entry.id, limits.id_bytes)
+    query = identifier("query", record.id, limits.id_bytes)
     if query in (".", ".."):
         raise Wrong(f"query id {query!r} can't stand in the address of a page", "a query id is made of dots alone")
-    text = " ".join(entry.text.split())
-    for what, words in (("text", text), ("description", entry.description.replace("\n", ""))):
+    text, description = record.words, record.description
+    for what, words in (("text", text), ("description", description.replace("\n", ""))):
         if len(words) > LONGEST_TEXT:
             long = f"is longer than {LONGEST_TEXT:,} characters"
             raise Wrong(f"the {what} of query {shown(query)} {long}", f"the {what} of a query {long}")
         _require_seen(what, words)
-    return QueryRow(query, text, tuple(_tag(tag) for tag in map(str.strip, entry.tags) if tag), entry.description)
+    return QueryRow(query, text, tuple(map(_tag, record.tags)), description)
 
 
 def _tag(tag: str) -> str:

@@ -9,7 +9,6 @@ import json
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from operator import itemgetter
 from typing import Any
 
@@ -200,33 +199,44 @@ class _JsonRecords(_Records):
         self._decoder: Any = None  # of objects like the first one
 
     def take(self, batch: Batch) -> None:
-        numbers, objects = batch.numbers, self._decoded(batch)
-        if self.rows is not None and len(objects) == len(numbers):
-            kinds = [column for _, column in self.schema.read]
-            self.rows.add_columns(numbers, [_texts(column, objects) for column in kinds])
-            return
-        for number, line in batch.numbered():
-            if line.strip():
-                try:
-                    self._take_line(number, line)
-                except Wrong as wrong:
-                    self.problems.add_unread(number, wrong)
-
-    def _decoded(self, batch: Batch) -> Sequence[Any]:
-        """The objects; none of a batch in which one is odd."""
         try:
-            return self._decoder.decode_lines(batch.text) if self._decoder else ()
+            objects = self._decoder.decode_lines(batch.text) if self._decoder else ()
         except (ValueError, RecursionError):  # msgspec's errors are the former
-            return ()
+            objects = ()
+        if len(objects) == len(batch.numbers):
+            self._add(batch.numbers, objects)
+        else:
+            self._take_each(batch)
 
-    def _take_line(self, number: int, line: str) -> None:
+    def _add(self, numbers: Sequence[int], objects: Sequence[Any]) -> None:
+        if self.rows is not None and objects:
+            self.rows.add_columns(numbers, [_texts(column, objects) for _, column in self.schema.read])
+
+    def _take_each(self, batch: Batch) -> None:
+        """Reads a batch in which a line is blank or odd, or has a problem."""
+        numbers: list[int] = []
+        objects: list[Any] = []
+        for number, line in batch.numbered():
+            if not line.strip():
+                continue
+            try:
+                if self._decoder is not None:
+                    objects.append(self._decoder.decode(line))
+                    numbers.append(number)
+                    continue
+            except (ValueError, RecursionError):
+                pass
+            self._add(numbers, objects)  # rows come in the order of their lines
+            numbers, objects = [], []
+            try:
+                self._take_odd(number, line)
+            except Wrong as wrong:
+                self.problems.add_unread(number, wrong)
+        self._add(numbers, objects)
+
+    def _take_odd(self, number: int, line: str) -> None:
         import msgspec  # loads a library, which most files can do without
 
-        if self.rows is not None:
-            with suppress(ValueError, RecursionError):
-                read = [self._decoder.decode(line)]
-                self.rows.add(number, [_texts(column, read)[0] for _, column in self.schema.read])
-                return
         names, values = _object(line)
         self._odd += 1
         if self._odd > MOST_ODD:

@@ -6,8 +6,8 @@ each family carries its own `TrecEval` records.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics.families import (
@@ -66,15 +66,6 @@ def families() -> tuple[Family, ...]:
     return _FAMILIES
 
 
-def find(name: str) -> Family | None:
-    """The family of this name (upper and lower case as written there), or None.
-
-    >>> find("nDCG"), find("ndcg")
-    (<Family nDCG>, None)
-    """
-    return _BY_NAME.get(name)
-
-
 def nearest(word: str, names: Mapping[str, str]) -> tuple[str, ...]:
     """At most four names that resemble a word, for the message that says the word names nothing; the closest first.
 
@@ -88,6 +79,8 @@ def nearest(word: str, names: Mapping[str, str]) -> tuple[str, ...]:
     close = get_close_matches(word.casefold(), names, n=4, cutoff=0.5)
     return tuple(dict.fromkeys(names[each] for each in close))
 
+
+T = TypeVar("T")
 
 OURS = r"(?P<name>[A-Za-zα]\w*)\s*(\((?P<inside>.*)\))?\s*(@\s*(?P<cutoff>[^\s@()]+))?\Z"
 NUMBERS = r"(p=)?[+-]?[0-9.]+([eE][+-]?[0-9]+)?(=[+-]?[0-9.]+([eE][+-]?[0-9]+)?)?\Z"
@@ -148,16 +141,21 @@ def parse_all(text: str | Iterable[str]) -> tuple[Measure, ...]:
     ['AP', 'P@5', 'P@10', 'nDCG(gains={1:3.5,2:9})@10']
     """
     parts = _split(text) if isinstance(text, str) else [part for each in text for part in _split(each)]
-    measures: dict[Measure, None] = {}
+    return _each_once((name for part in parts for name in BUNDLES.get(part, (part,))), _resolve)
+
+
+def _each_once(names: Iterable[str], resolve: Callable[[str], tuple[T, ...]]) -> tuple[T, ...]:
+    """What the names stand for. Raises UnknownMeasure that says of every name what is wrong with it."""
+    resolved: dict[T, None] = {}
     problems: dict[str, None] = {}
-    for name in (name for part in parts for name in BUNDLES.get(part, (part,))):
+    for name in names:
         try:
-            measures.update(dict.fromkeys(_resolve(name)))
+            resolved.update(dict.fromkeys(resolve(name)))
         except UnknownMeasure as unknown:
             problems[unknown.message] = None
     if problems:
         raise UnknownMeasure("\n".join(problems))
-    return tuple(measures)
+    return tuple(resolved)
 
 
 def parse_agreements(text: str) -> tuple["Agreement", ...]:
@@ -168,23 +166,17 @@ def parse_agreements(text: str) -> tuple["Agreement", ...]:
     """
     from leaderboard.metrics.families.agreement import AGREEMENTS, find_agreement  # not for those who only score
 
-    agreements: dict[Agreement, None] = {}
-    problems: dict[str, None] = {}
-    for part in _split(text):
+    def resolve(part: str) -> tuple["Agreement", ...]:
         match = re.match(OURS, part, re.DOTALL)
         agreement = find_agreement(match["name"]) if match else None
-        try:
-            if not match or not agreement:
-                listed = ", ".join(each.name for each in AGREEMENTS)
-                raise UnknownMeasure(f"no agreement is called {part!r}; there are {listed}")
-            inside = dict(_parameters(match["inside"] or "", part))
-            agreement.read_arguments(inside)  # a parameter called `cutoff` or `self` must not reach the call below
-            agreements[agreement(cutoff=_cutoff(match["cutoff"], part), **inside)] = None
-        except UnknownMeasure as unknown:
-            problems[unknown.message] = None
-    if problems:
-        raise UnknownMeasure("\n".join(problems))
-    return tuple(agreements)
+        if not match or not agreement:
+            listed = ", ".join(each.name for each in AGREEMENTS)
+            raise UnknownMeasure(f"no agreement is called {part!r}; there are {listed}")
+        inside = dict(_parameters(match["inside"] or "", part))
+        agreement.read_arguments(inside)  # a parameter called `cutoff` or `self` must not reach the call below
+        return (agreement(cutoff=_cutoff(match["cutoff"], part), **inside),)
+
+    return _each_once(_split(text), resolve)
 
 
 def explain(name: str) -> str:
@@ -239,7 +231,7 @@ def _outside_brackets(text: str, separators: str) -> Iterator[str]:
 
 def _resolve(text: str) -> tuple[Measure, ...]:
     match = re.match(OURS, text, re.DOTALL)
-    family = find(ALIASES.get(match["name"], match["name"])) if match else None
+    family = _BY_NAME.get(ALIASES.get(match["name"], match["name"])) if match else None
     needs_more = family is not None and family.cutoff is not None and family.cutoff.required
     if match and family and not (needs_more and match["cutoff"] is None and text in FORMS):
         family, inside = _as_ours(family, dict(_parameters(match["inside"] or "", text)))
@@ -302,8 +294,8 @@ def _nearest(text: str) -> str:
     """The names most like it, as a clause of a message."""
     cutoff = text.partition("@")[2]
     word = re.split(r"[(@.]", text, maxsplit=1)[0]
-    names = {family.name.casefold(): _example(family.name, cutoff) for family in families()}
-    names |= {alias.casefold(): _example(ours, cutoff) for alias, ours in (ALIASES | MEANT).items()}
+    ours = {name: name for name in _BY_NAME} | ALIASES | MEANT
+    names = {alias.casefold(): _example(_BY_NAME[name], cutoff) for alias, name in ours.items()}
     for name in FORMS:
         names.setdefault(name.casefold(), name)
     close = nearest(word, names)
@@ -312,11 +304,10 @@ def _nearest(text: str) -> str:
     return "nearest: " + ", ".join(close)
 
 
-def _example(name: str, cutoff: str) -> str:
-    family = find(name)
-    if family is None or family.cutoff is None or not (cutoff or family.cutoff.required):
-        return name
-    return f"{name}@{cutoff if cutoff.isdigit() else family.cutoff.example}"
+def _example(family: Family, cutoff: str) -> str:
+    if family.cutoff is None or not (cutoff or family.cutoff.required):
+        return family.name
+    return f"{family.name}@{cutoff if cutoff.isdigit() else family.cutoff.example}"
 
 
 # The order in which trec_eval prints, whatever the order of its -m.
@@ -391,11 +382,7 @@ class Printed(NamedTuple):
         return self.measure if complete and self.name == "num_rel" else self.at(rel)
 
 
-def _forms() -> dict[str, tuple[Family, TrecEval]]:
-    return {form.name: (family, form) for family in families() for form in family.trec_eval}
-
-
-FORMS = _forms()
+FORMS = {form.name: (family, form) for family in _FAMILIES for form in family.trec_eval}
 
 
 def requested(requests: Iterable[str]) -> tuple[Printed, ...]:
@@ -414,12 +401,8 @@ def requested(requests: Iterable[str]) -> tuple[Printed, ...]:
             if single not in FORMS:
                 raise UnknownMeasure(_unknown(request))
             asked[single] = asked.get(single) or parameters or None
-    order = {name: number for number, name in enumerate(ALL_TREC)}
-    return tuple(
-        printed
-        for name in sorted(asked, key=lambda name: order.get(name, len(order)))
-        for printed in expand(name, asked[name])
-    )
+    in_order = sorted(asked, key=lambda name: ALL_TREC.index(name) if name in ALL_TREC else len(ALL_TREC))
+    return tuple(printed for name in in_order for printed in expand(name, asked[name]))
 
 
 def _unknown(request: str) -> str:

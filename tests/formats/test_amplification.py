@@ -53,14 +53,6 @@ MIXED = ["", ', "rank": [1]', ', "r\\u0061nk": 2', ', "title": "\\u00e9"']
 # Each is made by its test, not when the tests are collected: together they are some hundred megabytes.
 READ_WHOLE: dict[str, Callable[[], Iterable[str]]] = {
     "JSON": lambda: map(json_line, range(RECORDS)),
-    "JSON of two key orders": lambda: (json_line(number, order=number % 2) for number in range(RECORDS)),
-    "JSON with escapes": lambda: (json_line(number, prefix="d\\u00e9") for number in range(RECORDS)),
-    "JSON with values in a value": lambda: (
-        json_line(number, more=', "x": {"a": 1, "b": "c"}') for number in range(RECORDS)
-    ),
-    "JSON of 100 kinds in turn": lambda: (
-        json_line(number, more=f', "x{number % 100}": 1') for number in range(RECORDS)
-    ),
     "JSON of six key orders, and of other kinds": lambda: (
         json_line(number, order=number % 6, more=MIXED[number % 4] if number % 40 < 4 else "")
         for number in range(RECORDS)
@@ -78,10 +70,6 @@ READ_WHOLE: dict[str, Callable[[], Iterable[str]]] = {
         "query,document,score",
         *(csv_line(number) if number % 100 else "a" for number in range(RECORDS)),
     ],
-    "CSV with one line in a hundred wrong": lambda: [
-        "query,document,score",
-        *(csv_line(number, "" if number % 100 else "x") for number in range(RECORDS)),
-    ],
 }
 
 
@@ -92,33 +80,22 @@ def joined(lines: Callable[[], Iterable[str]]) -> bytes:
 TOLD_AT_ONCE: dict[str, Callable[[], bytes]] = {
     **{name: partial(joined, lines) for name, lines in READ_WHOLE.items()},
     "blank lines": lambda: GOOD + b"\n" * LINES,
-    "blank lines alone": lambda: b"\r\n" * LINES,
     "comments": lambda: GOOD + b"#\n" * LINES,
     "every other line a comment": lambda: b"".join(b"q1 Q0 d%d 1 1 t\n# no\n" % number for number in range(LINES // 2)),
-    "one byte a line": lambda: b"a\n" * LINES,
     "one line in a hundred wrong": lambda: b"".join(
         b"q1 Q0 d%d 1 %s t\n" % (number, b"x" if number % 100 == 0 else b"1") for number in range(LINES)
     ),
     "every score wrong": lambda: b"".join(b"q1 Q0 d%d 1 x%d t\n" % (number, number) for number in range(LINES)),
     "a control character in every tag": lambda: b"".join(b"q1 Q0 d%d 1 1 \0\n" % number for number in range(LINES)),
     "no UTF-8": lambda: b"q1 Q0 d\xe9 1 1 t\n" * LINES,
-    "every query another": lambda: b"".join(b"x%d Q0 d 1 1 t\n" % number for number in range(LINES)),
     "one line again and again": lambda: GOOD * LINES,
     "widths": lambda: b"".join(b"a " * (number % 40) + b"\n" for number in range(LINES)),
     "a no-break space in every tag": lambda: b"".join(
         b"q1 Q0 d%d 1 1 t\xc2\xa0x\n" % number for number in range(LINES)
     ),
     "no JSON": lambda: JSON + b"{\n" * LINES,
-    "no object": lambda: JSON + b"1\n" * LINES,
-    "values deep in one another": lambda: b'{"query": "q1", "document": "d1", "score": 1, "x": [[[[1]]]]}\n' * LINES,
-    "100 kinds of values deep in one another": lambda: b"".join(
-        b'{"query": "q1", "document": "d%d", "score": 1, "x%d": [[[[1]]]]}\n' % (number, number % 100)
-        for number in range(LINES)
-    ),
     "blank lines in JSON": lambda: JSON + b"\n" * LINES,
-    "records too short": lambda: CSV + b"a\n" * LINES,
     "open quotes": lambda: CSV + b'"\n' * LINES,
-    "blank lines in CSV": lambda: CSV + b"\n" * LINES,
 }
 
 

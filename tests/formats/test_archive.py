@@ -159,13 +159,6 @@ def test_a_damaged_header_is_not_taken_for_the_end() -> None:
     ]
 
 
-def test_a_file_of_a_size_below_0_is_refused() -> None:
-    below = tarfile.TarInfo("q-1.tsv")
-    below.size = -1024
-    source = io.BytesIO(below.tobuf(tarfile.GNU_FORMAT) + b"a\tY\t1\n".ljust(512, b"\0") + bytes(10240))
-    assert problems_of(read_run, source) == [(None, "is a damaged archive (q-1.tsv has a size below 0); make it again")]
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [

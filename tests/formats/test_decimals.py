@@ -42,20 +42,6 @@ def test_what_is_read_as_a_number_is_the_nearest_float(texts: list[str]) -> None
             assert math.copysign(1, value) == math.copysign(1, float(text))
 
 
-@given(
-    texts=st.lists(
-        st.floats(allow_nan=False, allow_infinity=False)
-        .map(lambda value: f"{value:.16e}")
-        .filter(lambda text: len(text) <= 24),
-        min_size=1,
-    )
-)
-def test_floats_of_any_size_come_back(texts: list[str]) -> None:
-    read, sure = floats(*laid_out(texts))
-    assert sure.all()
-    assert read.tolist() == [float(text) for text in texts]
-
-
 @given(value=st.floats(0.001, 1e6), digits=st.integers(16, 19))
 def test_long_numbers_near_the_middle_between_two_floats_are_rounded_right_or_left_to_the_caller(
     value: float, digits: int

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from leaderboard.errors import FileRejected
-from leaderboard.formats import read_judgments, read_queries, read_run
+from leaderboard.formats import read_judgments, read_run
 from tests.formats.files import problems_of, text
 
 SIX = "query Q0 document rank score tag"
@@ -85,13 +85,10 @@ def test_each_kind_of_mistake_is_summed_up_by_itself_the_commonest_first() -> No
     ("read", "line", "guess"),
     [
         (read_run, "301 0 FBIS3-10082 1", "judgments (query iteration document grade)"),
-        (read_run, "1 0.5  010vptx3 2", "judgments (query iteration document grade)"),  # as NIST published TREC-COVID's
         (read_run, "301,FBIS3-10082,0.5", "CSV; part it by commas, and begin it with a header that names the columns"),
         (read_run, "\0\1\2\3", "binary data, not text"),
         (read_judgments, "301 Q0 FBIS3-10082 1 0.5 me", "a run (query Q0 document rank score tag)"),
         (read_run, "num_ret               \t301\t94", "what trec_eval prints of a run; give the run itself"),
-        (read_queries, "301 0 FBIS3-10082 1", "judgments (query iteration document grade)"),
-        (read_queries, "301 Q0 FBIS3-10082 1 0.5 me", "a run (query Q0 document rank score tag)"),
     ],
 )  # fmt: skip
 def test_what_a_file_seems_to_be_is_said_where_most_lines_are_wrong(read: Reader, line: str, guess: str) -> None:

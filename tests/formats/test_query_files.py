@@ -74,7 +74,7 @@ def test_the_list_of_one_query_is_no_list_of_queries(lines: tuple[str, ...]) -> 
 
 def test_a_tag_with_a_blank_is_told_with_its_line() -> None:
     assert problems_of(read_queries, text("q1\tone\tshort", "q2\ttwo\thard,very  short")) == [
-        (2, "tag 'very  short' holds a blank; write 'very-short'")
+        (2, "tag 'very short' holds a blank; write 'very-short'")
     ]
 
 

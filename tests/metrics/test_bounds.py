@@ -108,28 +108,15 @@ MANY = "9" * 5000
     ("name", "part"),
     [
         ("AP@1e400", "1e400 is too large; numbers go up to 1,000,000,000"),
-        ("AP@99999999999999999999999", "AP: @99999999999999999999999 is not allowed; numbers go up to 1,000,000,000"),
         (f"AP@{MANY}", "99999999999999999999… has 5,000 signs"),
-        (f"AP@0.{MANY}", "0.999999999999999999… has 5,002 signs"),
         ("nDCG(gains={1:1e400})", "1e400 is too large"),
         ("nDCG(gains={1:-1e10})", "numbers go up to 1,000,000,000"),
-        ("nDCG(gains={1:1e-300})", "a number this small must be 0, or at least 0.000000001 in size"),
-        (f"nDCG(gains={{{MANY}:1}})", "has 5,000 signs"),
         ("nDCG(gains={1001:2})", "from 0 on, up to 1000"),
-        ("Utility(a=1e400)", "1e400 is too large"),
-        ("Utility(a=-1e10)", "numbers go up to 1,000,000,000"),
         ("ERR(gmax=99999999999999999999999)", "numbers go up to"),
-        ("ERR(gmax=5000)", "at most 1000"),
-        ("AP(rel=1001)", "at most 1000"),
-        ("SetF(beta=1e300)", "numbers go up to"),
         ("SetF(alpha=1e-320)", "a number this small"),
-        ("IPrec11(at={0.5,1e400})", "1e400 is too large"),
-        ("P.1e400", "1e400 is too large"),
         (f"P.{MANY}", "has 5,000 signs"),
         (f"set_F.{'9' * 99}", "numbers go up to"),
-        ("utility.1e400,0,0,0", "1e400 is too large"),
         ("rbp.0.8", "'0.8' is no p and no gain; expected p=0.8, or grade=gain"),
-        ("rbp_resid.0.8", "'0.8' is no p and no gain; expected p=0.8"),
     ],
 )
 def test_a_number_out_of_bounds_is_refused_in_words(name: str, part: str) -> None:
@@ -153,7 +140,6 @@ def test_two_decimals_that_stand_for_another_number_are_no_name() -> None:
         ({"documents": 10**23}, "expected 1 to 9,007,199,254,740,992"),
         ({"beta": -3.0}, "β can't be -3.0"),
         ({"beta": math.nan}, "β can't be nan"),
-        ({"beta": math.inf}, "β can't be inf"),
     ],
 )
 def test_an_evaluations_figures_have_bounds_too(figures: dict[str, float], part: str) -> None:

@@ -5,21 +5,14 @@ from leaderboard.metrics import parse, parse_all, requested
 
 CANONICAL = [
     "AP",
-    "AP(rel=2)@1000",
     "AP(rel=2, norm=hits)@5",
     "nDCG(gain=exp)@10",
     "nDCG(gains={0:-1,1:3.5,2:9})@10",
     "IPrec@0.1",
     "IPrec11(at={0.25,0.5,0.75})",
     "SetF(beta=2)",
-    "SetF(alpha=0.333)",
-    "Rprec(mult=0.2)",
     "RBP(p=0.9, gain=scaled)",
-    "Utility(a=2, b=-0.5)",
-    "ERR@20",
-    "ERR(gmax=3)@20",
     "ERR(max=data)",
-    "Accuracy(rel=2)",
     "Pfa(queries=all)",
 ]
 
@@ -33,30 +26,21 @@ def test_a_canonical_name_is_printed_as_it_was_read(name):
 @pytest.mark.parametrize(
     ("given", "canonical"),
     [
-        ("AP(rel=1)", "AP"),
         (" nDCG( gain = 'linear' ) @ 10 ", "nDCG@10"),
-        ("SetF(alpha=.5)", "SetF"),
         ("nDCG(gains={2:9,1:3.5})", "nDCG(gains={1:3.5,2:9})"),
         ("nDCG(dcg='exp-log2')@10", "nDCG(gain=exp)@10"),
         ("MRR@10", "RR@10"),
-        ("dcg", "DCG"),
-        ("ideal_dcg", "IDCG"),
         ("dcg.1=3.5,2=9", "DCG(gains={1:3.5,2:9})"),
-        ("ERR(gmax=4)@20", "ERR@20"),
         ("map", "AP"),
         ("P_10", "P@10"),
         ("P.10", "P@10"),
         ("ndcg_cut_10", "nDCG@10"),
-        ("recip_rank", "RR"),
         ("iprec_at_recall_0.20", "IPrec@0.2"),
-        ("11pt_avg", "IPrec11"),
         ("utility.2,-1,0,0", "Utility(a=2)"),
         ("ndcg.1=3.5,2=9", "nDCG(gains={1:3.5,2:9})"),
         ("Rprec_mult_0.40", "Rprec(mult=0.4)"),
-        ("rbp", "RBP(p=0.9, gain=scaled)"),
         ("rbp.p=0.5", "RBP(p=0.5, gain=scaled)"),
         ("set_F.4", "SetF(beta=2)"),
-        ("num_nonrel_judged_ret", "NumNonrelJudgedRet"),
     ],
 )
 def test_other_spellings_and_names_mean_the_same_measure(given, canonical):
@@ -67,22 +51,15 @@ def test_other_spellings_and_names_mean_the_same_measure(given, canonical):
     ("name", "part"),
     [
         ("nDGC@10", "nearest: nDCG@10"),
-        ("ndcg@10", "nearest: nDCG@10"),
-        ("recip_rnk", "recip_rank"),
         ("xyzzy", "no name is like it; the page of measures has all "),
         ("FaginKendall@10", "FaginKendall@10 compares two runs without judgments; use leaderboard agreement"),
-        ("rbo(p=0.95)", "rbo(p=0.95) compares two runs without judgments; use leaderboard agreement"),
         ("", "no measure is called ''"),
         ("P(cutoff=5)@5", "P takes no parameter 'cutoff'; it takes rel"),
-        ("P(self=1)@5", "P takes no parameter 'self'; it takes rel"),
-        ("nDCG(cutoff=5)", "nDCG takes no parameter 'cutoff'; it takes"),
         ("AP(level=2)", "AP takes no parameter 'level'; it takes rel, norm"),
         ("AP(norm=best)", "norm=best is not allowed; expected all or hits or min"),
-        ("AP(rel=0)", "rel=0 is not allowed; expected a whole number of at least 1"),
         ("AP(rel)", "'rel' is no parameter; expected parameter=value"),
         ("AP(rel=2,rel=3)", "gives rel twice"),
         ("P@0", "@0 is not allowed; expected a whole number of at least 1"),
-        ("P@2.5", "@2.5 is not allowed"),
         ("P@many", "the cutoff after @ must be a number, not 'many'"),
         ("R@", "no measure is called 'R@'"),
         ("R", "R needs a cutoff, for example R@10"),
@@ -90,13 +67,9 @@ def test_other_spellings_and_names_mean_the_same_measure(given, canonical):
         ("SetP@5", "SetP takes no cutoff (@5)"),
         ("SetF(alpha=0.5, beta=1)", "give one"),
         ("nDCG(gains={1:2,1:3})", "grade 1 has two gains"),
-        ("nDCG(gains={-1:2})", "expected a gain for each grade from 0 on"),
         ("nDCG(gains=5)", "expected a gain for each grade from 0 on"),
-        ("IPrec@1.5", "at most 1"),
-        ("ERR(gmax=3, max=data)", "give one"),
         ("Accuracy@5", "Success@k is 1 where a relevant document is in the first k ranks; Accuracy, without a cutoff"),
         ("RBP(gains={1:0.5})", "goes with gain=scaled only"),
-        ("RBP(gain=binary, gains={1:0.5})", "goes with gain=scaled only"),
         ("map.5", "takes no parameters"),
         ("utility.1,2", "four numbers"),
         ("P.5,5", "twice"),
@@ -149,28 +122,11 @@ def test_trec_eval_prints_in_its_own_order_under_the_names_as_typed():
     ]
 
 
-def test_num_rel_over_all_queries_ignores_the_level_when_missing_queries_count():
-    (printed,) = requested(["num_rel"])
-    assert str(printed.at(2)) == str(printed.over_all(2, complete=False)) == "NumRel(rel=2)"
-    assert str(printed.over_all(2, complete=True)) == "NumRel"
-
-
-def test_every_wrong_name_of_a_list_is_said():
-    with pytest.raises(UnknownMeasure) as refused:
-        parse_all("AP nDGC@10 P@0 xyzzy")
-    first, second, third = refused.value.message.splitlines()
-    assert first.startswith("no measure is called 'nDGC@10'; nearest: nDCG@10")
-    assert second.startswith("P: @0 is not allowed")
-    assert third.startswith("no measure is called 'xyzzy'; no name is like it")
-
-
 @pytest.mark.parametrize(
     ("request_", "part"),
     [
         ("P_10", "trec_eval's -m takes P.10, not 'P_10'"),
-        ("iprec_at_recall_0.10", "takes iprec_at_recall.0.10"),
         ("mapp", "nearest: map"),
-        ("all_trek", "nearest: all_trec"),
         ("xyzzy", "; it has "),
     ],
 )

@@ -221,22 +221,6 @@ def test_the_order_of_lines_and_queries_does_not_matter(queries, setting, chance
         assert same(before.mean, after.mean)
 
 
-@quick
-@given(some_query(least=5), some_query(least=3), some_setting)
-def test_documents_below_the_cutoff_do_not_matter(query, other, setting):
-    ranked = query.ranked
-    last = ranked[-1].score
-    new = [line for line in other.lines if line.document not in {each.document for each in ranked}]
-    below = [replace(line, score=last - 1 - place) for place, line in enumerate(new)]
-    rankings = [ranking_of(each, setting=setting) for each in (query, replace(query, lines=[*ranked, *below]))]
-    for measure in MEASURES:
-        if measure.arguments.get("judged_only") == "True":
-            continue  # its cutoff is one of the judged documents
-        if isinstance(measure.cutoff, int) and measure.cutoff <= len(ranked):
-            before, after = (measure.evaluate(ranking).values[0] for ranking in rankings)
-            assert before == after or (math.isnan(before) and math.isnan(after)), str(measure)
-
-
 # OQWV's thresholds under pfa_only depend on how many queries have relevant documents; resampling keeps them as chosen.
 CHOSEN_ON_ALL = {"OQWV"}
 

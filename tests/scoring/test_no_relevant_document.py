@@ -57,11 +57,6 @@ def test_every_ranked_and_set_measure_leaves_the_query_out_unless_it_asks_nothin
         assert result.count == (2 if measure.family.name in DEFINED else 1)
 
 
-@pytest.mark.parametrize("measure", measures_of(("Counts",)), ids=str)
-def test_a_count_is_defined_for_every_query(measure: Measure) -> None:
-    assert scored(str(measure)).results[measure].count == 2
-
-
 def test_detection_measures_follow_their_policy_whatever_the_judging() -> None:
     names = ("AQWV", "Pmiss", "Pfa", "Value", "OQWV", "MQWV")
     lines = [*RIGHT, Line("q2", "x", 1.0)]
@@ -91,8 +86,3 @@ def test_what_is_printed_as_trec_eval_prints_it_keeps_trec_evals_zeros() -> None
         ["map", "q2", "0.0000"],
         ["map", "all", "0.5000"],
     ]
-
-
-def test_one_query_alone_is_undefined_too() -> None:
-    ranking = scored("AP").ranking
-    assert math.isnan(parse("AP").evaluate(ranking.of_query(1)).mean)
