@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from leaderboard.cli.offline import BETA, LEVEL_OPTION, NO_RELEVANT, setting_of
+from leaderboard.cli.offline import (
+    BETA,
+    LEVEL_OPTION,
+    NO_RELEVANT,
+    OUT,
+    TAG,
+    Written,
+    require_place,
+    setting_of,
+    write_run,
+)
 from leaderboard.cli.options import ANY_NUMBER, FILE, WAIT, Number, Place, PlaceType, Whole, given_on_line, together
-from leaderboard.cli.run_file import OUT, TAG, Written, require_place, write_run
 from leaderboard.cli.tables import aligned, named
 from leaderboard.numbers import counted
 
@@ -250,7 +259,7 @@ def _query(rows: "Sequence[QueryRow]", wanted: str, file: Path) -> "QueryRow":
 def _index(files: "Sequence[DocumentFile]", analyser: "Analyser", queries: Iterable[str], encoding: str) -> Any:
     """The index of all documents, with a bar while they are read."""
     from leaderboard.baselines import IndexBuilder, read_documents
-    from leaderboard.cli.progress_bar import progress_bar
+    from leaderboard.cli.offline import progress_bar
 
     builder = IndexBuilder(analyser, queries)
     with progress_bar([file.path for file in files]) as opened:
@@ -263,7 +272,7 @@ def _index(files: "Sequence[DocumentFile]", analyser: "Analyser", queries: Itera
 
 
 def _answers(weights: "Weights", rows: "Sequence[QueryRow]", depth: int, label: str) -> "Iterator[RankedList]":
-    from leaderboard.cli.progress_bar import counting_bar
+    from leaderboard.cli.offline import counting_bar
 
     with counting_bar(len(rows), label) as tell:
         for row in rows:

@@ -8,7 +8,7 @@ import click
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import up_to_date
-from leaderboard.cli.progress_bar import counting_bar
+from leaderboard.cli.offline import counting_bar
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.numbers import counted

@@ -7,7 +7,7 @@ import click
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
-from leaderboard.cli.database import reading, writing
+from leaderboard.cli.database import AGREED, changed_after_yes, reading, writing
 from leaderboard.cli.options import (
     ANY_WHOLE,
     FILE,
@@ -20,7 +20,6 @@ from leaderboard.cli.options import (
     given_on_line,
     require_yes,
 )
-from leaderboard.cli.rescoring import AGREED, changed_after_yes
 from leaderboard.cli.tables import print_table
 from leaderboard.config import Config
 from leaderboard.evaluations import writes as submission_forms

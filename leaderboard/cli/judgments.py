@@ -8,10 +8,9 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
-from leaderboard.cli.database import reading, writing
+from leaderboard.cli.database import AGREED, changed_after_yes, reading, writing
 from leaderboard.cli.offline import tell_repeats
 from leaderboard.cli.options import FILE, PLACE, Place, require_yes
-from leaderboard.cli.rescoring import AGREED, changed_after_yes
 from leaderboard.cli.tables import named, print_table
 from leaderboard.evaluations.reads.find import find_evaluation
 from leaderboard.formats import of_any_subtopic, read_judgments, read_subtopic_judgments

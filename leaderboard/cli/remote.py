@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from leaderboard.cli.progress_bar import counting_bar
+from leaderboard.cli.offline import counting_bar
 from leaderboard.cli.tables import UNDEFINED, aligned
 from leaderboard.client import Client, Doubtful, NoServer, Refused
 from leaderboard.errors import FileRejected, Problem

@@ -1,13 +1,18 @@
-"""What `leaderboard score` prints: a table, CSV or JSON, over one run or many."""
+"""What `leaderboard score` prints: a table, CSV or JSON, over one run or many.
+
+trec_eval's requests and its output, byte for byte.
+"""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from leaderboard.cli import tables
 from leaderboard.cli.tables import UNDEFINED, aligned
-from leaderboard.metrics import Measure, Setting
+from leaderboard.errors import UnknownMeasure
+from leaderboard.metrics import ALL_TREC, BUNDLES, NEW_IN_10, Measure, Printed, Ranking, Setting, parse_all, requested
 from leaderboard.scoring import Scored
 
 ALL = "all"
@@ -95,3 +100,159 @@ def _number(value: float) -> float | int | None:
     if not math.isfinite(value):
         return None
     return int(value) if value == int(value) else value
+
+
+GRADES_SHOWN = 10
+BEFORE_GRADES = frozenset(ALL_TREC[: ALL_TREC.index("P") + 1])  # printed above a query's grades; all others below
+SUMMARY_ONLY = frozenset({"num_q", "gm_map", "gm_bpref"})  # printed over all queries, not for each
+LARGEST_DIGIT = 9
+
+Compat = Literal[9, 10]
+
+
+@dataclass(frozen=True)
+class TrecRequest:
+    """What trec_eval was asked to print.
+
+    measures   in trec_eval's order
+    run_name   whether to print the run's own name (runid)
+    grades     of how many of a query's first documents to print the grades (relstring); None: of none
+    grades_as  the name printed beside them
+    """
+
+    measures: tuple[Printed, ...]
+    run_name: bool = False
+    grades: int | None = None
+    grades_as: str = "relstring"
+
+
+def read_request(wanted: Iterable[str], compat: Compat) -> TrecRequest:
+    """What the arguments of trec_eval's -m ask for; nothing means its official set. Raises UnknownMeasure."""
+    rest, request = _without_extras(tuple(wanted) or ("official",), compat)
+    return replace(request, measures=requested(rest))
+
+
+def printed_under_own_names(text: str, compat: Compat, level: int) -> TrecRequest:
+    """What a list of measures, in our notation or trec_eval's, asks for; each under trec_eval's name where it has one.
+
+    Measures with a name in trec_eval come first, in its order. One of another relevance level than `level` (-l) keeps
+    our name: trec_eval's does not show the level. Raises UnknownMeasure.
+    """
+    rest, request = _without_extras(text.split(), compat)
+    trec = [each for each in rest if each in ALL_TREC or _has_parameters(each)]
+    # Looked up by trec_eval's names, not by our measures: some of its names are the same measure.
+    named = {printed.name: printed for each in trec for printed in requested([each])}
+    own: dict[str, Printed] = {}
+    for measure in parse_all(" ".join(each for each in rest if each not in trec)):
+        name = measure.trec_eval if dict(measure.given).get("rel", level) == level else None
+        if name:
+            named.setdefault(name, Printed(name, measure))
+        else:
+            own[str(measure)] = Printed(str(measure), measure)
+    return replace(request, measures=(*sorted(named.values(), key=_place), *own.values()))
+
+
+def trec_lines(
+    scored: Scored,
+    tag: str,
+    request: TrecRequest,
+    *,
+    level: int,
+    compat: Compat,
+    per_query: bool = False,
+    summary: bool = True,
+    complete: bool = True,
+) -> Iterator[str]:
+    """trec_eval's output, with newlines: each query's lines (its -q), then those over all queries (left out by -n).
+
+    level     the lowest relevant grade (-l)
+    complete  the queries are all that have judgments (-c). Version 9 then prints no lines for those the run lacks, and
+              num_rel over all queries is counted from grade 1 on, whatever the level.
+    """
+    if per_query:
+        skipped = frozenset(scored.missing if compat == 9 else ())
+        columns = [
+            (each.name, each.at(level), scored.results[each.at(level)].values.tolist())
+            for each in request.measures
+            if each.name not in SUMMARY_ONLY
+        ]
+        before = [column for column in columns if _base(column[0]) in BEFORE_GRADES]
+        after = [column for column in columns if _base(column[0]) not in BEFORE_GRADES]
+        for place, query in enumerate(scored.queries):
+            if query not in skipped:
+                yield "".join(_line(name, query, values[place], measure) for name, measure, values in before)
+                if request.grades is not None:
+                    grades = grade_string(scored.ranking, place, request.grades)
+                    yield f"{request.grades_as:<22}\t{query}\t'{grades}'\n"
+                yield "".join(_line(name, query, values[place], measure) for name, measure, values in after)
+    if summary:
+        if request.run_name:
+            yield f"{'runid':<22}\tall\t{tag}\n"
+        for printed in request.measures:
+            measure = printed.over_all(level, complete)
+            evaluated = scored.results.get(measure) or measure.evaluate(scored.ranking)
+            yield _line(printed.name, "all", evaluated.mean, measure)
+
+
+def grade_string(ranking: Ranking, query: int, length: int) -> str:
+    """The grades of a query's first documents, a character each: - not judged, . judged below 0, > above 9."""
+    start, end = ranking.hit_start[query : query + 2].tolist()
+    end = min(end, start + length)  # hits come by rank: no more of them are among the first
+    signs = ["-"] * min(length, int(ranking.retrieved[query]))
+    for rank, grade in zip(ranking.rank[start:end].tolist(), ranking.grade[start:end].tolist(), strict=True):
+        if rank <= len(signs):
+            signs[rank - 1] = "." if grade < 0 else ">" if grade > LARGEST_DIGIT else str(grade)
+    return "".join(signs)
+
+
+def _line(name: str, query: str, value: float, measure: Measure) -> str:
+    return f"{name:<22}\t{query}\t{int(value)}\n" if measure.is_count else f"{name:<22}\t{query}\t{value:6.4f}\n"
+
+
+def _without_extras(wanted: Iterable[str], compat: Compat) -> tuple[list[str], TrecRequest]:
+    """The requests for measures, bundles replaced by what they hold; and a request for runid and relstring alone.
+
+    In version 9 the bundles lack the measures that came with version 10.
+    """
+    rest: list[str] = []
+    run_name, grades, grades_as = False, None, "relstring"
+    for each in wanted:
+        name, _, parameter = each.strip(",").partition(".")
+        if name == "runid":
+            run_name = True
+        elif name == "relstring" and parameter:
+            if not (parameter.isascii() and parameter.isdecimal()):
+                raise UnknownMeasure(f"relstring takes how many grades to print, not {parameter!r}")
+            grades, grades_as = int(parameter), f"relstring_{parameter}"
+        elif name == "relstring":
+            grades = grades or GRADES_SHOWN
+        elif each in BUNDLES:
+            run_name = True
+            if each == "all_trec" and grades is None:
+                grades = GRADES_SHOWN
+            rest += [measure for measure in BUNDLES[each] if compat == 10 or measure not in NEW_IN_10]
+        else:
+            rest.append(each)
+    return rest, TrecRequest((), run_name, grades, grades_as)
+
+
+def _has_parameters(request: str) -> bool:
+    """Whether it is a name of trec_eval with parameters as its -m takes them, such as P.5,10."""
+    name, _, parameters = request.partition(".")
+    return name in ALL_TREC and re.fullmatch(r"[0-9p.,=eE+-]+", parameters) is not None
+
+
+def _base(name: str) -> str:
+    """A printed name without its cutoff or parameters: P of P_5."""
+    return max((base for base in ALL_TREC if name == base or name.startswith(f"{base}_")), key=len, default=name)
+
+
+def _place(printed: Printed) -> tuple[int, float]:
+    """The sort key for trec_eval's order of printing: by measure, then by cutoff."""
+    base = _base(printed.name)
+    suffix = printed.name[len(base) + 1 :]
+    try:
+        cutoff = float(suffix or 0)
+    except ValueError:
+        cutoff = 0.0
+    return (ALL_TREC.index(base) if base in ALL_TREC else len(ALL_TREC)), cutoff

@@ -15,7 +15,7 @@ from leaderboard.errors import Conflict, InvalidFields, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.numbers import counted
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.pages.run_files import run_download
+from leaderboard.submissions.pages import run_download
 from leaderboard.submissions.reads.effects import Act, effect
 from leaderboard.submissions.reads.organised import Filters, SubmissionRow, may_replace, submission_row, submissions
 from leaderboard.submissions.reads.status import status

@@ -38,7 +38,7 @@ NO_PAGES = {
     "documents.decision": FILE, "documents.security": FILE, "health.healthz": FILE, "static": FILE,
     "bootstrap.static": FILE, "submissions.progress": PART, "queries.query_rows": PART,
     "ranked_lists.ranked_list": "needs a stored run: looked at with the demonstration",
-    "submit.waiting": "needs a run that waits for a yes: its form is the one of run_checks.new",
+    "submit.waiting": "needs a run that waits for a yes: its form is the one of run_checks.new_check",
     "identities.begin": "leads to a provider", "identities.back": "leads back from a provider",
     "identities.register": "needs what a provider has proven", "identities.link": "needs what a provider has proven",
     "addresses.confirmation": "needs a link of a mail", "resets.reset": "needs a link of a mail",

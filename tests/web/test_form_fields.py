@@ -19,9 +19,9 @@ from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Acceptance, Evaluation
 from leaderboard.evaluations.rules import RESERVED, FieldKind, FormField, ShownTo
 from leaderboard.formats.metadata import header_metadata
-from leaderboard.submissions.api.submit import Run
+from leaderboard.submissions.api import Run
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.pages.submit import SubmitForm
+from leaderboard.submissions.pages import SubmitForm
 from leaderboard.submissions.rules import State
 from leaderboard.worker.models import Scoring
 from tests.web.conftest import RUN, Reader, World, errors

@@ -1,49 +1,96 @@
-"""The submission form of an evaluation."""
+"""A run's file as a download.
+
+The submission form of an evaluation.
+
+The page that says what would become of a run and keeps nothing, and the same look at a file before it is queued.
+
+A submission's page: its state until it is scored, its receipt and results, and what its team does with it.
+
+What changes which run stands is asked for on a page that says what would change.
+"""
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
-from flask import Blueprint, abort, flash, redirect, render_template, url_for
+from flask import Blueprint, Response, abort, flash, jsonify, redirect, render_template, request, send_file, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
-from wtforms import (
-    BooleanField,
-    Field,
-    FileField,
-    HiddenField,
-    RadioField,
-    SelectField,
-    StringField,
-    TextAreaField,
-)
+from wtforms import BooleanField, Field, FileField, HiddenField, RadioField, SelectField, StringField, TextAreaField
 
+from leaderboard.access import Actor, require
 from leaderboard.accounts.writes import rate_limits as attempts
-from leaderboard.errors import Conflict, Gathered, InvalidFields, LeaderboardError, NotAllowed, NotFound, QuotaSpent
+from leaderboard.boards.reads.entries import NO_FIGURE
+from leaderboard.errors import (
+    Conflict,
+    FileRejected,
+    Gathered,
+    InvalidFields,
+    LeaderboardError,
+    Missing,
+    NotAllowed,
+    NotFound,
+    QuotaSpent,
+)
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import FieldKind, FormField, checked_answers, form_name
 from leaderboard.evaluations.writes import agreement_name, lacking_agreement
-from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, run_metadata, side_metadata
+from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, beginning, run_metadata, side_metadata
 from leaderboard.numbers import size
+from leaderboard.results.reads.run import ThresholdCost, receipt, results
 from leaderboard.store import Received
-from leaderboard.submissions.pages.checks import check_stored
-from leaderboard.submissions.reads.form import AskedAgreement, Submitting, expected_of, submitting, waiting_run
-from leaderboard.submissions.rules import Designation, RunChoice, retry_seconds
-from leaderboard.submissions.rules.checks import Checked
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.reads.effects import Act, effect
+from leaderboard.submissions.reads.form import (
+    AskedAgreement,
+    Checking,
+    Submitting,
+    checking,
+    completed,
+    expected_of,
+    submitting,
+    waiting_run,
+)
+from leaderboard.submissions.reads.status import SubmissionStatus, status
+from leaderboard.submissions.rules import Designation, RunChoice, State, retry_seconds
+from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, Expected, Looked, check_run
 from leaderboard.submissions.writes import pending as staging
 from leaderboard.submissions.writes import submissions
 from leaderboard.submissions.writes import submissions as quotas
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.writes.systems import NewSystem
-from leaderboard.web import uploads
-from leaderboard.web.context import actor, clock, config, database, now, read, reading, store, writing
+from leaderboard.web import charts, uploads
+from leaderboard.web.context import actor, clock, config, database, now, page_number, read, reading, store, writing
+from leaderboard.web.endpoints import plain
+from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, file_name, terms_facts
 from leaderboard.web.forms import Form, Given, NumberField, form_page
 from leaderboard.web.security import csrf
 from leaderboard.web.sessions import signed_in
 
-blueprint = Blueprint("submit", __name__)
+LONGEST_STEM = 60  # characters of a received file's name that a fetched one keeps
+
+
+def run_download(submission: int, sha256: str, filename: str) -> Response:
+    """The bytes as received, only ever as a download: nothing that a team sends is shown by a browser from here."""
+    try:
+        with store().run_file(sha256) as path:
+            file = path.open("rb")
+    except NotFound:
+        raise Missing(f"The stored file of submission {submission} is missing.") from None
+    packed = file.peek(2)[:2] == b"\x1f\x8b"
+    stem = file_name(filename).replace(".", "_").strip("-_")[:LONGEST_STEM]
+    name = f"submission-{submission}-{stem}.txt{'.gz' if packed else ''}"
+    answer: Response = send_file(file, mimetype="application/octet-stream", as_attachment=True, download_name=name)
+    answer.headers["Cache-Control"] = "private, no-store"
+    return answer
+
+
+submitting_blueprint = Blueprint("submit", __name__)
 
 Row = TypeVar("Row", Team, System)
 
@@ -227,14 +274,14 @@ def agreement_field(asked: AskedAgreement) -> Field:
     return BooleanField(asked.title, render_kw={"value": str(asked.id), "aria-required": "true"})
 
 
-@blueprint.get("/campaigns/<campaign>/<evaluation>/submit")
+@submitting_blueprint.get("/campaigns/<campaign>/<evaluation>/submit")
 @signed_in
 def new(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = read(submitting, campaign, evaluation)
     return _page(page, SubmitForm.on(page))
 
 
-@blueprint.post("/campaigns/<campaign>/<evaluation>/submit")
+@submitting_blueprint.post("/campaigns/<campaign>/<evaluation>/submit")
 @signed_in
 def send(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = read(submitting, campaign, evaluation)
@@ -374,7 +421,7 @@ class _Doubtful(Exception):
     """A run could be submitted, and something about it is most likely a slip: what was written is rolled back."""
 
 
-@blueprint.get("/campaigns/<campaign>/<evaluation>/submit/<int:waiting>")
+@submitting_blueprint.get("/campaigns/<campaign>/<evaluation>/submit/<int:waiting>")
 @signed_in
 def waiting(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue:
     """A run that waits for its sender's yes, and why."""
@@ -391,7 +438,7 @@ def waiting(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue
     return render_template("submit/waiting.html", page=page, staged=staged, found=found)
 
 
-@blueprint.post("/campaigns/<campaign>/<evaluation>/submit/<int:waiting>")
+@submitting_blueprint.post("/campaigns/<campaign>/<evaluation>/submit/<int:waiting>")
 @signed_in
 def confirm(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue:
     """The yes. A second one, of a hand that was quicker than the page, leads to the same submission."""
@@ -401,7 +448,7 @@ def confirm(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue
     return redirect(url_for("submissions.show", submission=run.id))
 
 
-@blueprint.post("/campaigns/<campaign>/<evaluation>/submit/<int:waiting>/discard")
+@submitting_blueprint.post("/campaigns/<campaign>/<evaluation>/submit/<int:waiting>/discard")
 @signed_in
 def discard(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue:
     """The no."""
@@ -412,7 +459,7 @@ def discard(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue
     return redirect(url_for("submit.new", campaign=campaign, evaluation=evaluation))
 
 
-@blueprint.post("/campaigns/<campaign>/<evaluation>/submit/<int:waiting>/change")
+@submitting_blueprint.post("/campaigns/<campaign>/<evaluation>/submit/<int:waiting>/change")
 @signed_in
 def change(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue:
     """Neither yes nor no: back to the form as it was filled in, with its file. The run waits no longer, and the page
@@ -513,3 +560,255 @@ def _row(session: Session, model: type[Row], key: str) -> Row:
     if found is None:
         raise NotAllowed(submissions.NOT_YOURS)  # as for one of another team, so that nobody learns which there are
     return found
+
+
+checking_blueprint = Blueprint("run_checks", __name__)
+
+# Each takes up to some hundred megabytes for a second: more at once would bound nobody's memory.
+AT_ONCE = threading.BoundedSemaphore(2)
+
+
+class CheckForm(Form):
+    run = FileField("Run file", description=f"{RUN_FORMATS}.", render_kw={"aria-required": "true"})
+    threshold = NumberField(
+        "Threshold θ (optional)",
+        description="As you would give it when you submit the run.",
+        render_kw={"inputmode": "decimal", "autocomplete": "off"},
+    )
+
+
+@checking_blueprint.get("/campaigns/<campaign>/<evaluation>/check")
+@signed_in
+def new_check(campaign: str, evaluation: str) -> ResponseReturnValue:
+    page = read(checking, campaign, evaluation)
+    return form_page("submit/check.html", _check_form(page), page=page, found=None)
+
+
+@checking_blueprint.post("/campaigns/<campaign>/<evaluation>/check")
+@signed_in
+def check(campaign: str, evaluation: str) -> ResponseReturnValue:
+    page = read(checking, campaign, evaluation)
+    fields, looked = uploads.look("run", CHECKED_BYTES)
+    form = _check_form(page, fields)
+    good = bool(form.validate())
+    if looked is None:
+        form.refuse({"run": ["choose the file of the run"]})
+    if looked is None or not good:
+        return form_page("submit/check.html", form, page=page, found=None)
+    threshold = form.threshold.data if form.threshold is not None else None
+    found = check_looked(looked, page.expected, page.evaluation.id, threshold, actor().teams)
+    return render_template("submit/check.html", form=form, page=page, found=found)
+
+
+csrf.exempt(check)  # uploads.look checks the token itself, before it reads a byte of the file
+
+
+def check_stored(
+    expected: Expected, evaluation_id: int, upload: Received, threshold: float | None, teams: Collection[int]
+) -> Checked:
+    """What would become of a run that the store has."""
+    with store().run_file(upload.sha256) as path:
+        return check_received(expected, evaluation_id, upload, path, threshold, teams)
+
+
+def check_received(
+    expected: Expected,
+    evaluation_id: int,
+    upload: Received,
+    path: Path,
+    threshold: float | None,
+    teams: Collection[int],
+) -> Checked:
+    """What would become of a run that has come and lies at `path`."""
+    try:
+        text, whole = beginning(path, CHECKED_BYTES, upload.filename)
+        looked = Looked(upload.filename, text, whole, upload.text_sha256)
+    except FileRejected as refused:
+        looked = Looked(upload.filename, b"", True, upload.text_sha256, refused)
+    return check_looked(looked, expected, evaluation_id, threshold, teams)
+
+
+def check_looked(
+    looked: Looked, expected: Expected, evaluation_id: int, threshold: float | None, teams: Collection[int]
+) -> Checked:
+    """What would become of a run that was looked at."""
+    with AT_ONCE:
+        found, run = check_run(looked, expected, threshold=threshold)
+        with reading() as session:
+            return completed(session, actor(), evaluation_id, found, run, looked.text_sha256, teams, now())
+
+
+def _check_form(page: Checking, given: object = None) -> CheckForm:
+    form = CheckForm(formdata=given)
+    if not page.expected.returned_by:
+        del form.threshold
+    return form
+
+
+blueprint = Blueprint("submissions", __name__)
+
+
+class DescribeForm(Form):
+    label = StringField("Label", description="A short name that tells your runs apart; boards show it.")
+    notes = TextAreaField(
+        "Notes (optional)", description="Only your team and the organisers see them.", render_kw={"rows": 5}
+    )
+
+
+@blueprint.get("/submissions/<int:submission>")
+def show(submission: int) -> ResponseReturnValue:
+    with reading() as session:
+        run = read(status, submission, within=session)
+        shown = own = None
+        if run.state == State.SCORED and run.results_open:
+            shown = read(results, submission, asked=("measure", "sort"), page=page_number(), within=session)
+            own = read(receipt, submission, within=session)
+    chart = charts.differences_chart(shown) if shown else None
+    return render_template("submissions/show.html", run=run, results=shown, chart=chart, receipt=own)
+
+
+@blueprint.get("/submissions/<int:submission>/receipt.json")
+def score_receipt(submission: int) -> ResponseReturnValue:
+    return jsonify(plain(read(receipt, submission)))
+
+
+@blueprint.get("/submissions/<int:submission>/file")
+@signed_in
+def fetch(submission: int) -> ResponseReturnValue:
+    """The run's file as it was received, for its team and the organisers."""
+    run = _own(submission)
+    return run_download(run.id, run.receipt, run.filename)
+
+
+@exported(blueprint, "/submissions/<int:submission>")
+def show_file(submission: int) -> Table:
+    """Its means, and its per-query values where they may be seen."""
+    found = read(results, submission, asked=("sort",))
+    names = [column.name for column in found.columns]
+    means: dict[str, Cell] = dict(zip(names, (figure.mean for figure in found.figures), strict=True))
+    rows: list[dict[str, Cell]] = [{"query": "all", "missing": None, **means}]
+    for row in found.queries:
+        values = dict(zip((column.name for column in found.value_columns), row.values, strict=True))
+        rows.append({"query": row.external_id, "missing": row.missing, **values})
+    facts = {
+        "submission": found.id,
+        "system": found.system.name,
+        "team": found.system.team,
+        "evaluation": evaluation_facts(found.evaluation),
+        "terms": terms_facts(found.terms),
+        "measures": [column_facts(column) for column in found.columns],
+        "threshold_costs": [_cost(cost) for cost in found.threshold_costs],
+    }
+    return Table(f"submission-{found.id}", ["query", "missing", *names], rows, facts)
+
+
+def _cost(cost: ThresholdCost) -> dict[str, Cell]:
+    figure = cost.figure or NO_FIGURE
+    return {
+        "figure": cost.name,
+        "one_threshold": cost.figure is not None,
+        "mean": figure.mean,
+        "low": figure.low,
+        "high": figure.high,
+    }
+
+
+@blueprint.get("/submissions/<int:submission>/status")
+def progress(submission: int) -> ResponseReturnValue:
+    """What the page still waits for; its script asks for this."""
+    run = read(status, submission)
+    return render_template("submissions/progress.html", run=run)
+
+
+@blueprint.get("/submissions/<int:submission>/withdraw")
+@signed_in
+def ask_withdraw(submission: int) -> ResponseReturnValue:
+    return _ask(submission, Act.WITHDRAW)
+
+
+@blueprint.post("/submissions/<int:submission>/withdraw")
+@signed_in
+def withdraw(submission: int) -> ResponseReturnValue:
+    do = partial(submissions.withdraw, because=request.form.get("because", ""), now=clock())
+    return _decide(submission, Act.WITHDRAW, do, "The run is withdrawn: it is on no board and stays on record.")
+
+
+@blueprint.get("/submissions/<int:submission>/stand")
+@signed_in
+def ask_stand(submission: int) -> ResponseReturnValue:
+    return _ask(submission, Act.STAND)
+
+
+@blueprint.post("/submissions/<int:submission>/stand")
+@signed_in
+def stand(submission: int) -> ResponseReturnValue:
+    do = partial(submissions.select_run, now=clock())
+    return _decide(submission, Act.STAND, do, "You chose this run to stand for its system on the board.")
+
+
+@blueprint.get("/submissions/<int:submission>/primary")
+@signed_in
+def ask_primary(submission: int) -> ResponseReturnValue:
+    return _ask(submission, Act.PRIMARY)
+
+
+@blueprint.post("/submissions/<int:submission>/primary")
+@signed_in
+def primary(submission: int) -> ResponseReturnValue:
+    do = partial(submissions.make_primary, now=clock())
+    return _decide(submission, Act.PRIMARY, do, "This is the team's primary run now.")
+
+
+@blueprint.get("/submissions/<int:submission>/describe")
+@signed_in
+def describe(submission: int) -> ResponseReturnValue:
+    run = _own(submission)
+    return form_page("submissions/describe.html", DescribeForm(label=run.title, notes=run.notes), run=run)
+
+
+@blueprint.post("/submissions/<int:submission>/describe")
+@signed_in
+def save_description(submission: int) -> ResponseReturnValue:
+    run, form = _own(submission), DescribeForm()
+    try:
+        with writing() as session:
+            found = session.get_one(Submission, submission)
+            submissions.describe(session, actor(), found, label=form.text("label"), notes=form.text("notes"))
+    except InvalidFields as error:
+        return form_page("submissions/describe.html", form, error, run=run)
+    flash("Label and notes are changed.")
+    return redirect(url_for("submissions.show", submission=submission))
+
+
+def _own(submission: int) -> SubmissionStatus:
+    """A run that the reader may do something to. Raises NotFound, and NotAllowed for a run of others."""
+    run = read(status, submission)
+    require(run.may_act, "Only members of the team and organisers do this.")
+    return run
+
+
+def _ask(submission: int, act: Act, status_code: int = 200) -> ResponseReturnValue:
+    """The page that says what would change, and asks."""
+    run = _own(submission)
+    changes = read(effect, submission, act=act)
+    changed = status_code != 200
+    return render_template(
+        "submissions/decide.html", run=run, act=act.value, effect=changes, changed=changed
+    ), status_code
+
+
+def _decide(
+    submission: int, act: Act, do: Callable[[Session, Actor, Submission], None], done: str
+) -> ResponseReturnValue:
+    """Does it, if what it changes is what the reader was shown; else the page asks again."""
+    _own(submission)
+    if request.form.get("seen") != read(effect, submission, act=act).seen:
+        return _ask(submission, act, 409)
+    try:
+        with writing() as session:
+            do(session, actor(), session.get_one(Submission, submission))
+    except Conflict as refused:
+        flash(refused.message, "warning")
+    else:
+        flash(done)
+    return redirect(url_for("submissions.show", submission=submission))

@@ -1,7 +1,14 @@
-"""Submitting a run, following it, and what its team may still do with it."""
+"""A team's own run: its file as it was received, and what a decision on it would change.
+
+Submitting a run, following it, and what its team may still do with it.
+
+What would become of a run, said before it is submitted; nothing is kept.
+
+The runs of all teams: listed, looked at, taken off the boards and put back, scored again where that failed.
+"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,38 +17,74 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import msgspec
-from flask import request
+from flask import Response, request
 from msgspec import UNSET, UnsetType
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
+from leaderboard.access import Actor, require
 from leaderboard.accounts.rules import Scope
+from leaderboard.boards.api import EVALUATION
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, TooLarge
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.form_fields import form_fields
 from leaderboard.evaluations.rules import checked_answers
 from leaderboard.evaluations.writes import agreements_of
-from leaderboard.formats import HEADER_BYTES, Metadata, run_metadata, side_metadata
+from leaderboard.formats import HEADER_BYTES, ByteSource, Limits, Metadata, run_metadata, side_metadata
 from leaderboard.numbers import read_number
 from leaderboard.store import Received
-from leaderboard.submissions.api.runs import require_seen
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.pages.checks import check_received
-from leaderboard.submissions.pages.submit import Place, count_rejected, header_of
+from leaderboard.submissions.pages import Place, check_looked, check_received, count_rejected, header_of, run_download
+from leaderboard.submissions.reads import effects as standing_effects
+from leaderboard.submissions.reads import organised as listed
 from leaderboard.submissions.reads import status as reads
-from leaderboard.submissions.reads.effects import Act
-from leaderboard.submissions.reads.form import expected_of, submitting
-from leaderboard.submissions.reads.status import SubmissionStatus
-from leaderboard.submissions.rules import Designation
-from leaderboard.submissions.rules.checks import require_sound
+from leaderboard.submissions.reads.effects import Act, Effect, effect
+from leaderboard.submissions.reads.form import checking, expected_of, submitting
+from leaderboard.submissions.reads.status import SubmissionStatus, status
+from leaderboard.submissions.rules import Designation, Ruling
+from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, Looked, look_at, require_sound
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads.find import find_own_team, find_system
 from leaderboard.teams.writes.systems import NewSystem
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, clock, now, read, reading, writing
+from leaderboard.web.context import actor, clock, now, read, reading, store, writing
 from leaderboard.web.endpoints import answered, get, post
+from leaderboard.web.organise import CAMPAIGN, evaluation_here
+from leaderboard.web.organise import EVALUATION as ORGANISED_EVALUATION
 from leaderboard.web.security import require_text
+from leaderboard.worker.queue import unfinished
+from leaderboard.worker.writes import make_set
+
+
+@get("/submissions/<int:submission>/file", Scope.READ, file="application/octet-stream")
+def run_bytes(submission: int) -> Response:
+    """Your team's run as it was received."""
+    run = _own_run(submission)
+    return run_download(run.id, run.receipt, run.filename)
+
+
+@get("/submissions/<int:submission>/effect", Scope.READ)
+def run_effect(submission: int, *, act: Act = Act.WITHDRAW) -> standing_effects.Effect:
+    """What a decision on your team's run would change: which run stands, and the ranks. act: withdraw, stand or
+    primary; empty and fill are what organisers do when they take it off. `seen`, sent along with the decision, refuses
+    it (409) where it would change something else by then.
+    """
+    _own_run(submission)
+    return read(standing_effects.effect, submission, act=act)
+
+
+def require_seen(submission: int, act: Act, seen: str) -> None:
+    """Raises Conflict where `seen` was given, and what `act` would change is something else by now."""
+    if seen and seen != read(standing_effects.effect, submission, act=act).seen:
+        raise Conflict("What this would change is no longer what you were shown; ask for its effect again.")
+
+
+def _own_run(submission: int) -> SubmissionStatus:
+    run = read(status, submission)
+    require(run.may_act, "Only members of the team and organisers do this.")
+    return run
+
 
 KEY = re.compile(r"[\x21-\x7e]{1,200}")
 ANSWER, AGREEMENT = "answer-", "agreement-"
@@ -414,3 +457,148 @@ def _sent(key: str | None, evaluation_id: int | None) -> SubmissionStatus | None
     if evaluation_id is not None and status.evaluation.id != evaluation_id:
         raise Conflict(f"This key was used for submission {found}, to another evaluation. Take another key.")
     return status
+
+
+class CheckedRun(msgspec.Struct):
+    """A run as it would be sent: θ first, then the file."""
+
+    run: bytes
+    threshold: str = ""
+
+
+@post(f"{EVALUATION}/check", Scope.READ, form=CheckedRun)
+def check(campaign: str, evaluation: str) -> Checked:
+    """Says what would become of a run: the problems it would be rejected for, warnings that ask for a yes, and how much
+    of the queries it covers. Nothing is kept.
+    """
+    page = read(checking, campaign, evaluation)
+    fields, files = uploads.read_files({"run": _look}, ("threshold",))
+    threshold = threshold_of(fields)
+    if "run" not in files:
+        raise InvalidFields({"run": ["send the run's file"]})
+    return check_looked(files["run"], page.expected, page.evaluation.id, threshold, actor().teams)
+
+
+def _look(file: ByteSource, *, name: str, limits: Limits) -> Looked:  # noqa: ARG001  # a run has limits of its own
+    return look_at(file, name, CHECKED_BYTES, store().caps.text_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOff:
+    """How and why a run is taken off. holds_place: whether no other run takes the place that it had; seen: of what you
+    were shown that this would change: nothing is done where that is something else by now.
+    """
+
+    ruling: Ruling
+    because: str
+    holds_place: bool = True
+    seen: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OrganisedRun:
+    """A run, and what taking it off would change: with its place left empty, and with another run in it."""
+
+    run: listed.SubmissionRow
+    empty: Effect
+    filled: Effect
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How many runs of the evaluation wait to be scored, or are being scored."""
+
+    waiting: int
+
+
+@get(f"{CAMPAIGN}/submissions", Scope.ORGANISE)
+def list_campaign_submissions(
+    campaign: str, *, state: str = "", team: str = "", kind: str = "", late: str = "", text: str = ""
+) -> listed.SubmissionList:
+    """Every submission to every evaluation of a campaign, with the same arguments as those of one evaluation."""
+    filters = listed.Filters(state=state, team=team, kind=kind, late=late, text=text)
+    return read(listed.submissions, campaign, None, filters=filters, page=None)
+
+
+@get(f"{ORGANISED_EVALUATION}/submissions", Scope.ORGANISE)
+def list_submissions(
+    campaign: str, evaluation: str, *, state: str = "", team: str = "", kind: str = "", late: str = "", text: str = ""
+) -> listed.SubmissionList:
+    """Every submission, those that are on no board too. state: queued, scoring, scored, rejected, failed …; late: yes
+    or no; text: in the label, the names of file and system, or the beginning of the SHA-256.
+    """
+    filters = listed.Filters(state=state, team=team, kind=kind, late=late, text=text)
+    return read(listed.submissions, campaign, evaluation, filters=filters, page=None)
+
+
+@get(f"{ORGANISED_EVALUATION}/submissions/<int:submission>", Scope.ORGANISE)
+def organised_submission(campaign: str, evaluation: str, submission: int) -> OrganisedRun:
+    """A submission as its organisers see it, and what taking it off the boards would change."""
+    row = read(listed.submission_row, campaign, evaluation, submission)
+    empty, filled = (read(effect, submission, act=act) for act in (Act.EMPTY, Act.FILL))
+    return OrganisedRun(row, empty, filled)
+
+
+@get(f"{ORGANISED_EVALUATION}/submissions/<int:submission>/file", Scope.ORGANISE, file="application/octet-stream")
+def fetch_run(campaign: str, evaluation: str, submission: int) -> Response:
+    """A run's file as it was received."""
+    row = read(listed.submission_row, campaign, evaluation, submission)
+    return run_download(row.id, row.sha256, row.filename)
+
+
+@post(f"{ORGANISED_EVALUATION}/submissions/<int:submission>/take-off", Scope.ORGANISE)
+def take_run_off(campaign: str, evaluation: str, submission: int, body: TakenOff) -> listed.SubmissionRow:
+    """Takes a run off every board, hidden or disqualified; its team reads the reason."""
+
+    act = Act.EMPTY if body.holds_place else Act.FILL
+
+    def take_off(session: Session, run: Submission) -> None:
+        require_seen(submission, act, body.seen)
+        submissions.hide_run(session, actor(), run, body.ruling, body.because, holds_place=body.holds_place)
+
+    return _of_run(campaign, evaluation, submission, take_off)
+
+
+@post(f"{ORGANISED_EVALUATION}/submissions/<int:submission>/restore", Scope.ORGANISE)
+def restore_run(campaign: str, evaluation: str, submission: int) -> listed.SubmissionRow:
+    """Puts a run that was taken off back on the boards."""
+    return _of_run(campaign, evaluation, submission, lambda session, run: submissions.restore(session, actor(), run))
+
+
+@post(f"{ORGANISED_EVALUATION}/submissions/<int:submission>/retry", Scope.ORGANISE)
+def retry_run(campaign: str, evaluation: str, submission: int) -> listed.SubmissionRow:
+    """Puts a run whose scoring failed back into the queue."""
+    return _of_run(campaign, evaluation, submission, lambda session, run: submissions.retry(session, actor(), run))
+
+
+@post(f"{ORGANISED_EVALUATION}/rescore", Scope.ORGANISE)
+def rescore_runs(campaign: str, evaluation: str) -> Waiting:
+    """Scores every run of an evaluation anew where something that figures depend on has changed since, such as the
+    version of the measures. Boards show the present results until all new ones are there.
+    """
+    return _score_again(make_set, campaign, evaluation)
+
+
+@post(f"{ORGANISED_EVALUATION}/retry-failed", Scope.ORGANISE)
+def retry_failed_runs(campaign: str, evaluation: str) -> Waiting:
+    """Puts every run of an evaluation whose scoring failed back into the queue."""
+    return _score_again(submissions.retry_failed, campaign, evaluation)
+
+
+def _score_again(what: Callable[[Session, Actor, Evaluation], object], campaign: str, evaluation: str) -> Waiting:
+    with writing() as session:
+        found = evaluation_here(session, campaign, evaluation)
+        what(session, actor(), found)
+        return Waiting(unfinished(session, found.id))
+
+
+def _of_run(
+    campaign: str, evaluation: str, submission: int, do: Callable[[Session, Submission], None]
+) -> listed.SubmissionRow:
+    read(listed.submission_row, campaign, evaluation, submission)  # a run to another evaluation is not here
+    with writing() as session:
+        run = session.get(Submission, submission)
+        if run is None:
+            raise NotFound
+        do(session, run)
+    return read(listed.submission_row, campaign, evaluation, submission)
