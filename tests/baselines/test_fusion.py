@@ -46,14 +46,6 @@ def test_scores_are_moved_to_the_unit_interval_and_added_up() -> None:
     }
 
 
-def test_scores_can_be_added_as_they_are() -> None:
-    assert _listed(combsum([FIRST, SECOND], normalise="none", depth=2)) == {
-        "q1": [("a", 9.0), ("b", 5.0)],
-        "q2": [("a", 3.0)],
-        "q3": [("a", -1.0)],
-    }
-
-
 def test_sums_that_are_too_large_for_a_number_are_refused() -> None:
     run = _run("q 0 a 1 1e308 x")
     with pytest.raises(BadInput, match="query q: scores add up to more than a number can hold"):

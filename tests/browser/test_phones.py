@@ -179,20 +179,6 @@ def test_the_ranking_measure_and_another_are_seen_on_a_board_without_scrolling(n
     assert heads[2] <= heads[3] <= 375
 
 
-def test_a_baseline_has_its_whole_name_on_a_board_and_as_much_room_for_its_team_as_any_other(
-    news: str, phone: Page
-) -> None:
-    phone.goto(news + BOARD)
-    names = phone.locator(".board tbody th .under > a")
-    assert len({box["x"] for one in names.all() if (box := one.bounding_box()) is not None}) == 1
-    name = phone.locator(".board .baselines th > a")
-    assert name.inner_text() == "Term matching"
-    assert name.evaluate("one => one.scrollHeight <= one.clientHeight + 1")  # not cut
-    rank = phone.locator(".board .baselines .rank .under")
-    assert rank.inner_text() == "baseline"
-    assert rank.evaluate("one => one.scrollWidth <= one.clientWidth")
-
-
 def _log_in(phone: Page, news: str, name: str) -> None:
     phone.goto(f"{news}/login")
     phone.get_by_label("Name or e-mail address").fill(name)
@@ -201,47 +187,12 @@ def _log_in(phone: Page, news: str, name: str) -> None:
     phone.get_by_role("heading", name=name).wait_for()
 
 
-def test_a_run_on_the_account_page_takes_two_lines_and_its_state_is_seen(here: Site, news: str, phone: Page) -> None:
-    database = Database.connect(here.environment["LEADERBOARD_DATABASE_URL"])
-    new = people.new_account("Ada of the phones", "correct horse battery")
-    with database.write() as session:
-        user = people.register(session, new)
-        team = session.scalars(sa.select(Team).where(Team.slug == "the-long-team")).one()
-        teams.add_member(session, CONSOLE, team, user)
-    database.close()
-    _log_in(phone, news, "Ada of the phones")
-    rows = phone.get_by_role("group", name="Latest runs of your teams").locator("tbody tr")
-    rows.first.wait_for()
-    heights = rows.evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
-    assert len(heights) == 4
-    assert max(heights) <= 2 * LINE + 20
-    box = rows.first.locator(".status").bounding_box()
-    assert box is not None
-    assert box["x"] + box["width"] <= 375
-    phone.goto(f"{news}/account/tokens/new")
-    phone.get_by_label("Name").fill("the laptop")
-    phone.get_by_label("Current password").fill("correct horse battery")
-    phone.get_by_role("button", name="Make").click()
-    phone.goto(f"{news}/account/")
-    box = phone.get_by_role("button", name="Revoke the laptop").bounding_box()
-    assert box is not None
-    assert box["x"] + box["width"] <= 375
-
-
 def test_the_median_and_the_best_are_seen_on_the_queries_page_without_scrolling(news: str, phone: Page) -> None:
     phone.goto(f"{news}{BOARD}/queries")
     for name in ("Median", "Best"):
         box = phone.get_by_role("columnheader", name=name, exact=True).bounding_box()
         assert box is not None
         assert box["x"] + box["width"] <= 375
-
-
-def test_the_newest_period_is_the_first_on_the_progress_page(news: str, phone: Page) -> None:
-    phone.goto(f"{news}/campaigns/news/progress")
-    box = phone.get_by_role("columnheader", name="2026").first.bounding_box()
-    assert box is not None
-    assert box["x"] + box["width"] <= 375
-    assert phone.locator("thead").first.locator("th").all_inner_texts() == ["System", "2026", "2025", "2024", "2023"]
 
 
 def test_the_evaluations_of_a_system_stand_below_each_other_however_far_their_table_is_swiped(

@@ -172,15 +172,6 @@ def test_a_page_is_accessible_in_both_colours_and_fits_a_phone(
     assert_accessible(phone, colours=True)
 
 
-def test_the_colours_are_remembered(site: Site, new_page: Callable[..., Page]) -> None:
-    page = new_page(color_scheme="light")
-    page.goto(f"{site.url}/login")
-    page.get_by_role("button", name="Dark colours").click()
-    page.goto(f"{site.url}/register")
-    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    expect(page.get_by_role("button", name="Light colours")).to_be_visible()
-
-
 def test_without_script_the_form_and_the_status_page_work_too(
     site: Site, campaign: Path, new_page: Callable[..., Page]
 ) -> None:

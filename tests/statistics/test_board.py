@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from leaderboard.metrics import Setting, parse
-from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, VALUE_OF_MEANS
+from leaderboard.metrics.aggregation import MEAN, VALUE_OF_MEANS
 from leaderboard.statistics import board_statistics, intervals, least_queries
 
 NAN = np.nan
@@ -74,16 +74,6 @@ def test_aqwv_under_pfa_only_is_compared_by_its_own_mean():
     board = board_statistics(systems, VALUE_OF_MEANS, **SOME)
     assert sets_of(board) == [(2, 2, 2), (1, 1, 1)]
     assert board.ranks.queries == 24
-
-
-def test_geometric_means_are_compared_by_their_logarithms():
-    # "a" has the higher mean but one value in four of nearly nothing, which the geometric mean does not forgive.
-    draw = np.random.default_rng(1)
-    steady = draw.uniform(0.3, 0.4, 40)
-    uneven = np.where(np.arange(40) % 4 == 0, 1e-4, draw.uniform(0.6, 0.7, 40))
-    board = board_statistics({"a": (uneven,), "b": (steady,)}, GEOMETRIC_MEAN, **SOME)
-    assert sets_of(board) == [(2, 2, 2), (1, 1, 1)]
-    assert sets_of(board_statistics({"a": (uneven,), "b": (steady,)}, MEAN, **SOME)) == [(1, 1, 1), (2, 2, 2)]
 
 
 def test_a_measure_of_the_whole_run_says_nothing_of_ranks():

@@ -51,13 +51,6 @@ def test_it_is_at_most_a_fifth_wider_than_students_and_two_and_a_half_times_as_w
     assert detection.high - detection.estimate == pytest.approx(2.5 * students_t(values))
 
 
-def test_of_many_values_it_is_nearly_the_bias_corrected_bootstraps():
-    values = np.random.default_rng(4).beta(1, 3, 400)
-    found = interval((values,))
-    twin = stats.bootstrap((values,), np.mean, method="BCa", rng=np.random.default_rng(1)).confidence_interval
-    assert (found.low, found.high) == (pytest.approx(twin.low, abs=0.003), pytest.approx(twin.high, abs=0.003))
-
-
 def skewed(generator, size):
     return generator.beta(0.5, 4.5, size)  # mean .1: most near 0, a few far above
 
@@ -112,13 +105,6 @@ def test_the_geometric_means_interval_is_that_of_the_mean_logarithm_and_reaches_
     lower = np.quantile(distances, 0.975) * stats.sem(own)
     assert lower > logarithms.high - own.mean()
     assert math.log(found.low) == pytest.approx(own.mean() - lower, abs=0.05 * lower)
-
-
-def test_under_exclude_aqwv_has_the_interval_of_its_values():
-    p_miss, weighted_p_fa = EVEN, EVEN[::-1] / 3
-    parts = interval((p_miss, weighted_p_fa), VALUE_OF_MEANS)
-    values = interval((1.0 - p_miss - weighted_p_fa,))
-    assert (parts.estimate, parts.low, parts.high) == pytest.approx((values.estimate, values.low, values.high))
 
 
 def test_the_standard_error_under_pfa_only_counts_each_mean_with_its_own_queries():
@@ -183,12 +169,6 @@ def test_the_difference_of_means_is_the_mean_difference_on_common_queries():
     assert result.queries == 12
     assert result.estimate == pytest.approx(0.0, abs=1e-15)
     assert (result.low, result.high) == pytest.approx((of_differences.low, of_differences.high))
-
-
-def test_runs_that_differ_by_the_same_on_every_query_have_no_interval_of_width_zero():
-    result = difference_interval((SKEWED + 0.25,), (SKEWED,))
-    assert result.estimate == pytest.approx(0.25)
-    assert (result.low, result.reason) == (None, "the two differ by the same amount on all queries")
 
 
 def test_the_difference_of_two_aqwv_under_pfa_only_is_the_difference_of_the_figures():

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from leaderboard.errors import BadInput
 from leaderboard.statistics import change, linked_parts
 from leaderboard.statistics.linked_years import TOO_ALIKE, TOO_FEW
 
@@ -95,15 +94,6 @@ def test_too_few_queries_and_values_too_alike_have_no_interval_and_say_why():
     one_found = np.array([1.0, 0, 0, 0, 0, 0])
     cells = {("a", "1"): np.zeros(6), ("a", "2"): one_found}
     assert change(cells, ("a", "1"), ("a", "2"), **FEW).total.reason == TOO_ALIKE
-
-
-def test_what_can_not_be_fitted_is_refused():
-    with pytest.raises(BadInput, match="different numbers of queries"):
-        linked_parts({("a", "1"): around(0.5, 5), ("b", "1"): around(0.5, 6)})
-    with pytest.raises(BadInput, match="no query of 1"):
-        linked_parts({("a", "1"): np.array([NAN, 0.5]), ("b", "1"): np.array([0.5, NAN])})
-    with pytest.raises(BadInput, match="no values of version b in period 1"):
-        change({("a", "1"): around(0.5)}, ("a", "1"), ("b", "1"))
 
 
 def test_intervals_hold_the_truth_in_about_95_of_100_campaigns():

@@ -49,13 +49,6 @@ def test_neither_the_order_of_the_queries_nor_that_of_the_systems_changes_p():
     assert randomisation_test(second, first).statistic == pytest.approx(-randomisation_test(first, second).statistic)
 
 
-def test_drawing_in_several_blocks_counts_every_resample(monkeypatch):
-    first = np.array([1.0] * 36 + [0.0] * 20)
-    whole = randomisation_test(first, 1.0 - first, resamples=5000).p
-    monkeypatch.setattr("leaderboard.statistics.paired.CELLS", 56 * 300)
-    assert randomisation_test(first, 1.0 - first, resamples=5000).p == whole
-
-
 def test_an_undefined_query_is_left_out_and_counted():
     first = np.array([0.5, np.nan, 1.0, 0.75])
     second = np.array([0.25, 0.5, np.nan, 0.5])
@@ -167,13 +160,6 @@ def test_the_exact_p_of_wilcoxon_and_the_approximation_meet_where_one_takes_over
     approximate = stats.wilcoxon(difference, method="asymptotic", correction=False)
     assert exact.exact
     assert exact.p == pytest.approx(approximate.pvalue, abs=1e-4)
-
-
-def test_differences_that_are_equal_but_for_rounding_share_a_rank():
-    first = np.array([0.3, 0.2, 0.9])  # less second: 0.1 up to the last bit, 0.1, −0.1
-    second = np.array([0.2, 0.1, 1.0])
-    assert wilcoxon(first, second).p == p_of_all_signs([1, 1, -1]) == 1.0
-    assert wilcoxon(first, second).statistic == 2.0
 
 
 def test_wilcoxon_of_degenerate_pairs_has_defined_answers():

@@ -38,14 +38,6 @@ def test_the_order_of_the_systems_does_not_change_p():
     np.testing.assert_allclose(tukey_hsd(values[:, order], permutations=300).p, p[np.ix_(order, order)])
 
 
-def test_an_undefined_query_is_left_out_for_all_and_counted():
-    values = np.random.default_rng(4).random((10, 3))
-    with_gaps = np.vstack([values, [[0.5, NAN, 0.5], [NAN, NAN, NAN]]])
-    result = tukey_hsd(with_gaps, permutations=200)
-    np.testing.assert_array_equal(result.p, tukey_hsd(values, permutations=200).p)
-    assert (result.queries, result.left_out) == (10, 2)
-
-
 def test_a_system_without_any_value_does_not_empty_the_board():
     values = np.random.default_rng(4).random((10, 3))
     values[:, 1] = NAN
