@@ -13,10 +13,11 @@ import random
 import re
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import sqlalchemy as sa
 import time_machine
 from flask import Flask
@@ -76,7 +77,7 @@ class _WorkerHere(WorkerHere):
     """How long scoring took is measured, and so never the same twice; it is set to nothing here."""
 
     def told(self, reply: Reply) -> Reply:
-        return replace(reply, seconds=0.0) if isinstance(reply, RunScores) else reply
+        return msgspec.structs.replace(reply, seconds=0.0) if isinstance(reply, RunScores) else reply
 
 
 @dataclass
