@@ -35,7 +35,7 @@ from leaderboard.submissions.reads.selection import scored_runs
 from leaderboard.submissions.rules import Designation, RunChoice, SetState, State, SystemKind
 from leaderboard.submissions.writes.selection import selection_by_rule
 from leaderboard.teams.models import System, Team, TeamName
-from leaderboard.teams.writes.systems import ensure_pseudonym
+from leaderboard.teams.writes import ensure_pseudonym
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 
 __all__ = ["MEASURES", "Shape", "make_campaign"]

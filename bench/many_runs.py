@@ -30,9 +30,9 @@ from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
 from leaderboard.submissions.writes.submissions import submit
+from leaderboard.teams import writes as teams
 from leaderboard.teams.reads.find import find_team
-from leaderboard.teams.writes import teams
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 from leaderboard.worker.models import Scoring
 from trials.installation import migrated_database
 

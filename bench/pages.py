@@ -25,8 +25,8 @@ from flask.testing import FlaskClient
 from bench.campaigns import Shape, make_campaign
 from bench.serving import ask, bare, rate, site
 from leaderboard import migrate
+from leaderboard.accounts import writes as credentials
 from leaderboard.accounts.models import User
-from leaderboard.accounts.writes import credentials
 from leaderboard.audit.writes import present
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import Config

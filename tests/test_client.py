@@ -17,15 +17,15 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts import writes as credentials
+from leaderboard.accounts import writes as people
 from leaderboard.accounts.rules import Scope
-from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import credentials
 from leaderboard.audit.writes import present
 from leaderboard.client import Client, Doubtful, NoServer, Refused
 from leaderboard.db import Database
 from leaderboard.errors import BadInput
 from leaderboard.submissions.models import Submission
-from leaderboard.teams.writes import teams
+from leaderboard.teams import writes as teams
 from tests.support.commands import Done, run_here
 from tests.support.site import Site, running_site
 from tests.support.world import QRELS, RUN, new_account

@@ -15,9 +15,10 @@ from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.writes import submissions
+from leaderboard.teams import writes as systems
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Team
-from leaderboard.teams.writes import systems, teams
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 from tests.support.world import World, judged
 
 Write = Callable[[World, Session, str], object]

@@ -34,8 +34,9 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, Ruling, State
 from leaderboard.submissions.writes import submissions
+from leaderboard.teams import writes as systems
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.writes import systems, teams
 from leaderboard.worker import queue
 from leaderboard.worker.models import Scoring
 from tests.support.processes import Process

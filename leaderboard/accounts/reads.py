@@ -15,7 +15,7 @@ from leaderboard.db import UtcDateTime, snapshot
 from leaderboard.errors import NotAllowed
 from leaderboard.teams.models import Invitation, Membership, Team
 from leaderboard.teams.reads.find import only_organiser_of, only_owner_of
-from leaderboard.teams.reads.team import OwnRun, own_runs
+from leaderboard.teams.reads.teams import OwnRun, own_runs
 from leaderboard.teams.rules import Role
 
 LATEST = 20  # runs on the account's page, and as many rejected files: many of these push no run out

@@ -16,7 +16,7 @@ from leaderboard.audit.events import StoredEvent, stored_events
 from leaderboard.audit.models import Event
 from leaderboard.boards.reads.paging import Paging, paging_of
 from leaderboard.campaigns.models import Campaign
-from leaderboard.campaigns.reads.organised import organised_campaign
+from leaderboard.campaigns.reads import organised_campaign
 from leaderboard.db import Base
 from leaderboard.errors import Gathered, InvalidFields
 from leaderboard.evaluations.models import Agreement, Evaluation

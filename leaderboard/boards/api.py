@@ -10,7 +10,7 @@ from leaderboard.accounts import reads as accounts
 from leaderboard.accounts.rules import Scope
 from leaderboard.boards.reads import board as boards
 from leaderboard.boards.reads.listing import BoardQuery
-from leaderboard.campaigns.reads import campaigns
+from leaderboard.campaigns import reads as campaigns
 from leaderboard.errors import NotFound, UnknownMeasure
 from leaderboard.metrics import families, parse
 from leaderboard.metrics.measure import Direction, Family
@@ -20,8 +20,8 @@ from leaderboard.results.reads import queries, ranked_lists
 from leaderboard.results.reads import run as results
 from leaderboard.submissions.reads import form as submitting
 from leaderboard.submissions.reads import status as submissions
-from leaderboard.teams.reads import system as systems
-from leaderboard.teams.reads import team as teams
+from leaderboard.teams.reads import teams
+from leaderboard.teams.reads import teams as systems
 from leaderboard.web.context import read, store
 from leaderboard.web.endpoints import get
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from flask import Blueprint, current_app, render_template
 from flask.typing import ResponseReturnValue
 
-from leaderboard.campaigns.reads import campaigns
+from leaderboard.campaigns import reads as campaigns
 from leaderboard.progress import reads as progress
 from leaderboard.web import charts
 from leaderboard.web import page_cache as kept

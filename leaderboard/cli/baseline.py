@@ -190,7 +190,7 @@ def _submit(asked: SimpleNamespace, stated: "_Stated", weights: "Weights", short
     from leaderboard.cli.submissions import send_baseline
     from leaderboard.submissions.rules import SystemKind
     from leaderboard.submissions.writes.submissions import LONGEST_LABEL
-    from leaderboard.teams.writes.systems import NewSystem
+    from leaderboard.teams.writes import NewSystem
 
     if stated.documents not in (None, weights.index.documents):
         documents = counted(stated.documents or 0, "document")

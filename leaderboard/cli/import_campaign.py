@@ -8,7 +8,7 @@ import click
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, actor_of
-from leaderboard.accounts.writes.accounts import find_user
+from leaderboard.accounts.writes import find_user
 from leaderboard.cli.database import up_to_date
 from leaderboard.cli.offline import counting_bar
 from leaderboard.config import Config

@@ -8,9 +8,9 @@ from leaderboard.cli.options import Whole
 from leaderboard.cli.tables import print_table
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
+from leaderboard.mail import writes as outbox
 from leaderboard.mail.reads import list_mails
-from leaderboard.mail.writes import outbox
-from leaderboard.mail.writes.sending import send_waiting, to_show
+from leaderboard.mail.writes import send_waiting, to_show
 from leaderboard.numbers import counted
 
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, actor_of
-from leaderboard.accounts.writes.accounts import find_user
+from leaderboard.accounts.writes import find_user
 from leaderboard.boards.rules import Rounded
 from leaderboard.cli.database import up_to_date
 from leaderboard.cli.options import AGREEMENT, ANSWER, ANY_NUMBER, FILE, PLACE, WAIT, OneOf, Place
@@ -35,7 +35,7 @@ from leaderboard.submissions.writes.submissions import admit, retry_failed
 from leaderboard.submissions.writes.submissions import submit as submit_run
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads.find import find_system, find_team
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 from leaderboard.worker.queue import unfinished
 from leaderboard.worker.writes import make_set
 

@@ -4,19 +4,19 @@ import click
 
 from leaderboard.access import CONSOLE
 from leaderboard.accounts import reads as accounts
-from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts import writes as people
 from leaderboard.audit.writes import present
-from leaderboard.campaigns.reads import listings
+from leaderboard.campaigns import reads as listings
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.options import OneOf, Whole, require_yes
 from leaderboard.cli.tables import print_table
 from leaderboard.errors import NotFound
+from leaderboard.teams import writes as teams
+from leaderboard.teams.merging import merge_teams
 from leaderboard.teams.models import Invitation
-from leaderboard.teams.reads import team as pages
+from leaderboard.teams.reads import teams as pages
 from leaderboard.teams.reads.find import find_system, find_team
 from leaderboard.teams.rules import COMMAND_LINE, Role
-from leaderboard.teams.writes import teams
-from leaderboard.teams.writes.merge import merge_teams
 
 
 @click.command()

@@ -7,11 +7,11 @@ import click
 
 from leaderboard.access import CONSOLE
 from leaderboard.accounts import reads as accounts
+from leaderboard.accounts import writes as credentials
+from leaderboard.accounts import writes as people
 from leaderboard.accounts.rules import Scope
-from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import credentials
 from leaderboard.audit.writes import present
-from leaderboard.campaigns.reads.listings import list_accounts
+from leaderboard.campaigns.reads import list_accounts
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.options import OneOf, Whole
 from leaderboard.cli.tables import print_table

@@ -10,14 +10,14 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.accounts.models import User
-from leaderboard.accounts.writes.accounts import NewAccount, create_user, find_user, new_account, set_founder
+from leaderboard.accounts.writes import NewAccount, create_user, find_user, new_account, set_founder
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.writes import add_organiser
 from leaderboard.names import name_key
 from leaderboard.teams.models import Membership
 from leaderboard.teams.reads.find import find_team
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes.teams import add_member
+from leaderboard.teams.writes import add_member
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,7 @@ from leaderboard.submissions.rules import Designation, RunChoice, SystemKind
 from leaderboard.submissions.writes.submissions import submit
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads.find import find_system, find_team
-from leaderboard.teams.writes.systems import NewSystem, create_system
-from leaderboard.teams.writes.teams import create_team
+from leaderboard.teams.writes import NewSystem, create_system, create_team
 
 CHOICES: Mapping[str, type[StrEnum]] = {
     "no_relevant": NoRelevant,

@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
 from leaderboard.accounts.rules import Scope
-from leaderboard.campaigns.reads import organised as rooms
-from leaderboard.campaigns.reads import settings
+from leaderboard.campaigns import reads as rooms
+from leaderboard.campaigns import reads as settings
 from leaderboard.declared.commands import Command, Table, moment
 from leaderboard.errors import InvalidFields, NotFound, Unconfirmed
 from leaderboard.evaluations import writes as cloning

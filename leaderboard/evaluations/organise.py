@@ -12,9 +12,8 @@ from sqlalchemy.orm import Session
 from wtforms import BooleanField, FileField, HiddenField, SelectField, StringField, TextAreaField
 
 from leaderboard import moments as time_zones
-from leaderboard.campaigns.reads.organised import organised_campaign, organised_evaluation
-from leaderboard.campaigns.reads.settings import EvaluationSettings as Page
-from leaderboard.campaigns.reads.settings import evaluation_settings
+from leaderboard.campaigns.reads import EvaluationSettings as Page
+from leaderboard.campaigns.reads import evaluation_settings, organised_campaign, organised_evaluation
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, FileRejected, InvalidFields, LeaderboardError
 from leaderboard.evaluations import writes as cloning

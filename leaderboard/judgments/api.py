@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.accounts.rules import Scope
 from leaderboard.boards.api import EVALUATION as PUBLISHED_EVALUATION
-from leaderboard.campaigns.reads import settings
+from leaderboard.campaigns import reads as settings
 from leaderboard.declared.commands import Command, Table
 from leaderboard.declared.inputs import Confirm, Inputs, setting
 from leaderboard.errors import Conflict, InvalidFields, NotFound, file_of

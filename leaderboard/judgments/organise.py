@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 from wtforms import BooleanField, FileField, HiddenField, SelectField, StringField
 
-from leaderboard.campaigns.reads.organised import organised_evaluation
+from leaderboard.campaigns.reads import organised_evaluation
 from leaderboard.errors import FileRejected, Gathered, InvalidFields, LeaderboardError
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Split

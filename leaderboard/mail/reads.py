@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.mail.models import UNSENT, Mail
 from leaderboard.mail.rules import MailKind
-from leaderboard.mail.writes.letters import receiver
+from leaderboard.mail.writes import receiver
 
 
 @dataclass(frozen=True, slots=True)

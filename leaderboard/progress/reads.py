@@ -14,7 +14,7 @@ from leaderboard.boards.reads.entries import Entry, Figure, SystemLabel, told_ap
 from leaderboard.boards.reads.paging import ROWS, WHOLE, Paging, found_on_page
 from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
 from leaderboard.campaigns.models import Campaign
-from leaderboard.campaigns.reads.campaigns import (
+from leaderboard.campaigns.reads import (
     CampaignPage,
     CampaignSummary,
     campaign_page,

@@ -46,7 +46,7 @@ from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, Looked,
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads.find import find_own_team, find_system
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, clock, now, read, reading, store, writing
 from leaderboard.web.endpoints import answered, get, post

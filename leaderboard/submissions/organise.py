@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from wtforms import HiddenField, RadioField, TextAreaField
 
 from leaderboard.access import Actor
-from leaderboard.campaigns.reads.organised import organised_evaluation
+from leaderboard.campaigns.reads import organised_evaluation
 from leaderboard.errors import Conflict, InvalidFields, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.numbers import counted

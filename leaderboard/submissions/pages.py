@@ -24,7 +24,7 @@ from werkzeug.datastructures import MultiDict
 from wtforms import BooleanField, Field, FileField, HiddenField, RadioField, SelectField, StringField, TextAreaField
 
 from leaderboard.access import Actor, require
-from leaderboard.accounts.writes import rate_limits as attempts
+from leaderboard.accounts import rate_limits as attempts
 from leaderboard.boards.reads.entries import NO_FIGURE
 from leaderboard.errors import (
     Conflict,
@@ -63,7 +63,7 @@ from leaderboard.submissions.writes import pending as staging
 from leaderboard.submissions.writes import submissions
 from leaderboard.submissions.writes import submissions as quotas
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 from leaderboard.web import charts, uploads
 from leaderboard.web.context import actor, clock, config, database, now, page_number, read, reading, store, writing
 from leaderboard.web.endpoints import plain

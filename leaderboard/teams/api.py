@@ -12,6 +12,8 @@ from leaderboard.declared.commands import Command, Find, Table
 from leaderboard.errors import NotFound, Unconfirmed
 from leaderboard.evaluations.reads.readiness import entered_by
 from leaderboard.evaluations.writes import remove_system as remove_unused
+from leaderboard.teams import writes
+from leaderboard.teams import writes as systems
 from leaderboard.teams.inputs import (
     Accepting,
     Asking,
@@ -24,15 +26,13 @@ from leaderboard.teams.inputs import (
     TeamChanges,
     TeamName,
 )  # fmt: skip
+from leaderboard.teams.merging import merge_teams
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.pages import naming
-from leaderboard.teams.reads import organised
-from leaderboard.teams.reads import system as reads
-from leaderboard.teams.reads import team as teams
+from leaderboard.teams.reads import teams
+from leaderboard.teams.reads import teams as organised
+from leaderboard.teams.reads import teams as reads
 from leaderboard.teams.reads.find import find_account, find_invitation_of, find_known_team, find_system, find_team
-from leaderboard.teams.writes import systems
-from leaderboard.teams.writes import teams as writes
-from leaderboard.teams.writes.merge import merge_teams
 from leaderboard.web.context import actor, config, now, read, reading, writing
 from leaderboard.web.endpoints import get, look_again, post, require_scope
 from leaderboard.web.organise import CAMPAIGN, require_confirmed

@@ -7,12 +7,13 @@ from sqlalchemy.orm import Session
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound, TooManyAttempts
 from leaderboard.evaluations.reads.readiness import entered_by
 from leaderboard.numbers import read_whole
+from leaderboard.teams import writes as systems
+from leaderboard.teams import writes as teams
 from leaderboard.teams.inputs import SystemSettings, TeamName
+from leaderboard.teams.merging import merge_teams
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.pages import naming
-from leaderboard.teams.reads import organised as reads
-from leaderboard.teams.writes import systems, teams
-from leaderboard.teams.writes.merge import merge_teams
+from leaderboard.teams.reads import teams as reads
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.forms import Declared, declared, filled, form_page, saved
 from leaderboard.web.organise import organised, require_confirmed

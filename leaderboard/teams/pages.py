@@ -11,22 +11,22 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import require
 from leaderboard.accounts import reads as accounts
-from leaderboard.accounts.writes.rate_limits import count_team_name
-from leaderboard.accounts.writes.rate_limits import take_back as uncount
+from leaderboard.accounts.rate_limits import count_team_name
+from leaderboard.accounts.rate_limits import take_back as uncount
 from leaderboard.boards.reads.columns import Column
 from leaderboard.boards.reads.entries import Figure
 from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, NotFound, TooManyAttempts
 from leaderboard.evaluations.writes import remove_system
 from leaderboard.names import checked_name
 from leaderboard.progress.reads import Point, ProgressPage
+from leaderboard.teams import writes as teams
 from leaderboard.teams.inputs import Asking, NewTeam, SystemSettings, TeamSettings
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.reads import system as systems
-from leaderboard.teams.reads import team as pages
+from leaderboard.teams.reads import teams as pages
+from leaderboard.teams.reads import teams as systems
 from leaderboard.teams.reads.find import find_account, find_invitation_of, find_known_team
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import teams
-from leaderboard.teams.writes.systems import change_system
+from leaderboard.teams.writes import change_system
 from leaderboard.web import charts
 from leaderboard.web.context import actor, client_address, database, now, page_number, read, reading, writing
 from leaderboard.web.exports import Cell, Table, exported, table, terms_facts

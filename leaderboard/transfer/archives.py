@@ -13,7 +13,7 @@ from itertools import chain
 from flask import Response
 
 from leaderboard.access import actor_of
-from leaderboard.campaigns.reads.organised import organised_campaign
+from leaderboard.campaigns.reads import organised_campaign
 from leaderboard.errors import BadInput, InvalidFields, NotFound
 from leaderboard.formats import Limits
 from leaderboard.formats.plain_text import shown

@@ -57,8 +57,7 @@ from leaderboard.submissions.models import Submission
 from leaderboard.submissions.writes.past_runs import RUN_SETTINGS, go_by_source, import_run
 from leaderboard.teams.models import Membership, System, Team
 from leaderboard.teams.reads.find import known_system, merged_system, merged_team, team_called
-from leaderboard.teams.writes.systems import NewSystem, create_system
-from leaderboard.teams.writes.teams import create_team
+from leaderboard.teams.writes import NewSystem, create_system, create_team
 from leaderboard.transfer.manifest import (
     CAMPAIGN,
     MOST_PROBLEMS,

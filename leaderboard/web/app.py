@@ -11,7 +11,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter, Map
 
 from leaderboard import __version__
-from leaderboard.accounts.pages import providers
+from leaderboard.accounts import pages as providers
 from leaderboard.audit import writes as events
 from leaderboard.config import Config, folder
 from leaderboard.db import Database

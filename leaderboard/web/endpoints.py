@@ -32,10 +32,10 @@ import msgspec
 from flask import Blueprint, Flask, Response, g, request
 
 from leaderboard.access import CONSOLE, VISITOR, actor_through
+from leaderboard.accounts.rate_limits import count_wrong_token
 from leaderboard.accounts.reads import open_token
 from leaderboard.accounts.rules import Scope
-from leaderboard.accounts.writes.credentials import USED_EVERY, note_use
-from leaderboard.accounts.writes.rate_limits import count_wrong_token
+from leaderboard.accounts.writes import USED_EVERY, note_use
 from leaderboard.audit.writes import present
 from leaderboard.config import Config
 from leaderboard.db import Database

@@ -26,7 +26,7 @@ from msgspec import UNSET
 from sqlalchemy.orm import Session
 
 from leaderboard.campaigns.models import Campaign
-from leaderboard.campaigns.reads.organised import Room, organised_campaign, organised_evaluation, room
+from leaderboard.campaigns.reads import Room, organised_campaign, organised_evaluation, room
 from leaderboard.errors import BadInput, InvalidFields, Unconfirmed, file_of
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.readiness import effects

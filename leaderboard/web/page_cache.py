@@ -21,7 +21,7 @@ from flask import Flask, Response, g, request, session
 from werkzeug.http import parse_cookie
 
 from leaderboard.accounts.rules import token_hash
-from leaderboard.accounts.writes.credentials import SEEN_EVERY
+from leaderboard.accounts.writes import SEEN_EVERY
 from leaderboard.db import Database, answering
 from leaderboard.errors import NoDatabase
 from leaderboard.generations.reads import next_moment, visit

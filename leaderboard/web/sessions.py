@@ -14,11 +14,11 @@ from flask_login import LoginManager, current_user, login_user, logout_user
 from itsdangerous import BadData, URLSafeTimedSerializer
 
 from leaderboard.access import Actor
+from leaderboard.accounts import writes as credentials
 from leaderboard.accounts.models import User
+from leaderboard.accounts.rate_limits import KnownBrowser
 from leaderboard.accounts.reads import OpenSession, open_session
 from leaderboard.accounts.rules import token_hash
-from leaderboard.accounts.writes import credentials
-from leaderboard.accounts.writes.rate_limits import KnownBrowser
 from leaderboard.web.context import config, now, reading, writing
 
 P = ParamSpec("P")

@@ -29,9 +29,8 @@ from leaderboard.db import Database
 from leaderboard.errors import LeaderboardError, NoDatabase, NoStore, Problem, Unavailable
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.locking import locked
-from leaderboard.mail.writes import outbox
-from leaderboard.mail.writes.deadlines import remind
-from leaderboard.mail.writes.sending import send_waiting
+from leaderboard.mail import writes as outbox
+from leaderboard.mail.writes import remind, send_waiting
 from leaderboard.store import Caps, RunStore
 from leaderboard.submissions.models import StagedRun, Submission
 from leaderboard.submissions.rules import SetState, State

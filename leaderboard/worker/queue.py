@@ -23,7 +23,7 @@ from leaderboard.errors import Problem
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings, Subset
 from leaderboard.mail.rules import MailKind
-from leaderboard.mail.writes.outbox import put_wanted
+from leaderboard.mail.writes import put_wanted
 from leaderboard.metrics import Floats
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import IS_WANTED

@@ -33,7 +33,7 @@ from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.judgments.models import JudgmentRevision
 from leaderboard.locking import locked
 from leaderboard.mail.rules import MailKind
-from leaderboard.mail.writes.outbox import members_taking_part, put_wanted
+from leaderboard.mail.writes import members_taking_part, put_wanted
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import lost_in
 from leaderboard.submissions.rules import STANDING, UNFINISHED, SetState, State

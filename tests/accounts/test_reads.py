@@ -12,10 +12,10 @@ from leaderboard.errors import NotAllowed
 from leaderboard.results.reads.run import results
 from leaderboard.submissions.rules import Designation
 from leaderboard.submissions.writes import submissions
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Team
-from leaderboard.teams.reads.team import own_runs, team_page
+from leaderboard.teams.reads.teams import own_runs, team_page
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import teams
 from tests.support.world import World
 
 

@@ -9,12 +9,12 @@ from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 
 from leaderboard.access import CONSOLE, VISITOR, actor_of
+from leaderboard.accounts import rate_limits as attempts
+from leaderboard.accounts import writes as credentials
+from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import Attempt, BrowserSession, User
+from leaderboard.accounts.rate_limits import KnownBrowser
 from leaderboard.accounts.reads import open_session
-from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import credentials
-from leaderboard.accounts.writes import rate_limits as attempts
-from leaderboard.accounts.writes.rate_limits import KnownBrowser
 from leaderboard.audit.models import Event
 from leaderboard.config import folder
 from leaderboard.db import Database

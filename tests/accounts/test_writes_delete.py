@@ -6,9 +6,9 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, VISITOR, actor_of
+from leaderboard.accounts import writes as credentials
+from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
-from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import credentials
 from leaderboard.audit.models import Event
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
@@ -17,9 +17,10 @@ from leaderboard.errors import BadInput, Conflict, InvalidFields, NotAllowed
 from leaderboard.mail.models import Mail
 from leaderboard.mail.rules import MailKind
 from leaderboard.submissions.models import Submission
+from leaderboard.teams import writes as systems
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Membership, Team
 from leaderboard.teams.rules import Role, closed_account, pseudonym
-from leaderboard.teams.writes import systems, teams
 from tests.support.refused import refused
 from tests.support.verification import named, verified
 from tests.support.world import PASSWORD, World, new_account

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from leaderboard.access import CONSOLE
-from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts import writes as people
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.db import Database
 from leaderboard.judgments import writes as queries
@@ -22,7 +22,7 @@ from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation
 from leaderboard.submissions.writes import submissions
-from leaderboard.teams.writes import teams
+from leaderboard.teams import writes as teams
 from tests.support.databases import Postgres
 from tests.support.scoring import WorkerHere
 from tests.support.world import World, build_world, new_account, run_text

@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
-from leaderboard.accounts.writes import accounts as people
 from leaderboard.audit.audited_tables import AUDITED
 from leaderboard.audit.models import Chain, Event
 from leaderboard.audit.rules import event_hash, judgments_sha256
@@ -26,8 +26,8 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
 from leaderboard.submissions.writes import submissions
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Team
-from leaderboard.teams.writes import teams
 from leaderboard.worker import writes as scoring_sets
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from tests.support.verification import Changes, found_after, named, verified, without_triggers

@@ -7,8 +7,8 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
-from leaderboard.accounts.writes import accounts as people
 from leaderboard.audit.models import Chain, Event
 from leaderboard.audit.rules import FIRST, event_hash
 from leaderboard.audit.verify import verify
@@ -21,10 +21,10 @@ from leaderboard.evaluations.rules import FormField
 from leaderboard.formats import document_list
 from leaderboard.judgments import writes as queries
 from leaderboard.submissions.rules import SystemKind
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import teams
-from leaderboard.teams.writes.systems import change_system
+from leaderboard.teams.writes import change_system
 from tests.support.world import World
 
 

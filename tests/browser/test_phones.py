@@ -9,15 +9,15 @@ import sqlalchemy as sa
 from playwright.sync_api import Page
 
 from leaderboard.access import CONSOLE
-from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts import writes as people
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SystemKind
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Team
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import teams
 from leaderboard.worker.models import ScoringSet
 from tests.support.browser import assert_accessible
 from tests.support.field import Field
@@ -40,7 +40,8 @@ NO_PAGES = {
     "ranked_lists.ranked_list": "needs a stored run: looked at with the demonstration",
     "submit.waiting": "needs a run that waits for a yes: its form is the one of run_checks.new_check",
     "identities.begin": "leads to a provider", "identities.back": "leads back from a provider",
-    "identities.register": "needs what a provider has proven", "identities.link": "needs what a provider has proven",
+    "identities.register_identity": "needs what a provider has proven",
+    "identities.link": "needs what a provider has proven",
     "addresses.confirmation": "needs a link of a mail", "resets.reset": "needs a link of a mail",
 }  # fmt: skip
 # Every other page that the access matrix has, by endpoint; {names} are those of `names`.
@@ -50,7 +51,7 @@ PAGES = {
     if endpoint not in NO_PAGES and not endpoint.startswith("api.")
 } | {
     "comparing.runs": f"{BOARD}/compare?a={{run}}&b={{other}}",
-    "organise_people.remove": f"{ROOM}/organisers/{{member}}/remove",
+    "organise_people.remove_organiser": f"{ROOM}/organisers/{{member}}/remove",
 }
 
 

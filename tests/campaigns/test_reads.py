@@ -5,12 +5,12 @@ import datetime as dt
 import pytest
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
-from leaderboard.campaigns.reads.campaigns import CampaignPage, campaign, campaigns
+from leaderboard.campaigns.reads import CampaignPage, campaign, campaigns
 from leaderboard.db import Database
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.rules import Opening, Phase
 from leaderboard.submissions.rules import State, SystemKind
-from leaderboard.teams.reads.team import TeamPage, team_page
+from leaderboard.teams.reads.teams import TeamPage, team_page
 from tests.support.field import DAY, NOW, Field
 
 

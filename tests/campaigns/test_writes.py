@@ -8,8 +8,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, actor_of
+from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
-from leaderboard.accounts.writes import accounts as people
 from leaderboard.audit.models import Event
 from leaderboard.audit.verify import verify
 from leaderboard.campaigns import writes as campaigns
@@ -25,9 +25,9 @@ from leaderboard.judgments.models import Judgment, JudgmentRevision, Query
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SetState
 from leaderboard.submissions.writes import submissions
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Team
-from leaderboard.teams.writes import teams
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 from leaderboard.worker.models import ScoringSet
 from tests.support.refused import refused
 from tests.support.waiting import wait_until, waits

@@ -18,7 +18,7 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
-from leaderboard.accounts.writes.accounts import create_user
+from leaderboard.accounts.writes import create_user
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.db import Database

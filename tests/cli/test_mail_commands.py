@@ -6,14 +6,14 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import actor_of
-from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts import writes as people
 from leaderboard.audit.writes import present
 from leaderboard.db import Database
+from leaderboard.mail import writes as outbox
 from leaderboard.mail.models import Mail
 from leaderboard.mail.rules import MailKind
-from leaderboard.mail.writes import outbox
+from leaderboard.teams import writes as teams
 from leaderboard.teams.reads.find import find_team
-from leaderboard.teams.writes import teams
 from tests.cli.conftest import Command
 from tests.support.mail import SENDER, mail_server
 from tests.support.world import new_account

@@ -8,7 +8,7 @@ from typing import Any
 import click.testing
 import pytest
 
-from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts import writes as people
 from leaderboard.cli import leaderboard
 from leaderboard.db import Database
 

@@ -8,9 +8,9 @@ import pytest
 from leaderboard.access import CONSOLE
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.writes import submissions
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Team
-from leaderboard.teams.writes import teams
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 from tests.support.world import World, run_text
 
 Says = Callable[..., str]

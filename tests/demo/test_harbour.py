@@ -29,7 +29,7 @@ from leaderboard.store import RunStore
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.writes.submissions import submit
 from leaderboard.teams.models import Team
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 from leaderboard.worker.models import Score, Scoring
 from tests.demo.conftest import Installation
 from tests.support.scoring import drain_here

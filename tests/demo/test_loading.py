@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from leaderboard import demo as seeding
 from leaderboard.accounts.models import User
-from leaderboard.accounts.writes.accounts import authenticate
+from leaderboard.accounts.writes import authenticate
 from leaderboard.audit.verify import verify
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import folder

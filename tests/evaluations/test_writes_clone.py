@@ -11,7 +11,7 @@ from leaderboard.audit.models import Event
 from leaderboard.audit.verify import verify
 from leaderboard.audit.writes import present
 from leaderboard.campaigns.models import Campaign
-from leaderboard.campaigns.reads.settings import what_goes
+from leaderboard.campaigns.reads import what_goes
 from leaderboard.db import Database
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.evaluations import writes as cloning

@@ -23,7 +23,7 @@ import time_machine
 from flask import Flask
 from flask.testing import FlaskClient
 
-from leaderboard.accounts.writes import credentials
+from leaderboard.accounts import writes as credentials
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.store import RunStore

@@ -10,9 +10,9 @@ import re
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts import writes as credentials
+from leaderboard.accounts import writes as people
 from leaderboard.accounts.rules import Scope
-from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import credentials
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
@@ -23,8 +23,8 @@ from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation
+from leaderboard.teams import writes as teams
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import teams
 from tests.experiment.draws import Drawn, Grades, judgments_of, subtopics_of
 from tests.experiment.installation import PASSWORD, Installation
 from tests.experiment.plans import CAMPAIGNS, COLLECTION, EVALUATIONS, GRACED, HIDDEN, QUERIES, RUNS, TAGS, moment

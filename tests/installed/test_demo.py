@@ -28,7 +28,7 @@ from leaderboard.cli.demo import RESTARTS, STOP_SIGNALS
 from leaderboard.db import Base, Database
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
-from leaderboard.teams.writes.teams import create_team
+from leaderboard.teams.writes import create_team
 from leaderboard.worker.models import Scoring
 from tests.support.commands import Done, run_here
 from tests.support.installed import (

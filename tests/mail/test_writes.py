@@ -9,21 +9,20 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts import writes as credentials
+from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
-from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import credentials
 from leaderboard.audit.writes import present
 from leaderboard.config import Config
 from leaderboard.errors import BadInput, Unavailable
 from leaderboard.evaluations.rules import Opening
+from leaderboard.mail import writes as outbox
 from leaderboard.mail.models import Mail, MailLink
 from leaderboard.mail.reads import list_mails
 from leaderboard.mail.rules import OPTIONAL, MailKind
-from leaderboard.mail.writes import outbox
-from leaderboard.mail.writes.deadlines import remind
-from leaderboard.mail.writes.sending import send_waiting, to_show
+from leaderboard.mail.writes import remind, send_waiting, to_show
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Membership, Team
-from leaderboard.teams.writes import teams
 from leaderboard.worker.loop import drain
 from tests.support.mail import SENDER, Mailbox, mail_server, text_of
 from tests.support.world import World, new_account

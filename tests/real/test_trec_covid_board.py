@@ -16,7 +16,7 @@ from werkzeug.datastructures import FileStorage
 from werkzeug.test import encode_multipart
 
 from leaderboard.access import CONSOLE, actor_of
-from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts import writes as people
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.config import Config
 from leaderboard.db import Database
@@ -26,7 +26,8 @@ from leaderboard.formats import QueryRow, read_judgments
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
 from leaderboard.store import RunStore
-from leaderboard.teams.writes import systems, teams
+from leaderboard.teams import writes as systems
+from leaderboard.teams import writes as teams
 from leaderboard.web.app import create_app
 from leaderboard.worker.loop import drain
 from tests.support.world import new_account, signed_in

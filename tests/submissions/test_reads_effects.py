@@ -22,8 +22,8 @@ from leaderboard.evaluations.reads.readiness import Urgency, effects, readiness
 from leaderboard.evaluations.rules import FieldKind, FormField, Opening, ShownTo, Split
 from leaderboard.judgments import writes as queries
 from leaderboard.submissions.rules import Designation, RunChoice, SetState, State
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Team
-from leaderboard.teams.writes import teams
 from leaderboard.worker import writes as scoring_sets
 from leaderboard.worker.models import Scoring, ScoringSet
 from tests.support.field import DAY, Field

@@ -15,8 +15,8 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.moments import moment_in_words
 from leaderboard.submissions.reads.form import Submitting, submitting
 from leaderboard.submissions.rules import Designation, RunChoice, SystemKind
+from leaderboard.teams import writes as systems
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.writes import systems
 from tests.support.world import World, run_text
 
 DAY = dt.timedelta(days=1)

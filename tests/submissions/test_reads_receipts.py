@@ -38,7 +38,7 @@ from leaderboard.results.reads.run import Receipt, receipt, results
 from leaderboard.results.rules import JUDGMENTS, KNOWN, QUERIES, SUBTOPICS
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import Team
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 from leaderboard.worker.reads import current_set
 from tests.support.world import World, build_world, judged
 

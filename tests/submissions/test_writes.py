@@ -14,9 +14,9 @@ from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import scored_runs
 from leaderboard.submissions.rules import Designation, RunChoice, State, selected_run
 from leaderboard.submissions.writes import submissions
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import System
-from leaderboard.teams.writes import teams
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 from leaderboard.worker.models import Scoring
 from tests.support.refused import refused
 from tests.support.world import RUN, World, run_text

@@ -16,8 +16,7 @@ from leaderboard.submissions.reads.form import team_quotas
 from leaderboard.submissions.rules import Designation, State
 from leaderboard.submissions.writes.past_runs import import_run
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.writes.systems import NewSystem, create_system
-from leaderboard.teams.writes.teams import create_team
+from leaderboard.teams.writes import NewSystem, create_system, create_team
 from tests.support.world import RUN, World
 
 OPENED, CLOSED = dt.datetime(2020, 4, 15, tzinfo=dt.UTC), dt.datetime(2020, 4, 23, tzinfo=dt.UTC)

@@ -20,9 +20,9 @@ from leaderboard.submissions.models import Arrival, Participation, PersonalUse, 
 from leaderboard.submissions.rules import REJECTED_A_DAY, Quota, quota_of
 from leaderboard.submissions.writes import submissions
 from leaderboard.submissions.writes import submissions as quotas
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.writes import teams
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 from leaderboard.worker.models import Scoring
 from tests.support.refused import refused
 from tests.support.world import World, build_world, run_text

@@ -32,8 +32,9 @@ from leaderboard.store import Received
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import Designation, SetState, State, SystemKind
 from leaderboard.submissions.writes import submissions
+from leaderboard.teams import writes as systems
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.writes import systems, teams
 from leaderboard.worker import writes as scoring_sets
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.reads import current_set

@@ -15,8 +15,8 @@ from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.test import encode_multipart
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
-from leaderboard.accounts.writes import accounts as people
 from leaderboard.web.app import create_app
 from tests.support.hostile_files import FAMILIES
 from tests.support.hostile_runs import forget_counts

@@ -17,9 +17,9 @@ from argon2 import PasswordHasher
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, actor_of
-from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import credentials
-from leaderboard.accounts.writes.credentials import PasswordHash
+from leaderboard.accounts import writes as credentials
+from leaderboard.accounts import writes as people
+from leaderboard.accounts.writes import PasswordHash
 from leaderboard.audit.writes import present
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
@@ -36,9 +36,9 @@ from leaderboard.store import Received, RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SetState
 from leaderboard.submissions.writes import submissions
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Team
-from leaderboard.teams.writes import teams
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 from leaderboard.worker.loop import Worker
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from tests.support.databases import Filling, OwnDatabase

@@ -9,20 +9,20 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, VISITOR, Actor, actor_of
+from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
 from leaderboard.accounts.reads import open_invitations
-from leaderboard.accounts.writes import accounts as people
 from leaderboard.audit.models import Event
 from leaderboard.audit.writes import present
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
 from leaderboard.mail.models import Mail
 from leaderboard.mail.rules import MailKind
-from leaderboard.mail.writes.letters import written
+from leaderboard.mail.writes import written
 from leaderboard.names import NAME_TAKEN
+from leaderboard.teams import merging
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Invitation, JoinRequest, Membership, Team
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import merge as merging
-from leaderboard.teams.writes import teams
 from tests.support.refused import refused
 from tests.support.world import World, new_account
 

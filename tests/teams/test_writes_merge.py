@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, Actor, actor_of
-from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts import writes as people
 from leaderboard.audit.models import Event
 from leaderboard.audit.verify import verify
 from leaderboard.campaigns import writes as campaigns
@@ -20,12 +20,13 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import Designation, State, SystemKind
 from leaderboard.submissions.writes import submissions
+from leaderboard.teams import merging
+from leaderboard.teams import writes as systems
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Membership, Pseudonym, System, Team
 from leaderboard.teams.reads import find
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import merge as merging
-from leaderboard.teams.writes import systems, teams
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 from leaderboard.worker.models import Score, Scoring
 from tests.support.refused import refused
 from tests.support.world import World, new_account, run_text
@@ -217,7 +218,7 @@ def test_merging_loses_nothing_while_runs_arrive_and_are_scored(world: World, sp
 
 
 def test_every_table_that_names_a_team_is_moved_with_it() -> None:
-    """Of a new one somebody says in `teams/writes/merge.py` what becomes of its rows."""
+    """Of a new one somebody says in `teams/merging.py` what becomes of its rows."""
     named = {
         table.name
         for table in Base.metadata.tables.values()

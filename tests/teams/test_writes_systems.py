@@ -7,9 +7,9 @@ from leaderboard.errors import Conflict, InvalidFields, NotAllowed
 from leaderboard.evaluations import writes as removing
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SystemKind
+from leaderboard.teams import writes as systems
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.writes import systems
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 from tests.support.refused import refused
 from tests.support.verification import named, verified
 from tests.support.world import World

@@ -26,7 +26,7 @@ from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, Ruling, SystemKind
 from leaderboard.submissions.writes import submissions
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 from leaderboard.transfer.exporting import exporting, packed
 from tests.support.transferred import held
 from tests.support.world import QRELS, RUN, World, build_world, run_text

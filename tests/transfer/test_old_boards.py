@@ -24,7 +24,7 @@ from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, Ruling, SystemKind
 from leaderboard.submissions.writes import submissions
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 from leaderboard.transfer.manifest import NAME
 from tests.support.scoring import WorkerHere
 from tests.support.transferred import boards_held, held

@@ -316,7 +316,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "organise_import.whole": (Page("/organise/import", ROOMS, only_admins=True),),
     "organise_import.export": (Page("/organise/news/export.tar.gz", (302, 404, 404, 503)),),  # the same
     "organise_people.show": (Page("/organise/news/organisers", ROOMS, told=frozenset({"team"})),),
-    "organise_people.remove": (Page("/organise/news/organisers/999999/remove", ELSEWHERE),),  # no organiser
+    "organise_people.remove_organiser": (Page("/organise/news/organisers/999999/remove", ELSEWHERE),),  # no organiser
     "organise_people.founders": (Page("/organise/founders", ROOMS, only_admins=True),),
     "submit.new": (Page("/campaigns/news/2026/submit", ACCOUNTS),),
     # A run that waits is its sender's alone: test_before_the_queue.py.
@@ -330,7 +330,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "addresses.confirmation": (Page("/account/email/confirm/not-a-token", (302, 409, 409, 409)),),
     "identities.begin": (Page("/login/with/nobody", NOBODY),),
     "identities.back": (Page("/login/with/nobody/back?code=1&state=2", NOBODY),),
-    "identities.register": (Page("/register/with", NO_LINK),),  # nothing was proven in these browsers
+    "identities.register_identity": (Page("/register/with", NO_LINK),),  # nothing was proven in these browsers
     "identities.link": (Page("/account/identities/link", (302, 409, 409, 409)),),
     "identities.remove": (Page("/account/identities/999999/remove", ACCOUNTS),),
     "resets.forgotten": (Page("/password/forgotten", PUBLIC),),
@@ -589,7 +589,7 @@ _FORMS: tuple[tuple[Mapping[str, int], Mapping[str, Mapping[str, int]], Mapping[
     (
         dict.fromkeys(KINDS, 409),
         {},
-        {"identities.register": "/register/with", "resets.reset": "/password/reset/not-a-token"},
+        {"identities.register_identity": "/register/with", "resets.reset": "/password/reset/not-a-token"},
     ),
     (
         _refused(404),

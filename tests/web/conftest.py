@@ -29,9 +29,10 @@ from leaderboard.evaluations.rules import Opening
 from leaderboard.formats import read_judgments, read_queries
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
+from leaderboard.teams import writes as systems
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import systems, teams
 from leaderboard.web.app import create_app
 from tests.support.databases import Filling, OwnDatabase
 from tests.support.world import signed_in

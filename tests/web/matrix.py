@@ -19,10 +19,10 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts import writes as credentials
+from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.accounts.rules import Scope
-from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import credentials
 from leaderboard.audit.models import Event
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign, CampaignTeam
@@ -39,9 +39,9 @@ from leaderboard.store import RankedList
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
 from leaderboard.submissions.writes import submissions
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Invitation, Team
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import teams
 from leaderboard.web.app import create_app
 from leaderboard.web.compression import STATIC
 from leaderboard.worker.models import Score, Scoring, ScoringSet

@@ -19,7 +19,7 @@ from leaderboard.store import Received
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 from leaderboard.worker import queue
 from leaderboard.worker.models import Scoring
 from leaderboard.worker.queue import MeasureScore, RunScores

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from leaderboard.accounts.writes import credentials
+from leaderboard.accounts import writes as credentials
 from leaderboard.audit.writes import present
 from tests.web.conftest import PASSWORD, Reader, World, errors
 

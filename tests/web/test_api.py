@@ -12,10 +12,10 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts import writes as credentials
+from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import ApiToken, Attempt, User
 from leaderboard.accounts.rules import Scope
-from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import credentials
 from leaderboard.audit.models import Event
 from leaderboard.audit.writes import present
 from leaderboard.evaluations.writes import change_evaluation

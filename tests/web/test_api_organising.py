@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
-from leaderboard.accounts.writes import accounts as people
 from leaderboard.evaluations.api import RuleChanges
 from leaderboard.formats import FileRules
 from leaderboard.submissions.rules import State

@@ -7,9 +7,9 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
-from leaderboard.accounts.writes import accounts as people
 from leaderboard.evaluations.rules import Opening
 from leaderboard.submissions.rules import State
 from leaderboard.worker.models import Scoring

@@ -22,7 +22,7 @@ from leaderboard.evaluations.rules import FieldKind, FormField
 from leaderboard.judgments import writes as queries
 from leaderboard.submissions.models import Arrival, PersonalUse, StagedRun, Submission
 from leaderboard.submissions.rules import REJECTED_A_DAY
-from leaderboard.teams.writes import teams
+from leaderboard.teams import writes as teams
 from tests.web.conftest import RUN, Reader, World
 from tests.web.test_api import API, Program, program
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from leaderboard.accounts.rate_limits import TAKEN_NAMES
 from leaderboard.accounts.rules import Scope
-from leaderboard.accounts.writes.rate_limits import TAKEN_NAMES
 from tests.web.conftest import World
 from tests.web.test_api import API, Program, program
 

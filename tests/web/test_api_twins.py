@@ -56,7 +56,7 @@ TWINS: Mapping[str, tuple[str, ...]] = {
     "organise_submissions.retry_failed": ("retry_failed_runs",),
     "organise_people.show": ("list_organisers",),
     "organise_people.add": ("add_organiser",),
-    "organise_people.remove": ("remove_organiser",),
+    "organise_people.remove_organiser": ("remove_organiser",),
     "organise_people.let_in": ("let_team_in",),
     "organise_people.let_out": ("let_team_out",),
     "organise_people.founders": ("list_founders", "add_founder", "remove_founder"),

@@ -13,11 +13,11 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from leaderboard.access import CONSOLE
-from leaderboard.accounts.writes import rate_limits as attempts
+from leaderboard.accounts import rate_limits as attempts
 from leaderboard.audit.writes import present
 from leaderboard.store import Caps
 from leaderboard.submissions.models import Arrival, Submission
-from leaderboard.teams.writes import teams
+from leaderboard.teams import writes as teams
 from tests.web.conftest import RUN, Reader, World
 
 FORM = "/campaigns/harbour/2025/submit"

@@ -15,7 +15,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from leaderboard.access import CONSOLE
-from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts import writes as people
 from leaderboard.audit.models import Event
 from leaderboard.audit.verify import Difference, Report, record_verification
 from leaderboard.audit.writes import present
@@ -25,8 +25,8 @@ from leaderboard.evaluations.rules import NoRelevant, Opening
 from leaderboard.moments import moment_in_words
 from leaderboard.store import RankedList
 from leaderboard.submissions.rules import State, SystemKind
+from leaderboard.teams import writes as teams
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import teams
 from leaderboard.web.exports import FORMATS
 from leaderboard.worker.models import Scoring
 from tests.support.field import DAY, NAN, NOW, Field

@@ -11,11 +11,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from leaderboard.access import CONSOLE
-from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts import writes as people
 from leaderboard.db import Database
 from leaderboard.evaluations.rules import Opening
 from leaderboard.submissions.rules import SystemKind
-from leaderboard.teams.writes import teams
+from leaderboard.teams import writes as teams
 from leaderboard.web.exports import FORMATS
 from leaderboard.worker.models import Score, Scoring
 from tests.support.field import NAN, Field

@@ -15,8 +15,8 @@ from flask import Flask
 from joserfc.jwk import RSAKey
 from werkzeug.test import TestResponse
 
+from leaderboard.accounts import pages as providers
 from leaderboard.accounts.models import BrowserSession, Identity, User
-from leaderboard.accounts.pages import providers
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.web.app import create_app

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from leaderboard.accounts.models import User
 from leaderboard.mail.models import Mail
 from leaderboard.mail.rules import MailKind
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import JoinRequest, Membership
-from leaderboard.teams.writes import teams
 from tests.web.conftest import Reader, World
 
 pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # what differs on the other: tests of writes

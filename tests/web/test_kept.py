@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from leaderboard.access import CONSOLE
-from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts import writes as people
 from leaderboard.audit.writes import present
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
@@ -19,8 +19,8 @@ from leaderboard.campaigns.rules import Visibility
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.writes import remove_campaign
 from leaderboard.judgments import writes as queries
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Team
-from leaderboard.teams.writes import teams
 from leaderboard.web.page_cache import Page, Shelf
 from tests.support.field import DAY
 from tests.support.statements import counted

@@ -6,14 +6,14 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from leaderboard.access import CONSOLE
-from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import credentials
+from leaderboard.accounts import writes as credentials
+from leaderboard.accounts import writes as people
 from leaderboard.audit.writes import present
 from leaderboard.evaluations.rules import Opening
 from leaderboard.store import RankedList
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Team
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import teams
 from leaderboard.web.page_cache import VIEWS
 from tests.support.clients import file_of
 from tests.support.field import Field

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from bench.campaigns import Shape, make_campaign
 from leaderboard.access import CONSOLE
-from leaderboard.accounts.writes import accounts as people
+from leaderboard.accounts import writes as people
 from leaderboard.boards.models import Board, Standing
 from leaderboard.boards.writes import KeptFigure, packed_figures
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser
@@ -25,9 +25,9 @@ from leaderboard.evaluations.rules import Opening, Subset
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import RunChoice, SetState
 from leaderboard.submissions.writes.selection import selection_by_rule
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import teams
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from tests.support.databases import Filling
 from tests.support.standing import standing_by_the_rule, standing_kept

@@ -12,7 +12,7 @@ from flask import Flask
 from leaderboard.accounts.models import User
 from leaderboard.mail.models import Mail, MailLink
 from leaderboard.mail.rules import OPTIONAL, MailKind
-from leaderboard.mail.writes.sending import send_waiting
+from leaderboard.mail.writes import send_waiting
 from tests.support.mail import Mailbox, link_in, mail_server, text_of
 from tests.web.conftest import PASSWORD, Reader, World
 
@@ -263,7 +263,7 @@ def test_a_run_that_is_scored_or_rejected_is_told_to_who_submitted_it_unless_the
     page = participant.get("/account/mail")
     assert page.count('type="checkbox"') == page.count("checked") == len(OPTIONAL)
     with world.database.write() as session:
-        from leaderboard.mail.writes.outbox import put_wanted
+        from leaderboard.mail.writes import put_wanted
 
         for kind in (MailKind.SCORED, MailKind.REJECTED):
             assert put_wanted(session, kind, [world.users["ada"].id], submission=1) == 1

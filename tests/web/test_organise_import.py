@@ -17,12 +17,12 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.mail.models import Mail
 from leaderboard.mail.rules import MailKind
-from leaderboard.mail.writes.letters import written
+from leaderboard.mail.writes import written
 from leaderboard.store import Received, RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.writes.past_runs import import_run
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.writes.teams import create_team
+from leaderboard.teams.writes import create_team
 from leaderboard.transfer.exporting import exporting
 from leaderboard.worker.loop import drain
 from tests.support.world import QRELS, RUN

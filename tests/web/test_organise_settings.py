@@ -9,8 +9,8 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
-from leaderboard.accounts.writes import accounts as people
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.evaluations.models import Evaluation

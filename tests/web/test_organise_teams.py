@@ -23,8 +23,8 @@ from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State, SystemKind
+from leaderboard.teams import writes as systems
 from leaderboard.teams.models import System
-from leaderboard.teams.writes import systems
 from leaderboard.worker.models import Score, Scoring
 from tests.web.conftest import RUN, Reader, World
 from tests.web.test_api import API, Program, program

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from leaderboard.access import CONSOLE, actor_of
-from leaderboard.accounts.writes import rate_limits as attempts
+from leaderboard.accounts import rate_limits as attempts
 from leaderboard.audit.writes import present
 from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations import writes as submission_forms

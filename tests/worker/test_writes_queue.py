@@ -17,9 +17,9 @@ from leaderboard.evaluations.rules import Subset
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import State
 from leaderboard.submissions.writes import submissions
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Team
-from leaderboard.teams.writes import teams
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 from leaderboard.worker import queue
 from leaderboard.worker.models import Score, Scoring
 from leaderboard.worker.queue import Claim, MeasureScore, Recorded, RunScores

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
-from leaderboard.campaigns.reads.organised import organised_evaluation
+from leaderboard.campaigns.reads import organised_evaluation
 from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
 from leaderboard.evaluations.rules import FormField, ShownTo, answers_of, fields_from_json, said_by
 from leaderboard.formats import FileRules

@@ -20,7 +20,7 @@ from leaderboard.boards.reads.columns import column
 from leaderboard.boards.reads.entries import load_entries
 from leaderboard.boards.reads.ranking import Show, choose, ranks
 from leaderboard.campaigns.models import CampaignTeam
-from leaderboard.campaigns.reads.organised import organised_campaign, organised_evaluation
+from leaderboard.campaigns.reads import organised_campaign, organised_evaluation
 from leaderboard.campaigns.rules import Visibility, is_known
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import REVEALING, of_what_there_is, once_revealed

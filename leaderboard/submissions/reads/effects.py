@@ -13,7 +13,7 @@ from leaderboard.audit.rules import digest
 from leaderboard.boards.reads.columns import Column
 from leaderboard.boards.reads.entries import Entry, load_entries
 from leaderboard.boards.reads.ranking import ranks
-from leaderboard.campaigns.reads.campaigns import primary_columns
+from leaderboard.campaigns.reads import primary_columns
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.models import Submission

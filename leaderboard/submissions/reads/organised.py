@@ -12,7 +12,7 @@ from leaderboard.access import Actor
 from leaderboard.accounts.models import User
 from leaderboard.boards.reads.paging import Paging, paging_of
 from leaderboard.campaigns.models import Campaign
-from leaderboard.campaigns.reads.organised import organised_campaign, organised_evaluation
+from leaderboard.campaigns.reads import organised_campaign, organised_evaluation
 from leaderboard.db import snapshot
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.evaluations.models import Evaluation

@@ -14,7 +14,7 @@ from leaderboard.errors import Gathered
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.locking import locked
 from leaderboard.mail.rules import MailKind
-from leaderboard.mail.writes.outbox import put_wanted
+from leaderboard.mail.writes import put_wanted
 from leaderboard.moments import moment_in_words
 from leaderboard.names import checked_slug
 from leaderboard.store import Received
@@ -23,7 +23,7 @@ from leaderboard.submissions.rules import Designation
 from leaderboard.submissions.writes.submissions import checked_words, enter_evaluation, file_columns
 from leaderboard.teams.models import Membership, System, Team
 from leaderboard.teams.reads.find import merged_system
-from leaderboard.teams.writes.systems import ensure_pseudonym
+from leaderboard.teams.writes import ensure_pseudonym
 from leaderboard.texts import LONGEST_REASON, checked_text
 from leaderboard.worker.writes import enqueue, live_sets
 

@@ -23,7 +23,7 @@ from leaderboard.submissions.models import Arrival, StagedRun, Submission
 from leaderboard.submissions.rules import Designation
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 
 STAGED_SECONDS = 30 * 60
 

@@ -54,7 +54,7 @@ from leaderboard.submissions.rules import (
 )
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads.find import merged_system, merged_team
-from leaderboard.teams.writes.systems import NewSystem, change_system, create_system, ensure_pseudonym, unused_system
+from leaderboard.teams.writes import NewSystem, change_system, create_system, ensure_pseudonym, unused_system
 from leaderboard.texts import LONGEST_REASON, checked_text, text_problem
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.writes import enqueue, live_sets, next_turns

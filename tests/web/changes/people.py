@@ -4,12 +4,12 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts import writes as credentials
+from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import BrowserSession
 from leaderboard.accounts.rules import Scope
-from leaderboard.accounts.writes import accounts as people
-from leaderboard.accounts.writes import credentials
 from leaderboard.audit.writes import present
-from leaderboard.teams.writes import merge as merging
+from leaderboard.teams import merging
 from tests.support.world import new_account
 from tests.web.changes.listing import ALPHA, BOARD, NONE, OF_ALL, Changes
 from tests.web.conftest import PASSWORD_HASH
@@ -34,7 +34,7 @@ def _(session: Session, play: Play) -> None:
     people.set_password(session, CONSOLE, made, PASSWORD_HASH)  # type: ignore[arg-type]  # a hash as it is stored
     credentials.start_session(session, made.id, present())
     own = session.scalars(sa.select(BrowserSession.id).where(BrowserSession.user_id == made.id)).one()
-    people.end_session(session, CONSOLE, made, own)
+    people.log_out(session, CONSOLE, made, own)
     people.end_sessions(session, CONSOLE, made)
 
 

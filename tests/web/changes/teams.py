@@ -5,10 +5,11 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.evaluations import writes as removing
+from leaderboard.teams import writes as systems
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Invitation, JoinRequest, System
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import systems, teams
-from leaderboard.teams.writes.systems import NewSystem
+from leaderboard.teams.writes import NewSystem
 from tests.web.changes.listing import ALPHA, OF_ALL, Changes
 from tests.web.play import Play
 

@@ -17,8 +17,7 @@ from leaderboard.submissions.writes.submissions import settle_primary
 from leaderboard.teams.models import FormerAddress, Invitation, JoinRequest, Membership, System, Team
 from leaderboard.teams.reads.find import namesakes
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes.systems import free_system_slug, hand_over_pseudonyms
-from leaderboard.teams.writes.teams import end_requests_of
+from leaderboard.teams.writes import end_requests_of, free_system_slug, hand_over_pseudonyms
 
 
 def merge_teams(session: Session, actor: Actor, source: Team, target: Team, *, unite: Collection[int] = ()) -> None:

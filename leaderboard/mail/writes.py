@@ -2,13 +2,19 @@
 
 Names and labels that people gave stand in it as plain text; what they wrote at length does not, so that nobody makes
 this site send their words to strangers.
+
+Mails that wait: put down in the transaction of what they tell of, claimed by whoever sends them.
+
+Sends what waits, one mail after the other. No transaction is open while the mail server answers.
+
+Tells teams by mail that an evaluation closes soon.
 """
 
 import datetime as dt
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -16,14 +22,19 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Sight, actor_of, knows, may_see
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import token_hash
+from leaderboard.audit.writes import present
+from leaderboard.config import MailServer
+from leaderboard.db import Database, clock
+from leaderboard.errors import BadInput, Conflict, NoDatabase, Unavailable
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.mail.models import Mail, MailLink
-from leaderboard.mail.rules import OPTIONAL, MailKind, lasts
-from leaderboard.mail.smtp import Letter
+from leaderboard.locking import insert_unless_there, locked
+from leaderboard.mail.models import UNSENT, Mail, MailLink
+from leaderboard.mail.rules import KEPT, OPTIONAL, MailKind, lasts
+from leaderboard.mail.smtp import Letter, Sending, connected
 from leaderboard.moments import moment_in_words
 from leaderboard.names import email_key
 from leaderboard.numbers import counted
-from leaderboard.submissions.models import Submission
+from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import title_of_run
 from leaderboard.teams.models import Membership, Team
 from leaderboard.teams.rules import Role
@@ -370,3 +381,231 @@ def _own_run(writing: _Writing) -> Submission | None:
 
 def _path(evaluation: Evaluation) -> str:
     return f"/campaigns/{evaluation.campaign.slug}/{evaluation.slug}"
+
+
+FIRST_WAIT_SECONDS = 60.0  # before the second try, and four times as long before each one after
+LONGEST_WAIT_SECONDS = 6 * 3600.0
+MOST_TRIES = 12  # some two days
+
+
+def put(session: Session, kind: MailKind, user_id: int | None, address: str | None = None, **about: Any) -> None:
+    """Puts a mail down for an account. `address`: where it goes, if not to the account's address of then."""
+    now = present()
+    session.add(
+        Mail(kind=kind, user_id=user_id, address=address, about=about, created_at=now, expires_at=now + lasts(kind))
+    )
+
+
+def put_wanted(
+    session: Session,
+    kind: MailKind,
+    users: Iterable[int],
+    *,
+    once: str = "",
+    expires_at: dt.datetime | None = None,
+    **about: Any,
+) -> int:
+    """Puts a mail down for those of the accounts that want this kind and have a confirmed address; gives how many.
+
+    once  what tells this mail from others: nobody is sent a second one of the same
+    """
+    now = present()
+    addressees = session.scalars(
+        sa.select(User)
+        .where(User.id.in_(list(users)), User.is_active.is_(True), User.email.is_not(None))
+        .order_by(User.id)
+    )
+    wanting = [user.id for user in addressees if kind.value not in user.unwanted_mail]
+    for user_id in wanting:
+        values: dict[str, Any] = {
+            "kind": kind,
+            "user_id": user_id,
+            "about": about,
+            "created_at": now,
+            "expires_at": expires_at or now + lasts(kind),
+            "tries": 0,
+            "failure": "",
+        }
+        if once:
+            insert_unless_there(session, Mail, **values, once=f"{kind.value} {once} to {user_id}")
+        else:
+            session.add(Mail(**values))
+    return len(wanting)
+
+
+def resets_to(session: Session, email: str) -> list[int]:
+    """The mails for a new password that were asked for with this address, however it was written."""
+    asked = sa.select(Mail.id, Mail.address).where(Mail.kind == MailKind.RESET).order_by(Mail.id)
+    return [mail_id for mail_id, address in session.execute(asked) if email_key(address or "") == email_key(email)]
+
+
+def void_resets(session: Session, user: User, reason: str) -> None:
+    """Links for a new password that are still to be sent to the account's address are not made any more.
+
+    Whoever is writing such a mail right now has it locked: when this returns, its link is there to be ended, too.
+    """
+    unsent = sa.update(Mail).where(Mail.id.in_(resets_to(session, user.email or "")), sa.text(UNSENT))
+    session.execute(unsent.values(user_id=user.id, given_up_at=present(), failure=reason))
+
+
+def void_confirmations(session: Session, user: User, reason: str) -> None:
+    """Links that confirm an address of the account and are still to be sent are not sent any more."""
+    own = sa.update(Mail).where(Mail.user_id == user.id, Mail.kind == MailKind.CONFIRMATION, sa.text(UNSENT))
+    session.execute(own.values(given_up_at=present(), failure=reason))
+
+
+def members_taking_part(session: Session, evaluation_id: int) -> list[int]:
+    """The accounts in teams that have sent a run to the evaluation."""
+    teams = sa.select(Participation.team_id).where(Participation.evaluation_id == evaluation_id)
+    members = sa.select(Membership.user_id).where(Membership.team_id.in_(teams)).distinct()
+    return list(session.scalars(members.order_by(Membership.user_id)))
+
+
+def find_mail(session: Session, mail_id: int) -> Mail:
+    """The mail, locked. Raises NotFound."""
+    return locked(session, Mail, mail_id)
+
+
+def claim(session: Session) -> int | None:
+    """Takes the first mail that waits and says when it is tried next, should nobody come back; None when none waits."""
+    now = present()
+    mail = session.scalars(
+        sa.select(Mail)
+        .where(
+            sa.text(UNSENT),
+            Mail.expires_at > now,
+            sa.or_(Mail.not_before.is_(None), Mail.not_before <= clock()),
+        )
+        .order_by(Mail.id)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+    ).first()
+    if mail is None:
+        return None
+    mail.tries += 1
+    session.flush()
+    wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 4 ** min(mail.tries - 1, 10))
+    session.execute(sa.update(Mail).where(Mail.id == mail.id).values(not_before=clock(wait)))
+    return mail.id
+
+
+def note_sent(session: Session, mail_id: int) -> None:
+    """It is out: it is tried no more."""
+    mail = find_mail(session, mail_id)
+    mail.sent_at, mail.failure = present(), ""
+    if mail.kind is MailKind.CLOSED:
+        session.delete(mail)  # nothing is kept of the address
+
+
+def note_failure(session: Session, mail_id: int, reason: str) -> None:
+    """It waits for another try, or is given up after MOST_TRIES."""
+    mail = find_mail(session, mail_id)
+    mail.failure = reason
+    if mail.tries >= MOST_TRIES:
+        mail.given_up_at = present()
+
+
+def give_up(session: Session, mail_id: int, reason: str) -> None:
+    """Nobody tries to send it again. Raises Conflict when it was sent.
+
+    Nothing is kept of an address for which a new password was asked, since it may be nobody's here, nor of that of a
+    closed account.
+    """
+    mail = find_mail(session, mail_id)
+    if mail.sent_at is not None:
+        raise Conflict("This mail was sent.")
+    if mail.user_id is None or mail.kind is MailKind.CLOSED:
+        session.delete(mail)
+    else:
+        mail.failure, mail.given_up_at = reason, present()
+
+
+def sweep(session: Session) -> None:
+    """Forgets mails and links that are long over; at once what was not sent for a new password: the address may be
+    nobody's here."""
+    now = present()
+    over = now - KEPT
+    strange = sa.and_(Mail.user_id.is_(None), Mail.sent_at.is_(None), Mail.expires_at <= now)
+    session.execute(sa.delete(Mail).where(sa.or_(Mail.expires_at <= over, strange)))
+    session.execute(sa.delete(MailLink).where(MailLink.expires_at <= over))
+
+
+POINTLESS = "there is nobody to send it to, or no news in it any more"
+
+
+def send_waiting(database: Database, server: MailServer, site: str, most: int = 1000) -> int:
+    """Sends up to `most` of the mails that wait; gives how many were sent.
+
+    A mail whose sender is killed between the server's yes and the note of it is sent twice, with one Message-ID.
+
+    Raises Unavailable when the server can't be reached: the mail that was tried waits longer each time, all others
+    as they did.
+    """
+    sent = 0
+    mail_id = _claim(database)
+    if mail_id is None:
+        return 0
+    try:
+        with connected(server) as sending:
+            for left in range(most - 1, -1, -1):
+                sent += _send(database, sending, mail_id, site)
+                claimed = _claim(database) if left else None
+                if claimed is None:
+                    break
+                mail_id = claimed
+    except NoDatabase:
+        raise
+    except Unavailable as error:
+        with database.write() as session:
+            note_failure(session, mail_id, error.message)
+        raise
+    return sent
+
+
+def to_show(database: Database, mail_id: int, site: str) -> Letter | None:
+    """The mail as it would be sent now, for an operator to hand on; a link in it works. None when it is pointless."""
+    with database.write() as session:
+        return written(session, find_mail(session, mail_id), site, present())
+
+
+def _claim(database: Database) -> int | None:
+    with database.write() as session:
+        return claim(session)
+
+
+def _send(database: Database, sending: Sending, mail_id: int, site: str) -> bool:
+    letter = to_show(database, mail_id, site)
+    if letter is None:
+        with database.write() as session:
+            give_up(session, mail_id, POINTLESS)
+        return False
+    try:
+        sending.send(letter)
+    except BadInput as error:
+        with database.write() as session:
+            give_up(session, mail_id, error.message)
+        return False
+    with database.write() as session:
+        note_sent(session, mail_id)
+    return True
+
+
+def remind(session: Session, days: int, now: dt.datetime) -> None:
+    """Puts a mail down for each member of the teams that take part in what closes within `days`, 0 for none.
+
+    One mail a person and closing moment, however often this is called; another one where the moment is moved.
+    """
+    closing = session.scalars(
+        sa.select(Evaluation)
+        .where(Evaluation.closes_at > now, Evaluation.closes_at <= now + dt.timedelta(days=days))
+        .order_by(Evaluation.id)
+    )
+    for evaluation in closing.all():
+        put_wanted(
+            session,
+            MailKind.DEADLINE,
+            members_taking_part(session, evaluation.id),
+            once=f"of {evaluation.id} at {evaluation.closes_at:%Y-%m-%dT%H:%M:%S}",
+            expires_at=evaluation.closes_at,
+            evaluation=evaluation.id,
+        )

@@ -1,0 +1,778 @@
+"""Logging in and out, registering, and a new password by a link in a mail.
+
+Providers of OpenID Connect that an installation lists, and what one proves of whoever comes back from it.
+
+Authlib does the protocol: code flow with PKCE, state and nonce, the ID token's signature and claims. Nothing is asked
+but the configured issuer, and hosts that the operator names beside it.
+
+Logging in with an account elsewhere, making an account by it, and linking one to an account that is there.
+
+The reader's own account: password, address, sessions and tokens; and what proves who is logged in, before what is
+dangerous.
+"""
+
+import dataclasses
+import datetime as dt
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from authlib.common.errors import AuthlibBaseError
+from authlib.integrations.flask_client import FlaskIntegration, FlaskOAuth2App
+from authlib.integrations.requests_client import OAuth2Session
+from flask import (
+    Blueprint,
+    Flask,
+    current_app,
+    flash,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    session,
+    url_for,
+)
+from flask.typing import ResponseReturnValue
+from flask_login import current_user
+from joserfc.errors import JoseError
+from requests import RequestException, Response
+from wtforms import BooleanField, HiddenField, PasswordField, RadioField, SelectMultipleField, StringField
+from wtforms.validators import ValidationError
+from wtforms.widgets import CheckboxInput, ListWidget
+
+from leaderboard.accounts import reads
+from leaderboard.accounts import writes as accounts
+from leaderboard.accounts import writes as credentials
+from leaderboard.accounts import writes as people
+from leaderboard.accounts.models import User
+from leaderboard.accounts.rate_limits import (
+    KnownBrowser,
+    count_link,
+    count_mail,
+    count_name,
+    count_registration,
+    take_back,
+)
+from leaderboard.accounts.reads import tokens_of
+from leaderboard.accounts.rules import Scope
+from leaderboard.config import Config
+from leaderboard.errors import BadInput, Conflict, Gathered, InvalidFields, NotFound, TooManyAttempts
+from leaderboard.mail.rules import OPTIONAL, MailKind
+from leaderboard.names import SLUG
+from leaderboard.web.context import actor, client_address, config, database, now, on_its_way, reading, writing
+from leaderboard.web.forms import Form, Given, form_page
+from leaderboard.web.sessions import known_browser, local, sign_in, sign_out, signed_in, stay_signed_in
+
+blueprint = Blueprint("auth", __name__)
+
+
+class LogInForm(Form):
+    name = StringField(
+        "Name or e-mail address", [Given("give your name or e-mail address")], render_kw={"autocomplete": "username"}
+    )
+    password = PasswordField("Password", [Given("give your password")], render_kw={"autocomplete": "current-password"})
+    next = HiddenField()
+
+
+class NameForm(Form):
+    """What every new account is asked."""
+
+    name = StringField(
+        "Name",
+        [Given("give the name that your team and the organisers will see")],
+        description="Your team and the organisers see it.",
+        render_kw={"autocomplete": "username"},
+    )
+    email = StringField(
+        "E-mail address (optional)",
+        description="Only admins see it. Once it is confirmed, you get mails there and can have a new password sent.",
+        render_kw={"autocomplete": "email", "type": "email"},
+    )
+
+
+class RegisterForm(NameForm):
+    password = PasswordField(
+        "Password",
+        [Given("choose a password")],
+        description="At least 10 characters. A few words are easy to remember.",
+        render_kw={"autocomplete": "new-password"},
+    )
+    next = HiddenField()
+
+
+@blueprint.route("/login", methods=["GET", "POST"])
+def log_in() -> ResponseReturnValue:
+    form = LogInForm(data={"next": request.args.get("next", "")})
+    if not form.validate_on_submit():
+        return form_page("auth/log_in.html", form)
+    try:
+        user = people.authenticate(
+            database(), form.text("name"), form.text("password"), client_address(), now(), known_browser()
+        )
+    except (BadInput, TooManyAttempts) as error:
+        return form_page("auth/log_in.html", form, error)
+    sign_in(user)
+    return redirect(local(form.text("next"), url_for("account.show")))
+
+
+@blueprint.route("/register", methods=["GET", "POST"])
+def register() -> ResponseReturnValue:
+    form = RegisterForm(data={"next": request.args.get("next", "")})
+    if not form.is_submitted():
+        return form_page("auth/register.html", form)
+    try:
+        new = counted_account(form, form.text("password"))
+        with writing() as session:
+            user = people.register(session, new)
+    except (BadInput, TooManyAttempts) as error:
+        return form_page("auth/register.html", form, error)
+    sign_in(user)
+    flash(f"Welcome, {user.name}. Make a team, or open the invitation that you were sent, to submit runs.")
+    return redirect(local(form.text("next"), url_for("account.show")))
+
+
+def counted_account(form: NameForm, password: str | None) -> people.NewAccount:
+    """The account that a form asks for, which is checked with it; its name counts unless it has turned out to be free.
+
+    Raises InvalidFields with all that is wrong, TooManyAttempts.
+    """
+    count_registration(database(), client_address(), now())
+    wrong = Gathered()
+    with form.checked_with(wrong):
+        with wrong:
+            new = people.new_account(form.text("name"), password, form.text("email"))
+        if "name" not in wrong.fields:
+            asked = count_name(database(), client_address(), now())
+            with wrong, writing() as session:
+                people.require_free(session, form.text("name"))
+                take_back(session, asked)
+    if new.email is not None:
+        count_mail(database(), new.email, client_address(), now(), MailKind.CONFIRMATION)
+    return new
+
+
+@blueprint.post("/logout")
+def log_out() -> ResponseReturnValue:
+    sign_out()
+    flash("You are logged out.")
+    return redirect(url_for("auth.log_in"))
+
+
+reset_blueprint = Blueprint("resets", __name__, url_prefix="/password")
+
+
+class ForgottenForm(Form):
+    email = StringField(
+        "E-mail address",
+        [Given("give the e-mail address of your account")],
+        description="The confirmed address of your account.",
+        render_kw={"autocomplete": "email", "type": "email"},
+    )
+
+
+class ResetForm(Form):
+    password = PasswordField(
+        "New password",
+        [Given("choose a new password")],
+        description="At least 10 characters. You are logged out wherever you are logged in.",
+        render_kw={"autocomplete": "new-password"},
+    )
+
+
+@reset_blueprint.route("/forgotten", methods=["GET", "POST"])
+def forgotten() -> ResponseReturnValue:
+    form = ForgottenForm()
+    if not form.validate_on_submit():
+        return form_page("auth/forgotten.html", form)
+    try:
+        count_mail(database(), form.text("email"), client_address(), now(), MailKind.RESET)
+        with writing() as session:
+            people.ask_for_reset(session, form.text("email"))
+    except (BadInput, TooManyAttempts) as error:
+        return form_page("auth/forgotten.html", form, error)
+    flash(on_its_way("If an account has this confirmed address, a link that works for an hour", "it"))
+    return redirect(url_for("auth.log_in"))
+
+
+@reset_blueprint.route("/reset/<token>", methods=["GET", "POST"])
+def reset(token: str) -> ResponseReturnValue:
+    form = ResetForm()
+    with reading() as session:
+        user = people.find_reset(session, token, now()).user
+    if not form.validate_on_submit():
+        return form_page("auth/reset.html", form, name=user.name)
+    try:
+        count_link(database(), client_address(), now())
+        new = credentials.hashed(form.text("password"), user.name, user.email or "")
+        with writing() as session:
+            people.reset_password(session, token, new, now())
+    except (BadInput, TooManyAttempts) as error:
+        return form_page("auth/reset.html", form, error, name=user.name)
+    flash("Your password is changed. Log in with it.")
+    return redirect(url_for("auth.log_in"))
+
+
+SECONDS = 10.0  # that a provider may take for each answer
+ANSWER_BYTES = 2**20
+LONGEST_SUBJECT = 255  # characters, by the standard
+# Signed with the provider's own key: a secret that both sides know proves less.
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519")
+KNOWN = {"title", "issuer", "client_id", "client_secret", "scope", "hosts"}
+FAULTS = (AuthlibBaseError, JoseError, RequestException, RuntimeError, ValueError, KeyError, TypeError)
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """Who somebody is elsewhere. `subject` never changes; `name` is what a new account may be called."""
+
+    provider: str
+    issuer: str
+    subject: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One section of the file. `hosts`: where it is fetched from beside the issuer's own host."""
+
+    slug: str
+    title: str
+    issuer: str
+    client_id: str
+    client_secret: str
+    scope: str
+    hosts: frozenset[str]
+
+
+class _Fetching(OAuth2Session):  # type: ignore[misc]  # Authlib has no types
+    """Asks the provider's hosts only, follows no redirection and reads no long answer."""
+
+    def __init__(self, hosts: frozenset[str], **settings: Any) -> None:
+        super().__init__(**settings)
+        self._hosts = hosts
+
+    def request(self, method: str, url: str, **how: Any) -> Response:
+        parts = urlsplit(url)
+        if parts.netloc.lower() not in self._hosts or not _is_safe(url):
+            raise ValueError(f"{parts.netloc} is not among the hosts of this provider")
+        how.update(timeout=SECONDS, allow_redirects=False, stream=True)
+        answer: Response = super().request(method, url, **how)
+        content = answer.raw.read(ANSWER_BYTES + 1, decode_content=True)
+        if len(content) > ANSWER_BYTES:
+            raise ValueError("the answer is too long")
+        answer._content = content  # what `stream` has left unread
+        return answer
+
+
+def init_app(app: Flask) -> None:
+    """Reads the list of providers. Raises BadInput when it can't be read."""
+    config: Config = app.extensions["config"]
+    app.extensions["providers"] = {one.slug: (one, _client(one)) for one in _providers(config.oidc_file)}
+    app.jinja_env.globals["providers"] = listed
+
+
+def listed() -> list[tuple[str, str]]:
+    """(slug, title) of every provider, in the order of the file."""
+    return [(provider.slug, provider.title) for provider, _ in current_app.extensions["providers"].values()]
+
+
+def begin_login(slug: str, back: str) -> ResponseReturnValue:
+    """Sends the browser to the provider, which sends it on to `back`. Raises NotFound, or Conflict when it fails."""
+    provider, client = _found(slug)
+    try:
+        _load(provider, client)
+        answer: ResponseReturnValue = client.authorize_redirect(back)
+    except FAULTS as error:
+        raise _failure(provider, error) from error
+    return answer
+
+
+def finish(slug: str) -> Proven:
+    """Who came back from the provider, by the request at hand. Raises NotFound, or Conflict when nothing is proven."""
+    provider, client = _found(slug)
+    claims = {
+        "iss": {"essential": True, "value": provider.issuer},
+        "aud": {"essential": True, "value": provider.client_id},
+    }
+    try:
+        _load(provider, client)
+        token = client.authorize_access_token(claims_options=claims)
+        told = token["userinfo"]
+        subject, name = told["sub"], told.get("name")
+    except FAULTS as error:
+        raise _failure(provider, error) from error
+    if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST_SUBJECT or not subject.isprintable():
+        raise Conflict(f"{provider.title} did not say who you are.")
+    return Proven(slug, provider.issuer, subject, name[:60] if isinstance(name, str) else "")
+
+
+def _found(slug: str) -> tuple[Provider, Any]:
+    found: tuple[Provider, Any] | None = current_app.extensions["providers"].get(slug)
+    if found is None:
+        raise NotFound
+    return found
+
+
+def _load(provider: Provider, client: Any) -> None:
+    """Reads what the provider says of itself, once; raises ValueError when it is somebody else."""
+    said = client.load_server_metadata()
+    if said.get("issuer") != provider.issuer:
+        client.server_metadata.clear()
+        raise ValueError(f"it calls itself {said.get('issuer')!r}")
+    offered = said.get("id_token_signing_alg_values_supported") or ["RS256"]
+    said["id_token_signing_alg_values_supported"] = [one for one in offered if one in ALGORITHMS]
+
+
+def _failure(provider: Provider, error: Exception) -> Conflict:
+    current_app.logger.warning("logging in with %s failed: %s", provider.slug, error)
+    return Conflict(f"Logging in with {provider.title} did not work. Try again, or log in with your password.")
+
+
+def _client(provider: Provider) -> Any:
+    client = FlaskOAuth2App(
+        FlaskIntegration(provider.slug),
+        name=provider.slug,
+        client_id=provider.client_id,
+        client_secret=provider.client_secret,
+        server_metadata_url=f"{provider.issuer.rstrip('/')}/.well-known/openid-configuration",
+        client_kwargs={"scope": provider.scope, "code_challenge_method": "S256"},
+    )
+    client.client_cls = partial(_Fetching, provider.hosts)
+    return client
+
+
+def _providers(path: str) -> list[Provider]:
+    if not path:
+        return []
+    try:
+        given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInput(f"LEADERBOARD_OIDC_FILE: {path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"LEADERBOARD_OIDC_FILE: {path}: {error}") from error
+    return [_provider(f"{path}: [{slug}]", slug, section) for slug, section in given.items()]
+
+
+def _provider(where: str, slug: str, section: Any) -> Provider:
+    if not SLUG.fullmatch(slug) or not isinstance(section, Mapping):
+        raise BadInput(f"LEADERBOARD_OIDC_FILE: {where}: expected a section such as [orcid]")
+    if strange := sorted(section.keys() - KNOWN):
+        raise BadInput(f"LEADERBOARD_OIDC_FILE: {where}: there is no setting {strange[0]!r}; there are {sorted(KNOWN)}")
+    texts = {name: section.get(name, "") for name in KNOWN - {"hosts"}}
+    for name in ("issuer", "client_id", "client_secret"):
+        if not isinstance(texts[name], str) or not texts[name]:
+            raise BadInput(f"LEADERBOARD_OIDC_FILE: {where}: {name} is missing")
+    if not _is_safe(texts["issuer"]):
+        raise BadInput(f"LEADERBOARD_OIDC_FILE: {where}: issuer: expected an address with https://")
+    hosts = {urlsplit(texts["issuer"]).netloc.lower(), *map(str.lower, map(str, section.get("hosts", ())))}
+    scope = str(texts["scope"] or "openid")
+    if "openid" not in scope.split():
+        raise BadInput(f"LEADERBOARD_OIDC_FILE: {where}: scope: openid must be among its words")
+    return Provider(
+        slug, str(texts["title"] or slug), texts["issuer"], texts["client_id"], texts["client_secret"], scope,
+        frozenset(hosts),
+    )  # fmt: skip
+
+
+def _is_safe(address: str) -> bool:
+    """Whether nobody in between can change what is fetched there: HTTPS, or this machine."""
+    parts = urlsplit(address)
+    if parts.scheme == "https":
+        return bool(parts.hostname)
+    try:
+        return parts.scheme == "http" and ip_address(parts.hostname or "").is_loopback
+    except ValueError:
+        return False
+
+
+identity_blueprint = Blueprint("identities", __name__)
+
+PROVEN, NEXT = "proven identity", "after the log-in"
+PROVEN_SECONDS = 600.0
+
+
+@identity_blueprint.get("/login/with/<provider>")
+def begin(provider: str) -> ResponseReturnValue:
+    session[NEXT] = local(request.args.get("next"), url_for("account.show"))
+    return begin_login(provider, f"{config().site_url}{url_for('identities.back', provider=provider)}")
+
+
+@identity_blueprint.get("/login/with/<provider>/back")
+def back(provider: str) -> ResponseReturnValue:
+    proven = finish(provider)
+    if current_user.is_authenticated:
+        _keep(proven)
+        return redirect(url_for("identities.link"))
+    with writing() as database_session:
+        user = accounts.log_in(database_session, proven.issuer, proven.subject, now())
+    if user is None:
+        _keep(proven)
+        return redirect(url_for("identities.register_identity"))
+    then = local(session.get(NEXT), url_for("account.show"))
+    sign_in(user)
+    return redirect(then)
+
+
+@identity_blueprint.route("/register/with", methods=["GET", "POST"])
+def register_identity() -> ResponseReturnValue:
+    proven = _proven()
+    form = NameForm(data={"name": proven.name})
+    if not form.is_submitted():
+        return form_page("auth/register_with.html", form, title=_title(proven))
+    try:
+        new = counted_account(form, None)
+        with writing() as database_session:
+            user = accounts.register_with(database_session, new, proven.issuer, proven.subject)
+    except (BadInput, TooManyAttempts, Conflict) as error:
+        return form_page("auth/register_with.html", form, error, title=_title(proven))
+    then = local(session.get(NEXT), url_for("account.show"))
+    sign_in(user)
+    flash(f"Welcome, {user.name}. Make a team, or open the invitation that you were sent, to submit runs.")
+    return redirect(then)
+
+
+@identity_blueprint.route("/account/identities/link", methods=["GET", "POST"])
+@signed_in
+def link() -> ResponseReturnValue:
+    proven = _proven()
+    form = ProofForm()
+    if not form.validate_on_submit():
+        return form_page("account/link.html", form, title=_title(proven))
+    try:
+        form.prove()
+        with writing() as database_session:
+            user = database_session.get_one(User, current_user.id)
+            accounts.link_identity(database_session, actor(), user, proven.issuer, proven.subject, _title(proven))
+    except (BadInput, TooManyAttempts, Conflict) as error:
+        return form_page("account/link.html", form, error, title=_title(proven))
+    session.pop(PROVEN, None)
+    flash(f"{_title(proven)} logs in to this account now.")
+    return redirect(url_for("account.show"))
+
+
+@identity_blueprint.route("/account/identities/<int:identity>/remove", methods=["GET", "POST"])
+@signed_in
+def remove(identity: int) -> ResponseReturnValue:
+    form = ProofForm()
+    if not form.validate_on_submit():
+        return form_page("account/unlink.html", form)
+    try:
+        form.prove()
+        with writing() as database_session:
+            user = database_session.get_one(User, current_user.id)
+            accounts.unlink_identity(database_session, actor(), user, identity)
+    except (BadInput, TooManyAttempts, Conflict) as error:
+        return form_page("account/unlink.html", form, error)
+    flash("This identity no longer logs in to your account.")
+    return redirect(url_for("account.show"))
+
+
+def _keep(proven: Proven) -> None:
+    """Keeps who somebody is elsewhere in the signed cookie, until they say what to do with it."""
+    session[PROVEN] = {**dataclasses.asdict(proven), "at": now().timestamp()}
+
+
+def _proven() -> Proven:
+    """Raises Conflict when nothing was proven in this browser a moment ago."""
+    kept = dict(session.get(PROVEN) or {"at": 0.0})
+    if now().timestamp() - kept.pop("at") > PROVEN_SECONDS:
+        raise Conflict("Nothing was proven here in the last ten minutes: log in with the other account once more.")
+    return Proven(**kept)
+
+
+def _title(proven: Proven) -> str:
+    return dict(listed()).get(proven.provider, proven.provider)
+
+
+NOT_GIVEN = "give your current password"
+FRESH = dt.timedelta(minutes=10)  # how long a log-in proves it, where there is no password to ask for
+
+
+def password_field() -> PasswordField:
+    """The field that asks for it. A form whose page asks last declares it again, last: errors stand in that order."""
+    return PasswordField("Current password", render_kw={"autocomplete": "current-password"})
+
+
+class ProofForm(Form):
+    """A form that asks for the account's password; of an account without one, for a log-in of a moment ago."""
+
+    current = password_field()
+
+    @property
+    def asks_password(self) -> bool:
+        with reading() as session:
+            return session.get_one(User, current_user.id).password_hash is not None
+
+    def validate_current(self, field: PasswordField) -> None:
+        """Said with all else that the form lacks."""
+        if self.asks_password and not field.data:
+            raise ValidationError(NOT_GIVEN)
+
+    def prove(self) -> None:
+        """Raises InvalidFields when it is not the account's owner; wrong passwords count as failed log-ins.
+
+        It writes in transactions of its own: `Form.checked_with` takes what it found into that of a service.
+        """
+        if not self.asks_password:
+            if now() - current_user.session.created_at > FRESH:
+                raise InvalidFields(
+                    {"": ["log out and in again, then do this within ten minutes: there is no password to ask for"]}
+                )
+            return
+        if not self.text("current"):
+            raise InvalidFields({"current": [NOT_GIVEN]})
+        # Whoever guesses at the account from elsewhere must not keep its owner, who is logged in, from what is theirs.
+        # The moment tells its session from an older one that had this number.
+        seen = current_user.session
+        here = KnownBrowser(current_user.id, f"with session {seen.id} of {seen.created_at.isoformat()}")
+        try:
+            people.authenticate(database(), current_user.name, self.text("current"), client_address(), now(), here)
+        except BadInput:
+            raise InvalidFields({"current": ["this is not your current password"]}) from None
+
+
+account_blueprint = Blueprint("account", __name__, url_prefix="/account")
+
+
+class PasswordForm(ProofForm):
+    password = PasswordField(
+        "New password",
+        [Given("choose a new password")],
+        description="At least 10 characters. You stay logged in here and are logged out everywhere else, and your API "
+        "tokens stop working.",
+        render_kw={"autocomplete": "new-password"},
+    )
+
+    def validate_password(self, field: PasswordField) -> None:
+        """By the two texts, so that it tells nothing of the password in use to who does not know it."""
+        if field.data and field.data == self.text("current"):
+            raise ValidationError("this is the current password: choose another one")
+
+
+@account_blueprint.get("/")
+@signed_in
+def show() -> ResponseReturnValue:
+    with reading() as session:
+        account = reads.account(session, actor(), now())
+        sessions = reads.open_sessions(session, current_user.id, now(), current_user.session.id)
+        keys = tokens_of(session, current_user.id, now())
+    return render_template(
+        "account/show.html", account=account, sessions=sessions, this=current_user.session.id, tokens=keys
+    )
+
+
+@account_blueprint.route("/password", methods=["GET", "POST"])
+@signed_in
+def password() -> ResponseReturnValue:
+    form = PasswordForm()
+    if not form.is_submitted():
+        return form_page("account/password.html", form)
+    proof = Gathered()
+    try:
+        with proof:
+            form.prove()
+        with reading() as session:
+            about = session.get_one(User, current_user.id)
+        with form.checked_with(proof):
+            new = credentials.hashed(form.text("password"), about.name, about.email or "")
+        with writing() as session:
+            user = session.get_one(User, current_user.id)
+            token = people.set_password(session, actor(), user, new, staying=current_user.session.id)
+    except (BadInput, TooManyAttempts) as error:
+        return form_page("account/password.html", form, error)
+    stay_signed_in(token)
+    flash("Your password is changed.")
+    return redirect(url_for("account.show"))
+
+
+@account_blueprint.route("/close", methods=["GET", "POST"])
+@signed_in
+def close() -> ResponseReturnValue:
+    form = ProofForm()
+    with reading() as session:
+        needed = reads.needed_by(session, actor())
+    if not form.validate_on_submit():
+        return form_page("account/close.html", form, needed=needed)
+    try:
+        form.prove()
+        with writing() as session:
+            people.close_account(session, actor(), session.get_one(User, current_user.id))
+    except (BadInput, TooManyAttempts, Conflict) as error:
+        return form_page("account/close.html", form, error, needed=needed)
+    sign_out()
+    flash("Your account is closed.")
+    return redirect(url_for("campaigns.front"))
+
+
+@account_blueprint.post("/sessions/<int:session_id>/end")
+@signed_in
+def end_session(session_id: int) -> ResponseReturnValue:
+    with writing() as session:
+        people.log_out(session, actor(), session.get_one(User, current_user.id), session_id)
+    if session_id == current_user.session.id:
+        sign_out()
+        return redirect(url_for("auth.log_in"))
+    flash("That browser is logged out.")
+    return redirect(url_for("account.show"))
+
+
+@account_blueprint.post("/sessions/end")
+@signed_in
+def end_sessions() -> ResponseReturnValue:
+    with writing() as session:
+        user = session.get_one(User, current_user.id)
+        token = people.end_sessions(session, actor(), user, staying=current_user.session.id)
+    stay_signed_in(token)
+    flash("You are logged out everywhere but here.")
+    return redirect(url_for("account.show"))
+
+
+token_blueprint = Blueprint("tokens", __name__, url_prefix="/account/tokens")
+
+FOREVER = "until revoked"
+LASTS = [("30", "30 days"), ("90", "90 days"), ("365", "A year"), (FOREVER, "Until I revoke it")]
+
+
+class TokenForm(ProofForm):
+    name = StringField(
+        "Name",
+        [Given("say what the token is for, such as the program that uses it")],
+        description="What you tell it by, such as the machine or the script that uses it.",
+        render_kw={"autocomplete": "off"},
+    )
+    submit_runs = BooleanField("Submit runs, choose which one stands, withdraw them")
+    manage = BooleanField("Manage teams: make and join them, and say who is in those that I own")
+    organise = BooleanField("Organise: see and do what I may as an organiser")
+    days = RadioField("Lasts", default="90")
+    current = password_field()
+
+
+@token_blueprint.route("/new", methods=["GET", "POST"])
+@signed_in
+def new() -> ResponseReturnValue:
+    form = TokenForm()
+    form.days.choices = LASTS
+    if not form.is_submitted():
+        return form_page("account/new_token.html", form)
+    asked = {Scope.SUBMIT: form.submit_runs.data, Scope.MANAGE: form.manage.data, Scope.ORGANISE: form.organise.data}
+    scopes = [scope for scope, wanted in asked.items() if wanted]
+    proof = Gathered()
+    try:
+        with proof:
+            form.prove()
+        with writing() as session, form.checked_with(proof):
+            lasts = form.usable("days")
+            days = None if lasts == FOREVER else int(lasts)
+            user = session.get_one(User, current_user.id)
+            token = credentials.make_token(session, actor(), user, form.text("name"), scopes, days=days, now=now())
+    except (BadInput, TooManyAttempts) as error:
+        return form_page("account/new_token.html", form, error)
+    # Shown in the answer itself: a redirect would have to keep it somewhere.
+    answer = make_response(render_template("account/token.html", token=token, name=form.text("name")))
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+@token_blueprint.post("/<int:api_token>/revoke")
+@signed_in
+def revoke(api_token: int) -> ResponseReturnValue:
+    with writing() as session:
+        credentials.revoke_token(session, actor(), api_token, now())
+    flash("The token no longer works.")
+    return redirect(url_for("account.show"))
+
+
+address_blueprint = Blueprint("addresses", __name__, url_prefix="/account")
+
+
+class AddressForm(ProofForm):
+    email = StringField(
+        "New e-mail address",
+        description="You get a link there that confirms it. Leave it empty to have no address here.",
+        render_kw={"autocomplete": "email", "type": "email"},
+    )
+    current = password_field()
+
+
+class MailForm(Form):
+    wanted = SelectMultipleField(
+        "Send me a mail when",
+        validate_choice=False,  # by the service, as all values are
+        widget=ListWidget(prefix_label=False),
+        option_widget=CheckboxInput(),
+    )
+
+
+@address_blueprint.route("/email", methods=["GET", "POST"])
+@signed_in
+def change() -> ResponseReturnValue:
+    form = AddressForm()
+    if not form.is_submitted():
+        return form_page("account/email.html", form)
+    given, proof = form.text("email"), Gathered()
+    try:
+        with proof:
+            form.prove()
+        if given.strip() and not proof.fields:
+            count_mail(database(), given, client_address(), now(), MailKind.CONFIRMATION)
+        with writing() as session, form.checked_with(proof):
+            people.change_address(session, actor(), session.get_one(User, current_user.id), given)
+    except (BadInput, TooManyAttempts) as error:
+        return form_page("account/email.html", form, error)
+    to = given.strip()
+    flash(on_its_way("A link", to) if to else "Your account has no address any more.")
+    return redirect(url_for("account.show"))
+
+
+@address_blueprint.post("/email/send")
+@signed_in
+def send_again() -> ResponseReturnValue:
+    with reading() as session:
+        waiting = session.get_one(User, current_user.id).unconfirmed_email
+    if waiting is None:
+        raise Conflict("No address of your account waits to be confirmed.")
+    count_mail(database(), waiting, client_address(), now(), MailKind.CONFIRMATION)
+    with writing() as session:
+        address = people.send_confirmation(session, actor(), session.get_one(User, current_user.id))
+    flash(on_its_way("Another link", address))
+    return redirect(url_for("account.show"))
+
+
+@address_blueprint.get("/email/confirm/<token>")
+@signed_in
+def confirmation(token: str) -> ResponseReturnValue:
+    with reading() as session:
+        link = people.find_confirmation(session, actor(), token, now())
+    return render_template("account/confirm.html", address=link.address, token=token)
+
+
+@address_blueprint.post("/email/confirm/<token>")
+@signed_in
+def confirm(token: str) -> ResponseReturnValue:
+    with writing() as session:
+        user = people.confirm_address(session, actor(), token, now())
+    flash(f"{user.email} is confirmed.")
+    return redirect(url_for("account.show"))
+
+
+@address_blueprint.route("/mail", methods=["GET", "POST"])
+@signed_in
+def choose() -> ResponseReturnValue:
+    with reading() as session:
+        user = session.get_one(User, current_user.id)
+    form = MailForm(data={"wanted": [kind.value for kind in OPTIONAL if kind.value not in user.unwanted_mail]})
+    form.wanted.choices = [(kind.value, words) for kind, words in OPTIONAL.items()]
+    if not form.validate_on_submit():
+        return form_page("account/mail.html", form, address=user.email)
+    try:
+        with writing() as session:
+            people.choose_mail(session, actor(), session.get_one(User, current_user.id), form.wanted.data or [])
+    except BadInput as error:
+        return form_page("account/mail.html", form, error, address=user.email)
+    flash("Your choice of mails is kept.")
+    return redirect(url_for("account.show"))

@@ -1,0 +1,689 @@
+"""What `leaderboard campaign list` and its like list: everything, as somebody at the console sees it.
+
+Where an organiser is: the campaigns that they organise, and the room of one and of its evaluations.
+
+The settings of a campaign and of an evaluation as their organisers change them, and who organises.
+
+Campaigns and their evaluations: what there is, whether it is open, and who leads.
+"""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, Sight, known_campaigns, known_evaluations, may_see, rounding_seen, subset_seen
+from leaderboard.accounts.models import User
+from leaderboard.boards.reads.columns import Column, at_level, column
+from leaderboard.boards.reads.entries import Entry, told_apart
+from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
+from leaderboard.boards.rules import Rounding
+from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
+from leaderboard.campaigns.rules import Visibility
+from leaderboard.db import snapshot
+from leaderboard.errors import NotFound
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.find import find_campaign, find_evaluation, removal_refusal
+from leaderboard.evaluations.reads.headings import (
+    CampaignHeading,
+    EvaluationHeading,
+    campaign_heading,
+    evaluation_heading,
+)
+from leaderboard.evaluations.rules import Phase, Split, phase_of
+from leaderboard.judgments.models import JudgmentRevision, Query
+from leaderboard.numbers import counted
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.reads.selection import on_boards, with_current_scoring
+from leaderboard.submissions.rules import UNFINISHED
+from leaderboard.teams.models import Membership, Team
+from leaderboard.teams.rules import Role
+from leaderboard.worker.models import Scoring, ScoringSet
+from leaderboard.worker.reads import current_sets
+
+
+def list_accounts(session: Session) -> list[User]:
+    """By name."""
+    return list(session.scalars(sa.select(User).order_by(User.name)))
+
+
+def list_campaigns(session: Session) -> list[tuple[Campaign, int]]:
+    """Each with how many evaluations it has, by slug."""
+    count = sa.select(sa.func.count(Evaluation.id)).where(Evaluation.campaign_id == Campaign.id).scalar_subquery()
+    return [(campaign, n) for campaign, n in session.execute(sa.select(Campaign, count).order_by(Campaign.slug))]
+
+
+def organisers_of(session: Session, campaign: Campaign) -> list[str]:
+    """The names of their accounts, sorted."""
+    organisers = sa.select(User.name).join(CampaignOrganiser, CampaignOrganiser.user_id == User.id)
+    return list(session.scalars(organisers.where(CampaignOrganiser.campaign_id == campaign.id).order_by(User.name)))
+
+
+def teams_let_into(session: Session, campaign: Campaign) -> list[str]:
+    """The names of the teams that a private campaign was opened to, sorted."""
+    teams = sa.select(Team.name).join(CampaignTeam, CampaignTeam.team_id == Team.id)
+    return list(session.scalars(teams.where(CampaignTeam.campaign_id == campaign.id).order_by(Team.name)))
+
+
+def list_evaluations(session: Session, campaign: Campaign | None = None) -> list[tuple[Evaluation, int, int]]:
+    """Those of one campaign or all, each with its numbers of queries and of runs; by campaign and period."""
+    queries = sa.select(sa.func.count(Query.id)).where(Query.evaluation_id == Evaluation.id).scalar_subquery()
+    runs = sa.select(sa.func.count(Submission.id)).where(Submission.evaluation_id == Evaluation.id).scalar_subquery()
+    statement = (
+        sa.select(Evaluation, queries, runs)
+        .join(Evaluation.campaign)
+        .options(sa.orm.contains_eager(Evaluation.campaign))
+        .order_by(Campaign.slug, Evaluation.period_key, Evaluation.slug)
+    )
+    if campaign is not None:
+        statement = statement.where(Campaign.id == campaign.id)
+    return [(evaluation, n, m) for evaluation, n, m in session.execute(statement)]
+
+
+def list_teams(session: Session) -> list[tuple[Team, list[str]]]:
+    """Each with the names of its members, its owners marked as such; by name. Not those merged into others."""
+    members: dict[int, list[str]] = {}
+    pairs = sa.select(Membership.team_id, User.name, Membership.role).join(User, User.id == Membership.user_id)
+    for team_id, name, role in session.execute(pairs.order_by(User.name)):
+        members.setdefault(team_id, []).append(f"{name} (owner)" if role is Role.OWNER else name)
+    own = sa.select(Team).where(Team.merged_into_id.is_(None)).order_by(Team.name)
+    return [(team, members.get(team.id, [])) for team in session.scalars(own)]
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """evaluation, evaluation_title: empty in a campaign's room."""
+
+    campaign: str
+    campaign_title: str
+    evaluation: str = ""
+    evaluation_title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """submissions: all on record; waiting: queued or being scored, since when the oldest."""
+
+    submissions: int = 0
+    waiting: int = 0
+    oldest_waiting: dt.datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRow:
+    slug: str
+    title: str
+    period: str
+    condition: str
+    phase: Phase
+    opens_at: dt.datetime | None
+    closes_at: dt.datetime | None
+    draft: bool
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class OrganisedCampaign:
+    """phases: of its evaluations that are no drafts, each once, the open ones first; drafts: how many are drafts."""
+
+    heading: CampaignHeading
+    primary_measure: str
+    beta: float | None
+    evaluations: int
+    phases: tuple[Phase, ...]
+    drafts: int
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEvaluation:
+    """queries, runs: how many it has."""
+
+    campaign: str
+    slug: str
+    title: str
+    period: str
+    condition: str
+    queries: int
+    runs: int
+    opens_at: dt.datetime | None
+    closes_at: dt.datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignRoom:
+    """evaluations: the newest period first."""
+
+    heading: CampaignHeading
+    organisers: tuple[str, ...]
+    evaluations: tuple[EvaluationRow, ...]
+
+
+def organised_campaign(session: Session, actor: Actor, slug: str) -> Campaign:
+    """Raises NotFound also for whoever does not organise it."""
+    campaign = find_campaign(session, actor, slug)
+    if not actor.may_organise(campaign.id):
+        raise NotFound
+    return campaign
+
+
+def organised_evaluation(session: Session, actor: Actor, campaign_slug: str, slug: str) -> Evaluation:
+    """The evaluation with its campaign. Raises NotFound also for whoever does not organise the campaign."""
+    organised_campaign(session, actor, campaign_slug)
+    return find_evaluation(session, actor, campaign_slug, slug)
+
+
+def room(session: Session, actor: Actor, campaign_slug: str, slug: str | None, _: dt.datetime) -> Room:
+    """The room of a campaign, or of one of its evaluations. Raises NotFound."""
+    if slug is None:
+        campaign = organised_campaign(session, actor, campaign_slug)
+        return Room(campaign.slug, campaign.title)
+    evaluation = organised_evaluation(session, actor, campaign_slug, slug)
+    return Room(evaluation.campaign.slug, evaluation.campaign.title, evaluation.slug, evaluation.title)
+
+
+def organised_campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[OrganisedCampaign, ...]:
+    """The campaigns that `actor` organises (an admin: all), the newest first and archived ones last."""
+    own = sa.true() if actor.all_powerful else Campaign.id.in_(actor.organises)
+    records = session.scalars(sa.select(Campaign).where(own).order_by(Campaign.created_at.desc(), Campaign.id.desc()))
+    campaigns = list(records)
+    evaluations = _evaluations(session, *(campaign.id for campaign in campaigns))
+    counts = _counts(session, [evaluation.id for evaluation in evaluations])
+    rows = []
+    for campaign in campaigns:
+        within = [evaluation for evaluation in evaluations if evaluation.campaign_id == campaign.id]
+        phases = {phase_of(evaluation, now) for evaluation in within if not evaluation.draft}
+        order = (Phase.OPEN, Phase.GRACE, Phase.UPCOMING, Phase.CLOSED)
+        rows.append(
+            OrganisedCampaign(
+                campaign_heading(campaign),
+                campaign.primary_measure,
+                campaign.beta,
+                len(within),
+                tuple(phase for phase in order if phase in phases),
+                sum(evaluation.draft for evaluation in within),
+                _sum([counts[evaluation.id] for evaluation in within if evaluation.id in counts]),
+            )
+        )
+    return tuple(sorted(rows, key=lambda row: row.heading.archived))
+
+
+def organised_evaluations(
+    session: Session, actor: Actor, campaign: str, _: dt.datetime
+) -> tuple[ListedEvaluation, ...]:
+    """Those of one campaign, or of all that `actor` organises, by campaign and period. Raises NotFound."""
+    own: sa.ColumnElement[bool] = sa.true() if actor.all_powerful else Campaign.id.in_(actor.organises)
+    if campaign:
+        own = Campaign.id == organised_campaign(session, actor, campaign).id
+    queries = sa.select(sa.func.count(Query.id)).where(Query.evaluation_id == Evaluation.id).scalar_subquery()
+    runs = sa.select(sa.func.count(Submission.id)).where(Submission.evaluation_id == Evaluation.id).scalar_subquery()
+    rows = session.execute(
+        sa.select(
+            Campaign.slug, Evaluation.slug, Evaluation.title, Evaluation.period, Evaluation.condition, queries, runs,
+            Evaluation.opens_at, Evaluation.closes_at,
+        )
+        .join(Evaluation.campaign).where(own).order_by(Campaign.slug, Evaluation.period_key, Evaluation.slug)
+    )  # fmt: skip
+    return tuple(ListedEvaluation(*row) for row in rows)
+
+
+def campaign_room(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignRoom:
+    """Raises NotFound."""
+    campaign = organised_campaign(session, actor, slug)
+    evaluations = _evaluations(session, campaign.id)
+    counts = _counts(session, [evaluation.id for evaluation in evaluations])
+    organisers = session.scalars(
+        sa.select(User.name)
+        .join(CampaignOrganiser, CampaignOrganiser.user_id == User.id)
+        .where(CampaignOrganiser.campaign_id == campaign.id)
+        .order_by(User.name)
+    )
+    return CampaignRoom(
+        campaign_heading(campaign),
+        tuple(organisers),
+        tuple(
+            snapshot(
+                EvaluationRow,
+                evaluation,
+                phase=phase_of(evaluation, now),
+                counts=counts.get(evaluation.id, Counts()),
+            )
+            for evaluation in evaluations
+        ),
+    )
+
+
+def _evaluations(session: Session, *campaign_ids: int) -> list[Evaluation]:
+    """Those of the campaigns, the newest period first, then by condition."""
+    return list(
+        session.scalars(
+            sa.select(Evaluation)
+            .where(Evaluation.campaign_id.in_(campaign_ids))
+            .order_by(Evaluation.period_key.desc(), Evaluation.condition, Evaluation.id)
+        )
+    )
+
+
+def _counts(session: Session, evaluation_ids: list[int]) -> dict[int, Counts]:
+    """Evaluation -> its submissions; those without a scoring, because nothing is judged yet, wait for nobody."""
+    waiting = sa.and_(Scoring.state.in_(UNFINISHED), Submission.withdrawn_at.is_(None))
+    rows = session.execute(
+        with_current_scoring(
+            sa.select(
+                Submission.evaluation_id,
+                sa.func.count(),
+                sa.func.count(sa.case((waiting, 1))),
+                sa.func.min(sa.case((waiting, Scoring.queued_at))),
+            )
+        )
+        .where(Submission.evaluation_id.in_(evaluation_ids))
+        .group_by(Submission.evaluation_id)
+    )
+    return {evaluation: Counts(*counts) for evaluation, *counts in rows}
+
+
+def _sum(counts: list[Counts]) -> Counts:
+    return Counts(
+        sum(each.submissions for each in counts),
+        sum(each.waiting for each in counts),
+        min((each.oldest_waiting for each in counts if each.oldest_waiting), default=None),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignSettings:
+    """values: by column. stays: why it can't be removed, in words; empty when it can. goes: what goes with it then.
+
+    organisers, teams, evaluations: by their names; teams: those that are let in
+    """
+
+    values: Mapping[str, Any]
+    locked_at: dt.datetime | None
+    archived_at: dt.datetime | None
+    stays: str
+    goes: str
+    organisers: tuple[str, ...]
+    teams: tuple[str, ...]
+    evaluations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSettings:
+    """values: by column. stays: why it can't be removed, in words; empty when it can. goes: what goes with it then."""
+
+    values: Mapping[str, Any]
+    queries: int
+    stays: str
+    goes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Organiser:
+    user_id: int
+    name: str
+    is_self: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LetIn:
+    team_id: int
+    slug: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Who organises a campaign, and which teams were let into it while it is private."""
+
+    visibility: Visibility
+    organisers: tuple[Organiser, ...]
+    teams: tuple[LetIn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Founder:
+    """An account that may make campaigns without being an admin."""
+
+    user_id: int
+    name: str
+
+
+def campaign_settings(session: Session, actor: Actor, slug: str, _: dt.datetime) -> CampaignSettings:
+    """Raises NotFound."""
+    campaign = organised_campaign(session, actor, slug)
+    own = sa.select(Evaluation.slug).where(Evaluation.campaign_id == campaign.id)
+    return CampaignSettings(
+        {column.name: getattr(campaign, column.name) for column in Campaign.__table__.columns},
+        campaign.locked_at,
+        campaign.archived_at,
+        removal_refusal(session, campaign) or "",
+        what_goes(session, campaign),
+        tuple(organisers_of(session, campaign)),
+        tuple(teams_let_into(session, campaign)),
+        tuple(session.scalars(own.order_by(Evaluation.period_key, Evaluation.slug))),
+    )
+
+
+def evaluation_settings(
+    session: Session, actor: Actor, campaign_slug: str, slug: str, _: dt.datetime
+) -> EvaluationSettings:
+    """Raises NotFound."""
+    evaluation = organised_evaluation(session, actor, campaign_slug, slug)
+    queries = session.scalar(sa.select(sa.func.count()).where(Query.evaluation_id == evaluation.id))
+    return EvaluationSettings(
+        {column.name: getattr(evaluation, column.name) for column in evaluation.__table__.columns},
+        queries or 0,
+        removal_refusal(session, evaluation) or "",
+        what_goes(session, evaluation),
+    )
+
+
+def what_goes(session: Session, which: Campaign | Evaluation) -> str:
+    """What goes with a campaign, or an evaluation, when it is removed: `50 queries and 69,318 judgments`."""
+    own = Evaluation.campaign_id == which.id if isinstance(which, Campaign) else Evaluation.id == which.id
+    queries = session.scalar(sa.select(sa.func.count(Query.id)).join(Evaluation).where(own)) or 0
+    judgments = session.scalar(sa.select(sa.func.sum(JudgmentRevision.judgments)).join(Evaluation).where(own)) or 0
+    words = f"{counted(queries, 'query', 'queries')} and {counted(judgments, 'judgment')}"
+    if isinstance(which, Evaluation):
+        return words
+    return f"{counted(session.scalar(sa.select(sa.func.count(Evaluation.id)).where(own)) or 0, 'evaluation')}, {words}"
+
+
+def people(session: Session, actor: Actor, slug: str, _: dt.datetime) -> People:
+    """Raises NotFound."""
+    campaign = organised_campaign(session, actor, slug)
+    organisers = session.execute(
+        sa.select(User.id, User.name)
+        .join(CampaignOrganiser, CampaignOrganiser.user_id == User.id)
+        .where(CampaignOrganiser.campaign_id == campaign.id)
+        .order_by(User.name, User.id)
+    )
+    teams = session.execute(
+        sa.select(Team.id, Team.slug, Team.name)
+        .join(CampaignTeam, CampaignTeam.team_id == Team.id)
+        .where(CampaignTeam.campaign_id == campaign.id)
+        .order_by(Team.name, Team.id)
+    )
+    return People(
+        campaign.visibility,
+        tuple(Organiser(user_id, name, user_id == actor.user_id) for user_id, name in organisers),
+        tuple(LetIn(*team) for team in teams),
+    )
+
+
+def founders(session: Session, actor: Actor, _: dt.datetime) -> tuple[Founder, ...]:
+    """Raises NotFound for whoever is no admin."""
+    if not actor.all_powerful:
+        raise NotFound
+    rows = session.execute(sa.select(User.id, User.name).where(User.may_found, User.is_active).order_by(User.name))
+    return tuple(Founder(*row) for row in rows)
+
+
+EVALUATION_ORDER = (Evaluation.period_key.desc(), Evaluation.condition, Evaluation.title, Evaluation.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """The first run of an evaluation's board by the primary measure. name: what its system is called among the others
+    there; tied: how many others share its rank."""
+
+    entry: Entry
+    name: str
+    mean: float
+    column: Column
+    tied: int
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSummary:
+    """queries: those that this reader may know of; systems, leader: 0 and None until they may see results.
+
+    rounding: how this reader sees figures; None: with all digits, or nothing is scored yet.
+    """
+
+    evaluation: EvaluationHeading
+    queries: int
+    runs: int
+    systems: int
+    leader: Leader | None
+    rounding: Rounding | None
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignSummary:
+    campaign: CampaignHeading
+    primary: Column
+    evaluations: int
+    open: tuple[EvaluationHeading, ...]
+    runs: int
+    periods: tuple[str, ...]
+    latest: EvaluationSummary | None
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignPage:
+    """evaluations: the newest period first; organised: whether this reader organises the campaign."""
+
+    campaign: CampaignHeading
+    primary: Column
+    beta: float | None
+    cost: float | None
+    value: float | None
+    prior: float | None
+    locked: bool
+    contact: str
+    links: tuple[tuple[str, str], ...]
+    guidelines: str
+    organised: bool
+    evaluations: tuple[EvaluationSummary, ...]
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        return tuple(sorted({evaluation.evaluation.condition for evaluation in self.evaluations}))
+
+    @property
+    def periods(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(evaluation.evaluation.period for evaluation in self.evaluations))
+
+
+def campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[CampaignSummary, ...]:
+    """Every campaign that the reader may know of: with an open evaluation, then the newest; archived ones last."""
+    known = known_to(session, actor)
+    candidates = primary_candidates(session, actor, [evaluation for own in known.values() for evaluation in own], now)
+    return campaign_summaries(session, actor, known, candidates, now)
+
+
+def known_to(session: Session, actor: Actor) -> dict[Campaign, list[Evaluation]]:
+    """Every campaign that the reader may know of, the newest first, with what `evaluations_of` gives of it; in one
+    statement."""
+    known_of_it = sa.and_(Evaluation.campaign_id == Campaign.id, known_evaluations(actor))
+    rows = session.execute(
+        sa.select(Campaign, Evaluation)
+        .outerjoin(Evaluation, known_of_it)
+        .where(known_campaigns(actor))
+        .order_by(Campaign.created_at.desc(), Campaign.id, *EVALUATION_ORDER)
+    )
+    known: dict[Campaign, list[Evaluation]] = {}
+    for campaign, evaluation in rows:
+        own = known.setdefault(campaign, [])
+        if evaluation is not None:
+            own.append(evaluation)
+    return known
+
+
+def campaign_summaries(
+    session: Session,
+    actor: Actor,
+    known: Mapping[Campaign, Sequence[Evaluation]],
+    candidates: Sequence[Entry],
+    now: dt.datetime,
+) -> tuple[CampaignSummary, ...]:
+    """`campaigns`, given what `known_to` and `primary_candidates` give."""
+    summaries = _summaries(
+        session, actor, [evaluation for own in known.values() for evaluation in own], candidates, now
+    )
+    rows = []
+    for campaign, evaluations in known.items():
+        own = [summaries[evaluation.id] for evaluation in evaluations]
+        rows.append(
+            CampaignSummary(
+                campaign=campaign_heading(campaign),
+                primary=column(campaign.primary_measure),
+                evaluations=len(own),
+                open=tuple(
+                    each.evaluation for each in own if each.evaluation.phase == Phase.OPEN and not each.evaluation.draft
+                ),
+                runs=sum(each.runs for each in own),
+                periods=tuple(dict.fromkeys(each.evaluation.period for each in reversed(own))),
+                latest=next((each for each in own if each.leader), None),
+            )
+        )
+    return tuple(sorted(rows, key=lambda summary: (summary.campaign.archived, not summary.open)))
+
+
+def is_loading(session: Session) -> bool:
+    """Whether a run that came from the command line, as seeds do, is not scored yet."""
+    return bool(
+        session.scalar(
+            sa.select(
+                sa.exists().where(
+                    Scoring.submission_id == Submission.id,
+                    Scoring.state.in_(UNFINISHED),
+                    Submission.submitter_id.is_(None),
+                    on_boards(),
+                )
+            )
+        )
+    )
+
+
+def campaign(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignPage:
+    """Raises NotFound."""
+    record = find_campaign(session, actor, slug)
+    evaluations = evaluations_of(session, actor, record.id)
+    return campaign_page(session, actor, record, evaluations, primary_candidates(session, actor, evaluations, now), now)
+
+
+def campaign_page(
+    session: Session,
+    actor: Actor,
+    record: Campaign,
+    evaluations: Sequence[Evaluation],
+    candidates: Sequence[Entry],
+    now: dt.datetime,
+) -> CampaignPage:
+    """`campaign`, given what `evaluations_of` and `primary_candidates` give."""
+    summaries = _summaries(session, actor, evaluations, candidates, now)
+    return snapshot(
+        CampaignPage,
+        record,
+        campaign=campaign_heading(record),
+        primary=column(record.primary_measure),
+        locked=record.locked_at is not None,
+        links=tuple((title, address) for title, address in record.links),
+        organised=actor.may_organise(record.id),
+        evaluations=tuple(summaries[evaluation.id] for evaluation in evaluations),
+    )
+
+
+def evaluations_of(session: Session, actor: Actor, campaign_id: int) -> Sequence[Evaluation]:
+    """Those of a campaign that the reader may know of, the newest period first, then by condition."""
+    statement = (
+        sa.select(Evaluation)
+        .join(Evaluation.campaign)
+        .options(sa.orm.contains_eager(Evaluation.campaign))
+        .where(known_evaluations(actor), Evaluation.campaign_id == campaign_id)
+        .order_by(*EVALUATION_ORDER)
+    )
+    return session.scalars(statement).all()
+
+
+def primary_columns(sets: Mapping[int, ScoringSet]) -> dict[int, Column]:
+    """Evaluation id -> the column of its primary measure, whose name holds the evaluation's relevance level.
+
+    sets  what `current_sets` gives
+    """
+    return {evaluation_id: column(current.settings.measures[0]) for evaluation_id, current in sets.items()}
+
+
+def primary_candidates(
+    session: Session, actor: Actor, evaluations: Sequence[Evaluation], now: dt.datetime
+) -> list[Entry]:
+    """What `load_candidates` gives with the figures of each evaluation's primary measure: that of its current set, and
+    the campaign's, which may have been changed since."""
+    sets = current_sets(session, [evaluation.id for evaluation in evaluations])
+    by = {
+        evaluation.id: {
+            current.settings.measures[0],
+            at_level(evaluation.campaign.primary_measure, current.settings.relevance_level),
+        }
+        for evaluation in evaluations
+        if (current := sets.get(evaluation.id))
+    }
+    return load_candidates(session, actor, evaluations, now, set().union(*by.values()), by=by)
+
+
+def _summaries(
+    session: Session,
+    actor: Actor,
+    evaluations: Sequence[Evaluation],
+    candidates: Sequence[Entry],
+    now: dt.datetime,
+) -> dict[int, EvaluationSummary]:
+    sets = current_sets(session, [evaluation.id for evaluation in evaluations])
+    columns = primary_columns(sets)
+    queries, runs = _counts_by_evaluation(session)
+    by_evaluation: dict[int, list[Entry]] = {}
+    for entry in candidates:
+        by_evaluation.setdefault(entry.evaluation_id, []).append(entry)
+    summaries = {}
+    for evaluation in evaluations:
+        leader, systems = None, 0
+        if evaluation.id in columns and may_see(actor, evaluation, Sight.RESULTS, now):
+            leader, systems = _leader(evaluation, by_evaluation.get(evaluation.id, []), columns[evaluation.id])
+        heading = evaluation_heading(evaluation, now)
+        summaries[evaluation.id] = EvaluationSummary(
+            heading,
+            sum(
+                queries[evaluation.id, split]
+                for split in Split
+                if not subset_seen(actor, evaluation, now).leaves_out(split)
+            ),
+            runs.get(evaluation.id, 0),
+            systems,
+            leader,
+            rounding_seen(actor, evaluation, sets[evaluation.id].settings, now) if evaluation.id in sets else None,
+        )
+    return summaries
+
+
+def _leader(evaluation: Evaluation, entries: Sequence[Entry], column: Column) -> tuple[Leader | None, int]:
+    chosen = choose(entries, Show(evaluation.campaign.run_choice.value), column)
+    systems = len({entry.system.id for entry in chosen})
+    places = ranks(chosen, column)
+    first = [entry for entry in chosen if places.get(entry.submission_id) == 1]
+    if not first:
+        return None, systems
+    mean, name = first[0].figure(column.name).mean, told_apart(entry.system for entry in chosen)[first[0].system.id]
+    return (Leader(first[0], name, mean, column, len(first) - 1) if mean is not None else None), systems
+
+
+def _counts_by_evaluation(session: Session) -> tuple[Counter[tuple[int, Split]], dict[int, int]]:
+    """(evaluation, split) -> how many of its queries are not excluded; evaluation -> how many of its runs are not
+    withdrawn. In one statement."""
+    which, of = (Query.evaluation_id, Query.split), Submission.evaluation_id
+    of_queries = sa.select(*which, sa.func.count()).where(Query.excluded_at.is_(None)).group_by(*which)
+    of_runs = sa.select(of, sa.null(), sa.func.count()).where(on_boards()).group_by(of)
+    queries: Counter[tuple[int, Split]] = Counter()
+    runs: dict[int, int] = {}
+    rows: Sequence[Any] = session.execute(sa.union_all(of_queries, of_runs)).all()
+    for row in rows:
+        if row[1] is None:
+            runs[row[0]] = row[2]
+        else:
+            queries[row[0], row[1]] = row[2]
+    return queries, runs

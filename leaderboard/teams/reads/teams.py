@@ -1,0 +1,750 @@
+"""A team's page: its members, its systems with their ranks, and, for members, every run; teams that let themselves be
+found, and who asks to join one.
+
+One system over all periods, in every campaign that it took part in.
+
+The teams and systems that took part in a campaign, for its organisers; what making two teams one would do.
+"""
+
+import datetime as dt
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import (
+    CONSOLE,
+    Actor,
+    Sight,
+    known_evaluations,
+    may_change_kind,
+    may_rename,
+    may_see,
+    merging_refusal,
+)
+from leaderboard.accounts.models import User
+from leaderboard.boards.reads.columns import Column
+from leaderboard.boards.reads.entries import Entry, load_entries
+from leaderboard.boards.reads.paging import Paging, paged
+from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
+from leaderboard.campaigns.models import Campaign
+from leaderboard.campaigns.reads import evaluations_of, organised_campaign, primary_columns
+from leaderboard.db import snapshot
+from leaderboard.errors import NotFound
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.find import removal_refusal
+from leaderboard.evaluations.reads.headings import EvaluationHeading, evaluation_heading
+from leaderboard.numbers import counted
+from leaderboard.progress.reads import Line, ProgressPage, progress_in
+from leaderboard.submissions.models import Participation, Submission
+from leaderboard.submissions.reads.selection import on_boards, with_current_scoring
+from leaderboard.submissions.rules import State, SystemKind, primary_run, shown_state, title_of_run
+from leaderboard.teams.models import JoinRequest, Membership, System, Team
+from leaderboard.teams.reads.find import (
+    find_known_team,
+    find_own_team,
+    find_system,
+    find_team,
+    merged_team,
+    namesakes,
+    takes_requests,
+)
+from leaderboard.teams.rules import Role
+from leaderboard.worker.models import Scoring
+from leaderboard.worker.reads import current_sets
+
+PAGE = 50  # teams that are found
+EMPTIED = (
+    "Nobody is in the team then, and nobody but an admin of this site can let somebody in; requests to join it that "
+    "wait for an answer end."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    user_id: int
+    name: str
+    role: Role
+    joined_at: dt.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TeamPlace:
+    """A system's rank in one evaluation, by that evaluation's primary measure."""
+
+    evaluation: EvaluationHeading
+    column: Column
+    mean: float | None
+    rank: int | None
+    ranked: int
+
+
+@dataclass(frozen=True, slots=True)
+class TeamSystem:
+    """`places`: the boards that this reader may see it on, newest period first."""
+
+    name: str
+    slug: str
+    kind: SystemKind
+    description: str
+    places: tuple[TeamPlace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRun:
+    """A run as its team lists it. state: queued, scoring, scored, rejected, failed or withdrawn.
+
+    date_assumed  whether an import assumed the date, since nothing says it
+    is_primary  whether it is its team's primary run in the evaluation
+    column, mean  None for a run that is not scored, and while its results are closed
+    """
+
+    id: int
+    title: str
+    evaluation: str
+    campaign: str
+    system: str
+    team: str
+    state: str
+    late: bool
+    date: dt.datetime
+    date_assumed: bool
+    is_primary: bool
+    column: Column | None
+    mean: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TeamPage:
+    """`members` and `runs` are for the team (and admins); other readers get `size` only.
+
+    A system that is on no public board yet is shown to members only.
+    """
+
+    name: str
+    slug: str
+    description: str
+    created_at: dt.datetime
+    is_member: bool
+    is_owner: bool
+    size: int
+    members: tuple[Member, ...]
+    systems: tuple[TeamSystem, ...]
+    runs: tuple[OwnRun, ...]
+
+    @property
+    def is_last_owner(self) -> bool:
+        """Whether others would be without an owner if this reader left."""
+        return self.is_owner and self.size > 1 and sum(member.role == Role.OWNER for member in self.members) == 1
+
+    @property
+    def emptied(self) -> str:
+        """What becomes of the team once its only member leaves, in words; empty where it has others."""
+        return EMPTIED if self.size == 1 else ""
+
+
+def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> TeamPage:
+    """Raises NotFound, also where `actor` may not know of the team."""
+    team = find_known_team(session, actor, slug, now)
+    inside = actor.is_in(team.id) or actor.all_powerful
+    members = _members(session, team)
+    evaluations = _entered(session, actor, team)
+    columns = primary_columns(current_sets(session, [evaluation.id for evaluation in evaluations]))
+    measures = {column.name for column in columns.values()}
+    places = _places(actor, evaluations, columns, load_candidates(session, actor, evaluations, now, measures), now)
+    records = session.scalars(sa.select(System).where(System.team_id == team.id).order_by(System.name, System.id)).all()
+    systems = [snapshot(TeamSystem, system, places=tuple(places.get(system.id, ()))) for system in records]
+    own = next((member for member in members if member.user_id == actor.user_id), None)
+    return snapshot(
+        TeamPage,
+        team,
+        is_member=actor.is_in(team.id),
+        is_owner=own is not None and own.role == Role.OWNER,
+        size=len(members),
+        members=members if inside else (),
+        systems=tuple(system for system in systems if system.places or inside),
+        runs=own_runs(session, actor, [team.id], now) if inside else (),
+    )
+
+
+def _members(session: Session, team: Team) -> tuple[Member, ...]:
+    rows = session.execute(
+        sa.select(User.id, User.name, Membership.role, Membership.joined_at)
+        .join(Membership, Membership.user_id == User.id)
+        .where(Membership.team_id == team.id)
+        .order_by(Membership.joined_at, User.id)
+    )
+    return tuple(Member(*row) for row in rows)
+
+
+def _entered(session: Session, actor: Actor, team: Team) -> Sequence[Evaluation]:
+    """The evaluations that the team has a run in and the reader may know of, newest period first."""
+    entered = sa.select(Submission.evaluation_id).where(Submission.team_id == team.id)
+    return session.scalars(
+        sa.select(Evaluation)
+        .join(Evaluation.campaign)
+        .where(Evaluation.id.in_(entered), known_evaluations(actor))
+        .options(sa.orm.contains_eager(Evaluation.campaign))
+        .order_by(Evaluation.period_key.desc(), Evaluation.campaign_id, Evaluation.condition, Evaluation.id)
+    ).all()
+
+
+def _places(
+    actor: Actor,
+    evaluations: Sequence[Evaluation],
+    columns: dict[int, Column],
+    entries: Sequence[Entry],
+    now: dt.datetime,
+) -> dict[int, list[TeamPlace]]:
+    """System -> its places on the boards whose names and ranks this reader sees."""
+    places: dict[int, list[TeamPlace]] = {}
+    for evaluation in evaluations:
+        if evaluation.id not in columns or not may_see(actor, evaluation, Sight.RESULTS, now):
+            continue
+        column = columns[evaluation.id]
+        here = [entry for entry in entries if entry.evaluation_id == evaluation.id]
+        chosen = choose(here, Show(evaluation.campaign.run_choice.value), column)
+        taken = ranks(chosen, column)
+        for entry in chosen:
+            # In an anonymous period a system's page must not give its name away.
+            if entry.late or entry.system.is_anonymous:
+                continue
+            place = TeamPlace(
+                evaluation=evaluation_heading(evaluation, now),
+                column=column,
+                mean=entry.figure(column.name).mean,
+                rank=taken.get(entry.submission_id),
+                ranked=len(taken),
+            )
+            places.setdefault(entry.system.id, []).append(place)
+    return places
+
+
+def own_runs(
+    session: Session,
+    actor: Actor,
+    teams: Collection[int],
+    now: dt.datetime,
+    *,
+    system_id: int | None = None,
+    limit: int | None = None,
+    rejected: bool | None = None,
+) -> tuple[OwnRun, ...]:
+    """The runs of these teams that `actor`, a member, may know of, the newest first, each with its figure under its
+    evaluation's primary measure.
+
+    system_id  of this system of theirs only
+    limit      at most so many
+    rejected   those alone whose file was rejected, or those alone whose file was not; None: both
+    """
+    theirs: list[sa.ColumnElement[bool]] = [Submission.team_id.in_(teams)]
+    if system_id is not None:
+        theirs.append(Submission.system_id == system_id)
+    shown = Submission.withdrawn_at.is_(None), Submission.ruling.is_(None)  # else that is its state: shown_state
+    is_rejected = sa.func.coalesce(sa.and_(Scoring.state == State.REJECTED, *shown), sa.false())
+    of_state = sa.true() if rejected is None else is_rejected if rejected else ~is_rejected
+    rows = session.execute(_own_rows().where(*theirs, of_state, known_evaluations(actor)).limit(limit)).all()
+    evaluations = {} if rejected else {run.evaluation_id: run.evaluation for run, _, _ in rows}  # those have no figures
+    columns = primary_columns(current_sets(session, list(evaluations))) if evaluations else {}
+    which = [run.id for run, _, _ in rows] if limit is not None else sa.select(Submission.id).where(*theirs)
+    measures = {column.name for column in columns.values()}
+    entries = load_entries(session, actor, list(evaluations.values()), now, measures, runs=which)
+    scored = {entry.submission_id: columns[entry.evaluation_id] for entry in entries}
+    means = {entry.submission_id: entry.figure(scored[entry.submission_id].name).mean for entry in entries}
+    return tuple(
+        snapshot(
+            OwnRun,
+            run,
+            title=title_of_run(run.label, run.filename, run.id),
+            evaluation=run.evaluation.title,
+            campaign=run.evaluation.campaign.title,
+            system=run.system.name,
+            team=run.team.name,
+            state=shown_state(state, run.withdrawn_at, run.ruling),
+            is_primary=run.id == primary,
+            column=scored.get(run.id),
+            mean=means.get(run.id),
+        )
+        for run, state, primary in rows
+    )
+
+
+def _own_rows() -> sa.Select[Submission, State, int | None]:
+    """Statement: runs, the newest first, each with the state of its scoring and its team's primary run."""
+    of_team = Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
+    return (
+        with_current_scoring(sa.select(Submission, Scoring.state, Participation.primary_submission_id))
+        .join(Submission.evaluation)
+        .join(Evaluation.campaign)
+        .outerjoin(Participation, sa.and_(*of_team))
+        .options(
+            sa.orm.contains_eager(Submission.evaluation).contains_eager(Evaluation.campaign),
+            sa.orm.joinedload(Submission.team),
+            sa.orm.joinedload(Submission.system),
+        )
+        .order_by(Submission.received_at.desc(), Submission.id.desc())
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTeam:
+    """A team as those who are not in it find it: nothing of what it takes part in."""
+
+    slug: str
+    name: str
+    description: str
+    size: int
+    is_member: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    id: int
+    name: str
+    text: str
+    created_at: dt.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TeamSettings:
+    slug: str
+    name: str
+    description: str
+    is_listed: bool
+    is_owner: bool
+
+
+def find_teams(
+    session: Session, actor: Actor, *, words: str = "", page: int | None = 1
+) -> tuple[tuple[FoundTeam, ...], Paging]:
+    """The teams that allow it, by name; `words`: those whose name or description holds them."""
+    members = sa.select(sa.func.count()).where(Membership.team_id == Team.id).scalar_subquery()
+    statement = sa.select(Team.id, Team.slug, Team.name, Team.description, members).where(takes_requests())
+    if words.strip():
+        asked = words.strip()
+        statement = statement.where(
+            sa.or_(Team.name.icontains(asked, autoescape=True), Team.description.icontains(asked, autoescape=True))
+        )
+    rows = session.execute(statement.order_by(sa.func.lower(Team.name), Team.id)).all()
+    teams = [FoundTeam(slug, name, words, size, actor.is_in(key)) for key, slug, name, words, size in rows]
+    return paged(teams, page, PAGE)
+
+
+def open_requests(session: Session, actor: Actor, team_slug: str) -> tuple[OpenRequest, ...]:
+    """The requests that wait for an answer, the oldest first; empty unless the actor owns the team or is an admin."""
+    is_owner = sa.exists().where(
+        Membership.team_id == Team.id, Membership.user_id == actor.user_id, Membership.role == Role.OWNER
+    )
+    rows = session.execute(
+        sa.select(JoinRequest.id, User.name, JoinRequest.text, JoinRequest.created_at)
+        .join(Team, Team.id == JoinRequest.team_id)
+        .join(User, User.id == JoinRequest.user_id)
+        .where(
+            Team.slug == team_slug,
+            sa.true() if actor.all_powerful else is_owner,
+            JoinRequest.answered_at.is_(None),
+        )
+        .order_by(JoinRequest.created_at, JoinRequest.id)
+    )
+    return tuple(OpenRequest(*row) for row in rows)
+
+
+def has_asked(session: Session, actor: Actor, team: Team) -> bool | None:
+    """Whether the actor's request waits there; None where they can't ask: visitors, members, teams that take none."""
+    if actor.user_id is None or actor.is_in(team.id):
+        return None
+    asked = sa.select(JoinRequest.id).where(
+        JoinRequest.team_id == team.id, JoinRequest.user_id == actor.user_id, JoinRequest.answered_at.is_(None)
+    )
+    if session.scalar(asked) is not None:
+        return True
+    return None if session.scalar(sa.select(Team.id).where(Team.id == team.id, takes_requests())) is None else False
+
+
+def team_settings(session: Session, actor: Actor, team_slug: str) -> TeamSettings:
+    """What its owners can change, for members and the console. Raises NotFound for others."""
+    if actor == CONSOLE:
+        team, is_owner = find_team(session, team_slug), True
+    else:
+        team = find_own_team(session, actor, team_slug)
+        is_owner = session.get_one(Membership, (team.id, actor.user_id)).role is Role.OWNER
+    return TeamSettings(team.slug, team.name, team.description, team.is_listed, is_owner)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemFacts:
+    """What is on record of a system itself."""
+
+    id: int
+    name: str
+    slug: str
+    team: str
+    team_slug: str
+    kind: SystemKind
+    description: str
+    code_url: str
+    paper_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class SystemYears:
+    """The system in one condition of a campaign; page: with the other systems' lines."""
+
+    page: ProgressPage
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPage(SystemFacts):
+    """others: the team's other systems that this reader may know of, as (slug, name); runs: for its team only.
+
+    may_remove: whether the reader may remove it, which no run was ever sent for
+    """
+
+    own: bool
+    may_edit: bool
+    may_remove: bool
+    others: tuple[tuple[str, str], ...]
+    years: tuple[SystemYears, ...]
+    runs: tuple[OwnRun, ...]
+
+
+def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.datetime) -> SystemPage:
+    """Raises NotFound for no such system, and for one that this reader sees on no board."""
+    try:
+        record = find_system(session, team_slug, slug)
+    except NotFound:
+        _absent(session, actor, team_slug, slug, now)
+    team = record.team
+    pages, evaluations = _pages(session, actor, record, now)
+    lines = [(page, line) for page in pages for line in (*page.systems, *page.baselines)]
+    own_lines = [(page, line) for page, line in lines if line.system and line.system.id == record.id]
+    years = _with_all_figures(session, actor, own_lines, evaluations, now)
+    own = actor.is_in(team.id) or actor.all_powerful
+    if not (years or own):
+        _absent(session, actor, team_slug, slug, now)
+    others = {line.system.slug: line.name for _, line in lines if line.system and line.team_slug == team.slug}
+    if own:
+        others |= dict(session.execute(sa.select(System.slug, System.name).where(System.team_id == team.id)).all())
+    others.pop(record.slug, None)
+    return SystemPage(
+        *facts_of(record),
+        own=own,
+        may_edit=own or may_change_kind(session, actor, record.id),
+        may_remove=own and removal_refusal(session, record) is None,
+        others=tuple(sorted(others.items(), key=lambda pair: pair[1].casefold())),
+        years=tuple(years),
+        runs=own_runs(session, actor, [team.id], now, system_id=record.id) if own else (),
+    )
+
+
+def _absent(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.datetime) -> NoReturn:
+    """Raises NotFound: for outsiders in the same words for one on no board and for one that never was."""
+    team = find_known_team(session, actor, team_slug, now)
+    if actor.is_in(team.id) or actor.all_powerful:
+        find_system(session, team_slug, slug)  # its own team is told the nearest names
+    raise NotFound(f"there is no system {slug!r} of {team.name} on a board")
+
+
+def facts_of(record: System) -> tuple[int, str, str, str, str, SystemKind, str, str, str]:
+    """The fields of SystemFacts, in their order."""
+    team, links = record.team, (record.code_url, record.paper_url)
+    return record.id, record.name, record.slug, team.name, team.slug, record.kind, record.description, *links
+
+
+def _with_all_figures(
+    session: Session,
+    actor: Actor,
+    lines: Sequence[tuple[ProgressPage, Line]],
+    evaluations: Sequence[Evaluation],
+    now: dt.datetime,
+) -> list[SystemYears]:
+    """The lines of one system with what its runs have under every measure: progress reads those that rank only.
+
+    evaluations: those that the lines have points in, perhaps others too
+    """
+    runs = [point.entry.submission_id for _, line in lines for point in line.points]
+    ids = {point.period.evaluation_id for _, line in lines for point in line.points}
+    own = [evaluation for evaluation in evaluations if evaluation.id in ids]
+    entries = {entry.submission_id: entry for entry in load_entries(session, actor, own, now, runs=runs)}
+
+    def whole(line: Line) -> Line:
+        return replace(
+            line, points=tuple(replace(point, entry=entries[point.entry.submission_id]) for point in line.points)
+        )
+
+    return [SystemYears(page, whole(line)) for page, line in lines]
+
+
+def _pages(
+    session: Session, actor: Actor, record: System, now: dt.datetime
+) -> tuple[list[ProgressPage], list[Evaluation]]:
+    """The progress of every condition that the system has a run in, the newest campaign first; and the evaluations of
+    these campaigns."""
+    entered = session.execute(
+        sa.select(Campaign.id, Evaluation.condition, Campaign.created_at, Campaign.slug)
+        .join(Evaluation, Evaluation.campaign_id == Campaign.id)
+        .join(Submission, Submission.evaluation_id == Evaluation.id)
+        .where(Submission.system_id == record.id, on_boards(), known_evaluations(actor))
+        .distinct()
+        .order_by(Campaign.created_at.desc(), Campaign.slug, Evaluation.condition)
+    )
+    conditions: dict[int, list[str]] = {}
+    for campaign_id, condition, *_ in entered:
+        conditions.setdefault(campaign_id, []).append(condition)
+    pages: list[ProgressPage] = []
+    evaluations: list[Evaluation] = []
+    for campaign_id, own in conditions.items():
+        of_it = evaluations_of(session, actor, campaign_id)
+        pages += progress_in(session, actor, of_it[0].campaign, of_it, now, own)
+        evaluations += of_it
+    return pages, evaluations
+
+
+@dataclass(frozen=True, slots=True)
+class OrganisedTeam:
+    """runs, systems: in the campaign; may_rename: whether the reader may rename it or merge it with another."""
+
+    id: int
+    name: str
+    slug: str
+    description: str
+    members: int
+    systems: int
+    runs: int
+    may_rename: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """A system of the team that goes, whose name the other team has too. same_kind: whether the two may become one."""
+
+    id: int
+    name: str
+    runs: int
+    other_runs: int
+    same_kind: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SharedEvaluation:
+    """One that both teams took part in: what each used of the quota, and whose primary run would be the primary one."""
+
+    title: str
+    used: tuple[int, int]
+    primary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Merging:
+    """What making `source` a part of `target` would do.
+
+    refusal  why the reader may not do it, in words; "" where they may
+    """
+
+    source: OrganisedTeam
+    target: OrganisedTeam
+    twins: tuple[Twin, ...]
+    shared: tuple[SharedEvaluation, ...]
+    refusal: str
+
+    @property
+    def effect(self) -> str:
+        """What has to be confirmed, with how much it is about."""
+        moved = f"{counted(self.source.runs, 'run')} of {counted(self.source.systems, 'system')}"
+        return f"{moved} of {self.source.name} become those of {self.target.name}, for good."
+
+
+def organised_teams(session: Session, actor: Actor, campaign_slug: str, _: dt.datetime) -> tuple[OrganisedTeam, ...]:
+    """Those that have runs in the campaign, by name. Raises NotFound."""
+    campaign = organised_campaign(session, actor, campaign_slug)
+    return _teams(session, actor, Evaluation.campaign_id == campaign.id)
+
+
+def organised_team(session: Session, actor: Actor, campaign_slug: str, team_id: int, _: dt.datetime) -> OrganisedTeam:
+    """One that has runs in the campaign. Raises NotFound."""
+    campaign = organised_campaign(session, actor, campaign_slug)
+    teams = _teams(session, actor, Evaluation.campaign_id == campaign.id, Team.id == team_id)
+    if not teams:
+        raise NotFound(f"there is no team {team_id} in {campaign.title}")
+    return teams[0]
+
+
+def part_of(session: Session, actor: Actor, campaign_slug: str, team_id: int, now: dt.datetime) -> int | None:
+    """The id of the team of the campaign that this one was made a part of; None where it was not. Raises NotFound."""
+    campaign = organised_campaign(session, actor, campaign_slug)
+    team = session.get(Team, team_id)
+    if team is None or team.merged_into_id is None:
+        return None
+    return organised_team(session, actor, campaign.slug, merged_team(session, team).id, now).id
+
+
+def merging(
+    session: Session, actor: Actor, campaign_slug: str, source_id: int, target_id: int, now: dt.datetime
+) -> Merging:
+    """What making one team of the campaign a part of another would do. Raises NotFound."""
+    source = organised_team(session, actor, campaign_slug, source_id, now)
+    target = organised_team(session, actor, campaign_slug, target_id, now)
+    if source.id == target.id:
+        raise NotFound("a team is not merged with itself")
+    both = session.get_one(Team, source.id), session.get_one(Team, target.id)
+    refusal = merging_refusal(session, actor, *both)
+    if refusal:  # and nothing of what they did in campaigns that the reader may know nothing of
+        return Merging(source, target, (), (), refusal)
+    same = namesakes(session, *both)
+    runs = sa.select(Submission.system_id, sa.func.count()).where(Submission.team_id.in_((source.id, target.id)))
+    counts = {row[0]: row[1] for row in session.execute(runs.group_by(Submission.system_id))}
+    own = session.scalars(sa.select(System).where(System.id.in_(same)).order_by(System.name))
+    twins = [
+        Twin(
+            id=system.id,
+            name=system.name,
+            runs=counts.get(system.id, 0),
+            other_runs=counts.get(same[system.id].id, 0),
+            same_kind=(system.kind is SystemKind.BASELINE) is (same[system.id].kind is SystemKind.BASELINE),
+        )
+        for system in own
+    ]
+    return Merging(
+        source,
+        target,
+        tuple(twins),
+        tuple(_shared(session, source.id, target.id)),
+        "",
+    )
+
+
+def _shared(session: Session, source_id: int, target_id: int) -> list[SharedEvaluation]:
+    other = sa.orm.aliased(Participation)
+    rows = session.execute(
+        sa.select(Evaluation, Participation.used, other.used)
+        .join(Participation, Participation.evaluation_id == Evaluation.id)
+        .join(other, other.evaluation_id == Evaluation.id)
+        .where(Participation.team_id == source_id, other.team_id == target_id)
+        .order_by(Evaluation.period_key.desc(), Evaluation.id)
+    ).all()
+    shared = []
+    for evaluation, used, other_used in rows:
+        runs = session.scalars(
+            sa.select(Submission).where(
+                Submission.evaluation_id == evaluation.id, Submission.team_id.in_((source_id, target_id))
+            )
+        ).all()
+        primary = primary_run(runs)
+        name = next((run.name for run in runs if run.id == primary), "")
+        shared.append(SharedEvaluation(evaluation.title, (used, other_used), name))
+    return shared
+
+
+def _teams(session: Session, actor: Actor, *which: sa.ColumnElement[bool]) -> tuple[OrganisedTeam, ...]:
+    members = sa.select(sa.func.count()).where(Membership.team_id == Team.id).scalar_subquery()
+    systems = sa.func.count(Submission.system_id.distinct())
+    rows = session.execute(
+        sa.select(Team, members, systems, sa.func.count(Submission.id))
+        .join(Submission, Submission.team_id == Team.id)
+        .join(Evaluation, Evaluation.id == Submission.evaluation_id)
+        .where(*which)
+        .group_by(Team.id)
+        .order_by(Team.name, Team.id)
+    )
+    return tuple(
+        snapshot(
+            OrganisedTeam,
+            team,
+            members=member_count,
+            systems=system_count,
+            runs=runs,
+            may_rename=may_rename(session, actor, team.id),
+        )
+        for team, member_count, system_count, runs in rows
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A campaign of other organisers that the system has runs in, and whom it says to write to, where it does."""
+
+    slug: str
+    title: str
+    contact: str
+
+
+@dataclass(frozen=True, slots=True)
+class OrganisedSystem(SystemFacts):
+    """What an organiser is told of a system.
+
+    runs        in the campaign
+    may_change  whether the reader organises every campaign that it has runs in
+    elsewhere   the others, by title, of which the reader sees a board with it
+    """
+
+    runs: int
+    may_change: bool
+    elsewhere: tuple[Elsewhere, ...]
+
+
+def organised_systems(
+    session: Session, actor: Actor, campaign_slug: str, now: dt.datetime
+) -> tuple[OrganisedSystem, ...]:
+    """Those that have runs in the campaign: baselines first, then by team and name. Raises NotFound."""
+    return _systems(session, actor, campaign_slug, now)
+
+
+def organised_system(
+    session: Session, actor: Actor, campaign_slug: str, system_id: int, now: dt.datetime
+) -> OrganisedSystem:
+    """One that has runs in the campaign. Raises NotFound."""
+    systems = _systems(session, actor, campaign_slug, now, System.id == system_id)
+    if not systems:
+        campaign = organised_campaign(session, actor, campaign_slug)
+        raise NotFound(f"there is no system {system_id} in {campaign.title}")
+    return systems[0]
+
+
+def _systems(
+    session: Session, actor: Actor, campaign_slug: str, now: dt.datetime, *which: sa.ColumnElement[bool]
+) -> tuple[OrganisedSystem, ...]:
+    campaign = organised_campaign(session, actor, campaign_slug)
+    rows = session.execute(
+        sa.select(System, sa.func.count(Submission.id))
+        .join(System.team)
+        .options(sa.orm.contains_eager(System.team))
+        .join(Submission, Submission.system_id == System.id)
+        .join(Evaluation, Evaluation.id == Submission.evaluation_id)
+        .where(Evaluation.campaign_id == campaign.id, *which)
+        .group_by(System.id, Team.id)
+        .order_by(sa.case((System.kind == SystemKind.BASELINE, 0), else_=1), Team.name, System.name, System.id)
+    ).all()
+    strange, elsewhere = _elsewhere(session, actor, [system.id for system, _ in rows], now)
+    return tuple(
+        OrganisedSystem(*facts_of(system), runs, system.id not in strange, elsewhere.get(system.id, ()))
+        for system, runs in rows
+    )
+
+
+def _elsewhere(
+    session: Session, actor: Actor, systems: Sequence[int], now: dt.datetime
+) -> tuple[set[int], dict[int, tuple[Elsewhere, ...]]]:
+    """The systems that have runs in campaigns of others, and in which, as far as the reader sees boards with them."""
+    if actor.all_powerful:
+        return set(), {}
+    rows = session.execute(
+        sa.select(
+            Submission.system_id, Evaluation, sa.func.count().filter(on_boards(), Submission.scored_at.is_not(None))
+        )
+        .join(Evaluation, Evaluation.id == Submission.evaluation_id)
+        .where(Submission.system_id.in_(systems), Evaluation.campaign_id.not_in(actor.organises))
+        .group_by(Submission.system_id, Evaluation.id)
+    ).all()
+    boards: dict[int, set[Elsewhere]] = {}
+    for system_id, evaluation, shown in rows:
+        if shown and all(may_see(actor, evaluation, sight, now) for sight in (Sight.RESULTS, Sight.NAMES)):
+            campaign = evaluation.campaign
+            boards.setdefault(system_id, set()).add(Elsewhere(campaign.slug, campaign.title, campaign.contact))
+    strange = {system_id for system_id, _, _ in rows}
+    return strange, {
+        system: tuple(sorted(campaigns, key=lambda each: (each.title, each.slug)))
+        for system, campaigns in boards.items()
+    }
