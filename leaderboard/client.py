@@ -243,7 +243,9 @@ class Client:
             request.add_unredirected_header("Authorization", f"Bearer {self._token}")
         try:
             with self._opener.open(request, timeout=self._seconds) as answer:
-                return json.loads(answer.read())
+                content = answer.read()
+                is_text = answer.headers.get("Content-Type", "").startswith("text/plain")
+                return content.decode() if is_text else json.loads(content)
         except urllib.error.HTTPError as error:
             refused = Refused.of(error.code, error.read())
             if error.code in (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT):

@@ -37,7 +37,7 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "evaluation": ("operations", "Evaluations: dates, collection, what is visible."),
     "form": ("forms", "What a submission form asks: fields, agreements, file rules."),
     "queries": ("operations", "The queries of an evaluation."),
-    "judgments": ("judgments", "The judgments of an evaluation."),
+    "judgments": ("operations", "The judgments of an evaluation."),
     "import-campaign": ("import_campaign", "A campaign of past years, from files."),
     "export": ("export_campaign", "A campaign as files."),
     "submit": ("submissions", "Submits a run."),

@@ -36,12 +36,14 @@ from leaderboard.web.context import CONSOLE_KEY, modules_of
 from leaderboard.web.endpoints import ENDPOINTS, Endpoint, create_console
 
 TOKEN = "LEADERBOARD_TOKEN"  # noqa: S105  # the name of a variable
+OF_FILES = ("queries", "judgments", "documents", "known", "subtopics")  # what refusals call a file
 PART = re.compile(r"<(?:\w+:)?(\w+)>")
 GROUPS = {
     "campaign": "Campaigns: measures, prior and β, organisers.",
     "campaign organiser": "Who organises a campaign.",
     "campaign team": "Which teams are let into a private campaign.",
     "evaluation": "Evaluations: dates, collection, what is visible.",
+    "judgments": "The judgments of an evaluation.",
     "queries": "The queries of an evaluation.",
     "system": "Systems: mark baselines and manual ones, describe them.",
     "team": "Teams and who is in them.",
@@ -50,6 +52,7 @@ GROUPS = {
 SUBJECTS = {  # where the endpoints of a group are
     "campaign": ("campaigns",),
     "evaluation": ("evaluations",),
+    "judgments": ("judgments",),
     "queries": ("judgments",),
     "system": ("teams", "boards"),
     "team": ("teams", "boards"),
@@ -208,8 +211,10 @@ def _run(endpoint: Endpoint, command: Command, values: dict[str, Any]) -> int:
     parts = arguments | {name: _number(client, find, arguments) for name, find in command.finds.items()}
     if command.asks and not confirmed:
         above = client.get(_address(endpoint.address.rpartition("/")[0], parts))
-        if not above.get("stays"):  # else it is refused, whatever the answer
-            ask(command.asks.format_map({**above, **arguments}))
+        asks = command.asks
+        question = asks.format_map({**above, **arguments}) if isinstance(asks, str) else asks(above, arguments)
+        if question and not above.get("stays"):  # else it is refused, whatever the answer
+            ask(question)
     address = _address(endpoint.address, parts)
     everything = {**command.sends, **arguments, **given}
     send = _sender(client, endpoint, address + "/preview" * previewed, everything)
@@ -251,11 +256,11 @@ def _told_by_file(files: Mapping[str, Path]) -> Iterator[None]:
         yield
     except (Refused, InvalidFields) as refused:
         fields = refused.fields
-        only = next(iter(files.values())).name if len(files) == 1 else None
-        if only is None or set(fields) - {"queries", "judgments", "documents", "known", "subtopics"} or not fields:
+        paths = dict.fromkeys(OF_FILES, next(iter(files.values()))) | dict(files) if len(files) == 1 else files
+        if not fields or set(fields) - set(paths):
             raise
-        lines = [line for messages in fields.values() for line in messages]
-        raise BadInput("\n".join(f"{only}: {line}" for line in lines)) from None
+        lines = [f"{paths[name].name}: {line}" for name, messages in fields.items() for line in messages]
+        raise BadInput("\n".join(lines)) from None
 
 
 def _after_asking(send: Callable[[bool], Any]) -> Any:

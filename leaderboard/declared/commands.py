@@ -50,7 +50,8 @@ class Command:
              function of answer and arguments
     example  what follows its words in the help's example
     sends    what it sends unless another option says otherwise
-    asks     a question before it is done, with {names} of the answer of the address above it: what it removes
+    asks     a question before it is done, with {names} of the answer of the address above it: what it removes;
+             or a function of that answer and the arguments, "" where it is refused anyway
     status   the exit status that an answer makes
     finds    part of the address -> the argument that stands for it, and how it is found
     preview  of an endpoint that takes files: what its preview (at the same address below `/preview`) says, in lines
@@ -61,7 +62,7 @@ class Command:
     done: str | Table | Lines | Callable[[Answer, Mapping[str, Any]], str]
     example: str = ""
     sends: Mapping[str, Any] = field(default_factory=dict)
-    asks: str = ""
+    asks: str | Callable[[Answer, Mapping[str, Any]], str] = ""
     status: Callable[[Answer], int] = lambda _: 0
     finds: Mapping[str, Find] = field(default_factory=dict)
     preview: Callable[[Answer], Sequence[str]] | None = None

@@ -16,9 +16,9 @@ from sqlalchemy.orm import Session
 from leaderboard.accounts.rules import Scope
 from leaderboard.boards.api import EVALUATION as PUBLISHED_EVALUATION
 from leaderboard.campaigns import reads as settings
-from leaderboard.declared.commands import Command, Table
+from leaderboard.declared.commands import Command, Table, moment
 from leaderboard.declared.inputs import Confirm, Inputs, setting
-from leaderboard.errors import Conflict, InvalidFields, NotFound, file_of
+from leaderboard.errors import Conflict, FileRejected, InvalidFields, NotFound
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import QueryRow, read_queries
 from leaderboard.judgments import writes as queries
@@ -206,27 +206,24 @@ class JudgmentForm(msgspec.Struct):
     state: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Whose judgments boards go by. confirm: to the change of ranks, which a refusal without it counts."""
+class Source(Inputs):
+    """Whose judgments boards go by."""
 
-    source: str
-    confirm: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class NewName:
-    """What a source of judgments is called so far, and from now on."""
-
-    source: str
-    name: str
+    source: str = setting("Source")
+    confirm: Confirm = False
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(Inputs):
     """The source of judgments to remove."""
 
-    source: str
+    source: str = setting("Source")
+
+
+class NewName(Inputs):
+    """What a source of judgments is called so far, and from now on."""
+
+    source: str = setting("Source")
+    name: str = setting("Name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +234,65 @@ class _Sent:
     state: str
 
 
-@get(JUDGMENTS, Scope.ORGANISE)
+def _imported(answer: Any, values: Any) -> str:
+    newest, path = answer["revisions"][0], values.get("judgments") or values["subtopics"]
+    count = "1 judgment is" if newest["judgments"] == 1 else f"{newest['judgments']:,} judgments are"
+    source = "" if newest["source"] == answer["official"] else f", by {newest['source']}"
+    return f"{path.name}: {count} revision {newest['number']} of {values['campaign']}/{values['evaluation']}{source}"
+
+
+def _preview(changes: Any) -> list[str]:
+    def listed(name: str) -> str:
+        return f"{len(changes[name])} ({first_of(changes[name], NAMED)})" if changes[name] else "0"
+
+    grades = ", ".join(f"{count:,} of grade {grade}" for grade, count in changes["grades"])
+    below_zero = sum(count for grade, count in changes["grades"] if grade < 0)
+    lines = [
+        f"judgments   {changes['judgments']:,} by {changes['source']}: {grades}",
+        f"queries     {len(changes['queries'])} judged; nothing relevant: {listed('none_relevant')}",
+        f"unjudged    {listed('unjudged')}",
+        f"below 0     {below_zero:,} count as not judged where a measure says so",
+        f"repeated    {changes['repeated']:,} lines are left out, because earlier lines say the same",
+        f"unknown     {listed('unknown')}",
+    ]
+    if changes["against"] is not None:
+        changed = (f"{row['judgments']:,} from {row['before']} to {row['after']}" for row in changes["changed"])
+        added = f"added {changes['added']:,}, removed {changes['removed']:,}"
+        lines.append(f"against revision {changes['against']}: {added}")
+        lines.append(f"other grade {', '.join(changed) or 'none'}")
+    lines += [f"look        {doubt}" for doubt in changes["doubts"]]
+    return lines + [f"refused     {line}" for problem in changes["problems"] for line in problem.splitlines()]
+
+
+def _state(row: Any, answer: Any) -> str:
+    if row["source"] in answer["set_aside"]:
+        return "set aside"
+    if row["building"] or not row["stands"]:
+        return "building" if row["building"] else "–"
+    return "official" if row["source"] == answer["official"] else "beside"
+
+
+def _removal(answer: Any, values: Any) -> str:
+    """What removing the source does, to be confirmed; "" for one that can't be removed."""
+    source = values["source"]
+    words = next((row["removal"] for row in answer["others"] if row["name"] == source), "")
+    return words and f"Remove {source} of {values['campaign']}/{values['evaluation']}: {words}. Go on?"
+
+
+REVISIONS = Table(
+    ("revision", "source", "state", "judgments", "imported", "waiting", "note"),
+    lambda row: (
+        row["number"], row["source"], row["state"], row["judgments"], moment(row["imported_at"]), row["waiting"],
+        row["note"] or "–",
+    ),
+    "no judgments yet; import some: leaderboard judgments import CAMPAIGN/EVALUATION FILE",
+    lambda answer: [row | {"state": _state(row, answer)} for row in answer["revisions"]],
+)  # fmt: skip
+
+
+@get(JUDGMENTS, Scope.ORGANISE, command=Command(
+    "judgments list CAMPAIGN/EVALUATION", REVISIONS, "harbour/2026-text"
+))  # fmt: skip
 def organised_judgments(campaign: str, evaluation: str) -> judgment_file.OrganisedJudgments:
     """The revisions of the judgments, with their sources, their hashes and how far scoring by them is."""
     return read(judgment_file.organised_judgments, campaign, evaluation)
@@ -253,22 +308,33 @@ def preview_judgments(campaign: str, evaluation: str) -> judgment_file.JudgmentC
         return _changes(session, campaign, evaluation, sent)
 
 
-@post(JUDGMENTS, Scope.ORGANISE, form=JudgmentForm)
+@post(JUDGMENTS, Scope.ORGANISE, form=JudgmentForm, command=Command(
+    "judgments import CAMPAIGN/EVALUATION [JUDGMENTS]", _imported,
+    "harbour/2026-text qrels.txt --note 'after adjudication'", preview=_preview, without=("state",),
+))  # fmt: skip
 def add_judgments(campaign: str, evaluation: str) -> judgment_file.OrganisedJudgments:
-    """Adds a revision of the judgments. The boards switch once all runs are scored by it."""
+    """Adds a revision of the judgments. The boards switch once all runs are scored by it. Judgments of subtopics alone
+    say of each document what holds for its query as a whole too: the highest grade of any subtopic.
+    """
     sent = _sent(campaign, evaluation)
     with writing() as session:
         if sent.state and _changes(session, campaign, evaluation, sent).state != sent.state:
             raise Conflict("There is a newer revision than that preview's; look at another before you send this one.")
         files, found = sent.files, evaluation_here(session, campaign, evaluation)
-        with file_of("judgments"):
+        try:
             import_judgments(
                 session, actor(), found, files.judgments, sent.note, files.known, files.subtopics, source=sent.source
             )
+        except FileRejected as rejected:
+            raise InvalidFields({rejected.name: rejected.lines}) from None
     return read(judgment_file.organised_judgments, campaign, evaluation)
 
 
-@post(f"{JUDGMENTS}/official", Scope.ORGANISE)
+@post(f"{JUDGMENTS}/official", Scope.ORGANISE, command=Command(
+    "judgments official CAMPAIGN/EVALUATION SOURCE",
+    "boards of {campaign}/{evaluation} go by the judgments of {source}",
+    "harbour/2026-text second-lab",
+))  # fmt: skip
 def make_source_official(campaign: str, evaluation: str, body: Source) -> judgment_file.OrganisedJudgments:
     """Lets the boards go by the judgments of another source, whose runs are all scored; the old ones stay beside.
     To be confirmed.
@@ -278,7 +344,10 @@ def make_source_official(campaign: str, evaluation: str, body: Source) -> judgme
     return read(judgment_file.organised_judgments, campaign, evaluation)
 
 
-@post(f"{JUDGMENTS}/rename", Scope.ORGANISE)
+@post(f"{JUDGMENTS}/rename", Scope.ORGANISE, command=Command(
+    "judgments rename CAMPAIGN/EVALUATION SOURCE NAME", "{source} of {campaign}/{evaluation} is called {name} now",
+    "harbour/2026-text secnd-lab second-lab",
+))  # fmt: skip
 def rename_source(campaign: str, evaluation: str, body: NewName) -> judgment_file.OrganisedJudgments:
     """Gives a source of judgments another name, on old boards too; the trail keeps the one before."""
     with writing() as session:
@@ -286,7 +355,10 @@ def rename_source(campaign: str, evaluation: str, body: NewName) -> judgment_fil
     return read(judgment_file.organised_judgments, campaign, evaluation)
 
 
-@post(f"{JUDGMENTS}/remove", Scope.ORGANISE)
+@post(f"{JUDGMENTS}/remove", Scope.ORGANISE, command=Command(
+    "judgments remove CAMPAIGN/EVALUATION SOURCE", "{source} of {campaign}/{evaluation} is removed",
+    "harbour/2026-text llm", asks=_removal,
+))  # fmt: skip
 def remove_source(campaign: str, evaluation: str, body: Removed) -> judgment_file.OrganisedJudgments:
     """Takes a source of judgments away; what becomes of it `others` says before, as its `removal`. The official one
     stays.
@@ -322,7 +394,9 @@ def published_judgments(campaign: str, evaluation: str) -> judgments.PublishedPa
     return read(judgments.published, campaign, evaluation, page=None)
 
 
-@get(f"{PUBLISHED_EVALUATION}/judgments.txt", file="text/plain")
+@get(f"{PUBLISHED_EVALUATION}/judgments.txt", file="text/plain", command=Command(
+    "judgments export CAMPAIGN/EVALUATION", lambda text, _: text.removesuffix("\n"), "harbour/2026-text > qrels.txt",
+))  # fmt: skip
 def qrels(campaign: str, evaluation: str) -> Response:
     """The published judgments as TREC's four columns: query, 0, document, grade."""
     return _lines(campaign, evaluation, JudgmentFile.JUDGMENTS)

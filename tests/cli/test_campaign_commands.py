@@ -259,7 +259,7 @@ def test_judgments_of_queries_that_the_evaluation_lacks_are_told_once(
     (tmp_path / "other.txt").write_text("".join(lines))
     files = [tmp_path / "other.txt"] if option is None else [tmp_path / "more.txt", option, tmp_path / "other.txt"]
     assert refused("judgments", "import", evaluation, *files) == (
-        f"{'judgments' if option is None else 'known documents'}: the evaluation lacks 18 of the 20 queries: "
+        "other.txt: the evaluation lacks 18 of the 20 queries: "
         "q3, q4, q5, q6, q7, q8, q9, q10, q11, q12 and 8 more; import the queries first\n"
     )
     assert "is revision 2" in ok("judgments", "import", evaluation, tmp_path / "more.txt")
@@ -275,27 +275,14 @@ def test_judgments_of_subtopics_come_beside_others_or_alone(
         "judgments", "import", evaluation, *plain
     )
     said = ok("judgments", "import", evaluation, tmp_path / "qrels.txt", *given)
-    assert said == "qrels.txt: 3 judgments are revision 2 of harbour/2026, with 3 of subtopics\n"
+    assert said == "qrels.txt: 3 judgments are revision 2 of harbour/2026\n"
     said = ok("judgments", "import", evaluation, *given)
-    assert said == "aspects.txt: 2 judgments are revision 3 of harbour/2026, with 3 of subtopics\n"
+    assert said == "aspects.txt: 2 judgments are revision 3 of harbour/2026\n"
     ok("campaign", "change", "harbour", "--measures", "AQWV alpha_nDCG@10")
     assert refused("judgments", "import", evaluation, tmp_path / "qrels.txt") == (
-        "--subtopics: alpha_nDCG@10 needs judgments of subtopics\n"
+        "qrels.txt: alpha_nDCG@10 needs judgments of subtopics\n"
     )
-    assert "no file is named" in refused("judgments", "import", evaluation)
-
-
-def test_lines_that_say_again_what_earlier_ones_say_are_counted(
-    command: Command, evaluation: str, tmp_path: Path
-) -> None:
-    (tmp_path / "twice.txt").write_text("q1 0 d1 1\nq1 0 d1 1\nq2 0 d2 0\nq1 0 d1 1\n")
-    (tmp_path / "aspects.txt").write_text("q1 1 d1 1\nq1 2 d1 1\nq1 1 d1 1\n")
-    done = command("judgments", "import", evaluation, tmp_path / "twice.txt", "--subtopics", tmp_path / "aspects.txt")
-    assert done.out == "twice.txt: 2 judgments are revision 2 of harbour/2026, with 2 of subtopics\n"
-    assert done.err == (
-        "twice.txt: left out, because earlier lines say the same: 2 lines\n"
-        "aspects.txt: left out, because earlier lines say the same: 1 line\n"
-    )
+    assert "give the judgments first" in refused("judgments", "import", evaluation)
 
 
 def test_judgments_before_any_queries_are_told_to_wait_for_them(

@@ -80,6 +80,7 @@ def test_a_preview_of_judgments_says_what_would_change_and_writes_nothing(
         "queries     2 judged; nothing relevant: 1 (301)",
         "unjudged    1 (302)",
         "below 0     1 count as not judged where a measure says so",
+        "repeated    0 lines are left out, because earlier lines say the same",
         "unknown     1 (999)",
         "against revision 1: added 2, removed 2",
         "other grade 1 from 1 to 0",
@@ -107,7 +108,8 @@ def test_judgments_of_several_sources_are_listed_and_one_is_made_the_official_on
         ok("judgments", "rename", place, "assessors", "experts") == "assessors of robust/2004 is called experts now\n"
     )
     assert "Boards go by the judgments of llm" in refused("judgments", "remove", place, "llm", "--confirm")
-    assert "goes for good" in ok("judgments", "remove", place, "experts", "--confirm")
+    assert "--confirm" in refused("judgments", "remove", place, "experts")
+    assert ok("judgments", "remove", place, "experts", "--confirm") == "experts of robust/2004 is removed\n"
     assert len(ok("judgments", "list", place).splitlines()) == 2  # the head and revision 2
     assert newest.split()[1:3] == ["llm", "official"]
     assert oldest.split()[1:3] == ["assessors", "beside"]

@@ -67,7 +67,7 @@ def refusals(
     if not numbers:
         yield Conflict(f"{evaluation.title} has no queries yet; import the queries first, then the judgments.")
         return
-    files = ("judgments", judgments), ("known documents", known), ("judgments of subtopics", subtopics)
+    files = ("judgments", judgments), ("known", known), ("subtopics", subtopics)
     for name, judged in files:
         if judged is None:
             continue
