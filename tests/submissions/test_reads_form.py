@@ -49,29 +49,6 @@ def test_it_offers_the_systems_of_one_s_teams_and_no_baseline(world: World) -> N
         assert submitting(session, world.eve, "small", "2026", present()).teams == ()
 
 
-def test_the_quota_counts_what_was_submitted_today(world: World) -> None:
-    world.change_evaluation(daily_quota=3, total_quota=9)
-    world.submit()
-    [team] = form(world).teams
-    assert (team.quota.left_today, team.quota.left_in_all) == (2, 8)
-    [team] = form(world, present() + DAY).teams
-    assert (team.quota.left_today, team.quota.left_in_all) == (3, 8)
-
-
-def test_rejected_files_are_counted_in_the_evaluation_they_were_sent_to(world: World) -> None:
-    with world.organising() as (session, campaign, _):
-        other = evaluations.create_evaluation(session, CONSOLE, campaign, "2027", "Next", "2027", documents=1000)
-        other_id = other.id
-    world.submit("nonsense\n")
-    world.drain()
-    with world.database.read() as session:
-        assert session.get_one(Evaluation, other_id).slug == "2027"
-        [team] = submitting(session, world.ada, "small", "2027", present()).teams
-    assert (team.quota.rejected_today, team.quota.rejections_left) == (0, 20)
-    [team] = form(world).teams
-    assert (team.quota.rejected_today, team.quota.rejections_left) == (1, 19)
-
-
 def test_it_says_which_run_is_the_primary_one(world: World) -> None:
     assert form(world).teams[0].primary == ""
     world.submit(label="best try", designation=Designation.PRIMARY)
@@ -95,15 +72,6 @@ def test_it_says_which_run_stands_for_each_system_now(world: World) -> None:
     world.drain()
     [own] = form(world).teams[0].systems
     assert (_label(form(world)), own.primary_stands) == ("best try", True)
-
-
-def test_runs_of_one_label_are_told_apart_by_number_and_day(world: World) -> None:
-    world.submit()
-    (system,) = world.all(sa.select(System))
-    noon = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
-    world.submit(run_text(2), system=system, label="a-run", stand=True, received_at=noon)
-    world.drain()
-    assert form(world).teams[0].systems[0].standing == "a-run (run 2, 21 Nov 2026)"
 
 
 def test_where_the_best_run_stands_there_is_none_to_name(world: World) -> None:

@@ -288,7 +288,3 @@ def test_a_run_whose_results_are_closed_has_no_receipt(played: Played) -> None:
         assert played.receipt("complete", CONSOLE).command
     finally:
         played.change("complete", results=Opening.ALWAYS, own_results=True)
-
-
-def test_names_that_a_shell_would_take_for_something_else_are_quoted(played: Played) -> None:
-    assert "'a run'\"'\"'s file.txt'" in played.receipt("complete", CONSOLE).command

@@ -51,11 +51,6 @@ def test_what_was_returned_is_asked_about_only_where_a_measure_counts_it() -> No
     assert kinds(found(b"no run at all\n", expected)) == []
 
 
-def test_excluded_queries_are_known_and_not_missed() -> None:
-    checked = found(RUN, Expected("Text", ("q1",), ("q2",)))
-    assert (checked.lacking, checked.unknown) == ((0, ()), (0, ()))
-
-
 def test_a_file_is_not_said_to_be_sound_of_which_only_the_beginning_was_looked_at() -> None:
     expected = Expected("Text", ("q1", "q2"), allowed=frozenset({"q1", "q2"}))
     assert found(RUN, expected).is_sound
@@ -115,12 +110,6 @@ def test_a_run_whose_queries_are_mostly_strange_is_of_something_else() -> None:
         (b"q1 Q0 d1 1 3 t\n", "Is it for this evaluation? 1 of its 1 queries are unknown here: q1."),
     ):
         assert [one.text for one in found(run, Expected("Text", of_both)).warnings] == [words]
-
-
-def test_how_many_queries_have_a_list_is_said_where_some_are_known() -> None:
-    assert "lists for 1 of 1 query" in found(RUN, Expected("Text", ("q1",))).in_words
-    assert "lists for 2 of 2 queries" in found(RUN, Expected("Text", ("q1", "q2"))).in_words
-    assert not any("lists for" in line for line in found(RUN, Expected("Text", ())).in_words)
 
 
 def test_the_beginning_of_a_file_is_not_said_to_lack_what_may_follow() -> None:

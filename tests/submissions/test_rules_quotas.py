@@ -1,19 +1,23 @@
 import datetime as dt
 from dataclasses import dataclass
+from typing import Any
+
+import pytest
 
 from leaderboard.submissions.rules import REJECTED_A_DAY, day_of, quota_of, retry_seconds
 
 NOON = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
 TODAY = NOON.date()
+HALF_A_DAY = 12 * 3600
 
 
-@dataclass(frozen=True)
+@dataclass
 class Held:
     daily_quota: int | None = None
     total_quota: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass
 class Used:
     day: dt.date = TODAY
     used_today: int = 0
@@ -42,77 +46,58 @@ def test_another_day_starts_the_daily_counts_again_and_not_the_total() -> None:
     assert (quota.used_today, quota.rejected_today, quota.used, quota.left) == (0, 0, 9, 1)
 
 
-def test_a_quota_says_why_nothing_is_left_and_from_when_there_is() -> None:
-    again = "The count starts again on 21 Nov 2026, 00:00 UTC."
-    assert quota_of(Held(daily_quota=2), Used(used_today=2, used=2), NOON).spent == (
-        f"Your team has used 2 of its 2 submissions for today. {again}"
-    )
-    assert quota_of(Held(daily_quota=2, total_quota=2), Used(used_today=2, used=2), NOON).spent == (
-        "Your team has used 2 of its 2 submissions to this evaluation."
-    )
-    lowered = Held(daily_quota=1, total_quota=2)
-    assert quota_of(lowered, Used(used_today=3, used=5), NOON).spent == (
-        "Your team has used 5 submissions to this evaluation, more than the limit of 2."
-    )
-    assert quota_of(Held(daily_quota=1), Used(used_today=3, used=5), NOON, of_person=True).spent == (
-        "You have used 3 submissions for today, over all of your teams, more than the limit of 1. " + again
-    )
-    assert quota_of(Held(), Used(rejected_today=REJECTED_A_DAY), NOON).spent == (
-        f"20 files of your team were rejected here today, and no more are taken. {again}"
-    )
+AGAIN = "The count starts again on 21 Nov 2026, 00:00 UTC."
+UNTIL = NOON + dt.timedelta(minutes=20)
 
 
-def test_a_person_s_quota_says_that_it_is_over_all_teams() -> None:
-    spent = quota_of(Held(daily_quota=5), Used(used_today=5, used=5), NOON, of_person=True).spent
-    assert spent == (
-        "You have used 5 of your 5 submissions for today, over all of your teams. "
-        "The count starts again on 21 Nov 2026, 00:00 UTC."
-    )
-    spent = quota_of(Held(total_quota=5), Used(used=5), NOON, of_person=True).spent
-    assert spent == "You have used 5 of your 5 submissions to this evaluation, over all of your teams."
+@pytest.mark.parametrize(
+    ("limits", "use", "more", "words", "seconds"),
+    [
+        (
+            Held(2), Used(used_today=2, used=2), {},
+            f"Your team has used 2 of its 2 submissions for today. {AGAIN}", HALF_A_DAY,
+        ),
+        (Held(2, 2), Used(TODAY, 2, 0, 2), {}, "Your team has used 2 of its 2 submissions to this", HALF_A_DAY),
+        (
+            Held(), Used(rejected_today=20), {},
+            f"20 files of your team were rejected here today, and no more are taken. {AGAIN}", HALF_A_DAY,
+        ),
+        (
+            Held(1), Used(used_today=3), {"of_person": True},  # lowered since
+            f"You have used 3 of your 1 submissions for today, over all of your teams. {AGAIN}", HALF_A_DAY,
+        ),
+        (
+            Held(100), Used(rejected_today=3, used_today=17), {"unchecked": 17},
+            f"Send the next one when some of them are checked. {AGAIN}", 60,
+        ),
+        (
+            Held(5), Used(used_today=2, used=2), {"arriving": 3},
+            "The rest of the quota is reserved for files of your team in progress (3). Send the next one when", 60,
+        ),
+        (
+            Held(1), None, {"arriving": 1, "waiting": 1, "waits_until": UNTIL},
+            "files of your team in progress (1); to be confirmed (1) by 20 Nov 2026, 12:20 UTC.", 20 * 60,
+        ),
+    ],
+)  # fmt: skip
+def test_a_quota_says_why_nothing_is_left_and_when_to_ask_again(
+    limits: Held, use: Used | None, more: dict[str, Any], words: str, seconds: int
+) -> None:
+    quota = quota_of(limits, use, NOON, **more)
+    assert words in (quota.spent or "")
+    assert (quota.left, retry_seconds([quota], NOON)) == (0, seconds)
 
 
-def test_files_that_wait_to_be_checked_count_as_if_they_might_all_be_rejected() -> None:
-    assert quota_of(Held(), Used(rejected_today=3), NOON, unchecked=10).rejections_left == REJECTED_A_DAY - 13
-    quota = quota_of(Held(daily_quota=100), Used(rejected_today=3, used_today=17), NOON, unchecked=17)
-    assert quota.left == 0
-    assert quota.spent == (
-        "17 files of your team that came today are not checked yet and 3 were rejected; the most that may be rejected "
-        "in a day is 20. Send the next one when some of them are checked, or after 21 Nov 2026, 00:00 UTC."
-    )
-
-
-def test_files_that_arrive_take_their_places_in_every_limit() -> None:
+def test_files_that_arrive_or_are_not_checked_yet_take_their_places_in_every_limit() -> None:
     quota = quota_of(Held(daily_quota=5, total_quota=9), Used(used_today=2, used=3, rejected_today=4), NOON, arriving=2)
     assert (quota.left_today, quota.left_in_all, quota.rejections_left, quota.spent) == (1, 4, 14, None)
-    quota = quota_of(Held(daily_quota=5), Used(used_today=2, used=2), NOON, arriving=3)
-    assert quota.left == 0
-    assert quota.spent == (
-        "What is left is held for files of your team that are arriving just now (3). Send the next one when they have "
-        "come."
-    )
-    assert retry_seconds([quota], NOON) == 60
     assert not quota_of(Held(total_quota=1), None, NOON, arriving=1).is_spent_for_good
     assert quota_of(Held(), Used(rejected_today=10), NOON, unchecked=5, arriving=5).left == 0
-
-
-def test_a_place_that_a_person_holds_by_not_answering_is_said_to_be_so_with_its_end() -> None:
-    until = NOON + dt.timedelta(minutes=20)
-    quota = quota_of(Held(daily_quota=1), None, NOON, arriving=1, waiting=1, waits_until=until)
-    assert quota.spent == (
-        "What is left is held for files of your team that wait for their sender's yes in the browser (1). Send the "
-        "next one when somebody has said yes or no; the first to wait is given up by 20 Nov 2026, 12:20 UTC."
-    )
-    assert retry_seconds([quota], NOON) == 20 * 60
-    both = quota_of(Held(daily_quota=2), None, NOON, arriving=2, waiting=1, waits_until=until)
-    assert "are arriving just now (1) or wait for their sender's yes in the browser (1). Send" in (both.spent or "")
-    assert retry_seconds([both], NOON) == 60
-    used = quota_of(Held(daily_quota=1), Used(used_today=1), NOON, arriving=1, waiting=1, waits_until=until)
+    assert quota_of(Held(), Used(rejected_today=3), NOON, unchecked=10).rejections_left == REJECTED_A_DAY - 13
+    used = quota_of(Held(1), Used(used_today=1), NOON, arriving=1, waiting=1, waits_until=UNTIL)
     assert retry_seconds([used], NOON) == 12 * 3600  # the place that is held brings nothing
-
-
-def test_a_limit_that_was_lowered_below_what_is_used_leaves_nothing() -> None:
-    assert quota_of(Held(daily_quota=2), Used(used_today=5, used=5), NOON).left == 0
+    both = quota_of(Held(2), None, NOON, arriving=2, waiting=1, waits_until=UNTIL)
+    assert retry_seconds([both], NOON) == 60
 
 
 def test_days_end_at_midnight_in_utc() -> None:

@@ -39,24 +39,24 @@ def stands(choice: RunChoice, *runs: ScoredRun, means: dict[int, float] | None =
     return number
 
 
-def test_of_contrastive_runs_the_first_one_scored_stands_whatever_comes_later() -> None:
-    assert stands(RunChoice.PRIMARY, a_run(1), a_run(2), a_run(3)) == 1
+CHOSEN, LATER = a_run(2, chosen_at=NOON + 2 * HOUR), a_run(3, chosen_at=NOON + 3 * HOUR)
 
 
-def test_a_run_that_was_received_first_and_scored_later_takes_nobodys_place() -> None:
-    parked = a_run(1, scored_at=NOON + 9 * HOUR)
-    assert stands(RunChoice.PRIMARY, parked, a_run(2)) == 2
-
-
-def test_the_run_that_the_team_chose_last_stands_before_the_first_one() -> None:
-    chosen, later = a_run(2, chosen_at=NOON + 2 * HOUR), a_run(3, chosen_at=NOON + 3 * HOUR)
-    assert stands(RunChoice.PRIMARY, a_run(1), chosen) == 2
-    assert stands(RunChoice.PRIMARY, a_run(1), chosen, later) == 3
-    assert stands(RunChoice.PRIMARY, a_run(1, chosen_at=NOON + 4 * HOUR), chosen, later) == 1
-
-
-def test_the_primary_run_stands_before_any_that_was_chosen() -> None:
-    assert stands(RunChoice.PRIMARY, a_run(1), a_run(2, is_primary=True), a_run(3, chosen_at=NOON)) == 2
+@pytest.mark.parametrize(
+    ("runs", "number"),
+    [
+        ((a_run(1), a_run(2), a_run(3)), 1),  # the first one scored, whatever comes later
+        ((a_run(1, scored_at=NOON + 9 * HOUR), a_run(2)), 2),  # though it was received last
+        ((a_run(1), CHOSEN), 2),
+        ((a_run(1), CHOSEN, LATER), 3),  # the one that was chosen last
+        ((a_run(1, chosen_at=NOON + 4 * HOUR), CHOSEN, LATER), 1),
+        ((a_run(1), a_run(2, is_primary=True), a_run(3, chosen_at=NOON)), 2),
+    ],
+)
+def test_the_primary_run_stands_else_the_one_chosen_last_else_the_first_one_scored(
+    runs: tuple[ScoredRun, ...], number: int
+) -> None:
+    assert stands(RunChoice.PRIMARY, *runs) == number
 
 
 def test_under_latest_the_last_one_received_stands_though_another_is_primary_or_chosen() -> None:

@@ -127,15 +127,6 @@ def test_a_withdrawn_run_stays_on_record_and_keeps_its_quota(world: World) -> No
         world.submit()
 
 
-def test_a_run_that_is_withdrawn_while_it_waits_never_becomes_primary(world: World) -> None:
-    run = world.submit(designation=Designation.PRIMARY)
-    with world.database.write() as session:
-        submissions.withdraw(session, CONSOLE, session.get_one(Submission, run))
-    world.drain()
-    assert world.scoring(run).state is State.SCORED
-    assert _participation(world).primary_submission_id is None
-
-
 def test_the_newest_scored_primary_run_stands_and_its_withdrawal_brings_back_the_one_before(world: World) -> None:
     first = world.submit(designation=Designation.PRIMARY)
     world.submit(designation=Designation.CONTRASTIVE)
@@ -184,16 +175,6 @@ def test_a_team_lets_another_run_stand_for_its_system(world: World) -> None:
     assert _standing(world) == first
     told = world.all(sa.select(Event).where(Event.action == "let stand").order_by(Event.id))
     assert [(one.subject_id, one.facts["before"]) for one in told] == [(third, second), (first, second)]
-
-
-def test_a_run_that_was_chosen_stands_from_its_scoring_on(world: World) -> None:
-    first = world.submit()
-    (system,) = world.all(sa.select(System))
-    world.drain()
-    second = world.submit(run_text(2), system=system, stand=True)
-    assert _standing(world) == first
-    world.drain()
-    assert _standing(world) == second
 
 
 def test_a_run_that_is_scored_anew_keeps_the_moment_of_its_first_score(world: World) -> None:
@@ -258,16 +239,3 @@ def test_an_organiser_chooses_among_late_runs_though_another_run_is_primary(worl
         submissions.select_run(session, CONSOLE, session.get_one(Submission, late[1]))
     (chosen,) = world.all(sa.select(Submission).where(Submission.chosen_at.is_not(None)))
     assert (chosen.id, chosen.late) == (late[1], True)
-
-
-def test_a_late_run_never_becomes_primary(world: World) -> None:
-    world.change_evaluation(closes_at=NOON, late_allowed=True)
-    world.submit(designation=Designation.PRIMARY, received_at=NOON)
-    world.drain()
-    assert _participation(world).primary_submission_id is None
-
-
-def test_a_run_without_a_submitter_comes_from_the_command_line(world: World) -> None:
-    world.submit(actor=CONSOLE)
-    (submission,) = world.all(sa.select(Submission))
-    assert submission.submitter_id is None

@@ -2,7 +2,6 @@
 
 import datetime as dt
 
-import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
@@ -120,13 +119,3 @@ def test_a_late_run_never_becomes_primary_and_no_team_lets_it_stand(world: World
         world.submit(run_text(3), system=system, stand=True, received_at=NOON)
     with refused(world.database, Conflict, "submission", match="has closed"), world.database.write() as session:
         submissions.select_run(session, world.ada, session.get_one(Submission, late), now=NOON + 75 * SECOND)
-
-
-@pytest.mark.parametrize("designation", list(Designation))
-def test_withdrawing_another_run_after_closing_changes_nothing_of_the_one_that_stands(
-    field: Field, designation: Designation
-) -> None:
-    stands = field.run("Alder", {"AP": [0.9] * 4}, designation=designation)
-    other = field.run("Alder", {"AP": [0.3] * 4})
-    withdraw(field, field.member("Team Alder"), other, NOW)
-    assert boards(field)["primary"] == {stands}

@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, Actor, may_bring_in
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.readiness import Urgency, readiness
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.form import team_quotas
 from leaderboard.submissions.rules import Designation, State
@@ -123,24 +122,3 @@ def test_organisers_bring_in_runs_of_no_stranger(world: World) -> None:
     bring_in(world, actor=organiser)
     with world.organising() as (session, _, _evaluation):
         assert not may_bring_in(session, elsewhere, world.team)
-
-
-def test_a_year_of_the_past_without_a_closing_date_is_left_to_do(world: World) -> None:
-    def dates() -> tuple[Urgency, str]:
-        with world.database.read() as session:
-            points = readiness(session, CONSOLE, "small", "2026", NOW)
-        return next((point.urgency, point.words) for point in points if point.about == "Dates")
-
-    world.change_evaluation(opens_at=None, closes_at=None)
-    assert dates()[0] is not Urgency.TO_DO
-    bring_in(world)
-    urgency, words = dates()
-    assert urgency is Urgency.TO_DO
-    assert "has no closing date and no opening date: it takes new runs. Give the dates that it had." in words
-    world.change_evaluation(draft=True)
-    assert "once it is no draft any more, it takes new runs" in dates()[1]
-    world.change_evaluation(draft=False)
-    world.submit()
-    assert dates()[0] is not Urgency.TO_DO  # teams send runs here: it is of the present
-    world.change_evaluation(closes_at=CLOSED)
-    assert dates()[0] is Urgency.DONE

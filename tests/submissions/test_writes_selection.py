@@ -76,16 +76,6 @@ def test_a_team_chooses_an_earlier_run_as_its_primary_one_and_the_other_goes_on_
         _do(world, submissions.make_primary, main, actor=world.eve)
 
 
-def test_only_a_scored_run_in_time_that_is_on_the_boards_becomes_primary(world: World) -> None:
-    waiting = world.submit(run_text(1))
-    with refused(world.database, Conflict, "submission", match="not scored yet"):
-        _do(world, submissions.make_primary, waiting)
-    world.drain()
-    _do(world, submissions.withdraw, waiting)
-    with refused(world.database, Conflict, "submission", match="was withdrawn"):
-        _do(world, submissions.make_primary, waiting)
-
-
 def test_a_disqualified_run_leaves_its_place_empty_until_organisers_put_it_back(world: World) -> None:
     plain, main, other = _two_systems(world)
     _do(world, submissions.hide_run, main, Ruling.DISQUALIFIED, "trained on the queries", actor=CONSOLE)

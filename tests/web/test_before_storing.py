@@ -181,7 +181,7 @@ def test_no_more_files_are_read_at_the_same_moment_than_their_sender_has_room_fo
 
     def third() -> None:
         answer, read = send(reader("ada"), world)
-        words = "held for files of your team that are arriving just now (2)"
+        words = "reserved for files of your team in progress (2)"
         seen.append((answer.status_code, words in answer.text, read))
         assert answer.headers["Retry-After"] == "60"
 

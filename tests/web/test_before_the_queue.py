@@ -162,7 +162,7 @@ def test_a_run_that_waits_holds_its_place_and_a_no_gives_it_back_and_counts_the_
     address = participant.send(FORM, RUN, **fields(measured)).location
     refused = participant.send(FORM, RUN, **fields(measured, threshold="0.75"))
     assert refused.status_code == 429
-    assert "held for files of your team that wait for their sender&#39;s yes in the browser (1)" in refused.text
+    assert "reserved for files of your team in progress (1); to be confirmed (1) by" in refused.text
     assert STAGED - 60 < int(refused.headers["Retry-After"]) <= STAGED
     assert participant.post(f"{address}/discard").location == FORM
     assert (count(measured, StagedRun), count(measured, Arrival), rejected_today(measured)) == (0, 0, 1)

@@ -129,18 +129,6 @@ def test_a_board_that_can_not_be_refreshed_harms_no_score_and_no_other_board(
     assert {(score.measure, score.subset): score.mean for score in world.scoring(run).scores} == before
 
 
-def test_two_workers_may_refresh_the_same_board(world: World) -> None:
-    world.submit()
-    world.drain()
-    with world.database.write() as session:
-        session.execute(sa.delete(Board))
-    first, second = BoardRefresh(world.database), BoardRefresh(world.database)
-    while first.step() or second.step():
-        pass
-    assert _due(world) == 0
-    assert len(_kept(world)) == 6
-
-
 def _refreshed(caplog: pytest.LogCaptureFixture) -> list[str]:
     """The measures of boards that were refreshed, in order."""
     found = (re.search(r"board of set \d+: (\S+) refreshed in", record.getMessage()) for record in caplog.records)
@@ -216,26 +204,6 @@ def test_under_a_stream_of_runs_without_a_pause_a_board_is_refreshed_every_so_of
     assert {measure for measure, _ in _kept(world)} == {"AQWV"}
     BoardRefresh(world.database, busy_seconds=0).step()
     assert {measure for measure, _ in _kept(world)} == {"AQWV", "AP"}
-
-
-def test_new_judgments_refresh_the_board_that_they_bring(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    for number in range(3):
-        world.submit(run_text(number))
-    world.drain()
-    before = _figures(world)
-    caplog.set_level(logging.INFO, "leaderboard.worker.loop")
-    world.judge(QRELS.replace("q1 0 d1 1", "q1 0 d1 0") + "".join(f"q{n} 0 e{n} 1\n" for n in MORE))
-    world.drain()
-    assert _refreshed(caplog) == ["AQWV", "AP", "P@1"]
-    assert _due(world) == 0
-    assert _figures(world).keys().isdisjoint(before.keys())
-
-
-def _figures(world: World) -> dict[int, int]:
-    """Set on the boards now -> how many of its figures are kept."""
-    with world.database.read() as session:
-        counts = sa.select(Board.scoring_set_id, sa.func.count()).join(ScoringSet).group_by(Board.scoring_set_id)
-        return dict(session.execute(counts.where(ScoringSet.state == SetState.CURRENT)).all())
 
 
 def test_whatever_a_worker_does_takes_the_trails_lock_before_it_raises_a_generation(world: World) -> None:

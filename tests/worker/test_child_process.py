@@ -6,18 +6,15 @@ That it reads either database is tried where it scores; the rest is between it a
 import os
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from leaderboard.errors import Unavailable
-from leaderboard.worker.child_process import ChildProcess, Exceeded, Failed, Job, Rejected, Reply, Settings, Unreadable
+from leaderboard.worker.child_process import ChildProcess, Failed, Job, Rejected, Reply, Settings, Unreadable
 from leaderboard.worker.queue import RunScores
 from tests.support.world import World, run_text
 
 SECONDS = 60.0
-MANY_LINES = 1_000_000
-MARGIN = 40 * 2**20  # bytes that a child bounded just above its own size has for its work
 
 
 def _settings(world: World, job_bytes: int = 0) -> Settings:
@@ -68,23 +65,6 @@ def test_a_fault_a_missing_file_and_a_death_are_told_apart(world: World, child: 
     os.kill(child.pid, signal.SIGKILL)
     assert child.reply(SECONDS) == Failed("the scoring process was ended by SIGKILL")
     assert not child.is_alive
-
-
-@pytest.mark.parametrize("engine_name", ["sqlite"])
-def test_a_run_that_needs_more_memory_than_allowed_is_told_so_as_its_file_s_fault(
-    world: World, child: ChildProcess
-) -> None:
-    status = Path(f"/proc/{child.pid}/status").read_text()
-    size = next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmSize"))
-    lines = (f"q1 Q0 document-{number} {number} {MANY_LINES - number} t\n" for number in range(MANY_LINES))
-    run = world.submit("".join(lines))
-    bounded = ChildProcess(_settings(world, size + MARGIN))
-    try:
-        reply = _reply(bounded, _job(world, run))
-    finally:
-        bounded.kill()
-    gibibytes = f"{(size + MARGIN) / 2**30:.3g}"
-    assert reply == Exceeded(f"this file needs more memory to score than the {gibibytes} GiB allowed here")
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])

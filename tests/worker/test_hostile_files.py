@@ -23,9 +23,3 @@ def test_no_hostile_file_ends_the_worker_or_costs_more_than_its_lines_or_leaves_
     assert outcome.faults == []
     assert outcome.states["400"] + outcome.states.get("302", 0) == FILES
     assert outcome.states["rejected"] + outcome.states.get("scored", 0) == FILES
-
-
-def test_the_same_seed_makes_the_same_files() -> None:
-    first, second = (list(hostile_files(1, len(FAMILIES))) for _ in range(2))
-    assert [file.family for file in first] == list(FAMILIES)
-    assert [len(file.content) for file in first] == [len(file.content) for file in second]

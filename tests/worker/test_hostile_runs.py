@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.formats.plain_text import LONGEST_TAG
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import SetState, State
 from leaderboard.worker import loop
@@ -57,13 +56,6 @@ def test_no_control_character_of_a_file_reaches_the_database_or_ends_the_worker(
         assert world.scoring(run).state in (State.SCORED, State.REJECTED), name
         assert is_clean(told(world, run)), name
     assert world.scoring(last).state is State.SCORED
-
-
-def test_a_tag_of_a_megabyte_is_kept_short(world: World) -> None:
-    world.worker = WorkerHere  # what is kept of it is cut before anything is sent
-    run = world.submit(RUN.replace("a-run", "a" * 300_000))
-    world.drain()
-    assert len(world.scoring(run).facts["tag"]) <= LONGEST_TAG + 1
 
 
 REFUSE_SQLITE = ["CREATE TRIGGER refuse BEFORE INSERT ON score BEGIN SELECT RAISE(ABORT, 'no'); END"]

@@ -10,7 +10,6 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.audit.models import Event
-from leaderboard.config import Config
 from leaderboard.submissions.rules import State
 from leaderboard.worker import loop as worker
 from leaderboard.worker import queue
@@ -147,13 +146,6 @@ def test_a_worker_whose_child_is_killed_goes_on_with_another_and_stops_with_it_w
     scoring = world.scoring(run)
     assert scoring.errors == 1
     assert scoring.failure == "the scoring process was ended by SIGKILL"
-
-
-@pytest.mark.parametrize("engine_name", ["sqlite"])
-def test_with_once_a_worker_ends_when_nothing_waits(world: World) -> None:
-    runs = [world.submit(run_text(number)) for number in range(3)]
-    worker.run(Config(database_url=world.config.database_url, store_url=world.store.url), threading.Event(), once=True)
-    assert {world.scoring(run).state for run in runs} == {State.SCORED}
 
 
 @pytest.mark.parametrize("engine_name", ["postgresql"])  # SQLite has no connections to drop

@@ -60,10 +60,6 @@ def _forget_the_wait(world: World) -> None:
         session.execute(sa.update(Scoring).values(not_before=None))
 
 
-def test_an_empty_queue_gives_nothing(world: World) -> None:
-    assert _claim(world) is None
-
-
 def test_the_first_by_priority_and_age_is_claimed(world: World) -> None:
     first, second, third = (world.submit() for _ in range(3))
     with world.database.write() as session:
@@ -186,15 +182,6 @@ def test_an_expired_lease_gives_the_job_to_another_and_only_that_one_records(wor
     assert scoring.submission.problem_count == 0
 
 
-def test_the_same_worker_does_not_record_for_an_earlier_claim_of_its_own(world: World) -> None:
-    world.submit()
-    first = _claimed(world, lease_seconds=-1)
-    _sweep(world)
-    second = _claimed(world)
-    assert _record(world, first) is Recorded.LOST
-    assert _record(world, second) is Recorded.DONE
-
-
 def test_a_job_that_is_handed_back_costs_no_attempt(world: World) -> None:
     run = world.submit()
     with world.database.write() as session:
@@ -231,19 +218,6 @@ def test_ten_lost_leases_park_a_run(world: World) -> None:
     assert scoring.state is State.FAILED
     assert "10 workers vanished" in scoring.failure
     assert "worker 9" in scoring.failure
-
-
-def test_a_parked_run_can_be_tried_again_and_costs_nothing_even_then(world: World) -> None:
-    run = world.submit()
-    for _ in range(queue.MOST_ERRORS):
-        _forget_the_wait(world)
-        _fail(world, _claimed(world))
-    with world.database.write() as session:
-        submissions.retry(session, CONSOLE, session.get_one(Submission, run))
-    assert _record(world, _claimed(world)) is Recorded.DONE
-    scoring = world.scoring(run)
-    assert (scoring.state, scoring.failure) == (State.SCORED, "")
-    assert world.all(sa.select(Participation))[0].used == 0
 
 
 def test_the_failed_runs_of_an_evaluation_are_tried_again_in_the_sets_that_count(world: World) -> None:
@@ -290,17 +264,6 @@ def test_a_job_of_a_set_that_was_set_aside_goes_instead_of_waiting_for_ever(worl
     (left,) = world.all(sa.select(Scoring))
     assert left.scoring_set_id != claim.scoring_set_id
     assert _claimed(world).scoring_set_id == left.scoring_set_id
-
-
-def test_the_lock_is_set_once_by_the_first_result(world: World) -> None:
-    world.submit()
-    world.submit()
-    assert _record(world, _claimed(world)) is Recorded.DONE
-    (campaign,) = world.all(sa.select(Campaign))
-    locked_at = campaign.locked_at
-    assert _record(world, _claimed(world)) is Recorded.DONE
-    (campaign,) = world.all(sa.select(Campaign))
-    assert campaign.locked_at == locked_at is not None
 
 
 def test_two_results_at_the_same_moment_are_both_recorded(world: World, database_url: str) -> None:

@@ -28,12 +28,8 @@ def test_a_collection_of_relevant_documents_only_is_refused(world: World) -> Non
 
 def test_judgments_on_more_documents_than_the_collection_has_are_refused(world: World) -> None:
     world.change_evaluation(documents=2)
-    with refused(
-        world.database,
-        InvalidFields,
-        "scoring_set",
-        match="query q1 has more judged documents than the collection has documents",
-    ):
+    words = "query q1 has more judged documents than the collection has documents"
+    with refused(world.database, InvalidFields, "scoring_set", match=words):
         world.judge("q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 0\n")
 
 
@@ -63,12 +59,8 @@ def test_a_measure_of_subtopics_needs_judgments_of_them(world: World) -> None:
 def test_judgments_with_a_grade_above_what_a_measure_takes_are_refused(world: World) -> None:
     with world.organising() as (session, campaign, _):
         campaigns.change_campaign(session, CONSOLE, campaign, measures=["ERR(gmax=1)"], primary_measure="ERR(gmax=1)")
-    with refused(
-        world.database,
-        InvalidFields,
-        "scoring_set",
-        match="takes grades up to 1, and grade 2 was judged: write gmax=2, or max=data",
-    ):
+    words = "takes grades up to 1, and grade 2 was judged: write gmax=2, or max=data"
+    with refused(world.database, InvalidFields, "scoring_set", match=words):
         world.judge("q1 0 d1 2\nq2 0 d3 1\n")
 
 
@@ -113,17 +105,6 @@ def test_settings_put_back_find_their_results_again(world: World) -> None:
     world.drain()
     assert world.scoring(submission).id == before
     assert len(_sets(world)) == 2
-
-
-def test_the_relevance_level_is_written_into_the_names(world: World) -> None:
-    world.change_evaluation(relevance_level=2)
-    assert _sets(world)[-1].settings.measures == ("AQWV(rel=2)", "AP(rel=2)", "P(rel=2)@1")
-
-
-def test_the_order_of_the_measures_makes_no_new_set(world: World) -> None:
-    with world.organising() as (session, campaign, _):
-        campaigns.change_campaign(session, CONSOLE, campaign, primary_measure="P@1", measures=["P@1", "AQWV", "AP"])
-    assert len(_sets(world)) == 1
 
 
 def test_a_second_source_of_judgments_stands_beside_the_official_one(world: World) -> None:

@@ -200,7 +200,7 @@ def scored_runs(
 ONLY_ORGANISERS = "which run stands for a system is now for the organisers to change"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PrimaryCandidate:
     """A submission as `primary_run` looks at it, so that a change can be thought through."""
 

@@ -129,20 +129,13 @@ class ScoredRun:
 class Received(Protocol):
     """A submission, as far as it depends on it whether it is its team's primary run."""
 
-    @property
-    def id(self) -> int: ...
-    @property
-    def designation(self) -> Designation: ...
-    @property
-    def late(self) -> bool: ...
-    @property
-    def scored_at(self) -> dt.datetime | None: ...
-    @property
-    def withdrawn_at(self) -> dt.datetime | None: ...
-    @property
-    def ruling(self) -> Ruling | None: ...
-    @property
-    def holds_place(self) -> bool: ...
+    id: int
+    designation: Designation
+    late: bool
+    scored_at: dt.datetime | None
+    withdrawn_at: dt.datetime | None
+    ruling: Ruling | None
+    holds_place: bool
 
 
 Run = TypeVar("Run", bound=ScoredRun)
@@ -174,8 +167,8 @@ def places(means: Sequence[float | None], direction: Direction) -> list[int]:
 
     Where neither end is better, the highest mean comes first.
     """
-    found: list[int] = places_of(np.array([np.nan if mean is None else mean for mean in means]), direction).tolist()
-    return found
+    ranks: list[int] = places_of(np.array([np.nan if mean is None else mean for mean in means]), direction).tolist()
+    return ranks
 
 
 def places_of(means: Floats, direction: Direction) -> Ints:
@@ -273,44 +266,34 @@ def primary_run(runs: Iterable[Received]) -> int | None:
     empty.
     """
     return max(
-        (
-            run.id
-            for run in runs
-            if run.designation is Designation.PRIMARY
-            and not run.late
-            and run.scored_at is not None
-            and ((run.withdrawn_at is None and run.ruling is None) or run.holds_place)
-        ),
-        default=None,
+        (run.id for run in runs if run.designation is Designation.PRIMARY and _may_be_primary(run)), default=None
     )
 
 
-DAILY_QUOTA = (
-    5  # of a new evaluation whose organisers set no other: what each run's figures tell of the judgments adds up
-)
+def _may_be_primary(run: Received) -> bool:
+    on_boards = run.withdrawn_at is None and run.ruling is None
+    return not run.late and run.scored_at is not None and (on_boards or run.holds_place)
+
+
+# Of a new evaluation whose organisers set no other: what each run's figures tell of the judgments adds up.
+DAILY_QUOTA = 5
 REJECTED_A_DAY = 20  # files that a team, and a person, may have rejected in one evaluation on one day
 
 
 class Limits(Protocol):
     """An evaluation, as far as its quotas go; None is no limit."""
 
-    @property
-    def daily_quota(self) -> int | None: ...
-    @property
-    def total_quota(self) -> int | None: ...
+    daily_quota: int | None
+    total_quota: int | None
 
 
 class Use(Protocol):
     """What a team or a person has used in an evaluation. `used_today` and `rejected_today` count the day `day`."""
 
-    @property
-    def day(self) -> dt.date: ...
-    @property
-    def used_today(self) -> int: ...
-    @property
-    def rejected_today(self) -> int: ...
-    @property
-    def used(self) -> int: ...
+    day: dt.date
+    used_today: int
+    rejected_today: int
+    used: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,43 +353,28 @@ class Quota:
         among = ", over all of your teams" if self.of_person else ""
         files = "of your files" if self.of_person else "files of your team"
         if self.total is not None and self.used >= self.total:
-            return f"{used} {_of_limit(self.used, self.total, its, f'to this evaluation{among}')}."
+            return f"{used} {self.used} of {its} {self.total} submissions to this evaluation{among}."
         if self.daily is not None and self.used_today >= self.daily:
-            return f"{used} {_of_limit(self.used_today, self.daily, its, f'for today{among}')}. {resets}"
+            return f"{used} {self.used_today} of {its} {self.daily} submissions for today{among}. {resets}"
         if self.rejected_today >= REJECTED_A_DAY:
             return f"{self.rejected_today} {files} were rejected here today, and no more are taken. {resets}"
         if self.rejected_today + self.unchecked_today >= REJECTED_A_DAY:
-            rejected = f" and {self.rejected_today} were rejected" if self.rejected_today else ""
             return (
-                f"{self.unchecked_today} {files} that came today are not checked yet{rejected}; the most that may be "
-                f"rejected in a day is {REJECTED_A_DAY}. Send the next one when some of them are checked, or after "
-                f"{moment_in_words(self.resets_at)}."
+                f"{self.unchecked_today} {files} that came today are not checked yet, and at most {REJECTED_A_DAY} may "
+                f"be rejected in a day. Send the next one when some of them are checked. {resets}"
             )
-        return self._held(files) if self.left == 0 else None
+        if self.left != 0:
+            return None
+        held = f"The rest of the quota is reserved for {files} in progress ({self.arriving})"
+        if self.waits_until is None:
+            return f"{held}. Send the next one when they have come."
+        return f"{held}; to be confirmed ({self.waiting}) by {moment_in_words(self.waits_until)}."
 
     @property
     def is_held(self) -> bool:
         """Whether what is left is held for files that arrive or wait, and may be free again before tomorrow."""
         used = self.is_spent_for_good or (self.daily is not None and self.used_today >= self.daily)
         return self.left == 0 and not used and self.rejected_today + self.unchecked_today < REJECTED_A_DAY
-
-    def _held(self, files: str) -> str:
-        if self.waits_until is None:
-            held, come = f"arriving just now ({self.arriving})", "when they have come"
-            return f"What is left is held for {files} that are {held}. Send the next one {come}."
-        waiting = f"wait for their sender's yes in the browser ({self.waiting})"
-        held, come = waiting, "when somebody has said yes or no"
-        if (coming := self.arriving - self.waiting) > 0:
-            held, come = f"are arriving just now ({coming}) or {waiting}", "when they have come"
-        until = f"the first to wait is given up by {moment_in_words(self.waits_until)}"
-        return f"What is left is held for {files} that {held}. Send the next one {come}; {until}."
-
-
-def _of_limit(used: int, limit: int, its: str, what: str) -> str:
-    """More than the limit are used where organisers have lowered it since."""
-    if used > limit:
-        return f"{used} submissions {what}, more than the limit of {limit}"
-    return f"{used} of {its} {limit} submissions {what}"
 
 
 def retry_seconds(quotas: Iterable[Quota], now: dt.datetime) -> int:
