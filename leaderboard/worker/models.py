@@ -19,6 +19,11 @@ IN_QUEUE = "scoring.state IN ('queued', 'scoring')"
 OF_THE_PAST = "scoring.of_the_past"
 
 
+def _where(condition: str) -> dict[str, Any]:
+    """Options of an index of the rows of this condition only."""
+    return {f"{engine}_where": sa.text(condition) for engine in ("sqlite", "postgresql")}
+
+
 class ScoringSet(Base):
     """Everything that can change a figure, frozen. Boards read the evaluation's current set; there is at most one.
 
@@ -54,20 +59,13 @@ class ScoringSet(Base):
         sa.UniqueConstraint(
             "evaluation_id", "revision_id", "metric_version", "settings_hash", name="uq_scoring_set_key"
         ),
-        sa.Index(
-            "uq_scoring_set_current",
-            "evaluation_id",
-            unique=True,
-            sqlite_where=sa.text("state = 'current'"),
-            postgresql_where=sa.text("state = 'current'"),
-        ),
+        sa.Index("uq_scoring_set_current", "evaluation_id", unique=True, **_where("state = 'current'")),
         sa.Index(
             "uq_scoring_set_standing",
             "evaluation_id",
             "source",
             unique=True,
-            sqlite_where=sa.text("state IN ('current', 'beside')"),
-            postgresql_where=sa.text("state IN ('current', 'beside')"),
+            **_where("state IN ('current', 'beside')"),
         ),
     )
 
@@ -109,7 +107,7 @@ class Scoring(Base):
     scoring_set_id: Mapped[int] = mapped_column(sa.ForeignKey("scoring_set.id"), index=True)
     state: Mapped[State] = mapped_column(choice(State, "state"), default=State.QUEUED)
     priority: Mapped[int] = mapped_column(default=0)  # lower goes first
-    turn: Mapped[int] = mapped_column(default=0)  # of equal priority lower goes first, see services.turns
+    turn: Mapped[int] = mapped_column(default=0)  # of equal priority lower goes first, see `worker.writes.next_turns`
     attempt: Mapped[int] = mapped_column(default=0)  # how often it was claimed
     errors: Mapped[int] = mapped_column(default=0)  # attempts that raised
     lost_leases: Mapped[int] = mapped_column(default=0)
@@ -121,9 +119,8 @@ class Scoring(Base):
     finished_at: Mapped[dt.datetime | None]
     seconds: Mapped[float | None]
     failure: Mapped[str] = mapped_column(default="")  # in words, when parked as failed or between attempts
-    damaged: Mapped[bool] = mapped_column(
-        default=False
-    )  # failed: the run's stored file has other bytes than were received
+    # Failed: the run's stored file has other bytes than were received.
+    damaged: Mapped[bool] = mapped_column(default=False)
     of_the_past: Mapped[bool] = mapped_column(default=False)
     beta: Mapped[float | None]  # β as used
     missing: Mapped[list[str]] = mapped_column(default=list)  # external ids of the evaluation's queries that it lacks
@@ -134,22 +131,9 @@ class Scoring(Base):
     __table_args__ = (
         sa.UniqueConstraint("submission_id", "scoring_set_id"),
         # The queue: small, because finished rows are not in it.
-        sa.Index(
-            "ix_scoring_queue",
-            "state",
-            "priority",
-            "turn",
-            "id",
-            sqlite_where=sa.text("state IN ('queued', 'scoring')"),
-            postgresql_where=sa.text("state IN ('queued', 'scoring')"),
-        ),
+        sa.Index("ix_scoring_queue", "state", "priority", "turn", "id", **_where("state IN ('queued', 'scoring')")),
         # Hardly any, so that whoever looks for them reads no other.
-        sa.Index(
-            "ix_scoring_of_the_past",
-            "scoring_set_id",
-            sqlite_where=sa.text("of_the_past"),
-            postgresql_where=sa.text("of_the_past"),
-        ),
+        sa.Index("ix_scoring_of_the_past", "scoring_set_id", **_where("of_the_past")),
     )
 
     submission: Mapped[Submission] = relationship()

@@ -274,14 +274,8 @@ def ready_sets(session: Session) -> list[ScoringSet]:
     scored. See `lookup.lost_in`.
     """
     waiting = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state.in_(UNFINISHED))
-    return list(
-        session.scalars(
-            sa.select(ScoringSet)
-            .where(ScoringSet.state == SetState.BUILDING, ~waiting, ~lost_in().exists())
-            .order_by(ScoringSet.id)
-            .with_for_update(skip_locked=True)
-        )
-    )
+    ready = sa.select(ScoringSet).where(ScoringSet.state == SetState.BUILDING, ~waiting, ~lost_in().exists())
+    return list(session.scalars(ready.order_by(ScoringSet.id).with_for_update(skip_locked=True)))
 
 
 def of_older_version(session: Session) -> list[int]:
@@ -293,14 +287,8 @@ def of_older_version(session: Session) -> list[int]:
         newer.state != SetState.SUPERSEDED,
         newer.metric_version == metrics.MEASURES_VERSION,
     )
-    return list(
-        session.scalars(
-            sa.select(ScoringSet.evaluation_id)
-            .where(ScoringSet.state.in_(STANDING), ~of_this_version)
-            .distinct()
-            .order_by(ScoringSet.evaluation_id)
-        )
-    )
+    older = sa.select(ScoringSet.evaluation_id).where(ScoringSet.state.in_(STANDING), ~of_this_version)
+    return list(session.scalars(older.distinct().order_by(ScoringSet.evaluation_id)))
 
 
 def find_by_settings(session: Session, revision: JudgmentRevision, settings: ScoringSettings) -> ScoringSet | None:
@@ -338,12 +326,8 @@ def add_set(
 def _enqueue_all(session: Session, scoring_set: ScoringSet, priority: int) -> None:
     """A scoring for every run that has none in the set yet."""
     entered = sa.select(Scoring.submission_id).where(Scoring.scoring_set_id == scoring_set.id)
-    missing = session.scalars(
-        sa.select(Submission)
-        .where(Submission.evaluation_id == scoring_set.evaluation_id, Submission.id.not_in(entered))
-        .order_by(Submission.id)
-    )
-    runs = missing.all()
+    missing = Submission.evaluation_id == scoring_set.evaluation_id, Submission.id.not_in(entered)
+    runs = session.scalars(sa.select(Submission).where(*missing).order_by(Submission.id)).all()
     turns = next_turns(session, {run.team_id for run in runs}, priority)
     for run in runs:
         session.add(_entry(run, scoring_set, priority, turns[run.team_id]))

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
@@ -37,15 +37,6 @@ from leaderboard.teams.models import Membership, System, Team
 from leaderboard.worker.reads import current_set
 
 
-class _Held(TypedDict):
-    arriving: int
-    waiting: int
-    waits_until: dt.datetime | None
-
-
-NOTHING = _Held(arriving=0, waiting=0, waits_until=None)
-
-
 def team_quotas(
     session: Session, evaluation: Evaluation, team_ids: Sequence[int], now: dt.datetime, *, count_pending: bool = True
 ) -> dict[int, Quota]:
@@ -54,28 +45,28 @@ def team_quotas(
     count_pending: files that arrive, or wait to be checked, count too. They are looked up first: one that takes its
     next step meanwhile is counted twice then, never missed.
     """
-    held: dict[int, _Held] = {}
+    held: dict[int, dict[str, Any]] = {}
     unchecked: dict[int, int] = {}
     if count_pending:
         held = _held(session, evaluation, now, Arrival.team_id, team_ids)
-        found = sa.select(Submission.team_id, sa.func.count()).where(*_unchecked(evaluation, now))
-        own = found.where(Submission.team_id.in_(team_ids)).group_by(Submission.team_id)
+        of_day = sa.select(Submission.team_id, sa.func.count()).where(*_unchecked(evaluation, now))
+        own = of_day.where(Submission.team_id.in_(team_ids)).group_by(Submission.team_id)
         unchecked.update(session.execute(own).all())
-    rows = session.scalars(
-        sa.select(Participation).where(
-            Participation.evaluation_id == evaluation.id, Participation.team_id.in_(team_ids)
-        )
-    )
-    used = {row.team_id: row for row in rows}
+    used = _participations(session, evaluation, team_ids)
     return {
-        team: quota_of(evaluation, used.get(team), now, unchecked=unchecked.get(team, 0), **held.get(team, NOTHING))
+        team: quota_of(evaluation, used.get(team), now, unchecked=unchecked.get(team, 0), **held.get(team, {}))
         for team in team_ids
     }
 
 
+def _participations(session: Session, evaluation: Evaluation, team_ids: Sequence[int]) -> dict[int, Participation]:
+    own = Participation.evaluation_id == evaluation.id, Participation.team_id.in_(team_ids)
+    return {row.team_id: row for row in session.scalars(sa.select(Participation).where(*own))}
+
+
 def personal_quota(session: Session, evaluation: Evaluation, user_id: int, now: dt.datetime) -> Quota:
     """What one person has used of the evaluation's quotas over all of their teams."""
-    held = _held(session, evaluation, now, Arrival.user_id, [user_id]).get(user_id, NOTHING)
+    held = _held(session, evaluation, now, Arrival.user_id, [user_id]).get(user_id, {})
     unchecked = session.scalar(
         sa.select(sa.func.count()).where(*_unchecked(evaluation, now), Submission.submitter_id == user_id)
     )
@@ -85,7 +76,7 @@ def personal_quota(session: Session, evaluation: Evaluation, user_id: int, now: 
 
 def _held(
     session: Session, evaluation: Evaluation, now: dt.datetime, column: Any, keys: Sequence[int]
-) -> dict[int, _Held]:
+) -> dict[int, dict[str, Any]]:
     """By team or by person: the files whose bytes are being read, and those that wait for a yes."""
     held = (
         sa.select(column, sa.func.count(), sa.func.count(StagedRun.id), sa.func.min(StagedRun.expires_at))
@@ -94,10 +85,8 @@ def _held(
         .where(Arrival.evaluation_id == evaluation.id, Arrival.expires_at > now, column.in_(keys))
         .group_by(column)
     )
-    return {
-        key: _Held(arriving=arriving, waiting=waiting, waits_until=until)
-        for key, arriving, waiting, until in session.execute(held)
-    }
+    names = "arriving", "waiting", "waits_until"
+    return {key: dict(zip(names, counts, strict=True)) for key, *counts in session.execute(held)}
 
 
 def _unchecked(evaluation: Evaluation, now: dt.datetime) -> tuple[sa.ColumnElement[bool], ...]:
@@ -230,22 +219,13 @@ def completed(
     teams  whose submissions are looked through for the same text
     """
     evaluation = session.get_one(Evaluation, evaluation_id)
-    twins = session.scalars(
-        sa.select(Submission)
-        .where(
-            Submission.evaluation_id == evaluation.id,
-            Submission.text_sha256 == text_sha256,
-            Submission.team_id.in_(teams),
-            Submission.withdrawn_at.is_(None),
-        )
-        .order_by(Submission.id)
-    )
+    same = Submission.evaluation_id == evaluation.id, Submission.text_sha256 == text_sha256
+    own = Submission.team_id.in_(teams), Submission.withdrawn_at.is_(None)
+    twins = session.scalars(sa.select(Submission).where(*same, *own).order_by(Submission.id))
     checked = replace(checked, twins=tuple(twin.name for twin in twins))
-    if run is None or not checked.is_read:
+    if run is None or not checked.is_read or not checked.whole or not may_see(actor, evaluation, Sight.DETAILS, now):
         return checked
-    if checked.whole and may_see(actor, evaluation, Sight.DETAILS, now):
-        checked = replace(checked, judged=_judged(session, actor, evaluation, run, now))
-    return checked
+    return replace(checked, judged=_judged(session, actor, evaluation, run, now))
 
 
 def waiting_runs(session: Session, actor: Actor, evaluation_id: int, now: dt.datetime) -> tuple[Staged, ...]:
@@ -269,19 +249,12 @@ def _own_staged(actor: Actor, evaluation_id: int, now: dt.datetime) -> sa.Select
 
 def _staged(session: Session, row: StagedRun) -> Staged:
     given = row.given
-    own = session.get(System, given["system"]) if given["system"] is not None else None
-    system = own.name if own is not None else given["new_system"]
-    return Staged(
-        id=row.id,
-        team_id=row.team_id,
-        system=system,
-        designation=given["designation"],
-        threshold=given["threshold"],
-        upload=Received(**row.upload),
-        expires_at=row.expires_at,
-        submission=row.submission_id,
-        taken_back=row.taken_back,
-    )
+    known = session.get(System, given["system"]) if given["system"] is not None else None
+    system = known.name if known is not None else given["new_system"]
+    own = {name: given[name] for name in ("designation", "threshold")}
+    return snapshot(
+        Staged, row, system=system, upload=Received(**row.upload), submission=row.submission_id, **own
+    )  # fmt: skip
 
 
 def _queries(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Sequence[Query]:
@@ -409,14 +382,7 @@ def submitting(
         sa.select(Team).join(Membership).where(Membership.user_id == actor.user_id).order_by(Team.name, Team.id)
     ).all()
     systems = _systems(session, evaluation, [team.id for team in teams])
-    parts = {
-        part.team_id: part
-        for part in session.scalars(
-            sa.select(Participation).where(
-                Participation.evaluation_id == evaluation.id, Participation.team_id.in_([team.id for team in teams])
-            )
-        )
-    }
+    parts = _participations(session, evaluation, [team.id for team in teams])
     rules = file_rules(evaluation)
     quotas = team_quotas(session, evaluation, [team.id for team in teams], now)
     return Submitting(
@@ -447,12 +413,8 @@ def submitting(
 
 
 def _agreements(session: Session, actor: Actor, evaluation: Evaluation) -> tuple[AskedAgreement, ...]:
-    accepted = (
-        sa.select(Agreement)
-        .join(Acceptance)
-        .where(Agreement.evaluation_id == evaluation.id, Acceptance.user_id == actor.user_id)
-    )
-    before = session.scalars(accepted).all()
+    own = Agreement.evaluation_id == evaluation.id, Acceptance.user_id == actor.user_id
+    before = session.scalars(sa.select(Agreement).join(Acceptance).where(*own)).all()
     ids, keys = {agreement.id for agreement in before}, {agreement.key for agreement in before}
     return tuple(
         snapshot(AskedAgreement, agreement, again=agreement.key in keys)

@@ -1,7 +1,7 @@
 """The submissions of a campaign or of one evaluation, as their organisers list, filter and look at them."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVarTuple
 
@@ -149,6 +149,9 @@ def submissions(
         .where(Team.id.in_(_joined(sa.select(Submission.team_id)).where(*within)))
         .order_by(Team.name)
     )
+    evaluations = session.scalars(
+        sa.select(Evaluation).where(*within).order_by(Evaluation.period_key, Evaluation.id)
+    ).all()  # fmt: skip
     return SubmissionList(
         filters=filters,
         rows=rows,
@@ -158,11 +161,7 @@ def submissions(
         seconds=float(mean) if mean is not None else None,
         longest=longest,
         teams=tuple((slug, name) for slug, name in teams),
-        fields=tuple(
-            dict.fromkeys(
-                field.key for evaluation in _evaluations(session, within) for field in form_fields(evaluation)
-            )
-        ),
+        fields=tuple(dict.fromkeys(field.key for evaluation in evaluations for field in form_fields(evaluation))),
     )
 
 
@@ -187,11 +186,8 @@ def may_replace(
     run = session.get(Submission, submission_id)
     if run is None or run.evaluation_id != evaluation.id or not run.holds_place:
         return ()
-    others = session.scalars(
-        sa.select(Submission).where(
-            Submission.id.in_([contender.submission_id for contender in contenders(session, run)])
-        )
-    )
+    ids = [contender.submission_id for contender in contenders(session, run)]
+    others = session.scalars(sa.select(Submission).where(Submission.id.in_(ids)))
     free = [other.id for other in others if select_refusal(session, actor, other, now) is None]
     rows = session.execute(_rows().where(Submission.id.in_(free)).order_by(Submission.id.desc()))
     return tuple(_row(row) for row in rows)
@@ -214,10 +210,6 @@ def _within(session: Session, actor: Actor, campaign_slug: str, slug: str | None
     if slug is None:
         return [Evaluation.campaign_id == organised_campaign(session, actor, campaign_slug).id]
     return [Evaluation.id == organised_evaluation(session, actor, campaign_slug, slug).id]
-
-
-def _evaluations(session: Session, within: list[sa.ColumnElement[bool]]) -> Iterable[Evaluation]:
-    return session.scalars(sa.select(Evaluation).where(*within).order_by(Evaluation.period_key, Evaluation.id))
 
 
 def _joined(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:

@@ -1,7 +1,7 @@
 """Which runs stand for their systems, kept as rows: found again in the transaction that may have changed it.
 
 Sessions note whose rows they flush; `settle_standing` runs in their commit, behind the lock that every writing
-transaction takes last (`services.events`), so that of two at once the second sees what the first one did.
+transaction takes last (`audit.writes`), so that of two at once the second sees what the first one did.
 
 The rows of a set that boards have ceased to show, or that was set aside (`HAS_CEASED`), stay as they are: they say what
 stood then, which an old board reads.
@@ -44,7 +44,7 @@ OF_RUN = (
 
 
 class BoardSlot(NamedTuple):
-    """Where a run stands: by which way of choosing (`rules.standings.KeptChoice`) in which set, for which system, and
+    """Where a run stands: by which way of choosing (`StoredChoice`) in which set, for which system, and
     whether its late run is meant."""
 
     scoring_set_id: int
