@@ -10,8 +10,6 @@ from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.errors import NotFound
-from leaderboard.evaluations import writes as evaluations
-from leaderboard.evaluations.models import Evaluation
 from leaderboard.moments import moment_in_words
 from leaderboard.submissions.reads.form import Submitting, submitting
 from leaderboard.submissions.rules import Designation, RunChoice, SystemKind

@@ -19,7 +19,7 @@ from leaderboard.evaluations.rules import NoRelevant, Subset
 from leaderboard.formats import QueryRow
 from leaderboard.generations.models import Generation
 from leaderboard.judgments.writes import import_judgments, import_queries
-from leaderboard.submissions.rules import Designation, SetState, State
+from leaderboard.submissions.rules import Designation, State
 from leaderboard.worker import queue
 from leaderboard.worker.board_refresh import BoardRefresh
 from leaderboard.worker.models import Score, ScoringSet
