@@ -6,8 +6,8 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.audit.writes import present
+from leaderboard.db import add_or_refuse, insert_unless_there, locked
 from leaderboard.errors import Conflict, NotFound
-from leaderboard.locking import add_or_refuse, insert_unless_there, locked
 from leaderboard.submissions.models import Participation
 from leaderboard.teams.models import Team
 from tests.support.world import World

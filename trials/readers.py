@@ -106,7 +106,7 @@ def _load(here: Installation, store: RunStore, *, few: bool) -> seeding.SampleRu
     now = dt.datetime.now(dt.UTC)
     if not few:
         return seeding.load(here.database, store, now).sample
-    harbour = seeding.Harbour(folder("seeds") / "harbour", now.year, now)
+    harbour = seeding.SimulatedCampaign(folder("seeds") / "harbour", now.year, now)
     plan = harbour.plan()
     [newest] = [each for each in plan.evaluations if each.slug == harbour.sample().evaluation]
     plan = replace(plan, evaluations=(plan.evaluations[0], newest))

@@ -34,9 +34,8 @@ from sqlalchemy.orm import Session
 
 from leaderboard.accounts.models import Attempt
 from leaderboard.accounts.rules import token_hash
-from leaderboard.db import Database
+from leaderboard.db import Database, lock_table
 from leaderboard.errors import TooManyAttempts
-from leaderboard.locking import lock_table
 from leaderboard.mail.rules import MailKind
 from leaderboard.names import email_key
 

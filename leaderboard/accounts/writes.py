@@ -32,10 +32,9 @@ from leaderboard.accounts.rate_limits import KnownBrowser, count_log_in, forgive
 from leaderboard.accounts.rules import Scope, token_hash
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser
-from leaderboard.db import Database
+from leaderboard.db import Database, add_or_refuse, locked
 from leaderboard.errors import BadInput, Conflict, Gathered, InvalidFields, NotFound
 from leaderboard.evaluations.reads.find import missing
-from leaderboard.locking import add_or_refuse, locked
 from leaderboard.mail import writes as outbox
 from leaderboard.mail.models import Mail, MailLink
 from leaderboard.mail.rules import OPTIONAL, MailKind

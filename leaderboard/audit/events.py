@@ -1,4 +1,4 @@
-"""The events of the trail as they are stored, whatever became of their rows."""
+"""The events of the trail as they are stored, whatever became of their rows; and when it was last verified."""
 
 import datetime as dt
 import json
@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.audit.models import Event
+from leaderboard.audit.models import Chain, Event
 from leaderboard.audit.rules import event_hash
 
 CONTENT = ("at", "actor_id", "action", "subject", "subject_id", "facts", "state", "changed")  # what its hash is over
@@ -84,3 +84,30 @@ def _stored_event(number: int, said: Mapping[Any, Any]) -> StoredEvent:
 
 def _text_of(value: Any, errors: str = "strict") -> str:
     return value.decode(errors=errors) if isinstance(value, bytes) else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Verifications:
+    """clean_at: the last one that found nothing; differed_at: the last one of all, when it found `differences`."""
+
+    clean_at: dt.datetime | None = None
+    differed_at: dt.datetime | None = None
+    differences: int = 0
+
+
+def verifications(session: Session) -> Verifications:
+    """The outcomes that `leaderboard verify` left in the trail.
+
+    An event that can't be read, that does not give its own hash or that says something else than a verification does is
+    none: somebody else wrote it.
+    """
+    own = (Event.subject == Chain.__tablename__, Event.action == "verify")
+    differed: tuple[dt.datetime | None, int] = (None, 0)
+    with closing(stored_events(session, *own, newest_first=True)) as events:
+        for event in (stored.event for stored in events if stored.event and stored.computed == stored.hash):
+            match event.facts:
+                case {"clean": True}:
+                    return Verifications(event.at, *differed)
+                case {"clean": False, "differences": int(count)} if differed[0] is None:
+                    differed = event.at, count
+    return Verifications(None, *differed)

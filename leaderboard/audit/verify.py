@@ -28,9 +28,8 @@ from leaderboard.audit.reads import name_of_row
 from leaderboard.audit.rules import FIRST, SHORT, ScoreLine, canonical, judgments_sha256, scoring_digest
 from leaderboard.audit.writes import record
 from leaderboard.boards.models import Board, Standing
-from leaderboard.db import Base, does_not_answer
+from leaderboard.db import Base, does_not_answer, locked
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
-from leaderboard.locking import locked
 from leaderboard.moments import moment_in_words
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State

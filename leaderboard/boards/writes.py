@@ -26,11 +26,10 @@ from leaderboard import metrics, statistics
 from leaderboard.audit.rules import short
 from leaderboard.boards.models import Board, Standing
 from leaderboard.campaigns.models import Campaign
-from leaderboard.db import Database, clock
+from leaderboard.db import Database, clock, insert_unless_there, locked
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings, Subset
 from leaderboard.judgments.models import Query
-from leaderboard.locking import insert_unless_there, locked
 from leaderboard.metrics import Columns, Floats, Measure
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.metrics.families.detection import columns_from_values, measures_beside

@@ -22,11 +22,11 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import CampaignSettings as Page
 from leaderboard.campaigns.reads import campaign_settings, organised_campaign
 from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
+from leaderboard.db import locked
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound, TooManyAttempts, UnknownMeasure
 from leaderboard.evaluations import writes as removing
 from leaderboard.evaluations.reads.readiness import Mend, left_to_do, readiness
-from leaderboard.locking import locked
 from leaderboard.metrics import Family, families, parse
 from leaderboard.teams.models import Team
 from leaderboard.teams.pages import counting

@@ -13,12 +13,12 @@ from leaderboard.audit.writes import present, record
 from leaderboard.campaigns.inputs import CampaignSettings
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
 from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
+from leaderboard.db import add_or_refuse, locked
 from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import Conflict, Gathered, InvalidFields, PriorLocked
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import closed_again
 from leaderboard.evaluations.rules import OF_CAMPAIGN
-from leaderboard.locking import add_or_refuse, locked
 from leaderboard.names import checked_slug, free_slug, slug_of
 from leaderboard.teams.models import Team
 from leaderboard.teams.reads.find import teams_with_runs

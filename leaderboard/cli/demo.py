@@ -283,7 +283,7 @@ def _announce(config: Config, seeded: seeding.Seeded, sample: Path, folder: Path
     click.echo(
         f"\nThe site is at {address}\n\n{accounts}\n\n"
         f"To see a run go in: sign in as {seeded.accounts[0].name}, open\n"
-        f"    {address}/campaigns/{seeding.Harbour.SLUG}/{seeded.sample.evaluation}/submit\n"
+        f"    {address}/campaigns/{seeding.SimulatedCampaign.SLUG}/{seeded.sample.evaluation}/submit\n"
         f"and submit {sample}\n\n"
         f"Commands see it like this:\n    {command} leaderboard mail list\n\n"
         f"Everything is below {folder}; delete it to start afresh.\n"

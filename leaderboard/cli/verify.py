@@ -7,7 +7,7 @@ import click
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
-from leaderboard.audit.verifications import verifications
+from leaderboard.audit.events import verifications
 from leaderboard.audit.verify import Report, one_moment, part, record_verification, scored_runs_on_record
 from leaderboard.audit.verify import verify as verified
 from leaderboard.cli.database import up_to_date

@@ -9,10 +9,16 @@ from sqlalchemy.orm import Session
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import folder
 from leaderboard.db import Database
-from leaderboard.demo.accounts import Account, load_accounts, new_accounts, read_accounts
-from leaderboard.demo.harbour import Harbour, SampleRun
-from leaderboard.demo.loading import load_campaign, submit_runs
-from leaderboard.demo.worked_examples import worked_examples
+from leaderboard.demo.loading import (
+    Account,
+    load_accounts,
+    load_campaign,
+    new_accounts,
+    read_accounts,
+    submit_runs,
+    worked_examples,
+)
+from leaderboard.demo.simulation import SampleRun, SimulatedCampaign
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.store import RunStore
 
@@ -35,7 +41,7 @@ def load(database: Database, store: RunStore, now: dt.datetime) -> Seeded:
     with database.read() as session:
         new = new_accounts(session, accounts)
     with database.write() as session:
-        harbour = Harbour(folder("seeds") / "harbour", _latest_year(session) or now.year, now)
+        harbour = SimulatedCampaign(folder("seeds") / "harbour", _latest_year(session) or now.year, now)
         plans = (*worked_examples(), harbour.plan())
         for plan in plans:
             load_campaign(session, plan)
@@ -49,5 +55,5 @@ def _latest_year(session: Session) -> int | None:
     return session.scalar(
         sa.select(sa.func.max(Evaluation.period_key))
         .join(Campaign, Campaign.id == Evaluation.campaign_id)
-        .where(Campaign.slug == Harbour.SLUG)
+        .where(Campaign.slug == SimulatedCampaign.SLUG)
     )

@@ -1,30 +1,147 @@
-"""Loads a plan through the services. What is there already is left as it is, so a plan may be loaded again."""
+"""What a campaign of the demonstration consists of, and loading it through the services.
 
+What is there already is left as it is, so a plan may be loaded again. The worked examples are the golden cases of the
+measures: TOML files, with queries, judgments and runs beside them.
+"""
+
+import datetime as dt
 import io
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
+from leaderboard.accounts.models import User
+from leaderboard.accounts.writes import NewAccount, create_user, find_user, new_account, set_founder
 from leaderboard.campaigns.models import Campaign
-from leaderboard.campaigns.writes import create_campaign
+from leaderboard.campaigns.writes import add_organiser, create_campaign
+from leaderboard.config import folder
 from leaderboard.db import Database
-from leaderboard.demo.plans import CampaignPlan, EvaluationPlan, RunPlan, Settings, TeamPlan
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_evaluation
 from leaderboard.evaluations.rules import Judging, NoRelevant, Opening
 from leaderboard.evaluations.writes import create_evaluation, set_rules
+from leaderboard.formats import Judgments, QueryRow, read_judgments, read_queries
 from leaderboard.judgments.writes import import_judgments, import_queries
+from leaderboard.names import name_key, slug_of
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, RunChoice, SystemKind
 from leaderboard.submissions.writes.submissions import submit
-from leaderboard.teams.models import System, Team
+from leaderboard.teams.models import Membership, System, Team
 from leaderboard.teams.reads.find import find_system, find_team
-from leaderboard.teams.writes import NewSystem, create_system, create_team
+from leaderboard.teams.rules import Role
+from leaderboard.teams.writes import NewSystem, add_member, create_system, create_team
+
+Settings = Mapping[str, Any]  # further arguments of the service that makes it, by name
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPlan:
+    slug: str
+    name: str
+    settings: Settings = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TeamPlan:
+    slug: str
+    name: str
+    description: str
+    systems: tuple[SystemPlan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """One run to submit, unless the team has a run with this label in the evaluation already.
+
+    after_opening  when it was received, counted from the opening of the evaluation
+    content        draws or reads the file
+    """
+
+    team: str
+    system: str
+    label: str
+    designation: str
+    threshold: float | None
+    notes: str
+    filename: str
+    after_opening: dt.timedelta
+    content: Callable[[], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationPlan:
+    """One evaluation. file_rules: what it asks of run files, by the names of `FileRules`."""
+
+    slug: str
+    settings: Settings
+    queries: tuple[QueryRow, ...]
+    judgments: Judgments
+    runs: tuple[RunPlan, ...]
+    file_rules: Settings = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignPlan:
+    slug: str
+    settings: Settings
+    teams: tuple[TeamPlan, ...]
+    evaluations: tuple[EvaluationPlan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """`does` says in a few words what it is for; `founds`: it may make campaigns; `owns` are the slugs of its teams."""
+
+    name: str
+    password: str
+    does: str
+    is_admin: bool = False
+    organises: bool = False
+    founds: bool = False
+    owns: tuple[str, ...] = ()
+
+
+def read_accounts(path: Path) -> tuple[Account, ...]:
+    """The demonstration's accounts, from a TOML file with a `[[user]]` for each."""
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    return tuple(Account(**{**user, "owns": tuple(user.get("owns", ()))}) for user in document["user"])
+
+
+def new_accounts(session: Session, accounts: tuple[Account, ...]) -> dict[str, NewAccount]:
+    """Those that the database lacks, by name, with their passwords hashed."""
+    there = set(session.scalars(sa.select(User.name_key)))
+    return {
+        account.name: new_account(account.name, account.password)
+        for account in accounts
+        if name_key(account.name) not in there
+    }
+
+
+def load_accounts(session: Session, accounts: tuple[Account, ...], new: Mapping[str, NewAccount]) -> None:
+    """Makes the `new` ones; existing ones keep their password. Their teams and campaigns must exist already."""
+    for account in accounts:
+        if account.name in new:
+            user = create_user(session, CONSOLE, new[account.name], is_admin=account.is_admin)
+        else:
+            user = find_user(session, account.name)
+        for slug in account.owns:
+            team = find_team(session, slug)
+            if session.get(Membership, (team.id, user.id)) is None:
+                add_member(session, CONSOLE, team, user, Role.OWNER)
+        if account.founds:
+            set_founder(session, CONSOLE, user, may_found=True)
+        if account.organises:
+            for campaign in session.scalars(sa.select(Campaign)):
+                add_organiser(session, CONSOLE, campaign, user)
+
 
 CHOICES: Mapping[str, type[StrEnum]] = {
     "no_relevant": NoRelevant,
@@ -118,3 +235,57 @@ def _is_there(session: Session, campaign: str, evaluation: str, run: RunPlan) ->
         Submission.label == run.label,
     )
     return bool(session.scalar(sa.select(query)))
+
+
+TEAM = TeamPlan("worked-examples", "Worked examples", "Lists made to show what the measures say.", ())
+# Over and done, so that no board asks for runs and every query can be looked at.
+OPENED = dt.datetime(2025, 1, 1, tzinfo=dt.UTC)
+CLOSED = {"period": "2025", "opens_at": OPENED, "closes_at": OPENED + dt.timedelta(days=1)}
+FILES = ("slug", "queries", "judgments", "runs")
+
+
+def worked_examples() -> tuple[CampaignPlan, ...]:
+    """A campaign for each TOML file in `seeds/worked-examples`, by file name."""
+    return tuple(_read_campaign(path) for path in sorted((folder("seeds") / "worked-examples").glob("*.toml")))
+
+
+def _read_campaign(path: Path) -> CampaignPlan:
+    """`[campaign]` and each `[[evaluation]]` hold the services' arguments by name, and the files by their place."""
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    campaign, evaluations = document["campaign"], document["evaluation"]
+    names = dict.fromkeys(run["system"] for evaluation in evaluations for run in evaluation["runs"])
+    return CampaignPlan(
+        slug=campaign["slug"],
+        settings={name: value for name, value in campaign.items() if name != "slug"},
+        teams=(
+            TeamPlan(TEAM.slug, TEAM.name, TEAM.description, tuple(SystemPlan(slug_of(name), name) for name in names)),
+        ),
+        evaluations=tuple(_evaluation(path.parent, evaluation) for evaluation in evaluations),
+    )
+
+
+def _evaluation(folder: Path, table: Mapping[str, Any]) -> EvaluationPlan:
+    queries = read_queries(folder / table["queries"])
+    return EvaluationPlan(
+        slug=table["slug"],
+        settings=CLOSED | {name: table[name] for name in table if name not in FILES},
+        queries=queries,
+        judgments=read_judgments(folder / table["judgments"], queries=[query.id for query in queries]),
+        runs=tuple(_run(folder, run) for run in table["runs"]),
+    )
+
+
+def _run(folder: Path, table: Mapping[str, Any]) -> RunPlan:
+    path = folder / table["file"]
+    slug = slug_of(table["system"])
+    return RunPlan(
+        team=TEAM.slug,
+        system=slug,
+        label=slug,
+        designation="contrastive",
+        threshold=None,
+        notes="",
+        filename=path.name,
+        after_opening=dt.timedelta(),
+        content=path.read_bytes,
+    )

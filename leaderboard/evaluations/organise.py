@@ -14,6 +14,7 @@ from wtforms import BooleanField, FileField, HiddenField, SelectField, StringFie
 from leaderboard import moments as time_zones
 from leaderboard.campaigns.reads import EvaluationSettings as Page
 from leaderboard.campaigns.reads import evaluation_settings, organised_campaign, organised_evaluation
+from leaderboard.db import locked
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, FileRejected, InvalidFields, LeaderboardError
 from leaderboard.evaluations import writes as cloning
@@ -27,7 +28,6 @@ from leaderboard.evaluations.rules import FieldKind, FormField, ShownTo
 from leaderboard.formats import document_list
 from leaderboard.judgments.organise import chosen, evaluation_here, read_stored, received
 from leaderboard.judgments.reads.files import listed_documents
-from leaderboard.locking import locked
 from leaderboard.moments import moment_in_words
 from leaderboard.store import Received
 from leaderboard.web import uploads

@@ -20,7 +20,7 @@ from leaderboard.access import Actor, open_to_all, require, require_organiser
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.boards.models import Board
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
-from leaderboard.db import Base
+from leaderboard.db import Base, add_or_refuse, insert_unless_there, locked
 from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import BadInput, Conflict, Gathered, InvalidFields, NotFound
 from leaderboard.evaluations.inputs import YEAR, EvaluationSettings
@@ -38,7 +38,6 @@ from leaderboard.evaluations.rules import KEY, MOST_FIELDS, OF_EVALUATION, WHERE
 from leaderboard.formats import DocumentList, FileRules, Pattern
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.judgments.writes import copy_queries
-from leaderboard.locking import add_or_refuse, insert_unless_there, locked
 from leaderboard.moments import a_year_later
 from leaderboard.names import checked_slug, free_slug, slug_of
 from leaderboard.numbers import counted

@@ -17,6 +17,7 @@ from leaderboard.access import Actor, require_organiser
 from leaderboard.audit.rules import revision_sha256, rows_of, rows_of_subtopics
 from leaderboard.audit.writes import present, record
 from leaderboard.boards.models import Board
+from leaderboard.db import locked
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_query, queries_stay
@@ -32,7 +33,6 @@ from leaderboard.judgments.reads.files import (
     removal_of_source,
     require_source,
 )
-from leaderboard.locking import locked
 from leaderboard.moments import moment_in_words
 from leaderboard.names import checked_slug
 from leaderboard.numbers import first_of

@@ -24,10 +24,9 @@ from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import token_hash
 from leaderboard.audit.writes import present
 from leaderboard.config import MailServer
-from leaderboard.db import Database, clock
+from leaderboard.db import Database, clock, insert_unless_there, locked
 from leaderboard.errors import BadInput, Conflict, NoDatabase, Unavailable
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.locking import insert_unless_there, locked
 from leaderboard.mail.models import UNSENT, Mail, MailLink
 from leaderboard.mail.rules import KEPT, OPTIONAL, MailKind, lasts
 from leaderboard.mail.smtp import Letter, Sending, connected

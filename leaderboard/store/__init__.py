@@ -7,10 +7,18 @@ from pathlib import Path
 
 from leaderboard.errors import BadInput, Damaged, Missing, NoStore, NotFound
 from leaderboard.formats import ByteSource
-from leaderboard.store.checked import open_checked
-from leaderboard.store.folder import Folder, reading, writing
+from leaderboard.store.files import (
+    PIECE,
+    Arriving,
+    Caps,
+    Folder,
+    Received,
+    open_checked,
+    plain_filename,
+    reading,
+    writing,
+)
 from leaderboard.store.ranked_lists import DAMAGED, LOST, RankedList, is_sound, read_list, write_lists
-from leaderboard.store.receiving import PIECE, Arriving, Caps, Received, plain_filename
 
 RUNS = "runs"
 RANKED = "ranked"

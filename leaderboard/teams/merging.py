@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, merging_refusal, require
 from leaderboard.audit.writes import present, record
 from leaderboard.campaigns.models import Campaign, CampaignTeam
+from leaderboard.db import insert_unless_there, locked
 from leaderboard.errors import Conflict, InvalidFields
-from leaderboard.locking import insert_unless_there, locked
 from leaderboard.names import LONGEST, name_key
 from leaderboard.submissions.models import Arrival, Participation, StagedRun, Submission
 from leaderboard.submissions.rules import SystemKind

@@ -16,9 +16,9 @@ from leaderboard.access import Actor, maker_may_invite, may_change_kind, may_ren
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import token_hash
 from leaderboard.audit.writes import assign, present, record
+from leaderboard.db import add_or_refuse, insert_unless_there, locked, or_refuse
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed, NotFound
-from leaderboard.locking import add_or_refuse, insert_unless_there, locked, or_refuse
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes import put_wanted
 from leaderboard.moments import moment_in_words

@@ -8,7 +8,7 @@ from flask import Response
 from leaderboard.accounts.rules import Scope
 from leaderboard.errors import InvalidFields, file_of
 from leaderboard.store import Received
-from leaderboard.transfer import archives
+from leaderboard.transfer import organise as archives
 from leaderboard.transfer.importing import Imported
 from leaderboard.web import uploads
 from leaderboard.web.endpoints import get, post

@@ -22,8 +22,7 @@ from leaderboard.formats.problems import HEAD_BYTES, PRINTED, guess_content
 from leaderboard.names import name_key, slug_of
 from leaderboard.numbers import counted, is_number, is_whole
 from leaderboard.submissions.rules import SystemKind
-from leaderboard.transfer.manifest import label_of_file, written
-from leaderboard.transfer.tree import Tree
+from leaderboard.transfer.manifest import Tree, label_of_file, written
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")  # of teams
 RUN, JUDGMENTS, QUERIES, OTHER = "run", "judgments", "queries", "other"

@@ -68,8 +68,9 @@ from leaderboard.transfer.manifest import (
     RunEntry,
     SystemEntry,
     TeamEntry,
+    Tree,
+    hash_of_text,
 )
-from leaderboard.transfer.tree import Tree, hash_of_text
 
 TELLABLE = (BadInput, Conflict, NotFound)  # what is wrong with a manifest; anything else is not its fault
 LOOKED_AT = 1 << 16  # bytes of a run's text

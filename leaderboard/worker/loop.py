@@ -25,10 +25,9 @@ from sqlalchemy.orm import Session
 
 from leaderboard.audit.writes import present
 from leaderboard.config import Config
-from leaderboard.db import Database
+from leaderboard.db import Database, locked
 from leaderboard.errors import LeaderboardError, NoDatabase, NoStore, Problem, Unavailable
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.locking import locked
 from leaderboard.mail import writes as outbox
 from leaderboard.mail.writes import remind, send_waiting
 from leaderboard.store import Caps, RunStore

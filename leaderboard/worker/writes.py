@@ -27,11 +27,11 @@ from leaderboard.audit.models import Event
 from leaderboard.audit.writes import is_replay, present, record
 from leaderboard.boards.models import Board
 from leaderboard.campaigns.models import Campaign
+from leaderboard.db import locked
 from leaderboard.errors import Conflict
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.judgments.models import JudgmentRevision
-from leaderboard.locking import locked
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes import members_taking_part, put_wanted
 from leaderboard.submissions.models import Submission

@@ -20,8 +20,7 @@ from leaderboard.boards import writes as boards
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import Config, folder
 from leaderboard.db import Database
-from leaderboard.demo.loading import load_campaign, submit_runs
-from leaderboard.demo.plans import CampaignPlan
+from leaderboard.demo.loading import CampaignPlan, load_campaign, submit_runs
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.store import RunStore
 from tests.support.databases import Postgres
@@ -56,13 +55,13 @@ class Installation:
     def latest(self) -> int:
         """The year that takes runs; when the demonstration was made at the turn of a year, that of its first start."""
         with self.database.read() as session:
-            harbour = sa.select(Campaign.id).where(Campaign.slug == seeding.Harbour.SLUG).scalar_subquery()
+            harbour = sa.select(Campaign.id).where(Campaign.slug == seeding.SimulatedCampaign.SLUG).scalar_subquery()
             years = sa.select(sa.func.max(Evaluation.period_key)).where(Evaluation.campaign_id == harbour)
             return session.scalars(years).one() or 0
 
     def plans(self) -> tuple[CampaignPlan, ...]:
         """All that was to be loaded."""
-        harbour = seeding.Harbour(folder("seeds") / "harbour", self.latest, self.loaded)
+        harbour = seeding.SimulatedCampaign(folder("seeds") / "harbour", self.latest, self.loaded)
         return (*seeding.worked_examples(), harbour.plan())
 
     @property

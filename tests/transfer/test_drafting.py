@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from leaderboard.transfer.drafting import draft_of
-from leaderboard.transfer.tree import open_tree
+from leaderboard.transfer.manifest import open_tree
 
 
 def test_judgments_with_wrong_grades_are_named_with_the_line_whatever_they_are(tmp_path: Path) -> None:

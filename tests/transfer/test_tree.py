@@ -7,7 +7,7 @@ import pytest
 
 from leaderboard.errors import BadInput
 from leaderboard.formats import Limits
-from leaderboard.transfer.tree import open_tree
+from leaderboard.transfer.manifest import open_tree
 
 
 def test_archives_of_a_folder_share_one_bound_which_is_named(tmp_path: Path) -> None:

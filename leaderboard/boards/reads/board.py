@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, require
-from leaderboard.audit.verifications import Verifications, verifications
+from leaderboard.audit.events import Verifications, verifications
 from leaderboard.boards.reads.columns import Column, column, columns_of, pick
 from leaderboard.boards.reads.entries import Disclosure, Entry, Figure
 from leaderboard.boards.reads.listing import EVERYTHING, AskedBoard, BoardQuery, Listing, Whole, list_rows

@@ -9,10 +9,10 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, may_bring_in, require, require_organiser
 from leaderboard.audit.writes import present, record
+from leaderboard.db import locked
 from leaderboard.declared.inputs import FIRST_DAY, LAST_DAY
 from leaderboard.errors import Gathered
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.locking import locked
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes import put_wanted
 from leaderboard.moments import moment_in_words

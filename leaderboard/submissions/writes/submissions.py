@@ -20,12 +20,12 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, may_change_standing, require, require_known, require_organiser, submission_refusal
 from leaderboard.audit.writes import present, record
 from leaderboard.campaigns.models import Campaign, CampaignTeam
+from leaderboard.db import add_or_refuse, insert_unless_there, locked
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed, QuotaSpent
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.form_fields import form_fields
 from leaderboard.evaluations.rules import checked_answers, is_late
 from leaderboard.evaluations.writes import accept_agreements
-from leaderboard.locking import add_or_refuse, insert_unless_there, locked
 from leaderboard.store import Received
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission
 from leaderboard.submissions.reads.form import personal_quota, team_quotas

@@ -1,6 +1,8 @@
-"""`leaderboard import-campaign`: a campaign of past years, from a folder or an archive with a manifest."""
+"""`leaderboard import-campaign` and `export`: a campaign of past years from files with a manifest, and back."""
 
 import json
+import shutil
+import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,9 +18,9 @@ from leaderboard.errors import BadInput
 from leaderboard.numbers import counted
 from leaderboard.store import Caps, RunStore
 from leaderboard.transfer.drafting import draft_of
+from leaderboard.transfer.exporting import exporting
 from leaderboard.transfer.importing import bring_in
-from leaderboard.transfer.manifest import NAME, read_manifest
-from leaderboard.transfer.tree import Tree, open_tree
+from leaderboard.transfer.manifest import NAME, Tree, open_tree, read_manifest
 
 SHOWN = 20  # lines of a list that the terminal shows
 
@@ -90,3 +92,57 @@ def _echo(lines: list[str], *, err: bool = False) -> None:
     more = [f"and {len(lines) - SHOWN:,} more"] if len(lines) > SHOWN else []
     for line in (*lines[:SHOWN], *more):
         click.echo(line, err=err)
+
+
+ARCHIVES = {".zip": "zip", ".tar": "tar", ".tar.gz": "gztar", ".tgz": "gztar"}
+WHOLE, SOME_LOST = 0, 1  # exit status
+
+
+@click.command()
+@click.argument("campaign")
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="A new folder, or a .zip or .tar.gz to make."
+)
+def export(campaign: str, out: Path) -> int:
+    """Write a campaign with its queries, judgments, runs, teams and dates, as `import-campaign` reads them.
+
+    \b
+    leaderboard export harbour --out harbour.tar.gz
+
+    It holds judgments, hidden queries and teams' notes: keep it from others. Accounts are not in it. The exit status is
+    1 when the stored file of a run is gone or damaged: that run is left out.
+    """
+    if out.exists():
+        raise BadInput(f"{out} is there already; name another place")
+    if not out.parent.is_dir():
+        raise BadInput(f"there is no folder {out.parent}; make it, or name another place")
+    config = Config.from_environment()
+    with (
+        up_to_date(config) as database,
+        exporting(database, CONSOLE, campaign, out.parent) as exported,
+        tempfile.TemporaryDirectory(dir=out.parent, prefix=".export-") as beside,
+        counting_bar(exported.runs, "Exporting") as done,
+    ):
+        store = RunStore(config.store_url, must_exist=True)
+        folder = Path(beside) / exported.slug
+        for file in exported.files(store):
+            target = folder / file.path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            file.source.rename(target)
+            done(file.is_run)
+        _put(folder, out)
+    runs = counted(exported.runs - len(exported.lost), "run")
+    click.echo(f"{out}: {counted(exported.evaluations, 'evaluation')}, {runs}")
+    for name in exported.lost:
+        click.echo(f"left out: {name}", err=True)
+    return SOME_LOST if exported.lost else WHOLE
+
+
+def _put(folder: Path, out: Path) -> None:
+    """Puts the folder, or an archive of it, in its place in one step."""
+    ending = next((ending for ending in ARCHIVES if out.name.lower().endswith(ending)), None)
+    if ending is None:
+        folder.rename(out)
+        return
+    made = shutil.make_archive(str(folder), ARCHIVES[ending], folder.parent, folder.name)
+    Path(made).rename(out)

@@ -20,8 +20,7 @@ from leaderboard.boards.reads.board import BoardPage, BoardRow, board
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import Config, folder
 from leaderboard.db import Database
-from leaderboard.demo.loading import load_campaign
-from leaderboard.demo.plans import CampaignPlan, EvaluationPlan, RunPlan
+from leaderboard.demo.loading import CampaignPlan, EvaluationPlan, RunPlan, load_campaign
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.formats import read_run
 from leaderboard.statistics import board_statistics
@@ -35,7 +34,7 @@ from tests.demo.conftest import Installation
 from tests.support.scoring import drain_here
 
 LOADED = dt.datetime(2026, 11, 20, 14, 5, tzinfo=dt.UTC)
-HARBOUR = seeding.Harbour(folder("seeds") / "harbour", 2026, LOADED)
+HARBOUR = seeding.SimulatedCampaign(folder("seeds") / "harbour", 2026, LOADED)
 DAMAGED = "heron-draft"
 CONDITIONS = ("text", "speech")
 YEARS = (1, 2, 3, 4)
@@ -114,7 +113,7 @@ def test_the_field_is_drawn_the_same_again(
         rows = session.execute(
             sa.select(Evaluation.slug, Submission.label, Submission.sha256)
             .join(Submission.evaluation)
-            .where(Evaluation.campaign.has(slug=seeding.Harbour.SLUG))
+            .where(Evaluation.campaign.has(slug=seeding.SimulatedCampaign.SLUG))
         )
         submitted = {(evaluation, label): sha256 for evaluation, label, sha256 in rows}
     assert submitted == {
