@@ -59,7 +59,7 @@ VISITOR = Actor()
 CONSOLE = Actor(name="command line", all_powerful=True)
 
 
-class Sight(Enum):
+class Content(Enum):
     """Kinds of things that an evaluation shows or holds back."""
 
     RESULTS = auto()  # means and ranks
@@ -168,7 +168,9 @@ def knows_team(session: Session, actor: Actor, team: Team, on_boards: Iterable[E
         entered = _campaigns_entered(session, Submission.team_id == team.id).union(let_in)
         if entered & actor.organises:
             return True
-    return any(may_see(actor, one, Sight.RESULTS, now) and may_see(actor, one, Sight.NAMES, now) for one in on_boards)
+    return any(
+        may_see(actor, one, Content.RESULTS, now) and may_see(actor, one, Content.NAMES, now) for one in on_boards
+    )
 
 
 def submission_refusal(evaluation: Evaluation, begun_at: dt.datetime, received_at: dt.datetime) -> str | None:
@@ -186,38 +188,40 @@ def actor_through(session: Session, user_id: int, scopes: Collection[Scope]) -> 
     return replace(actor, all_powerful=False, organises=frozenset(), may_found=False)
 
 
-def may_see(actor: Actor, evaluation: Evaluation, sight: Sight, now: dt.datetime, team_id: int | None = None) -> bool:
+def may_see(
+    actor: Actor, evaluation: Evaluation, content: Content, now: dt.datetime, team_id: int | None = None
+) -> bool:
     """Whether `actor` may see this of the evaluation, or of `team_id`'s own runs in it."""
     if actor.may_organise(evaluation.campaign_id):
         return True
     if not knows(actor, evaluation):
         return False
     own = team_id is not None and actor.is_in(team_id)
-    match sight:
-        case Sight.RESULTS:
+    match content:
+        case Content.RESULTS:
             return is_public(evaluation.results, evaluation, now) or (own and evaluation.own_results)
-        case Sight.DETAILS:
+        case Content.DETAILS:
             # The team's own runs are no exception: its per-query values would give the judgments away. And whoever may
             # not see a run's means may not see them query by query.
-            means = may_see(actor, evaluation, Sight.RESULTS, now, team_id)
+            means = may_see(actor, evaluation, Content.RESULTS, now, team_id)
             return means and is_public(evaluation.details, evaluation, now)
-        case Sight.JUDGMENTS:
+        case Content.JUDGMENTS:
             # Never before closing, whatever is set: a file of judgments is every answer at once.
             return evaluation.judgments_published and is_public(Opening.CLOSED, evaluation, now)
-        case Sight.NAMES:
+        case Content.NAMES:
             return own or evaluation.anonymous_until is None or evaluation.anonymous_until <= now
-        case Sight.TEXTS:
+        case Content.TEXTS:
             return is_public(evaluation.texts, evaluation, now)
 
 
 def open_to_all(evaluation: Evaluation, now: dt.datetime) -> frozenset[str]:
-    """What everybody who knows of the evaluation may see of it, by the names of `Sight` in small letters, and
+    """What everybody who knows of the evaluation may see of it, by the names of `Content` in small letters, and
     `hidden_queries`; nothing of what is a draft.
     """
     reader = Actor(let_into=frozenset({evaluation.campaign_id}))
     if not knows(reader, evaluation):
         return frozenset()
-    seen = {sight.name.lower() for sight in Sight if may_see(reader, evaluation, sight, now)}
+    seen = {content.name.lower() for content in Content if may_see(reader, evaluation, content, now)}
     return frozenset(seen | {"hidden_queries"} if subset_seen(reader, evaluation, now) is Subset.ALL else seen)
 
 
@@ -232,7 +236,7 @@ def as_of(actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, now: dt
     if actor.may_organise(evaluation.campaign_id) or scoring_set.state is SetState.CURRENT:
         return now
     stood = scoring_set.switched_at is not None and scoring_set.state is not SetState.BUILDING
-    if stood and may_see(actor, evaluation, Sight.DETAILS, now):
+    if stood and may_see(actor, evaluation, Content.DETAILS, now):
         return now
     return scoring_set.shown_until
 
@@ -251,7 +255,7 @@ def rounding_seen(
 
     settings  of the scoring set that the figures are of
     """
-    if may_see(actor, evaluation, Sight.DETAILS, now, team_id):
+    if may_see(actor, evaluation, Content.DETAILS, now, team_id):
         return None
     return Rounding(settings.size(subset_seen(actor, evaluation, now)))
 

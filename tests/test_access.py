@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.access import CONSOLE, VISITOR, Actor, Sight, knows, may_see, require, require_organiser, subset_seen
+from leaderboard.access import CONSOLE, VISITOR, Actor, Content, knows, may_see, require, require_organiser, subset_seen
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.errors import NotAllowed
@@ -40,42 +40,42 @@ OPEN, GRACE, CLOSED = {"closes_at": NOW + DAY}, {"closes_at": NOW - 59 * SECOND}
     ("sight", "settings", "who"),
     [
         # Of team 7's runs: visitor, another campaign's organiser, another team, the team, organiser, admin
-        (Sight.RESULTS, {"results": Opening.ALWAYS, **OPEN}, "111111"),
-        (Sight.RESULTS, {"results": Opening.CLOSED, **OPEN}, "000111"),
-        (Sight.RESULTS, {"results": Opening.CLOSED, **GRACE}, "000111"),
-        (Sight.RESULTS, {"results": Opening.CLOSED, **CLOSED}, "111111"),
-        (Sight.RESULTS, {"results": Opening.NEVER, **CLOSED}, "000111"),
-        (Sight.RESULTS, {"results": Opening.CLOSED, "own_results": False, **OPEN}, "000011"),
-        (Sight.DETAILS, {"details": Opening.CLOSED, **OPEN}, "000011"),
-        (Sight.DETAILS, {"details": Opening.CLOSED, **GRACE}, "000011"),
-        (Sight.DETAILS, {"details": Opening.CLOSED, **CLOSED}, "111111"),
-        (Sight.DETAILS, {"details": Opening.ALWAYS, **OPEN}, "111111"),
-        (Sight.DETAILS, {"details": Opening.NEVER, **CLOSED}, "000011"),
+        (Content.RESULTS, {"results": Opening.ALWAYS, **OPEN}, "111111"),
+        (Content.RESULTS, {"results": Opening.CLOSED, **OPEN}, "000111"),
+        (Content.RESULTS, {"results": Opening.CLOSED, **GRACE}, "000111"),
+        (Content.RESULTS, {"results": Opening.CLOSED, **CLOSED}, "111111"),
+        (Content.RESULTS, {"results": Opening.NEVER, **CLOSED}, "000111"),
+        (Content.RESULTS, {"results": Opening.CLOSED, "own_results": False, **OPEN}, "000011"),
+        (Content.DETAILS, {"details": Opening.CLOSED, **OPEN}, "000011"),
+        (Content.DETAILS, {"details": Opening.CLOSED, **GRACE}, "000011"),
+        (Content.DETAILS, {"details": Opening.CLOSED, **CLOSED}, "111111"),
+        (Content.DETAILS, {"details": Opening.ALWAYS, **OPEN}, "111111"),
+        (Content.DETAILS, {"details": Opening.NEVER, **CLOSED}, "000011"),
         # Without a day of closing nothing opens by closing.
-        (Sight.DETAILS, {"details": Opening.CLOSED, "closes_at": None}, "000011"),
+        (Content.DETAILS, {"details": Opening.CLOSED, "closes_at": None}, "000011"),
         # Results that are held back hold the details back, except a team's own where these are open.
-        (Sight.DETAILS, {"results": Opening.NEVER, "details": Opening.ALWAYS, **OPEN}, "000111"),
-        (Sight.DETAILS, {"results": Opening.NEVER, "own_results": False, **CLOSED}, "000011"),
-        (Sight.JUDGMENTS, {**CLOSED}, "000011"),
-        (Sight.JUDGMENTS, {"judgments_published": True, **OPEN}, "000011"),
-        (Sight.JUDGMENTS, {"judgments_published": True, **GRACE}, "000011"),
-        (Sight.JUDGMENTS, {"judgments_published": True, **CLOSED}, "111111"),
-        (Sight.JUDGMENTS, {"judgments_published": True, "closes_at": None}, "000011"),
-        (Sight.NAMES, {}, "111111"),
-        (Sight.NAMES, {"anonymous_until": NOW + DAY}, "000111"),
-        (Sight.NAMES, {"anonymous_until": NOW}, "111111"),
-        (Sight.TEXTS, {"opens_at": NOW + DAY}, "000011"),
-        (Sight.TEXTS, {"opens_at": NOW}, "111111"),
-        (Sight.TEXTS, {"opens_at": None}, "111111"),
+        (Content.DETAILS, {"results": Opening.NEVER, "details": Opening.ALWAYS, **OPEN}, "000111"),
+        (Content.DETAILS, {"results": Opening.NEVER, "own_results": False, **CLOSED}, "000011"),
+        (Content.JUDGMENTS, {**CLOSED}, "000011"),
+        (Content.JUDGMENTS, {"judgments_published": True, **OPEN}, "000011"),
+        (Content.JUDGMENTS, {"judgments_published": True, **GRACE}, "000011"),
+        (Content.JUDGMENTS, {"judgments_published": True, **CLOSED}, "111111"),
+        (Content.JUDGMENTS, {"judgments_published": True, "closes_at": None}, "000011"),
+        (Content.NAMES, {}, "111111"),
+        (Content.NAMES, {"anonymous_until": NOW + DAY}, "000111"),
+        (Content.NAMES, {"anonymous_until": NOW}, "111111"),
+        (Content.TEXTS, {"opens_at": NOW + DAY}, "000011"),
+        (Content.TEXTS, {"opens_at": NOW}, "111111"),
+        (Content.TEXTS, {"opens_at": None}, "111111"),
     ],
 )
-def test_each_reader_sees_what_the_evaluation_opens(sight: Sight, settings: dict[str, Any], who: str) -> None:
+def test_each_reader_sees_what_the_evaluation_opens(sight: Content, settings: dict[str, Any], who: str) -> None:
     held = evaluation(**settings)
     assert [may_see(reader, held, sight, NOW, team_id=7) for reader in READERS] == [mark == "1" for mark in who]
 
 
-@pytest.mark.parametrize("sight", list(Sight))
-def test_a_board_as_a_whole_opens_to_nobody_for_being_in_a_team(sight: Sight) -> None:
+@pytest.mark.parametrize("sight", list(Content))
+def test_a_board_as_a_whole_opens_to_nobody_for_being_in_a_team(sight: Content) -> None:
     held = evaluation(results=Opening.NEVER, details=Opening.ALWAYS, anonymous_until=NOW + DAY)
     assert may_see(MEMBER, held, sight, NOW) == may_see(VISITOR, held, sight, NOW)
 
@@ -121,9 +121,9 @@ def test_texts_and_hidden_queries_open_when_the_organiser_says(
     settings: dict[str, Any], texts: bool, hidden: bool
 ) -> None:
     found = evaluation(**settings)
-    assert may_see(VISITOR, found, Sight.TEXTS, NOW) is texts
+    assert may_see(VISITOR, found, Content.TEXTS, NOW) is texts
     assert (subset_seen(VISITOR, found, NOW) is Subset.ALL) is hidden
-    assert may_see(ORGANISER, found, Sight.TEXTS, NOW)
+    assert may_see(ORGANISER, found, Content.TEXTS, NOW)
     assert subset_seen(ORGANISER, found, NOW) is Subset.ALL
 
 
@@ -145,4 +145,4 @@ def test_for_whoever_may_not_know_of_an_evaluation_nothing_of_it_is_there(
     let_in = Actor(user_id=1, teams=frozenset({7}), let_into=frozenset({5}))
     readers = (VISITOR, ELSEWHERE, OTHER, let_in, ORGANISER, CONSOLE)
     assert "".join(str(int(knows(reader, found))) for reader in readers) == who
-    assert "".join(str(int(may_see(reader, found, Sight.RESULTS, NOW, 7))) for reader in readers) == who
+    assert "".join(str(int(may_see(reader, found, Content.RESULTS, NOW, 7))) for reader in readers) == who

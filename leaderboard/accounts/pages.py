@@ -47,8 +47,6 @@ from wtforms.widgets import CheckboxInput, ListWidget
 
 from leaderboard.accounts import reads
 from leaderboard.accounts import writes as accounts
-from leaderboard.accounts import writes as credentials
-from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rate_limits import (
     KnownBrowser,
@@ -111,7 +109,7 @@ def log_in() -> ResponseReturnValue:
     if not form.validate_on_submit():
         return form_page("auth/log_in.html", form)
     try:
-        user = people.authenticate(
+        user = accounts.authenticate(
             database(), form.text("name"), form.text("password"), client_address(), now(), known_browser()
         )
     except (BadInput, TooManyAttempts) as error:
@@ -128,7 +126,7 @@ def register() -> ResponseReturnValue:
     try:
         new = counted_account(form, form.text("password"))
         with writing() as session:
-            user = people.register(session, new)
+            user = accounts.register(session, new)
     except (BadInput, TooManyAttempts) as error:
         return form_page("auth/register.html", form, error)
     sign_in(user)
@@ -136,7 +134,7 @@ def register() -> ResponseReturnValue:
     return redirect(local(form.text("next"), url_for("account.show")))
 
 
-def counted_account(form: NameForm, password: str | None) -> people.NewAccount:
+def counted_account(form: NameForm, password: str | None) -> accounts.NewAccount:
     """The account that a form asks for, which is checked with it; its name counts unless it has turned out to be free.
 
     Raises InvalidFields with all that is wrong, TooManyAttempts.
@@ -145,11 +143,11 @@ def counted_account(form: NameForm, password: str | None) -> people.NewAccount:
     wrong = Gathered()
     with form.checked_with(wrong):
         with wrong:
-            new = people.new_account(form.text("name"), password, form.text("email"))
+            new = accounts.new_account(form.text("name"), password, form.text("email"))
         if "name" not in wrong.fields:
             asked = count_name(database(), client_address(), now())
             with wrong, writing() as session:
-                people.require_free(session, form.text("name"))
+                accounts.require_free(session, form.text("name"))
                 take_back(session, asked)
     if new.email is not None:
         count_mail(database(), new.email, client_address(), now(), MailKind.CONFIRMATION)
@@ -192,7 +190,7 @@ def forgotten() -> ResponseReturnValue:
     try:
         count_mail(database(), form.text("email"), client_address(), now(), MailKind.RESET)
         with writing() as session:
-            people.ask_for_reset(session, form.text("email"))
+            accounts.ask_for_reset(session, form.text("email"))
     except (BadInput, TooManyAttempts) as error:
         return form_page("auth/forgotten.html", form, error)
     flash(on_its_way("If an account has this confirmed address, a link that works for an hour", "it"))
@@ -203,14 +201,14 @@ def forgotten() -> ResponseReturnValue:
 def reset(token: str) -> ResponseReturnValue:
     form = ResetForm()
     with reading() as session:
-        user = people.find_reset(session, token, now()).user
+        user = accounts.find_reset(session, token, now()).user
     if not form.validate_on_submit():
         return form_page("auth/reset.html", form, name=user.name)
     try:
         count_link(database(), client_address(), now())
-        new = credentials.hashed(form.text("password"), user.name, user.email or "")
+        new = accounts.hashed(form.text("password"), user.name, user.email or "")
         with writing() as session:
-            people.reset_password(session, token, new, now())
+            accounts.reset_password(session, token, new, now())
     except (BadInput, TooManyAttempts) as error:
         return form_page("auth/reset.html", form, error, name=user.name)
     flash("Your password is changed. Log in with it.")
@@ -531,7 +529,7 @@ class ProofForm(Form):
         seen = current_user.session
         here = KnownBrowser(current_user.id, f"with session {seen.id} of {seen.created_at.isoformat()}")
         try:
-            people.authenticate(database(), current_user.name, self.text("current"), client_address(), now(), here)
+            accounts.authenticate(database(), current_user.name, self.text("current"), client_address(), now(), here)
         except BadInput:
             raise InvalidFields({"current": ["this is not your current password"]}) from None
 
@@ -579,10 +577,10 @@ def password() -> ResponseReturnValue:
         with reading() as session:
             about = session.get_one(User, current_user.id)
         with form.checked_with(proof):
-            new = credentials.hashed(form.text("password"), about.name, about.email or "")
+            new = accounts.hashed(form.text("password"), about.name, about.email or "")
         with writing() as session:
             user = session.get_one(User, current_user.id)
-            token = people.set_password(session, actor(), user, new, staying=current_user.session.id)
+            token = accounts.set_password(session, actor(), user, new, staying=current_user.session.id)
     except (BadInput, TooManyAttempts) as error:
         return form_page("account/password.html", form, error)
     stay_signed_in(token)
@@ -601,7 +599,7 @@ def close() -> ResponseReturnValue:
     try:
         form.prove()
         with writing() as session:
-            people.close_account(session, actor(), session.get_one(User, current_user.id))
+            accounts.close_account(session, actor(), session.get_one(User, current_user.id))
     except (BadInput, TooManyAttempts, Conflict) as error:
         return form_page("account/close.html", form, error, needed=needed)
     sign_out()
@@ -613,7 +611,7 @@ def close() -> ResponseReturnValue:
 @signed_in
 def end_session(session_id: int) -> ResponseReturnValue:
     with writing() as session:
-        people.log_out(session, actor(), session.get_one(User, current_user.id), session_id)
+        accounts.log_out(session, actor(), session.get_one(User, current_user.id), session_id)
     if session_id == current_user.session.id:
         sign_out()
         return redirect(url_for("auth.log_in"))
@@ -626,7 +624,7 @@ def end_session(session_id: int) -> ResponseReturnValue:
 def end_sessions() -> ResponseReturnValue:
     with writing() as session:
         user = session.get_one(User, current_user.id)
-        token = people.end_sessions(session, actor(), user, staying=current_user.session.id)
+        token = accounts.end_sessions(session, actor(), user, staying=current_user.session.id)
     stay_signed_in(token)
     flash("You are logged out everywhere but here.")
     return redirect(url_for("account.show"))
@@ -669,7 +667,7 @@ def new() -> ResponseReturnValue:
             lasts = form.usable("days")
             days = None if lasts == FOREVER else int(lasts)
             user = session.get_one(User, current_user.id)
-            token = credentials.make_token(session, actor(), user, form.text("name"), scopes, days=days, now=now())
+            token = accounts.make_token(session, actor(), user, form.text("name"), scopes, days=days, now=now())
     except (BadInput, TooManyAttempts) as error:
         return form_page("account/new_token.html", form, error)
     # Shown in the answer itself: a redirect would have to keep it somewhere.
@@ -682,7 +680,7 @@ def new() -> ResponseReturnValue:
 @signed_in
 def revoke(api_token: int) -> ResponseReturnValue:
     with writing() as session:
-        credentials.revoke_token(session, actor(), api_token, now())
+        accounts.revoke_token(session, actor(), api_token, now())
     flash("The token no longer works.")
     return redirect(url_for("account.show"))
 
@@ -721,7 +719,7 @@ def change() -> ResponseReturnValue:
         if given.strip() and not proof.fields:
             count_mail(database(), given, client_address(), now(), MailKind.CONFIRMATION)
         with writing() as session, form.checked_with(proof):
-            people.change_address(session, actor(), session.get_one(User, current_user.id), given)
+            accounts.change_address(session, actor(), session.get_one(User, current_user.id), given)
     except (BadInput, TooManyAttempts) as error:
         return form_page("account/email.html", form, error)
     to = given.strip()
@@ -738,7 +736,7 @@ def send_again() -> ResponseReturnValue:
         raise Conflict("No address of your account waits to be confirmed.")
     count_mail(database(), waiting, client_address(), now(), MailKind.CONFIRMATION)
     with writing() as session:
-        address = people.send_confirmation(session, actor(), session.get_one(User, current_user.id))
+        address = accounts.send_confirmation(session, actor(), session.get_one(User, current_user.id))
     flash(on_its_way("Another link", address))
     return redirect(url_for("account.show"))
 
@@ -747,7 +745,7 @@ def send_again() -> ResponseReturnValue:
 @signed_in
 def confirmation(token: str) -> ResponseReturnValue:
     with reading() as session:
-        link = people.find_confirmation(session, actor(), token, now())
+        link = accounts.find_confirmation(session, actor(), token, now())
     return render_template("account/confirm.html", address=link.address, token=token)
 
 
@@ -755,7 +753,7 @@ def confirmation(token: str) -> ResponseReturnValue:
 @signed_in
 def confirm(token: str) -> ResponseReturnValue:
     with writing() as session:
-        user = people.confirm_address(session, actor(), token, now())
+        user = accounts.confirm_address(session, actor(), token, now())
     flash(f"{user.email} is confirmed.")
     return redirect(url_for("account.show"))
 
@@ -771,7 +769,7 @@ def choose() -> ResponseReturnValue:
         return form_page("account/mail.html", form, address=user.email)
     try:
         with writing() as session:
-            people.choose_mail(session, actor(), session.get_one(User, current_user.id), form.wanted.data or [])
+            accounts.choose_mail(session, actor(), session.get_one(User, current_user.id), form.wanted.data or [])
     except BadInput as error:
         return form_page("account/mail.html", form, error, address=user.email)
     flash("Your choice of mails is kept.")

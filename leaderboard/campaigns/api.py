@@ -9,8 +9,7 @@ from typing import Any
 from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
-from leaderboard.campaigns import reads as rooms
-from leaderboard.campaigns import reads as settings
+from leaderboard.campaigns import reads as reads
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.inputs import AccountName, CampaignChanges, LetOut, NewCampaign, TeamAddress
 from leaderboard.campaigns.organise import account_named, team_named
@@ -71,35 +70,35 @@ LIST = Table(
 
 
 @get("/organise/campaigns", Scope.ORGANISE, command=Command("campaign list", LIST))
-def list_organised() -> tuple[rooms.OrganisedCampaign, ...]:
+def list_organised() -> tuple[reads.OrganisedCampaign, ...]:
     """The campaigns that you organise, with what waits in each."""
-    return read(rooms.organised_campaigns)
+    return read(reads.organised_campaigns)
 
 
 @post("/organise/campaigns", Scope.ORGANISE, status=HTTPStatus.CREATED, command=Command(
     "campaign add SLUG", _said("made"), sends={"visibility": Visibility.PUBLIC.value},
     example="harbour --title 'Harbour track' --measures 'AQWV AP nDCG@10' --cost 0.0333 --value 1 --prior 1/600",
 ))  # fmt: skip
-def make_campaign(body: NewCampaign) -> settings.CampaignSettings:
+def make_campaign(body: NewCampaign) -> reads.CampaignSettings:
     """Makes a campaign, which you organise then. Admins may, and whom they gave the right."""
     values = body.model_dump()
     slug = values.pop("slug").strip() or None
     with writing() as session:
         made = campaigns.create_campaign(session, actor(), slug, **values)
     look_again()
-    return read(settings.campaign_settings, made.slug)
+    return read(reads.campaign_settings, made.slug)
 
 
 @get(CAMPAIGN, Scope.ORGANISE, command=Command("campaign show CAMPAIGN", Lines(_shown), "harbour"))
-def organised_campaign(campaign: str) -> settings.CampaignSettings:
+def organised_campaign(campaign: str) -> reads.CampaignSettings:
     """Every setting of a campaign, and why it can't be removed."""
-    return read(settings.campaign_settings, campaign)
+    return read(reads.campaign_settings, campaign)
 
 
 @post(CAMPAIGN, Scope.ORGANISE, command=Command(
     "campaign change CAMPAIGN", _said("changed"), "harbour --measures 'AQWV MQWV AP' --run-choice best"
 ))  # fmt: skip
-def change_campaign(campaign: str, body: CampaignChanges) -> settings.CampaignSettings:
+def change_campaign(campaign: str, body: CampaignChanges) -> reads.CampaignSettings:
     """Changes the settings that are given; the others stay. What it does beyond that is listed, and to be confirmed.
 
     β, cost, value, prior and the policy for queries without relevant documents are fixed by the first recorded score. A
@@ -108,13 +107,13 @@ def change_campaign(campaign: str, body: CampaignChanges) -> settings.CampaignSe
     with writing() as session:
         campaigns.change_campaign(session, actor(), campaign_here(session, campaign), **body.given())
         require_confirmed(session, campaign, body.confirm)
-    return read(settings.campaign_settings, campaign)
+    return read(reads.campaign_settings, campaign)
 
 
 @post(f"{CAMPAIGN}/archive", Scope.ORGANISE, command=Command(
     "campaign archive CAMPAIGN", "{values[title]} is archived", "harbour"
 ))  # fmt: skip
-def archive_campaign(campaign: str) -> settings.CampaignSettings:
+def archive_campaign(campaign: str) -> reads.CampaignSettings:
     """Archives a campaign: it can be read, and takes no runs and no evaluations. What is wrong in it can still be
     corrected: new judgments and settings score its runs again."""
     return _archive(campaign, archived=True)
@@ -123,7 +122,7 @@ def archive_campaign(campaign: str) -> settings.CampaignSettings:
 @post(f"{CAMPAIGN}/unarchive", Scope.ORGANISE, command=Command(
     "campaign unarchive CAMPAIGN", "{values[title]} is out of the archive", "harbour"
 ))  # fmt: skip
-def unarchive_campaign(campaign: str) -> settings.CampaignSettings:
+def unarchive_campaign(campaign: str) -> reads.CampaignSettings:
     """Takes a campaign out of the archive."""
     return _archive(campaign, archived=False)
 
@@ -132,36 +131,36 @@ def unarchive_campaign(campaign: str) -> settings.CampaignSettings:
     "campaign remove CAMPAIGN", "removed the campaign {campaign}", "harbor",
     asks="Remove {values[title]} ({campaign}) for good, with {goes}?",
 ))  # fmt: skip
-def remove_campaign(campaign: str) -> tuple[rooms.OrganisedCampaign, ...]:
+def remove_campaign(campaign: str) -> tuple[reads.OrganisedCampaign, ...]:
     """Removes a campaign to which nothing was submitted, with its evaluations. Answers with those that you organise
     still.
     """
     with writing() as session:
         removing.remove_campaign(session, actor(), campaign_here(session, campaign))
-    return read(rooms.organised_campaigns)
+    return read(reads.organised_campaigns)
 
 
-def _archive(campaign: str, *, archived: bool) -> settings.CampaignSettings:
+def _archive(campaign: str, *, archived: bool) -> reads.CampaignSettings:
     with writing() as session:
         campaigns.archive_campaign(session, actor(), campaign_here(session, campaign), archived=archived)
-    return read(settings.campaign_settings, campaign)
+    return read(reads.campaign_settings, campaign)
 
 
 @get(f"{CAMPAIGN}/organisers", Scope.ORGANISE)
-def list_organisers(campaign: str) -> settings.People:
+def list_organisers(campaign: str) -> reads.People:
     """Who organises a campaign, and which teams were let into it."""
-    return read(settings.people, campaign)
+    return read(reads.people, campaign)
 
 
 @post(f"{CAMPAIGN}/organisers", Scope.ORGANISE, command=Command(
     "campaign organiser add CAMPAIGN NAME", "{name} organises {campaign}", "harbour ada"
 ))  # fmt: skip
-def add_organiser(campaign: str, body: AccountName) -> settings.People:
+def add_organiser(campaign: str, body: AccountName) -> reads.People:
     """Lets an account organise the campaign: it may then do everything here that you may."""
     with writing() as session:
         found = campaign_here(session, campaign)
         campaigns.add_organiser(session, actor(), found, account_named(session, body.name))
-    return read(settings.people, campaign)
+    return read(reads.people, campaign)
 
 
 @post(f"{CAMPAIGN}/organisers/<int:member>/remove", Scope.ORGANISE, command=Command(
@@ -172,9 +171,9 @@ def add_organiser(campaign: str, body: AccountName) -> settings.People:
         "user_id", "{user} does not organise {campaign}",
     )},
 ))  # fmt: skip
-def remove_organiser(campaign: str, member: int) -> settings.Organiser:
+def remove_organiser(campaign: str, member: int) -> reads.Organiser:
     """Takes somebody out of the organisers; the answer says whom. The last one stays."""
-    found = next((one for one in read(settings.people, campaign).organisers if one.user_id == member), None)
+    found = next((one for one in read(reads.people, campaign).organisers if one.user_id == member), None)
     if found is None:
         raise NotFound
     with writing() as session:
@@ -185,21 +184,21 @@ def remove_organiser(campaign: str, member: int) -> settings.Organiser:
 @post(f"{CAMPAIGN}/teams-let-in", Scope.ORGANISE, command=Command(
     "campaign team add CAMPAIGN TEAM", "{team} is let into {campaign}", "harbour north-shore"
 ))  # fmt: skip
-def let_team_in(campaign: str, body: TeamAddress) -> settings.People:
+def let_team_in(campaign: str, body: TeamAddress) -> reads.People:
     """Lets a team's members know of a private campaign."""
-    read(settings.people, campaign)  # who organises nothing here finds nothing, and counts nothing
+    read(reads.people, campaign)  # who organises nothing here finds nothing, and counts nothing
     with counting() as session:
         found = campaign_here(session, campaign)
         team = team_named(session, body.team)
         campaigns.let_team_in(session, actor(), found, team)
     look_again()  # it may be your own
-    return read(settings.people, campaign)
+    return read(reads.people, campaign)
 
 
 @post(f"{CAMPAIGN}/teams-let-in/<team>/remove", Scope.ORGANISE, command=Command(
     "campaign team remove CAMPAIGN TEAM", "{team} is no longer let into {campaign}", "harbour north-shore"
 ))  # fmt: skip
-def let_team_out(campaign: str, team: str, body: LetOut) -> settings.People:
+def let_team_out(campaign: str, team: str, body: LetOut) -> reads.People:
     """Lets a team into a private campaign no longer: it is absent for the team's members. To be confirmed where they
     have runs in it.
     """
@@ -207,29 +206,29 @@ def let_team_out(campaign: str, team: str, body: LetOut) -> settings.People:
         found = campaign_here(session, campaign)
         campaigns.let_team_out(session, actor(), found, find_team_let_in(session, actor(), found, team))
         require_confirmed(session, campaign, body.confirm)
-    return read(settings.people, campaign)
+    return read(reads.people, campaign)
 
 
 @get("/organise/founders", Scope.ORGANISE)
-def list_founders() -> tuple[settings.Founder, ...]:
+def list_founders() -> tuple[reads.Founder, ...]:
     """The accounts that may make campaigns, for admins."""
-    return read(settings.founders)
+    return read(reads.founders)
 
 
 @post("/organise/founders", Scope.ORGANISE)
-def add_founder(body: AccountName) -> tuple[settings.Founder, ...]:
+def add_founder(body: AccountName) -> tuple[reads.Founder, ...]:
     """Lets an account make campaigns, for admins."""
     return _founder(body, may_found=True)
 
 
 @post("/organise/founders/remove", Scope.ORGANISE)
-def remove_founder(body: AccountName) -> tuple[settings.Founder, ...]:
+def remove_founder(body: AccountName) -> tuple[reads.Founder, ...]:
     """Lets an account make campaigns no longer, for admins."""
     return _founder(body, may_found=False)
 
 
-def _founder(account: AccountName, *, may_found: bool) -> tuple[settings.Founder, ...]:
-    read(settings.founders)  # whoever is no admin finds nothing here, accounts least of all
+def _founder(account: AccountName, *, may_found: bool) -> tuple[reads.Founder, ...]:
+    read(reads.founders)  # whoever is no admin finds nothing here, accounts least of all
     with writing() as session:
         people.set_founder(session, actor(), account_named(session, account.name), may_found=may_found)
-    return read(settings.founders)
+    return read(reads.founders)

@@ -15,7 +15,6 @@ from sqlalchemy.orm import Session
 from leaderboard.accounts import writes as accounts
 from leaderboard.accounts.models import User
 from leaderboard.campaigns import reads
-from leaderboard.campaigns import reads as rooms
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.inputs import AccountName, CampaignChanges, CampaignSettings, NewCampaign, TeamAddress
 from leaderboard.campaigns.models import Campaign
@@ -54,7 +53,7 @@ MENDS = {
 @rooms_blueprint.get("")
 @signed_in
 def index() -> ResponseReturnValue:
-    found = read(rooms.organised_campaigns)
+    found = read(reads.organised_campaigns)
     is_admin = actor().all_powerful
     may_found = is_admin or actor().may_found
     return render_template("organise/index.html", campaigns=found, may_found=may_found, is_admin=is_admin)
@@ -63,7 +62,7 @@ def index() -> ResponseReturnValue:
 @rooms_blueprint.get("/<campaign>")
 @organised
 def campaign(campaign: str) -> ResponseReturnValue:
-    page = read(rooms.campaign_room, campaign)
+    page = read(reads.campaign_room, campaign)
     return render_template("organise/campaign.html", page=page, left=read(left_to_do, campaign))
 
 

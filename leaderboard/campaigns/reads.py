@@ -16,7 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, known_campaigns, known_evaluations, may_see, rounding_seen, subset_seen
+from leaderboard.access import Actor, Content, known_campaigns, known_evaluations, may_see, rounding_seen, subset_seen
 from leaderboard.accounts.models import User
 from leaderboard.boards.reads.columns import Column, at_level, column
 from leaderboard.boards.reads.entries import Entry, told_apart
@@ -51,12 +51,6 @@ def list_accounts(session: Session) -> list[User]:
     return list(session.scalars(sa.select(User).order_by(User.name)))
 
 
-def list_campaigns(session: Session) -> list[tuple[Campaign, int]]:
-    """Each with how many evaluations it has, by slug."""
-    count = sa.select(sa.func.count(Evaluation.id)).where(Evaluation.campaign_id == Campaign.id).scalar_subquery()
-    return [(campaign, n) for campaign, n in session.execute(sa.select(Campaign, count).order_by(Campaign.slug))]
-
-
 def organisers_of(session: Session, campaign: Campaign) -> list[str]:
     """The names of their accounts, sorted."""
     organisers = sa.select(User.name).join(CampaignOrganiser, CampaignOrganiser.user_id == User.id)
@@ -67,21 +61,6 @@ def teams_let_into(session: Session, campaign: Campaign) -> list[str]:
     """The names of the teams that a private campaign was opened to, sorted."""
     teams = sa.select(Team.name).join(CampaignTeam, CampaignTeam.team_id == Team.id)
     return list(session.scalars(teams.where(CampaignTeam.campaign_id == campaign.id).order_by(Team.name)))
-
-
-def list_evaluations(session: Session, campaign: Campaign | None = None) -> list[tuple[Evaluation, int, int]]:
-    """Those of one campaign or all, each with its numbers of queries and of runs; by campaign and period."""
-    queries = sa.select(sa.func.count(Query.id)).where(Query.evaluation_id == Evaluation.id).scalar_subquery()
-    runs = sa.select(sa.func.count(Submission.id)).where(Submission.evaluation_id == Evaluation.id).scalar_subquery()
-    statement = (
-        sa.select(Evaluation, queries, runs)
-        .join(Evaluation.campaign)
-        .options(sa.orm.contains_eager(Evaluation.campaign))
-        .order_by(Campaign.slug, Evaluation.period_key, Evaluation.slug)
-    )
-    if campaign is not None:
-        statement = statement.where(Campaign.id == campaign.id)
-    return [(evaluation, n, m) for evaluation, n, m in session.execute(statement)]
 
 
 def list_teams(session: Session) -> list[tuple[Team, list[str]]]:
@@ -643,7 +622,7 @@ def _summaries(
     summaries = {}
     for evaluation in evaluations:
         leader, systems = None, 0
-        if evaluation.id in columns and may_see(actor, evaluation, Sight.RESULTS, now):
+        if evaluation.id in columns and may_see(actor, evaluation, Content.RESULTS, now):
             leader, systems = _leader(evaluation, by_evaluation.get(evaluation.id, []), columns[evaluation.id])
         heading = evaluation_heading(evaluation, now)
         summaries[evaluation.id] = EvaluationSummary(

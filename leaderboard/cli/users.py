@@ -7,7 +7,6 @@ import click
 
 from leaderboard.access import CONSOLE
 from leaderboard.accounts import reads as accounts
-from leaderboard.accounts import writes as credentials
 from leaderboard.accounts import writes as people
 from leaderboard.accounts.rules import Scope
 from leaderboard.audit.writes import present
@@ -56,7 +55,7 @@ def password(name: str, password_stdin: bool) -> None:
     chosen = _password(password_stdin)
     with reading() as session:
         about = people.find_user(session, name)
-    new = credentials.hashed(chosen, about.name, about.email or "")
+    new = people.hashed(chosen, about.name, about.email or "")
     with writing() as session:
         found = people.find_user(session, name)
         people.set_password(session, CONSOLE, found, new)
@@ -172,7 +171,7 @@ def list_users() -> None:
 @click.option(
     "--scope", "scopes", multiple=True, type=OneOf(Scope), help="submit, manage or organise; every token reads."
 )
-@click.option("--days", type=Whole(1, credentials.LONGEST_DAYS), help="When it ends (default: when it is revoked).")
+@click.option("--days", type=Whole(1, people.LONGEST_DAYS), help="When it ends (default: when it is revoked).")
 def token(name: str, purpose: str, scopes: tuple[Scope, ...], days: int | None) -> None:
     """Make an API token of an account and print it, this once.
 
@@ -181,7 +180,7 @@ def token(name: str, purpose: str, scopes: tuple[Scope, ...], days: int | None) 
     """
     with writing() as session:
         found = people.find_user(session, name)
-        made = credentials.make_token(session, CONSOLE, found, purpose, scopes, days=days, now=present())
+        made = people.make_token(session, CONSOLE, found, purpose, scopes, days=days, now=present())
     click.echo(made)
 
 

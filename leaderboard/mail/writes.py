@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Sight, actor_of, knows, may_see
+from leaderboard.access import Content, actor_of, knows, may_see
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import token_hash
 from leaderboard.audit.writes import present
@@ -287,7 +287,7 @@ def _rejudged(writing: _Writing) -> Text | None:
         Submission.evaluation_id == evaluation.id, Submission.team_id.in_(actor.teams)
     )
     teams = (None, *writing.session.scalars(own.distinct()))  # the board's results, or a team's own
-    if not any(may_see(actor, evaluation, Sight.RESULTS, writing.now, team) for team in teams):
+    if not any(may_see(actor, evaluation, Content.RESULTS, writing.now, team) for team in teams):
         return None
     return (
         f"{evaluation.title} was judged anew",

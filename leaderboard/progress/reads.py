@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see
+from leaderboard.access import Actor, Content, may_see
 from leaderboard.boards.reads.columns import Column, at_level, column, pick
 from leaderboard.boards.reads.entries import Entry, Figure, SystemLabel, told_apart
 from leaderboard.boards.reads.paging import ROWS, WHOLE, Paging, found_on_page
@@ -165,7 +165,7 @@ def progress_in(
     seen = [
         evaluation
         for evaluation in evaluations
-        if may_see(actor, evaluation, Sight.RESULTS, now) and may_see(actor, evaluation, Sight.NAMES, now)
+        if may_see(actor, evaluation, Content.RESULTS, now) and may_see(actor, evaluation, Content.NAMES, now)
     ]
     known = tuple(sorted({evaluation.condition for evaluation in evaluations}))
     for condition in conditions:

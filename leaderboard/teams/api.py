@@ -13,7 +13,6 @@ from leaderboard.errors import NotFound, Unconfirmed
 from leaderboard.evaluations.reads.readiness import entered_by
 from leaderboard.evaluations.writes import remove_system as remove_unused
 from leaderboard.teams import writes
-from leaderboard.teams import writes as systems
 from leaderboard.teams.inputs import (
     Accepting,
     Asking,
@@ -30,8 +29,6 @@ from leaderboard.teams.merging import merge_teams
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.pages import naming
 from leaderboard.teams.reads import teams
-from leaderboard.teams.reads import teams as organised
-from leaderboard.teams.reads import teams as reads
 from leaderboard.teams.reads.find import find_account, find_invitation_of, find_known_team, find_system, find_team
 from leaderboard.web.context import actor, config, now, read, reading, writing
 from leaderboard.web.endpoints import get, look_again, post, require_scope
@@ -224,31 +221,31 @@ def change_role(team: str, member: int, body: NewRole) -> teams.TeamPage:
 
 
 @post(SYSTEMS, Scope.SUBMIT, status=HTTPStatus.CREATED)
-def make_system(team: str, body: systems.NewSystem) -> reads.SystemPage:
+def make_system(team: str, body: writes.NewSystem) -> teams.SystemPage:
     """Makes a system of your team, as its first run does otherwise. Its name stays: boards of all years show it."""
     require(read(teams.team_page, team).is_member, "Only members of the team make its systems.")
     with writing() as session:
-        made = systems.create_system(session, actor(), find_team(session, team), body)
-    return read(reads.system, team, made.slug)
+        made = writes.create_system(session, actor(), find_team(session, team), body)
+    return read(teams.system, team, made.slug)
 
 
 @post(f"{SYSTEMS}/<system>", Scope.SUBMIT, command=Command(
     "system change TEAM/SYSTEM", "changed {name} of {team}", "team-alder/bm25 --kind baseline"
 ))  # fmt: skip
-def describe_system(team: str, system: str, body: SystemChanges) -> reads.SystemPage:
+def describe_system(team: str, system: str, body: SystemChanges) -> teams.SystemPage:
     """Says what a system does, where its code and paper are, and for organisers of its campaigns of what kind it is.
     Where ranks on boards depend on that, it has to be confirmed.
     """
-    page = read(reads.system, team, system)
+    page = read(teams.system, team, system)
     require(page.may_edit, "Only members of the team and organisers describe a system.")
     changes = body.given()
     if "kind" in changes:
         require_scope(Scope.ORGANISE)
     with writing() as session:
         record = find_system(session, team, system)
-        systems.change_system(session, actor(), record, **changes)
+        writes.change_system(session, actor(), record, **changes)
         require_confirmed(session, "", body.confirm or "kind" not in changes, entered_by(record.id))
-    return read(reads.system, team, system)
+    return read(teams.system, team, system)
 
 
 @post(f"{SYSTEMS}/<system>/remove", Scope.SUBMIT, command=Command(
@@ -257,70 +254,70 @@ def describe_system(team: str, system: str, body: SystemChanges) -> reads.System
 ))  # fmt: skip
 def remove_system(team: str, system: str) -> teams.TeamPage:
     """Removes a system that no run was ever sent for, such as one that was made by mistake."""
-    require(read(reads.system, team, system).own, "Only members of the team remove a system.")
+    require(read(teams.system, team, system).own, "Only members of the team remove a system.")
     with writing() as session:
         remove_unused(session, actor(), find_system(session, team, system))
     return read(teams.team_page, team)
 
 
 @get(f"{CAMPAIGN}/systems", Scope.ORGANISE, command=Command("system list CAMPAIGN", SYSTEM_LIST, "harbour"))
-def list_systems(campaign: str) -> tuple[organised.OrganisedSystem, ...]:
+def list_systems(campaign: str) -> tuple[teams.OrganisedSystem, ...]:
     """The systems that have runs in a campaign, baselines first."""
-    return read(organised.organised_systems, campaign)
+    return read(teams.organised_systems, campaign)
 
 
 @get(SYSTEM_THERE, Scope.ORGANISE)
-def organised_system(campaign: str, system_id: int) -> organised.OrganisedSystem:
+def organised_system(campaign: str, system_id: int) -> teams.OrganisedSystem:
     """One system of a campaign."""
-    return read(organised.organised_system, campaign, system_id)
+    return read(teams.organised_system, campaign, system_id)
 
 
 @post(SYSTEM_THERE, Scope.ORGANISE)
-def change_organised_system(campaign: str, system_id: int, body: SystemChanges) -> organised.OrganisedSystem:
+def change_organised_system(campaign: str, system_id: int, body: SystemChanges) -> teams.OrganisedSystem:
     """Says what a system is: automatic, manual or a baseline; what it does, and where its code and paper are. Where
     ranks on boards depend on it, it has to be confirmed.
     """
-    read(organised.organised_system, campaign, system_id)  # one that has no run here is not here
+    read(teams.organised_system, campaign, system_id)  # one that has no run here is not here
     with writing() as session:
-        systems.change_system(session, actor(), session.get_one(System, system_id), **body.given())
+        writes.change_system(session, actor(), session.get_one(System, system_id), **body.given())
         require_confirmed(session, campaign, body.confirm, entered_by(system_id))
-    return read(organised.organised_system, campaign, system_id)
+    return read(teams.organised_system, campaign, system_id)
 
 
 @get(f"{CAMPAIGN}/teams", Scope.ORGANISE)
-def list_teams(campaign: str) -> tuple[organised.OrganisedTeam, ...]:
+def list_teams(campaign: str) -> tuple[teams.OrganisedTeam, ...]:
     """The teams that have runs in a campaign."""
-    return read(organised.organised_teams, campaign)
+    return read(teams.organised_teams, campaign)
 
 
 @post(TEAM_THERE, Scope.ORGANISE)
-def rename_team(campaign: str, team_id: int, body: TeamName) -> organised.OrganisedTeam:
+def rename_team(campaign: str, team_id: int, body: TeamName) -> teams.OrganisedTeam:
     """Gives a team another name; its old address leads to the new one."""
-    read(organised.organised_team, campaign, team_id)
+    read(teams.organised_team, campaign, team_id)
     with naming(body.name, body.slug) as session:
         writes.rename_team(session, actor(), session.get_one(Team, team_id), body.name, body.slug.strip() or None)
-    return read(organised.organised_team, campaign, team_id)
+    return read(teams.organised_team, campaign, team_id)
 
 
 @get(f"{TEAM_THERE}/into/<int:other_id>", Scope.ORGANISE)
-def preview_merge(campaign: str, team_id: int, other_id: int) -> organised.Merging:
+def preview_merge(campaign: str, team_id: int, other_id: int) -> teams.Merging:
     """What making one team a part of another would do: the systems of one name, quotas and primary runs; or, as
     `refusal`, why you may not."""
-    return read(organised.merging, campaign, team_id, other_id)
+    return read(teams.merging, campaign, team_id, other_id)
 
 
 @post(f"{TEAM_THERE}/into/<int:other_id>", Scope.ORGANISE)
-def merge_team(campaign: str, team_id: int, other_id: int, body: Merge) -> organised.OrganisedTeam:
+def merge_team(campaign: str, team_id: int, other_id: int, body: Merge) -> teams.OrganisedTeam:
     """Makes one team a part of another, with its systems, runs, people and quotas. This can't be undone, and has to be
     confirmed.
     """
-    effect = read(organised.merging, campaign, team_id, other_id).effect
+    effect = read(teams.merging, campaign, team_id, other_id).effect
     with writing() as session:
         source, target = session.get_one(Team, team_id), session.get_one(Team, other_id)
         merge_teams(session, actor(), source, target, unite=body.unite)
         if not body.confirm:
             raise Unconfirmed([effect])
-    return read(organised.organised_team, campaign, other_id)
+    return read(teams.organised_team, campaign, other_id)
 
 
 def _page(team: str) -> teams.TeamPage:

@@ -7,7 +7,6 @@ from sqlalchemy.orm import Session
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound, TooManyAttempts
 from leaderboard.evaluations.reads.readiness import entered_by
 from leaderboard.numbers import read_whole
-from leaderboard.teams import writes as systems
 from leaderboard.teams import writes as teams
 from leaderboard.teams.inputs import SystemSettings, TeamName
 from leaderboard.teams.merging import merge_teams
@@ -37,7 +36,7 @@ def system(campaign: str, system_id: int) -> ResponseReturnValue:
     form = filled(SystemForm, {name: getattr(page, name) for name in SystemSettings.model_fields})
 
     def change(session: Session) -> tuple[str, str]:
-        systems.change_system(session, actor(), session.get_one(System, system_id), **form.sent())
+        teams.change_system(session, actor(), session.get_one(System, system_id), **form.sent())
         require_confirmed(session, campaign, form.confirmed, entered_by(system_id))
         return f"{page.name} is changed.", url_for(".index", campaign=campaign)
 

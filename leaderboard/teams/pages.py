@@ -22,8 +22,7 @@ from leaderboard.progress.reads import Point, ProgressPage
 from leaderboard.teams import writes as teams
 from leaderboard.teams.inputs import Asking, NewTeam, SystemSettings, TeamSettings
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.reads import teams as pages
-from leaderboard.teams.reads import teams as systems
+from leaderboard.teams.reads import teams as reads
 from leaderboard.teams.reads.find import find_account, find_invitation_of, find_known_team
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import change_system
@@ -90,7 +89,7 @@ def new() -> ResponseReturnValue:
 def find() -> ResponseReturnValue:
     words = request.args.get("words", "")
     with reading() as session:
-        rows, paging = pages.find_teams(session, actor(), words=words, page=page_number())
+        rows, paging = reads.find_teams(session, actor(), words=words, page=page_number())
     return render_template("teams/find.html", found=rows, paging=paging, words=words)
 
 
@@ -98,7 +97,7 @@ def find() -> ResponseReturnValue:
 @signed_in
 def change(team: str) -> ResponseReturnValue:
     with reading() as session:
-        settings = pages.team_settings(session, actor(), team)
+        settings = reads.team_settings(session, actor(), team)
     form = filled(SettingsForm, {"description": settings.description, "is_listed": settings.is_listed})
 
     def save(session: Session) -> tuple[str, str]:
@@ -152,12 +151,12 @@ def show(team: str) -> ResponseReturnValue:
 def _page(team: str, form: Declared, error: LeaderboardError | None = None) -> ResponseReturnValue:
     more: dict[str, Any] = {"invitations": (), "requests": (), "asked": None}
     with reading() as session:
-        page = pages.team_page(session, actor(), team, now())
+        page = reads.team_page(session, actor(), team, now())
         if actor().user_id is not None:  # a visitor owns no team and asks to join none
             more = {
                 "invitations": accounts.open_invitations(session, actor(), team, now()),
-                "requests": pages.open_requests(session, actor(), team),
-                "asked": pages.has_asked(session, actor(), _known(session, team)),
+                "requests": reads.open_requests(session, actor(), team),
+                "asked": reads.has_asked(session, actor(), _known(session, team)),
             }
     if page.slug != team:  # it was renamed, or became a part of another one
         return redirect(url_for("teams.show", team=page.slug))
@@ -187,7 +186,7 @@ def revoke(team: str, invitation: int) -> ResponseReturnValue:
 @signed_in
 def leave(team: str) -> ResponseReturnValue:
     if request.method == "GET":
-        page = read(pages.team_page, team)
+        page = read(reads.team_page, team)
         if not page.is_member:
             raise NotFound
         return render_template("teams/leave.html", page=page)
@@ -203,7 +202,7 @@ def leave(team: str) -> ResponseReturnValue:
 @signed_in
 def remove(team: str, member: int) -> ResponseReturnValue:
     if request.method == "GET":
-        page = read(pages.team_page, team)
+        page = read(reads.team_page, team)
         require(page.is_owner, f"Only an owner of {page.name} may do this.")
         leaving = next((row for row in page.members if row.user_id == member), None)
         if leaving is None:
@@ -298,7 +297,7 @@ COLUMNS: dict[str, Callable[[Row], Cell]] = {
 
 @system_blueprint.get(ADDRESS)
 def system(team: str, system: str) -> ResponseReturnValue:
-    page = read(systems.system, team, system)
+    page = read(reads.system, team, system)
     if (page.team_slug, page.slug) != (team, system):  # its team was renamed, or became a part of another one
         return redirect(_address(page))
     drawn = [charts.progress_chart(years.page, only=page.id) for years in page.years]
@@ -307,7 +306,7 @@ def system(team: str, system: str) -> ResponseReturnValue:
 
 @exported(system_blueprint, ADDRESS)
 def system_file(team: str, system: str) -> Table:
-    page = read(systems.system, team, system)
+    page = read(reads.system, team, system)
     rows = [
         Row(years.page, point, column)
         for years in page.years
@@ -350,12 +349,12 @@ def remove_unused(team: str, system: str) -> ResponseReturnValue:
     return redirect(url_for("teams.show", team=page.team_slug))
 
 
-def _own(team: str, system: str) -> systems.SystemPage:
+def _own(team: str, system: str) -> reads.SystemPage:
     """A system of a team of the reader's. Raises NotFound and NotAllowed."""
-    page = read(systems.system, team, system)
+    page = read(reads.system, team, system)
     require(page.may_edit, "Only members of the team and organisers describe a system.")
     return page
 
 
-def _address(page: systems.SystemPage) -> str:
+def _address(page: reads.SystemPage) -> str:
     return url_for("systems.system", team=page.team_slug, system=page.slug)

@@ -10,7 +10,6 @@ from argon2.exceptions import VerifyMismatchError
 
 from leaderboard.access import CONSOLE, VISITOR, actor_of
 from leaderboard.accounts import rate_limits as attempts
-from leaderboard.accounts import writes as credentials
 from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import Attempt, BrowserSession, User
 from leaderboard.accounts.rate_limits import KnownBrowser
@@ -115,11 +114,9 @@ def test_a_wrong_password_and_a_wrong_name_sound_the_same(database: Database, ad
 
 
 def test_a_name_that_nobody_has_costs_as_much_to_try_as_one_that_somebody_has() -> None:
-    assert not credentials.is_outdated(
-        credentials.of_nobody()
-    )  # the same algorithm, cost and lengths as hashes made now
+    assert not people.is_outdated(people.of_nobody())  # the same algorithm, cost and lengths as hashes made now
     with pytest.raises(VerifyMismatchError):  # so it was hashed; what can't be a hash would be refused before
-        credentials.hasher.verify(credentials.of_nobody(), "a password to try")
+        people.hasher.verify(people.of_nobody(), "a password to try")
 
 
 def test_guessing_from_one_address_waits_and_the_right_password_there_too(database: Database, ada: int) -> None:
@@ -233,8 +230,8 @@ def test_registering_is_slowed_down_by_address(database: Database) -> None:
 
 def test_a_new_password_ends_every_session(database: Database, ada: int) -> None:
     with database.write() as session:
-        tokens = [credentials.start_session(session, ada, NOW) for _ in range(2)]
-    new = credentials.hashed("another word to enter", "Ada")
+        tokens = [people.start_session(session, ada, NOW) for _ in range(2)]
+    new = people.hashed("another word to enter", "Ada")
     with database.write() as session:
         assert all(open_session(session, token, NOW) for token in tokens)
         people.set_password(session, actor_of(session, ada), session.get_one(User, ada), new)
@@ -248,17 +245,17 @@ def test_a_new_password_ends_every_session(database: Database, ada: int) -> None
 def test_a_session_ends_by_itself_two_weeks_after_the_last_visit_and_is_swept(database: Database, ada: int) -> None:
     visit = NOW + dt.timedelta(days=10)
     with database.write() as session:
-        left, visited, ended = (credentials.start_session(session, ada, NOW) for _ in range(3))
-        for token, act in ((visited, credentials.note_seen), (ended, credentials.end_session)):
+        left, visited, ended = (people.start_session(session, ada, NOW) for _ in range(3))
+        for token, act in ((visited, people.note_seen), (ended, people.end_session)):
             found = open_session(session, token, NOW)
             assert found is not None
             act(session, found.id, visit)
-        assert open_session(session, left, NOW + credentials.SESSION_LASTS - dt.timedelta(seconds=1)) is not None
-        assert open_session(session, left, NOW + credentials.SESSION_LASTS) is None
-        assert open_session(session, visited, NOW + credentials.SESSION_LASTS) is not None
+        assert open_session(session, left, NOW + people.SESSION_LASTS - dt.timedelta(seconds=1)) is not None
+        assert open_session(session, left, NOW + people.SESSION_LASTS) is None
+        assert open_session(session, visited, NOW + people.SESSION_LASTS) is not None
         assert open_session(session, ended, visit) is None
     with database.write() as session:
-        credentials.start_session(session, ada, NOW + credentials.SESSION_LASTS)
+        people.start_session(session, ada, NOW + people.SESSION_LASTS)
         assert (
             session.scalar(sa.select(sa.func.count()).select_from(BrowserSession)) == 2
         )  # the visited one, the new one
@@ -266,7 +263,7 @@ def test_a_session_ends_by_itself_two_weeks_after_the_last_visit_and_is_swept(da
 
 def test_only_the_hash_of_a_sessions_token_is_kept(database: Database, ada: int) -> None:
     with database.write() as session:
-        token = credentials.start_session(session, ada, NOW)
+        token = people.start_session(session, ada, NOW)
         kept = session.scalars(sa.select(BrowserSession.token_hash)).one()
     assert token not in kept
     assert len(kept) == 64
@@ -274,7 +271,7 @@ def test_only_the_hash_of_a_sessions_token_is_kept(database: Database, ada: int)
 
 def test_a_closed_account_can_not_sign_in(database: Database, ada: int) -> None:
     with database.write() as session:
-        token = credentials.start_session(session, ada, NOW)
+        token = people.start_session(session, ada, NOW)
         people.close_account(session, CONSOLE, session.get_one(User, ada))
     with pytest.raises(BadInput):
         people.authenticate(database, "Ada", PASSWORD, HOME, NOW)
@@ -378,7 +375,7 @@ class NoneWithin(PasswordHasher):
 @pytest.fixture
 def watched(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[NoneWithin]:
     hasher = NoneWithin(database)
-    monkeypatch.setattr(credentials, "hasher", hasher)
+    monkeypatch.setattr(people, "hasher", hasher)
     yield hasher
     assert hasher._open == 0
 

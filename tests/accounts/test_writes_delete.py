@@ -6,7 +6,6 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, VISITOR, actor_of
-from leaderboard.accounts import writes as credentials
 from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
 from leaderboard.audit.models import Event
@@ -17,7 +16,6 @@ from leaderboard.errors import BadInput, Conflict, InvalidFields, NotAllowed
 from leaderboard.mail.models import Mail
 from leaderboard.mail.rules import MailKind
 from leaderboard.submissions.models import Submission
-from leaderboard.teams import writes as systems
 from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Membership, Team
 from leaderboard.teams.rules import Role, closed_account, pseudonym
@@ -48,7 +46,7 @@ def test_nothing_of_who_it_was_stays_in_the_database_and_its_runs_stay_with_the_
         user = session.get_one(User, ada)
         people.change_address(session, world.ada, user, "ada.new@example.org")
         people.link_identity(session, world.ada, user, "https://lab.example.org", "subject-of-ada", "The lab")
-        credentials.start_session(session, ada, NOW)
+        people.start_session(session, ada, NOW)
         people.ask_for_reset(session, "ADA@example.org")
     run = world.submit()
     owned_by_two(world)
@@ -95,8 +93,8 @@ def test_nobody_makes_an_account_a_team_or_a_system_that_is_called_as_a_closed_a
             lambda session, name=name: people.register(session, people.new_account(name, None)),
             lambda session, name=name: teams.create_team(session, world.eve, name),
             lambda session, name=name: teams.rename_team(session, CONSOLE, session.get_one(Team, world.team), name),
-            lambda session, name=name: systems.create_system(
-                session, world.ada, session.get_one(Team, world.team), systems.NewSystem(name)
+            lambda session, name=name: teams.create_system(
+                session, world.ada, session.get_one(Team, world.team), teams.NewSystem(name)
             ),
         ):
             told = "the site itself calls others so"

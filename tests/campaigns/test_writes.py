@@ -18,7 +18,6 @@ from leaderboard.campaigns.rules import Visibility
 from leaderboard.db import Database
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound, PriorLocked
 from leaderboard.evaluations import writes as evaluations
-from leaderboard.evaluations import writes as removing
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import NoRelevant
 from leaderboard.judgments.models import Judgment, JudgmentRevision, Query
@@ -204,7 +203,7 @@ def test_a_campaign_made_by_mistake_is_removed_with_all_that_hangs_on_it(
     tables = (Evaluation, Query, JudgmentRevision, Judgment, ScoringSet, CampaignOrganiser)
     assert all(world.all(sa.select(table)) for table in tables)
     with world.organising() as (session, campaign, _):
-        removing.remove_campaign(session, CONSOLE, campaign)
+        evaluations.remove_campaign(session, CONSOLE, campaign)
     assert [world.all(sa.select(table)) for table in tables] == [[]] * len(tables)
     assert world.all(sa.select(Campaign.id)) == [other]
     of_evaluation, event = world.all(sa.select(Event).where(Event.action == "remove").order_by(Event.id))
@@ -224,12 +223,12 @@ def test_a_campaign_that_has_submissions_is_not_removed(world: World) -> None:
         refused(world.database, Conflict, "campaign", match="which stay on record"),
         world.organising() as (session, campaign, _),
     ):
-        removing.remove_campaign(session, CONSOLE, campaign)
+        evaluations.remove_campaign(session, CONSOLE, campaign)
 
 
 def test_only_its_organisers_remove_a_campaign(world: World) -> None:
     with refused(world.database, NotAllowed, "campaign"), world.organising() as (session, campaign, _):
-        removing.remove_campaign(session, actor_of(session, world.ada.user_id), campaign)
+        evaluations.remove_campaign(session, actor_of(session, world.ada.user_id), campaign)
 
 
 def _as(session: Session, user: int) -> Actor:

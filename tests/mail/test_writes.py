@@ -9,14 +9,13 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
-from leaderboard.accounts import writes as credentials
 from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
 from leaderboard.audit.writes import present
 from leaderboard.config import Config
 from leaderboard.errors import BadInput, Unavailable
 from leaderboard.evaluations.rules import Opening
-from leaderboard.mail import writes as outbox
+from leaderboard.mail import writes as mails
 from leaderboard.mail.models import Mail, MailLink
 from leaderboard.mail.reads import list_mails
 from leaderboard.mail.rules import OPTIONAL, MailKind
@@ -40,7 +39,7 @@ def box() -> Iterator[Mailbox]:
 
 def put(world: World, kind: MailKind = MailKind.PASSWORD) -> None:
     with world.database.write() as session:
-        outbox.put(session, kind, world.ada.user_id)
+        mails.put(session, kind, world.ada.user_id)
 
 
 def send(world: World, box: Mailbox) -> int:
@@ -64,7 +63,7 @@ def test_a_mail_is_tried_again_later_and_sent_once(world: World, box: Mailbox) -
     (mail,) = waiting(world)
     assert (mail.tries, "come back later" in mail.failure) == (1, True)
     assert mail.not_before is not None
-    assert 30 < (mail.not_before - present()).total_seconds() <= outbox.FIRST_WAIT_SECONDS
+    assert 30 < (mail.not_before - present()).total_seconds() <= mails.FIRST_WAIT_SECONDS
     assert send(world, box) == 0  # not yet
     make_due(world)
     assert send(world, box) == 1
@@ -78,7 +77,7 @@ def test_two_senders_never_take_the_same_mail(world: World) -> None:
     taken = []
     for _ in range(3):
         with world.database.write() as session:
-            taken.append(outbox.claim(session))
+            taken.append(mails.claim(session))
     assert len({one for one in taken if one is not None}) == 2
     assert taken[2] is None
 
@@ -89,7 +88,7 @@ def test_a_mail_that_is_being_taken_is_passed_over(world: World, engine_name: st
     if engine_name == "sqlite":  # one writer at a time: nobody can look in between
         return
     with world.database.write() as first, world.database.write() as second:
-        assert outbox.claim(first) != outbox.claim(second)
+        assert mails.claim(first) != mails.claim(second)
 
 
 @SQLITE
@@ -101,8 +100,8 @@ def test_a_mail_is_given_up_where_it_is_refused_for_good_or_after_the_last_try(w
     assert mail.given_up_at is not None
     assert "550 no such mailbox" in mail.failure
     put(world)
-    box.refusals[ADA] = ["451 not now"] * outbox.MOST_TRIES
-    for _ in range(outbox.MOST_TRIES):
+    box.refusals[ADA] = ["451 not now"] * mails.MOST_TRIES
+    for _ in range(mails.MOST_TRIES):
         make_due(world)
         with pytest.raises(Unavailable):
             send(world, box)
@@ -114,11 +113,11 @@ def test_a_mail_is_given_up_where_it_is_refused_for_good_or_after_the_last_try(w
 def test_an_address_that_may_be_nobodys_is_forgotten_as_soon_as_a_link_sent_there_is_pointless(world: World) -> None:
     with world.database.write() as session:
         people.ask_for_reset(session, "nobody@example.org")
-        outbox.sweep(session)
+        mails.sweep(session)
     assert len(world.all(sa.select(Mail))) == 1
     with world.database.write() as session:
         session.execute(sa.update(Mail).values(expires_at=present()))
-        outbox.sweep(session)
+        mails.sweep(session)
     assert world.all(sa.select(Mail)) == []
 
 
@@ -157,7 +156,7 @@ def test_no_link_is_made_for_a_mail_that_waited_when_another_password_was_set(wo
         for address in (ADA.upper(), "nobody@example.org"):
             people.ask_for_reset(session, address)
         user = session.get_one(User, world.ada.user_id)
-        people.set_password(session, world.ada, user, credentials.hashed("quite another one"))
+        people.set_password(session, world.ada, user, people.hashed("quite another one"))
     asked = [mail.id for mail in world.all(sa.select(Mail).where(Mail.kind == MailKind.RESET))]
     assert to_show(world.database, asked[0], SITE) is None
     assert send(world, box) == 1
@@ -209,11 +208,11 @@ def test_a_mail_that_waited_too_long_is_no_longer_sent_and_forgotten_in_the_end(
         session.execute(sa.update(Mail).values(expires_at=present() - dt.timedelta(minutes=1)))
     assert send(world, box) == 0
     with world.database.write() as session:
-        outbox.sweep(session)
+        mails.sweep(session)
     assert len(world.all(sa.select(Mail))) == 1
     with world.database.write() as session:
         session.execute(sa.update(Mail).values(expires_at=present() - dt.timedelta(days=31)))
-        outbox.sweep(session)
+        mails.sweep(session)
     assert world.all(sa.select(Mail)) == []
 
 
@@ -223,10 +222,10 @@ def test_nobody_who_has_no_confirmed_address_or_said_no_is_sent_news(world: Worl
         ada = session.get_one(User, world.ada.user_id)
         beth = people.register(session, new_account("Beth", "beth@example.org"))
         for kind in OPTIONAL:
-            assert outbox.put_wanted(session, kind, [ada.id, beth.id]) == 1
+            assert mails.put_wanted(session, kind, [ada.id, beth.id]) == 1
         people.choose_mail(session, world.ada, ada, [])
         for kind in OPTIONAL:
-            assert outbox.put_wanted(session, kind, [ada.id, beth.id]) == 0
+            assert mails.put_wanted(session, kind, [ada.id, beth.id]) == 0
 
 
 @SQLITE
@@ -287,8 +286,8 @@ def test_each_member_of_a_team_that_takes_part_is_told_of_a_deadline_once(world:
 def test_who_has_left_the_team_gets_no_news_of_it(world: World, box: Mailbox) -> None:
     run = world.submit()
     with world.database.write() as session:
-        outbox.put_wanted(session, MailKind.SCORED, [world.ada.user_id or 0], submission=run)
-        outbox.put_wanted(session, MailKind.REQUEST, [world.ada.user_id or 0], team=world.team, asker=world.eve.user_id)
+        mails.put_wanted(session, MailKind.SCORED, [world.ada.user_id or 0], submission=run)
+        mails.put_wanted(session, MailKind.REQUEST, [world.ada.user_id or 0], team=world.team, asker=world.eve.user_id)
         session.execute(sa.delete(Membership))
     assert send(world, box) == 0
     assert box.messages == []

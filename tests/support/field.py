@@ -27,13 +27,11 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Subset
 from leaderboard.formats import QueryRow, read_judgments
 from leaderboard.judgments import writes as judgments
-from leaderboard.judgments import writes as queries
 from leaderboard.store import Received
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import Designation, SetState, State, SystemKind
 from leaderboard.submissions.writes import submissions
-from leaderboard.teams import writes as systems
-from leaderboard.teams import writes as teams
+from leaderboard.teams import writes as writes
 from leaderboard.teams.models import System, Team
 from leaderboard.worker import writes as scoring_sets
 from leaderboard.worker.models import Score, Scoring, ScoringSet
@@ -92,7 +90,7 @@ class Field:
             rows = [
                 QueryRow(f"q{n}", f"text of {n}", tuple(own), f"more of {n}") for n, own in enumerate(tags, start=1)
             ]
-            queries.import_queries(session, CONSOLE, made, rows)
+            judgments.import_queries(session, CONSOLE, made, rows)
             judgments.import_judgments(session, CONSOLE, made, read_judgments(io.BytesIO(lines.encode())))
             self.evaluations[slug] = made.id
 
@@ -213,12 +211,12 @@ class Field:
 
     def _team(self, session: Session, name: str) -> Team:
         if name not in self.teams:
-            self.teams[name] = teams.create_team(session, CONSOLE, name).id
+            self.teams[name] = writes.create_team(session, CONSOLE, name).id
         return session.get_one(Team, self.teams[name])
 
     def _system(self, session: Session, team: Team, name: str, kind: SystemKind) -> System:
         found = session.scalar(sa.select(System).where(System.team_id == team.id, System.name == name))
-        of = found or systems.create_system(session, CONSOLE, team, systems.NewSystem(name, kind))
+        of = found or writes.create_system(session, CONSOLE, team, writes.NewSystem(name, kind))
         self.systems[name] = of.id  # of several teams' systems of one name that of the last run
         return of
 

@@ -21,7 +21,6 @@ from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import Designation, State, SystemKind
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams import merging
-from leaderboard.teams import writes as systems
 from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Membership, Pseudonym, System, Team
 from leaderboard.teams.reads import find
@@ -110,7 +109,7 @@ def test_old_addresses_find_the_team_and_its_systems(world: World, spelling: int
 
 def test_a_system_that_goes_on_as_another_takes_its_made_up_name_along(world: World, spelling: int) -> None:
     with world.database.write() as session:
-        heron = systems.create_system(session, CONSOLE, session.get_one(Team, world.team), NewSystem("Heron")).id
+        heron = teams.create_system(session, CONSOLE, session.get_one(Team, world.team), NewSystem("Heron")).id
     _of(world, spelling, 1, system=NewSystem("heron"))
     (before,) = world.all(sa.select(Pseudonym))
     _merge(world, spelling, unite=(before.system_id,))
@@ -134,8 +133,8 @@ def test_what_is_not_to_be_merged_is_refused_and_nothing_changes(world: World, s
     world.submit(run_text(1), system=NewSystem("Heron"))
     with world.database.write() as session:
         team = session.get_one(Team, spelling)
-        baseline = systems.create_system(session, CONSOLE, team, NewSystem("Heron", SystemKind.BASELINE)).id
-        other = systems.create_system(session, CONSOLE, team, NewSystem("Kite")).id
+        baseline = teams.create_system(session, CONSOLE, team, NewSystem("Heron", SystemKind.BASELINE)).id
+        other = teams.create_system(session, CONSOLE, team, NewSystem("Kite")).id
     for unite in ((baseline,), (other,)):
         with refused(world.database, InvalidFields, "team") as caught:
             _merge(world, spelling, unite=unite)

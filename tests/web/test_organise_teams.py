@@ -20,10 +20,9 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Subset
 from leaderboard.formats import read_judgments, read_queries
 from leaderboard.judgments import writes as judgments
-from leaderboard.judgments import writes as queries
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State, SystemKind
-from leaderboard.teams import writes as systems
+from leaderboard.teams import writes as teams
 from leaderboard.teams.models import System
 from leaderboard.worker.models import Score, Scoring
 from tests.web.conftest import RUN, Reader, World
@@ -40,7 +39,7 @@ __all__ = ["program"]  # the fixture
 def both(world: World, participant: Reader, other: Reader) -> int:
     """Alpha and Beta have a run each of a system Searcher; Beta's system."""
     with world.database.write() as session:
-        twin = systems.create_system(session, CONSOLE, world.teams["beta"], systems.NewSystem("Searcher")).id
+        twin = teams.create_system(session, CONSOLE, world.teams["beta"], teams.NewSystem("Searcher")).id
     for who, system, more in ((participant, world.system.id, ""), (other, twin, "q3 Q0 d9 2 0.1 alpha\n")):
         sent = {"system": str(system), "designation": "primary", "label": f"of {system}"}
         assert who.send("/campaigns/harbour/2025/submit", RUN + more, **sent).status_code == 302
@@ -122,7 +121,7 @@ def _coast(world: World, ada: Reader, *, organiser: bool) -> int:
         if organiser:
             campaigns.add_organiser(session, CONSOLE, coast, session.merge(world.users["orla"]))
         made = evaluations.create_evaluation(session, CONSOLE, coast, "2024", "Coast 2024", "2024")
-        queries.import_queries(session, CONSOLE, made, read_queries(io.BytesIO(b"q1\tfirst\n")))
+        judgments.import_queries(session, CONSOLE, made, read_queries(io.BytesIO(b"q1\tfirst\n")))
         judgments.import_judgments(session, CONSOLE, made, read_judgments(io.BytesIO(b"q1 0 d1 1\n")))
         number = made.id
     sent = {"system": str(world.system.id), "designation": "primary"}

@@ -10,7 +10,7 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight
+from leaderboard.access import Actor, Content
 from leaderboard.boards.reads.columns import Column
 from leaderboard.boards.reads.entries import NO_FIGURE, Disclosure, Figure, scorings_of
 from leaderboard.boards.reads.ranking import Show, show_of, stands_by
@@ -68,7 +68,7 @@ class ComparedBoard:
 
     @property
     def results_open(self) -> bool:
-        return self.disclosure.sees(Sight.RESULTS, own=False)
+        return self.disclosure.sees(Content.RESULTS, own=False)
 
     def standing(self, by: Column) -> Ints:
         """Where those that stand are in `runs`, found once where the measure has no say in it."""
@@ -120,7 +120,7 @@ def load_boards(
     wanted = []
     for (scoring_set, moment, names), own_runs, looked_at in zip(asked, runs, by, strict=True):
         disclosure = Disclosure(actor, evaluation, scoring_set, moment)
-        seen_runs = own_runs.at(disclosure.sees_each(Sight.RESULTS, own_runs.own))
+        seen_runs = own_runs.at(disclosure.sees_each(Content.RESULTS, own_runs.own))
         wanted.append(Wanted(scoring_set.id, disclosure, names, seen_runs, in_full=[looked_at.name]))
     boards = []
     for (scoring_set, _, _), each, figures, looked_at in zip(

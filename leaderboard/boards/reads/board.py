@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see, require
+from leaderboard.access import Actor, Content, may_see, require
 from leaderboard.audit.events import Verifications, verifications
 from leaderboard.boards.reads.columns import Column, column, columns_of, pick
 from leaderboard.boards.reads.entries import Disclosure, Entry, Figure
@@ -190,14 +190,14 @@ def board(
         scoring_set, moment = seen_set(session, actor, evaluation, view.set_id, now)
         ends = {} if scoring_set.shown else replaced_beside(session, evaluation)
         old = stood_set(evaluation, scoring_set, ends.get(scoring_set.id))
-    details_open = may_see(actor, evaluation, Sight.DETAILS, moment)
+    details_open = may_see(actor, evaluation, Content.DETAILS, moment)
     if view.tag:
         require(details_open, closed_details(evaluation))
     organised = actor.may_organise(evaluation.campaign_id)
     page = BoardPage(
         evaluation=evaluation_heading(evaluation, now),
         terms=None,
-        results_open=may_see(actor, evaluation, Sight.RESULTS, moment),
+        results_open=may_see(actor, evaluation, Content.RESULTS, moment),
         details_open=details_open,
         columns=tuple(column(name) for name in campaign_measures(evaluation.campaign)),
         ranked_by=None,
@@ -208,7 +208,7 @@ def board(
         organised=organised,
         verified=verifications(session) if organised and not old else None,
         old=old,
-        judgments_open=may_see(actor, evaluation, Sight.JUDGMENTS, now),
+        judgments_open=may_see(actor, evaluation, Content.JUDGMENTS, now),
     )
     if scoring_set is None:
         parked = parked_runs(session, evaluation) if organised else ()
@@ -217,7 +217,7 @@ def board(
     page = replace(page, terms=terms(session, actor, evaluation, scoring_set, moment))
     disclosure = Disclosure(actor, evaluation, scoring_set, moment)
     tags: Mapping[str, Sequence[int]] = {}
-    if details_open and may_see(actor, evaluation, Sight.TEXTS, now):
+    if details_open and may_see(actor, evaluation, Content.TEXTS, now):
         tags = _positions_by_tag(session, scoring_set, disclosure.subset)
     if view.tag and view.tag not in tags:
         raise BadInput(f"no query of this evaluation has the tag {view.tag}; there are: {', '.join(tags) or 'none'}")

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
-from leaderboard.access import Actor, Sight, may_see, rounding_seen, subset_seen
+from leaderboard.access import Actor, Content, may_see, rounding_seen, subset_seen
 from leaderboard.boards.rules import Rounding, is_told_rounded
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Subset
@@ -92,7 +92,7 @@ class Disclosure:
         asked = [(own, min(actor.teams) if own else None) for own in (False, True) if actor.teams or not own]
         self._seen = {
             (sight, own): may_see(actor, evaluation, sight, now, team)
-            for sight in (Sight.RESULTS, Sight.NAMES)
+            for sight in (Content.RESULTS, Content.NAMES)
             for own, team in asked
         }
         self._rounding: dict[bool, Rounding | None] = {
@@ -100,11 +100,11 @@ class Disclosure:
             for own, team in asked
         }
 
-    def sees(self, sight: Sight, own: bool) -> bool:
-        """Whether the means of a run are seen (`Sight.RESULTS`), or whose it is (`Sight.NAMES`)."""
+    def sees(self, sight: Content, own: bool) -> bool:
+        """Whether the means of a run are seen (`Content.RESULTS`), or whose it is (`Content.NAMES`)."""
         return self._seen[sight, own]
 
-    def sees_each(self, sight: Sight, own: Bools) -> Bools:
+    def sees_each(self, sight: Content, own: Bools) -> Bools:
         """The same of an array of runs."""
         return np.where(own, self._seen.get((sight, True), False), self._seen[sight, False])
 
@@ -241,7 +241,7 @@ def load_entries(
     which += [IS_CURRENT if scoring_set is None else ScoringSet.id == scoring_set.id]
     shown = _disclosures(session, actor, evaluations, scoring_set, now)
     names = None if measures is None else list(dict.fromkeys(measures))
-    nameless = [number for number, disclosure in shown.items() if not disclosure.sees(Sight.NAMES, own=False)]
+    nameless = [number for number, disclosure in shown.items() if not disclosure.sees(Content.NAMES, own=False)]
     of_system = Pseudonym.system_id == Submission.system_id, Pseudonym.evaluation_id == Submission.evaluation_id
     statement = (
         select_scored_runs(*LABELLED, of_sets=sa.and_(*which), standing=standing)
@@ -301,7 +301,7 @@ def label_without_name(
     session: Session, actor: Actor, evaluation: Evaluation, system: System, team: Team, now: dt.datetime
 ) -> SystemLabel:
     """The system as boards show it to a reader who may not know its name; a baseline has its own."""
-    if system.kind is SystemKind.BASELINE or may_see(actor, evaluation, Sight.NAMES, now):
+    if system.kind is SystemKind.BASELINE or may_see(actor, evaluation, Content.NAMES, now):
         return system_label(system, team)
     return anonymous(system.id, system.kind, session.get_one(Pseudonym, (evaluation.id, system.id)).number)
 
@@ -322,7 +322,7 @@ def _disclosures(
     partly = [
         evaluation.id
         for evaluation in evaluations
-        if subset_seen(actor, evaluation, now) is Subset.SHOWN or not may_see(actor, evaluation, Sight.DETAILS, now)
+        if subset_seen(actor, evaluation, now) is Subset.SHOWN or not may_see(actor, evaluation, Content.DETAILS, now)
     ]
     sets = dict.fromkeys(partly, scoring_set) if scoring_set else current_sets(session, partly) if partly else {}
     return {each.id: Disclosure(actor, each, sets.get(each.id), now) for each in evaluations}
@@ -335,11 +335,11 @@ def _entry(
     team_id, run_at, assumed, label, designation, missing, name, kind, *rest = row[FIELDS : FIELDS + len(LABELLED)]
     slug, team, team_slug, number = rest
     own = actor.is_in(team_id)
-    if not disclosure.sees(Sight.RESULTS, own):
+    if not disclosure.sees(Content.RESULTS, own):
         return None
     if disclosure.scoring_set is not None:
         missing = disclosure.scoring_set.settings.counted(missing, disclosure.subset)
-    if kind is SystemKind.BASELINE or disclosure.sees(Sight.NAMES, own):
+    if kind is SystemKind.BASELINE or disclosure.sees(Content.NAMES, own):
         system = SystemLabel(row[3], name, kind, slug, team, team_slug)
     else:
         system, label = anonymous(row[3], kind, number), ""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight
+from leaderboard.access import Actor, Content
 from leaderboard.boards.reads.columns import Column
 from leaderboard.boards.reads.entries import Disclosure, Entry, gives_interval, load_entries, with_figures
 from leaderboard.boards.reads.paging import ROWS, WHOLE, Paging, is_found, paged, paging_of
@@ -85,7 +85,7 @@ class AskedBoard:
 
     @property
     def results_open(self) -> bool:
-        return self.disclosure.sees(Sight.RESULTS, own=False)
+        return self.disclosure.sees(Content.RESULTS, own=False)
 
     @property
     def decisive(self) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see, require, subset_seen
+from leaderboard.access import Actor, Content, may_see, require, subset_seen
 from leaderboard.boards.models import Standing
 from leaderboard.boards.reads.arrays import ComparedBoard, Names, Orders, load_boards, orders, shared
 from leaderboard.boards.reads.columns import Column, column, columns_of, pick
@@ -169,7 +169,7 @@ def moved(
     )
     labels = _labels(session, evaluation, boards)
     names = _names(labels)
-    rounded = not all(may_see(actor, evaluation, Sight.DETAILS, each) for each in (moment, later))
+    rounded = not all(may_see(actor, evaluation, Content.DETAILS, each) for each in (moment, later))
     return MovedPage(
         evaluation=evaluation_heading(evaluation, now),
         before=stood_set(evaluation, one),
@@ -192,7 +192,7 @@ def sources(
 ) -> SourcesPage:
     """The boards by every source of judgments side by side. Raises NotAllowed while single queries are closed."""
     evaluation = find_evaluation(session, actor, campaign_slug, slug)
-    require(may_see(actor, evaluation, Sight.DETAILS, now), closed_details(evaluation))
+    require(may_see(actor, evaluation, Content.DETAILS, now), closed_details(evaluation))
     current = current_set(session, evaluation.id)
     standing = session.scalars(
         sa.select(ScoringSet)
@@ -321,7 +321,7 @@ def _rejudged(
 
     None as well for whoever may not see single queries: these counts tell of the judgments themselves.
     """
-    if before.revision_id == after.revision_id or not may_see(actor, evaluation, Sight.DETAILS, now):
+    if before.revision_id == after.revision_id or not may_see(actor, evaluation, Content.DETAILS, now):
         return None
     earlier, later = sa.orm.aliased(Judgment), sa.orm.aliased(Judgment)
     known = sa.select(Query.id).where(*of_subset(evaluation.id, subset_seen(actor, evaluation, now)))
@@ -349,7 +349,7 @@ def _labels(session: Session, evaluation: Evaluation, boards: Sequence[ComparedB
     In one statement, by the systems' ids."""
     named: dict[int, bool] = {}
     for board in boards:
-        is_named = board.runs.baseline | board.disclosure.sees_each(Sight.NAMES, board.runs.own)
+        is_named = board.runs.baseline | board.disclosure.sees_each(Content.NAMES, board.runs.own)
         named.update(zip(board.runs.systems.tolist(), is_named.tolist(), strict=True))
     statement = (
         sa.select(System.id, System.name, System.kind, System.slug, Team.name, Team.slug)

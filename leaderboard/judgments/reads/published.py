@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import VISITOR, Actor, Sight, may_see, require, subset_seen
+from leaderboard.access import VISITOR, Actor, Content, may_see, require, subset_seen
 from leaderboard.boards.reads.paging import Paging, paged
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_evaluation, find_query, of_subset
@@ -136,7 +136,7 @@ def published(
         in_file=sum(query.judged for query in judged_queries if not query.excluded),
         files=_files(scoring_set),
         excluded=sum(query.excluded for query in judged_queries),
-        public=may_see(VISITOR, evaluation, Sight.JUDGMENTS, now),
+        public=may_see(VISITOR, evaluation, Content.JUDGMENTS, now),
         to_publish=evaluation.judgments_published,
     )
 
@@ -164,7 +164,7 @@ def documents_of(
     return JudgedDocuments(
         evaluation=evaluation_heading(evaluation, now),
         query=query.external_id,
-        text=query.text if may_see(actor, evaluation, Sight.TEXTS, now) else "",
+        text=query.text if may_see(actor, evaluation, Content.TEXTS, now) else "",
         excluded_because=query.excluded_because if query.excluded_at is not None else "",
         relevance_level=evaluation.relevance_level,
         documents=shown,
@@ -227,7 +227,7 @@ def _opened(
     session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime
 ) -> tuple[Evaluation, ScoringSet | None]:
     evaluation = find_evaluation(session, actor, campaign_slug, slug)
-    require(may_see(actor, evaluation, Sight.JUDGMENTS, now), _closed(evaluation))
+    require(may_see(actor, evaluation, Content.JUDGMENTS, now), _closed(evaluation))
     return evaluation, current_set(session, evaluation.id)
 
 

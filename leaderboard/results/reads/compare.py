@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics, statistics
-from leaderboard.access import Actor, Sight, may_see, require, subset_seen
+from leaderboard.access import Actor, Content, may_see, require, subset_seen
 from leaderboard.boards.reads.columns import Column, column, columns_of, per_query_columns, pick
 from leaderboard.boards.reads.entries import Entry, Figure, load_entries, told_apart
 from leaderboard.boards.reads.listing import EVERYTHING, BoardQuery
@@ -126,7 +126,7 @@ def compare(
     for one run twice, NotFound for a run that is on no board of this evaluation.
     """
     evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
-    require(may_see(actor, evaluation, Sight.DETAILS, now), closed_details(evaluation))
+    require(may_see(actor, evaluation, Content.DETAILS, now), closed_details(evaluation))
     asked = [_number(name, text) for name, text in (("a", a), ("b", b))]
     wanted = [number for number in asked if number is not None]
     if len(wanted) > len(set(wanted)):
@@ -144,7 +144,7 @@ def compare(
         standing = load_standing(session, actor, evaluation, now, column(scoring_set.primary_measure))
         runs = _runs(standing, entries)
         if len(entries) == 2:
-            texts = may_see(actor, evaluation, Sight.TEXTS, now)
+            texts = may_see(actor, evaluation, Content.TEXTS, now)
             compared = _compared(session, scoring_set, subset_seen(actor, evaluation, now), entries, texts, view)
     return ComparePage(evaluation_heading(evaluation, now), runs, wanted[0] if wanted else None, compared)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see, require, subset_seen
+from leaderboard.access import Actor, Content, may_see, require, subset_seen
 from leaderboard.boards.reads.columns import Column, column, per_query_columns, pick
 from leaderboard.boards.reads.entries import Entry, told_apart
 from leaderboard.boards.reads.listing import EVERYTHING, BoardQuery
@@ -111,8 +111,8 @@ def query_list(
     Raises NotFound for no such evaluation, BadInput for a measure or an order that it does not have.
     """
     evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
-    details = may_see(actor, evaluation, Sight.DETAILS, now)
-    texts = may_see(actor, evaluation, Sight.TEXTS, now)
+    details = may_see(actor, evaluation, Content.DETAILS, now)
+    texts = may_see(actor, evaluation, Content.TEXTS, now)
     subset = subset_seen(actor, evaluation, now)
     queries = session.scalars(sa.select(Query).where(*of_subset(evaluation.id, subset)).order_by(Query.position)).all()
     if view.tag:
@@ -151,7 +151,7 @@ def query(
     Raises NotFound for no such query, NotAllowed while single queries may not be seen.
     """
     evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
-    require(may_see(actor, evaluation, Sight.DETAILS, now), closed_details(evaluation))
+    require(may_see(actor, evaluation, Content.DETAILS, now), closed_details(evaluation))
     subset = subset_seen(actor, evaluation, now)
     row = find_query(session, evaluation, external_id, subset)
     if scoring_set is None:
@@ -173,7 +173,7 @@ def query(
     previous, following = neighbours(session, row, subset)
     return QueryPage(
         evaluation=evaluation_heading(evaluation, now),
-        query=query_heading(row, relevant, may_see(actor, evaluation, Sight.TEXTS, now)),
+        query=query_heading(row, relevant, may_see(actor, evaluation, Content.TEXTS, now)),
         columns=columns,
         column=by,
         show=show,

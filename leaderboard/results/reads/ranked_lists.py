@@ -7,7 +7,7 @@ from typing import Literal
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see, require, subset_seen
+from leaderboard.access import Actor, Content, may_see, require, subset_seen
 from leaderboard.boards.reads.columns import Column, per_query_columns
 from leaderboard.boards.reads.entries import SystemLabel
 from leaderboard.boards.reads.paging import Paging, paged
@@ -98,7 +98,7 @@ def ranked_list(
     scoring_set = current_set(session, evaluation.id)
     if scoring_set is None or scoring is None or scoring.state != State.SCORED:
         raise NotFound(f"submission {submission_id} has no list for a query {external_id}")
-    require(may_see(actor, evaluation, Sight.DETAILS, now, run.team_id), closed_details(evaluation))
+    require(may_see(actor, evaluation, Content.DETAILS, now, run.team_id), closed_details(evaluation))
     subset = subset_seen(actor, evaluation, now)
     query = find_query(session, evaluation, external_id, subset)
     level = scoring_set.settings.relevance_level
@@ -107,20 +107,20 @@ def ranked_list(
     lines, decided_by = _lines(listed, grades, level, run.threshold, scoring_set.settings.compat)
     documents = {line.document for line in lines}
     relevant = {document: grade for document, grade in grades.items() if grade >= level}
-    judgments = may_see(actor, evaluation, Sight.JUDGMENTS, now, run.team_id)
+    judgments = may_see(actor, evaluation, Content.JUDGMENTS, now, run.team_id)
     missed = sorted((grade, document) for document, grade in relevant.items() if document not in documents)
     columns = per_query_columns(scoring_set)
     values = load_slices(session, [scoring.id], [column.name for column in columns], subset, query.position)
     shown, paging = paged(lines, page, PAGE)
     complete = scoring_set.settings.judging is Judging.COMPLETE
     previous, following = neighbours(session, query, subset)
-    named = may_see(actor, evaluation, Sight.NAMES, now, run.team_id)
+    named = may_see(actor, evaluation, Content.NAMES, now, run.team_id)
     return RankedListPage(
         submission_id=run.id,
         system=label_of(session, actor, run, now),
         label=run.label if named else "",
         evaluation=evaluation_heading(evaluation, now),
-        query=query_heading(query, len(relevant), may_see(actor, evaluation, Sight.TEXTS, now)),
+        query=query_heading(query, len(relevant), may_see(actor, evaluation, Content.TEXTS, now)),
         columns=columns,
         values=tuple(values.get((scoring.id, column.name)) for column in columns),
         threshold=run.threshold,

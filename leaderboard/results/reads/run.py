@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
-from leaderboard.access import Actor, Sight, may_see
+from leaderboard.access import Actor, Content, may_see
 from leaderboard.boards.reads.columns import Column, per_query_columns, pick
 from leaderboard.boards.reads.entries import NO_FIGURE, Disclosure, Entry, Figure, SystemLabel
 from leaderboard.boards.reads.paging import Paging, paged
@@ -134,7 +134,7 @@ def results(
     figures = _figures(scored, scores, disclosure, own)
     on_board = load_standing(session, actor, evaluation, now, held.primary)
     standing = next((entry for entry in on_board if (entry.system_id, entry.late) == (run.system_id, run.late)), None)
-    public = may_see(actor, evaluation, Sight.RESULTS, now)
+    public = may_see(actor, evaluation, Content.RESULTS, now)
     places = ranks(on_board, held.primary) if public else {}
     others = [entry.scoring_id for entry in on_board if public]
     rows = _values(session, actor, scored, scores, column, others, now) if scored.details else ()
@@ -241,7 +241,7 @@ def _values(
     scoring, scoring_set = scored.scoring, scored.scoring_set
     vectors = load_vectors(session, others, [column.name], scored.subset)
     medians = spread_of(list(vectors.values()), column).median
-    texts = may_see(actor, scored.run.evaluation, Sight.TEXTS, now)
+    texts = may_see(actor, scored.run.evaluation, Content.TEXTS, now)
     columns = per_query_columns(scoring_set)
     own = [scores[each.name].values if each.name in scores else None for each in columns]
     missing, unjudged = set(scoring.missing), set(scoring.unjudged)
@@ -361,7 +361,7 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: dt.datetime
         metric_version=scoring_set.metric_version,
         revision=scoring_set.revision.number,
         judgments_sha256=scoring_set.revision.sha256 if whole else None,
-        judgments_published=may_see(actor, evaluation, Sight.JUDGMENTS, now),
+        judgments_published=may_see(actor, evaluation, Content.JUDGMENTS, now),
         settings_sha256=scoring_set.settings_hash if whole else None,
         queries=subset,
         threshold=run.threshold,

@@ -8,7 +8,7 @@ from enum import StrEnum
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_change_standing, may_see
+from leaderboard.access import Actor, Content, may_change_standing, may_see
 from leaderboard.audit.rules import digest
 from leaderboard.boards.reads.columns import Column
 from leaderboard.boards.reads.entries import Entry, load_entries
@@ -134,7 +134,7 @@ def effect(session: Session, actor: Actor, submission_id: int, now: dt.datetime,
         changes=tuple(changes) if known else (),
         primary=(was, is_now) if was != is_now else None,
         contrastive=tuple(names[submission.id] for submission in demoted if submission.id != run.id),
-        ranked=column is not None and may_see(actor, evaluation, Sight.RESULTS, now),
+        ranked=column is not None and may_see(actor, evaluation, Content.RESULTS, now),
         known=known,
     )
 
@@ -175,7 +175,7 @@ def _scored(
 ) -> tuple[list[ScoredRun], Column | None]:
     """The scored runs that the reader sees means of, and by which measure; else the team's alone, and None."""
     column = primary_columns(current_sets(session, [evaluation.id])).get(evaluation.id)
-    if column is not None and may_see(actor, evaluation, Sight.RESULTS, now, team_id):
+    if column is not None and may_see(actor, evaluation, Content.RESULTS, now, team_id):
         return list(load_entries(session, actor, [evaluation], now, {column.name})), column
     of_team = Submission.team_id == team_id, Submission.evaluation_id == evaluation.id
     return [run for of_set in scored_runs(session, *of_team).values() for run in of_set], None

@@ -17,7 +17,7 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see, submission_refusal, subset_seen
+from leaderboard.access import Actor, Content, may_see, submission_refusal, subset_seen
 from leaderboard.db import snapshot
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
@@ -223,7 +223,7 @@ def completed(
     own = Submission.team_id.in_(teams), Submission.withdrawn_at.is_(None)
     twins = session.scalars(sa.select(Submission).where(*same, *own).order_by(Submission.id))
     checked = replace(checked, twins=tuple(twin.name for twin in twins))
-    if run is None or not checked.is_read or not checked.whole or not may_see(actor, evaluation, Sight.DETAILS, now):
+    if run is None or not checked.is_read or not checked.whole or not may_see(actor, evaluation, Content.DETAILS, now):
         return checked
     return replace(checked, judged=_judged(session, actor, evaluation, run, now))
 

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_change_standing, may_see, require, require_known, subset_seen
+from leaderboard.access import Actor, Content, may_change_standing, may_see, require, require_known, subset_seen
 from leaderboard.boards.models import Board
 from leaderboard.boards.reads.entries import Entry, SystemLabel, label_without_name, system_label
 from leaderboard.db import read_so_far, snapshot
@@ -272,9 +272,9 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
     is_primary = participation is not None and participation.primary_submission_id == run.id
     may_change = may_change_standing(actor, evaluation, now)
     state = shown_state(scoring.state if scoring else None, run.withdrawn_at, run.ruling)
-    results_open = may_see(actor, evaluation, Sight.RESULTS, now, run.team_id)
-    details_open = may_see(actor, evaluation, Sight.DETAILS, now, run.team_id)
-    named = inside or may_see(actor, evaluation, Sight.NAMES, now, run.team_id)
+    results_open = may_see(actor, evaluation, Content.RESULTS, now, run.team_id)
+    details_open = may_see(actor, evaluation, Content.DETAILS, now, run.team_id)
+    named = inside or may_see(actor, evaluation, Content.NAMES, now, run.team_id)
     seen = circles(inside=inside, named=named)
     facts = scoring.facts if scoring else {}
     shown = snapshot(
@@ -355,7 +355,8 @@ def find_scored(session: Session, actor: Actor, submission_id: int, now: dt.date
     if scoring is None or scoring_set is None or scoring.state != State.SCORED:
         raise NotFound(f"submission {submission_id} is not scored")
     results, details, named = (
-        may_see(actor, run.evaluation, sight, now, run.team_id) for sight in (Sight.RESULTS, Sight.DETAILS, Sight.NAMES)
+        may_see(actor, run.evaluation, sight, now, run.team_id)
+        for sight in (Content.RESULTS, Content.DETAILS, Content.NAMES)
     )
     require(results, "The results of this run are not open yet.")
     return ScoredSubmission(run, scoring, scoring_set, subset_seen(actor, run.evaluation, now), details, named)
@@ -374,7 +375,7 @@ def _find(
     require_known(actor, run.evaluation)
     shown = run.withdrawn_at is None and run.ruling is None
     on_board = shown and scoring is not None and scoring.state == State.SCORED
-    if _is_inside(actor, run) or (on_board and may_see(actor, run.evaluation, Sight.RESULTS, now, run.team_id)):
+    if _is_inside(actor, run) or (on_board and may_see(actor, run.evaluation, Content.RESULTS, now, run.team_id)):
         return rows
     raise NotFound(f"submission {submission_id} is not on any board")
 
@@ -407,7 +408,7 @@ def _read(session: Session, submission_id: int) -> tuple[Submission, Scoring | N
 
 def label_of(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> SystemLabel:
     """The run's system as this reader may know it: in an anonymous period under the name it has on the board."""
-    if not (_is_inside(actor, run) or may_see(actor, run.evaluation, Sight.NAMES, now, run.team_id)):
+    if not (_is_inside(actor, run) or may_see(actor, run.evaluation, Content.NAMES, now, run.team_id)):
         return label_without_name(session, actor, run.evaluation, run.system, run.team, now)
     return system_label(run.system, run.team)
 

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import (
     CONSOLE,
     Actor,
-    Sight,
+    Content,
     known_evaluations,
     may_change_kind,
     may_rename,
@@ -201,7 +201,7 @@ def _places(
     """System -> its places on the boards whose names and ranks this reader sees."""
     places: dict[int, list[TeamPlace]] = {}
     for evaluation in evaluations:
-        if evaluation.id not in columns or not may_see(actor, evaluation, Sight.RESULTS, now):
+        if evaluation.id not in columns or not may_see(actor, evaluation, Content.RESULTS, now):
             continue
         column = columns[evaluation.id]
         here = [entry for entry in entries if entry.evaluation_id == evaluation.id]
@@ -740,7 +740,7 @@ def _elsewhere(
     ).all()
     boards: dict[int, set[Elsewhere]] = {}
     for system_id, evaluation, shown in rows:
-        if shown and all(may_see(actor, evaluation, sight, now) for sight in (Sight.RESULTS, Sight.NAMES)):
+        if shown and all(may_see(actor, evaluation, sight, now) for sight in (Content.RESULTS, Content.NAMES)):
             campaign = evaluation.campaign
             boards.setdefault(system_id, set()).add(Elsewhere(campaign.slug, campaign.title, campaign.contact))
     strange = {system_id for system_id, _, _ in rows}
