@@ -38,8 +38,8 @@ AOE = "AoE"  # a day is over when it is over everywhere: twelve hours behind UTC
 @cache
 def zone_names() -> tuple[str, ...]:
     """UTC and AoE, then all others in their order."""
-    found = available_timezones() - {UTC, "localtime", "posixrules", "Factory"}
-    return (UTC, AOE, *sorted(name for name in found if not name.startswith(("posix/", "right/"))))
+    available = available_timezones() - {UTC, "localtime", "posixrules", "Factory"}
+    return (UTC, AOE, *sorted(name for name in available if not name.startswith(("posix/", "right/"))))
 
 
 def zone_problem(zone: str) -> str | None:

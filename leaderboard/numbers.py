@@ -79,7 +79,9 @@ def natural(text: str) -> tuple[tuple[bool, int, str], ...]:
     ['301', 'q1', 'q2', 'q11']
     """
     parts = DIGITS.split(text)
-    return tuple((place % 2 == 0, int(part) if place % 2 else 0, part) for place, part in enumerate(parts) if part)
+    return tuple(
+        (position % 2 == 0, int(part) if position % 2 else 0, part) for position, part in enumerate(parts) if part
+    )
 
 
 def counted(number: int, noun: str, many: str = "") -> str:

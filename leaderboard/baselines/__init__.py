@@ -6,14 +6,12 @@ runs       fusion (reciprocal ranks, CombSUM), threshold (θ from judged queries
 """
 
 from leaderboard.baselines.documents import Document, DocumentFile, document_files, read_documents
-from leaderboard.baselines.index import BM25, Explained, Idf, Index, IndexBuilder, Share, TfIdf, Weighting, Weights
+from leaderboard.baselines.index import BM25, Index, IndexBuilder, TfIdf, Weighting, Weights
 from leaderboard.baselines.languages import Analyser, language_names, language_of
 from leaderboard.baselines.runs import (
     Normalisation,
     RankedList,
     Tuned,
-    as_run,
-    best_first,
     combsum,
     reciprocal_rank_fusion,
     require_other_queries,

@@ -262,9 +262,9 @@ class IndexBuilder:
         self._lengths.append(np.bincount(document[number <= others], minlength=documents).astype(np.int32))
         wanted = number < others
         pair, tf = np.unique(number[wanted].astype(np.int64) * documents + document[wanted], return_counts=True)
-        term, place = np.divmod(pair, documents)
+        term, position = np.divmod(pair, documents)
         self._blocks.append(
-            _Postings(term.astype(np.int32), (place + self._done).astype(np.int32), tf.astype(np.int32))
+            _Postings(term.astype(np.int32), (position + self._done).astype(np.int32), tf.astype(np.int32))
         )
         self._known.append(as_texts(self._ids))
         self._done += documents

@@ -250,10 +250,10 @@ def _read_queries(file: Path) -> "tuple[QueryRow, ...]":
 def _query(rows: "Sequence[QueryRow]", wanted: str, file: Path) -> "QueryRow":
     from leaderboard.errors import NotFound
 
-    found = next((row for row in rows if row.id == wanted), None)
-    if found is None:
+    row = next((row for row in rows if row.id == wanted), None)
+    if row is None:
         raise NotFound(f"{file}: there is no query {wanted!r}; it has {named([row.id for row in rows])}")
-    return found
+    return row
 
 
 def _index(files: "Sequence[DocumentFile]", analyser: "Analyser", queries: Iterable[str], encoding: str) -> Any:
@@ -335,7 +335,7 @@ class _Stated(NamedTuple):
     stand: bool
 
 
-def _stated(place: Place, team: str, system: str, rows: "Sequence[QueryRow]") -> _Stated:
+def _stated(address: Place, team: str, system: str, rows: "Sequence[QueryRow]") -> _Stated:
     """Raises what `submit` would, and BadInput for queries that the evaluation lacks, which would fail the run when it
     is scored: before the documents are read, not after."""
     import datetime as dt
@@ -353,14 +353,14 @@ def _stated(place: Place, team: str, system: str, rows: "Sequence[QueryRow]") ->
     from leaderboard.teams.reads.find import find_team
 
     with reading() as session:
-        evaluation, found = find_evaluation(session, CONSOLE, *place), find_team(session, team)
-        find_baseline(session, found, system)
-        admit(session, CONSOLE, evaluation, found, dt.datetime.now(dt.UTC))
+        evaluation, of_team = find_evaluation(session, CONSOLE, *address), find_team(session, team)
+        find_baseline(session, of_team, system)
+        admit(session, CONSOLE, evaluation, of_team, dt.datetime.now(dt.UTC))
         there = set(session.scalars(sa.select(Query.external_id).where(Query.evaluation_id == evaluation.id)))
         lacking = [row.id for row in rows if row.id not in there]
         if lacking:
             some = counted(len(lacking), "query")
-            raise BadInput(f"{place} lacks {some} of the file: {named(lacking)}; leave them out")
+            raise BadInput(f"{address} lacks {some} of the file: {named(lacking)}; leave them out")
         of_campaign = {
             "beta": evaluation.campaign.beta,
             "no_relevant": evaluation.campaign.no_relevant.value,

@@ -115,14 +115,14 @@ def _command(endpoint: Endpoint, name: str) -> click.Command:
 
 def _parameters(endpoint: Endpoint, command: Command) -> Iterator[click.Parameter]:
     files = _files(endpoint)
-    for place, usage in enumerate(command.arguments):
+    for position, usage in enumerate(command.arguments):
         bare, required = usage.strip("[]…"), "[" not in usage
         if "…" in usage:
             yield click.Argument([bare.lower()], metavar=usage, nargs=-1, required=required)
         elif bare.lower() in files:
             yield click.Argument([bare.lower()], metavar=bare, type=FILE, required=required)
         else:
-            yield click.Argument([f"at_{place}"], metavar=bare, type=_Arguments(bare), required=required)
+            yield click.Argument([f"at_{position}"], metavar=bare, type=_Arguments(bare), required=required)
     taken = {part for usage in command.arguments for part in usage.strip("[]…").lower().split("/")}
     taken |= {"confirm", *command.without}
     fields = endpoint.body.model_fields if _is_model(endpoint.body) else {}
@@ -201,12 +201,12 @@ def _run(endpoint: Endpoint, command: Command, values: dict[str, Any]) -> int:
     for name in [name for name in values if name.startswith("at_")]:
         arguments |= values.pop(name) or {}
     context = click.get_current_context()
-    given = {
+    options = {
         name: _read(value) if isinstance(value, io.TextIOBase) else value
         for name, value in values.items()
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
     }
-    if _is_model(endpoint.body) and "confirm" in endpoint.body.model_fields and values and not given:
+    if _is_model(endpoint.body) and "confirm" in endpoint.body.model_fields and values and not options:
         raise click.UsageError("nothing to change; give at least one option")
     parts = arguments | {name: _number(client, find, arguments) for name, find in command.finds.items()}
     if command.asks and not confirmed:
@@ -216,9 +216,9 @@ def _run(endpoint: Endpoint, command: Command, values: dict[str, Any]) -> int:
         if question and not above.get("stays"):  # else it is refused, whatever the answer
             ask(question)
     address = _address(endpoint.address, parts)
-    everything = {**command.sends, **arguments, **given}
+    everything = {**command.sends, **arguments, **options}
     send = _sender(client, endpoint, address + "/preview" * previewed, everything)
-    with _told_by_file({name: value for name, value in given.items() if isinstance(value, Path)}):
+    with _told_by_file({name: value for name, value in options.items() if isinstance(value, Path)}):
         answer = send(confirmed) if confirmed or previewed else _after_asking(send)
     if previewed and command.preview is not None:
         click.echo("\n".join([*command.preview(answer), "nothing was written"]))
@@ -275,7 +275,7 @@ def _after_asking(send: Callable[[bool], Any]) -> Any:
     return send(True)
 
 
-def _print(command: Command, answer: Any, given: Mapping[str, Any]) -> int:
+def _print(command: Command, answer: Any, values: Mapping[str, Any]) -> int:
     match command.done:
         case Table() as table:
             print_table(table.head, map(table.row, table.rows(answer)), table.empty)
@@ -283,9 +283,9 @@ def _print(command: Command, answer: Any, given: Mapping[str, Any]) -> int:
             for name, text in lines.of(answer).items():
                 click.echo(f"{name:16}{text}")
         case str() as words:
-            click.echo(words.format_map({**(answer if isinstance(answer, dict) else {}), **given}))
+            click.echo(words.format_map({**(answer if isinstance(answer, dict) else {}), **values}))
         case words:
-            click.echo(words(answer, given))
+            click.echo(words(answer, values))
     return command.status(answer)
 
 
@@ -349,6 +349,6 @@ class _InProcess(urllib.request.BaseHandler):
             environ_overrides={CONSOLE_KEY: True},
         )
         headers: Any = answer.headers
-        found = urllib.response.addinfourl(io.BytesIO(answer.data), headers, request.full_url, answer.status_code)
-        found.msg = answer.status  # type: ignore[attr-defined]  # as http.client has it
-        return found
+        response = urllib.response.addinfourl(io.BytesIO(answer.data), headers, request.full_url, answer.status_code)
+        response.msg = answer.status  # type: ignore[attr-defined]  # as http.client has it
+        return response

@@ -110,10 +110,10 @@ class _Pair(click.ParamType[tuple[str, str]]):
         self._words, self._example, self._may_be_empty = words, example, may_be_empty
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        key, equals, given = value.partition("=")
-        if not key or not equals or not (given.strip() or self._may_be_empty):
+        key, equals, text = value.partition("=")
+        if not key or not equals or not (text.strip() or self._may_be_empty):
             self.fail(f"expected {self._words}, like {self._example}, found {value!r}", param, ctx)
-        return key, given
+        return key, text
 
 
 ANSWER = _Pair("KEY=VALUE", "training=yes", may_be_empty=True)

@@ -12,7 +12,6 @@ from leaderboard.statistics.board import (
     BoardStatistics,
     RankSet,
     RankSets,
-    SystemStatistics,
     board_statistics,
     rank_sets,
 )
@@ -20,7 +19,6 @@ from leaderboard.statistics.comparison import (
     POWER,
     Comparison,
     ComparisonTable,
-    CorrectedTest,
     Detectable,
     SwapRate,
     benjamini_hochberg,
@@ -36,12 +34,11 @@ from leaderboard.statistics.fragility import Fragility, fragility
 from leaderboard.statistics.intervals import (
     NO_LIMITS,
     Interval,
-    ThresholdIntervals,
     difference_interval,
     intervals,
     threshold_intervals,
 )
-from leaderboard.statistics.linked_years import Change, Effect, LinkedPart, change, linked_parts
+from leaderboard.statistics.linked_years import change, linked_parts
 from leaderboard.statistics.paired import (
     Effects,
     PairedTest,

@@ -37,8 +37,8 @@ from leaderboard.web.security import FORM_BYTES
 def register(app: Flask) -> None:
     """Every blueprint of a module of pages, and the API."""
     app.url_map.converters["int"] = RowNumber  # before the blueprints, whose addresses use it
-    found = [vars(module).values() for floor in ("pages", "organise", "measures") for module in modules_of(floor)]
-    for blueprint in dict.fromkeys(value for values in found for value in values if isinstance(value, Blueprint)):
+    members = [vars(module).values() for floor in ("pages", "organise", "measures") for module in modules_of(floor)]
+    for blueprint in dict.fromkeys(value for values in members for value in values if isinstance(value, Blueprint)):
         app.register_blueprint(blueprint)
     openapi.init_app(app)
     app.jinja_env.globals.update(
@@ -76,8 +76,8 @@ def download(ending: str) -> str:
 
 
 def _address(endpoint: str, changes: dict[str, str | None]) -> str:
-    given = {name: value for name, value in request.args.items() if name in ARGUMENTS}
-    wanted = {**given, **(request.view_args or {}), **changes}
+    shown = {name: value for name, value in request.args.items() if name in ARGUMENTS}
+    wanted = {**shown, **(request.view_args or {}), **changes}
     return url_for(endpoint, **{name: value for name, value in wanted.items() if value})
 
 

@@ -79,8 +79,8 @@ def actor() -> Actor:
     """Who is asking, looked up once a request."""
     if "actor" not in g:
         g.actor = current_user.actor if current_user.is_authenticated else VISITOR
-    found: Actor = g.actor
-    return found
+    reader: Actor = g.actor
+    return reader
 
 
 def clock() -> dt.datetime:

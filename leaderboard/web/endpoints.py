@@ -93,7 +93,7 @@ NAMED: dict[str, type] = {}  # name in the document -> the type that has it
 def plain(value: Any) -> Any:
     """The value as JSON has it: texts, numbers, lists and objects; None for what is no finite number."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {name: plain(getattr(value, name)) for name in told(type(value))}
+        return {name: plain(getattr(value, name)) for name in answered_fields(type(value))}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, float):  # one that was rounded is of a class of its own
@@ -112,7 +112,7 @@ def plain(value: Any) -> Any:
 
 
 @cache
-def told(kind: type) -> tuple[str, ...]:
+def answered_fields(kind: type) -> tuple[str, ...]:
     """The names of what is told of a dataclass, in their order."""
     own = (field.name for field in dataclasses.fields(kind) if field.name not in LEFT_OUT.get(kind.__name__, ()))
     return (*own, *ADDED.get(kind.__name__, ()))
@@ -126,7 +126,9 @@ def shape(kind: Any) -> Any:
         for name in ADDED.get(kind.__name__, ()):
             hints[name] = typing.get_type_hints(getattr(kind, name).fget)["return"]
         unbounded = UNBOUNDED.get(kind.__name__, ())
-        fields = [(name, shape(hints[name] | None if name in unbounded else hints[name])) for name in told(kind)]
+        fields = [
+            (name, shape(hints[name] | None if name in unbounded else hints[name])) for name in answered_fields(kind)
+        ]
         return msgspec.defstruct(_name(kind), fields, kw_only=True, namespace={"__doc__": _first_words(kind)})
     parts = typing.get_args(kind)
     origin = typing.get_origin(kind)
@@ -158,24 +160,24 @@ def identify() -> None:
         g.actor, g.scopes = CONSOLE, frozenset(Scope)
         return
     g.actor, g.scopes = VISITOR, frozenset()
-    given = request.headers.get("Authorization")
-    if given is None:
+    header = request.headers.get("Authorization")
+    if header is None:
         return
-    scheme, _, token = given.partition(" ")
+    scheme, _, token = header.partition(" ")
     if scheme.lower() != "bearer":
         raise NotIdentified("The API takes tokens only: send `Authorization: Bearer …`.")
-    found = None
+    opened = None
     if len(token) <= LONGEST_TOKEN:
         with reading() as session:
-            found = open_token(session, token.strip(), now())
-            if found is not None:
-                g.actor, g.scopes = actor_through(session, found.user_id, found.scopes), found.scopes
-    if found is None:
+            opened = open_token(session, token.strip(), now())
+            if opened is not None:
+                g.actor, g.scopes = actor_through(session, opened.user_id, opened.scopes), opened.scopes
+    if opened is None:
         count_wrong_token(database(), client_address(), now())
         raise NotIdentified("This token opens nothing: it is mistyped, revoked, or over. Make another on your account.")
-    if found.last_used_at is None or found.last_used_at <= now() - USED_EVERY:
+    if opened.last_used_at is None or opened.last_used_at <= now() - USED_EVERY:
         with writing() as session:
-            note_use(session, found.id, now())
+            note_use(session, opened.id, now())
 
 
 def look_again() -> None:
@@ -305,29 +307,29 @@ def _given(kind: Any) -> Any:
 def _answer(endpoint: Endpoint, **places: Any) -> Response:
     if endpoint.scope is not None:
         require_scope(endpoint.scope)
-    given = places | _arguments(endpoint)
+    parameters = places | _arguments(endpoint)
     if endpoint.body is not None:
-        given["body"] = _body(endpoint.body)
+        parameters["body"] = _body(endpoint.body)
     elif endpoint.method == "POST" and endpoint.form is None:
         _body(_Nothing)
-    found = endpoint.function(**given)
-    return found if isinstance(found, Response) else _written(found, endpoint.status)
+    answer = endpoint.function(**parameters)
+    return answer if isinstance(answer, Response) else _written(answer, endpoint.status)
 
 
-def answered(found: Answer) -> Answer:
+def answered(answer: Answer) -> Answer:
     """The answer, with status 200 where the endpoint's usual one says that something was made."""
-    return typing.cast(Answer, _written(found, HTTPStatus.OK))
+    return typing.cast(Answer, _written(answer, HTTPStatus.OK))
 
 
-def _written(found: Any, status: HTTPStatus) -> Response:
-    content = msgspec.json.format(msgspec.json.encode(plain(found)), indent=1) + b"\n"
+def _written(answer: Any, status: HTTPStatus) -> Response:
+    content = msgspec.json.format(msgspec.json.encode(plain(answer)), indent=1) + b"\n"
     return Response(content, status, content_type="application/json")
 
 
 def _arguments(endpoint: Endpoint) -> dict[str, Any]:
     """The arguments of the address. Raises InvalidFields for one of another type, and for one that there is not."""
     fields: dict[str, list[str]] = {}
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, values in request.args.lists():
         if name not in endpoint.arguments:
             known = ", ".join(endpoint.arguments) or "none"
@@ -336,12 +338,12 @@ def _arguments(endpoint: Endpoint) -> dict[str, Any]:
             fields[name] = ["is given twice"]
         else:
             try:
-                given[name] = msgspec.convert(values[0], endpoint.arguments[name], strict=False)
+                arguments[name] = msgspec.convert(values[0], endpoint.arguments[name], strict=False)
             except msgspec.ValidationError as error:
                 fields[name] = [_in_words(error, endpoint.arguments[name])[1]]
     if fields:
         raise InvalidFields(fields)
-    return given
+    return arguments
 
 
 def _body(kind: Any) -> Any:
@@ -364,8 +366,8 @@ def _body(kind: Any) -> Any:
             try:
                 msgspec.convert(content[field.name], types[field.name])
             except msgspec.ValidationError as error:
-                place, words = _in_words(error, types[field.name])
-                wrong[field.name] = [f"{place}: {words}" if place else words]
+                name, words = _in_words(error, types[field.name])
+                wrong[field.name] = [f"{name}: {words}" if name else words]
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             wrong[field.name] = ["is missing"]
     if wrong:
@@ -398,7 +400,7 @@ def _in_words(error: msgspec.ValidationError, kind: Any) -> tuple[str, str]:
 def _choices(kind: Any) -> list[str]:
     """The values of the enumerations that a type is made of."""
     if isinstance(kind, type) and issubclass(kind, Enum):
-        return [str(one.value) for one in kind]
+        return [str(member.value) for member in kind]
     parts = typing.get_args(kind)
     if typing.get_origin(kind) is typing.Literal:
         return [str(part) for part in parts]

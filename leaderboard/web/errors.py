@@ -5,7 +5,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
-from flask import Flask, Response, current_app, g, render_template, request
+from flask import Flask, Response, current_app, g, make_response, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
@@ -56,13 +56,10 @@ def page(
     message: str | None = None,
     retry_seconds: int | None = None,
     fields: Mapping[str, Sequence[str]] | None = None,
-    methods: Sequence[str] = (),
 ) -> ResponseReturnValue:
     """The page; for whoever asked for a file, the same words as text or JSON; for a program of the API, a problem."""
     heading, words = WORDS.get(status) or (HTTPStatus(status).phrase, "Go back and try again.")
     headers = retry_after(retry_seconds)
-    if methods:
-        headers["Allow"] = ", ".join(methods)
     if request.path.startswith(API):
         return _problem(status, heading, message or words, fields or {}, headers)
     if request.path.endswith(".json"):
@@ -73,8 +70,8 @@ def page(
     g.refused = status == HTTPStatus.BAD_REQUEST or form is not None  # as that of a refused form: "Error: …"
     # What says that the database is away must not ask it who is reading.
     template = "error.html" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "fault.html"
-    told = {"status": status, "heading": heading, "message": message or words, "form": form}
-    return render_template(template, **told), status, headers
+    context = {"status": status, "heading": heading, "message": message or words, "form": form}
+    return render_template(template, **context), status, headers
 
 
 def _form_address(status: int) -> str | None:
@@ -103,12 +100,8 @@ def _problem(
     }  # fmt: skip
     if status == HTTPStatus.UNAUTHORIZED:
         headers = {**headers, "WWW-Authenticate": "Bearer"}
-    return Response(
-        json.dumps(content, ensure_ascii=False, indent=1) + "\n",
-        status,
-        headers,
-        content_type="application/problem+json",
-    )
+    body = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+    return Response(body, status, headers, content_type="application/problem+json")
 
 
 def _refusal(error: LeaderboardError) -> ResponseReturnValue:
@@ -140,8 +133,12 @@ def _http(error: HTTPException) -> ResponseReturnValue:
     if error.code is None or error.code < HTTPStatus.BAD_REQUEST:
         return error.get_response()  # a redirect that routing asks for
     if isinstance(error, MethodNotAllowed):
-        methods = [one for one in sorted(error.valid_methods or ()) if one not in {"HEAD", "OPTIONS"}]
-        return page(error.code, _other_methods(methods), methods=methods)
+        methods = [method for method in sorted(error.valid_methods or ()) if method not in {"HEAD", "OPTIONS"}]
+        # For programs; whoever reads pages is better served by the words of every page.
+        taken = f"This address takes {' or '.join(methods)}, not {request.method}."
+        answer = make_response(page(error.code, taken if request.path.startswith(API) else None))
+        answer.headers["Allow"] = ", ".join(methods)
+        return answer
     if isinstance(error, RequestEntityTooLarge):
         return page(error.code, _too_large())
     return page(error.code)
@@ -156,17 +153,8 @@ def _too_large() -> str | None:
     return f"What you sent has {size(sent)}, and at most {size(most)} are read here. {next_}"
 
 
-def _other_methods(methods: Sequence[str]) -> str | None:
-    """For programs: which methods there are. Whoever reads pages is better served by the words of every page."""
-    if not (request.path.startswith(API) and methods):
-        return None
-    return f"This address takes {' or '.join(methods)}, not {request.method}."
-
-
 def _fault(error: Exception) -> ResponseReturnValue:
     cause = getattr(error, "original_exception", None)
-    if isinstance(cause, Unavailable):
-        return page(
-            cause.status, cause.message, cause.retry_seconds
-        )  # an error page needed what is not there, such as who is reading
+    if isinstance(cause, Unavailable):  # an error page needed what is not there, such as who is reading
+        return page(cause.status, cause.message, cause.retry_seconds)
     return page(500)  # Flask has logged it with its traceback

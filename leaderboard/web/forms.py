@@ -34,8 +34,8 @@ class _OurWords:
     def gettext(self, words: str) -> str:
         return self.OURS.get(words, words)
 
-    def ngettext(self, one: str, many: str, number: int) -> str:
-        return one if number == 1 else many
+    def ngettext(self, singular: str, many: str, number: int) -> str:
+        return singular if number == 1 else many
 
 
 class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
@@ -69,21 +69,21 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
         return field.default if field.errors else field.data
 
     @contextmanager
-    def checked_with(self, found: Gathered | None = None) -> Iterator[None]:
+    def checked_with(self, problems: Gathered | None = None) -> Iterator[None]:
         """Checks the form, then lets the service within check what can be used of it: so that all is told at once.
 
-        found  what was refused before already, such as a proof that had to be looked at outside the transaction
+        problems  what was refused before already, such as a proof that had to be looked at outside the transaction
 
         It stands inside the transaction: where either refused something, InvalidFields undoes what the service did. Of
         a field that the form refuses, what the service says is left out: it was given a stand-in.
         """
         sound = self.validate()
         refused = {name for name, field in self._fields.items() if field.errors}
-        found = found or Gathered()
-        with found:
+        problems = problems or Gathered()
+        with problems:
             yield
-        if refused or found.fields or not sound:  # what belongs to no field of the form makes it unsound too
-            raise InvalidFields({name: said for name, said in found.fields.items() if name not in refused})
+        if refused or problems.fields or not sound:  # what belongs to no field of the form makes it unsound too
+            raise InvalidFields({name: said for name, said in problems.fields.items() if name not in refused})
 
     def refuse(self, fields: Mapping[str, Sequence[str]]) -> None:
         """Puts each message beside its field; what belongs to none stands above the form."""

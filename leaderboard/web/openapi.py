@@ -141,9 +141,9 @@ def _with_files(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _parameters(endpoint: Endpoint, schema_of: Mapping[Any, dict[str, Any]]) -> list[dict[str, Any]]:
     parameters = []
-    for place in PLACE.finditer(endpoint.address):
-        name = place["name"]
-        schema = ROW_NUMBER if place["converter"] == "int" else {**schema_of[endpoint.places[name]], "minLength": 1}
+    for part in PLACE.finditer(endpoint.address):
+        name = part["name"]
+        schema = ROW_NUMBER if part["converter"] == "int" else {**schema_of[endpoint.places[name]], "minLength": 1}
         parameters.append({"name": name, "in": "path", "required": True, "schema": schema})
     for name, kind in endpoint.arguments.items():
         parameters.append({"name": name, "in": "query", "required": False, "schema": schema_of[kind]})

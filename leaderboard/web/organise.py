@@ -55,9 +55,9 @@ def require_confirmed(
         return
     own = Evaluation.campaign_id == sa.select(Campaign.id).where(Campaign.slug == campaign).scalar_subquery()
     with reading() as committed:
-        found = effects(session, committed, actor(), own if changed is None else changed, now())
-    if found:
-        raise Unconfirmed(found)
+        listed = effects(session, committed, actor(), own if changed is None else changed, now())
+    if listed:
+        raise Unconfirmed(listed)
 
 
 def unconfirmed(session: Session, campaign: str, changed: sa.ColumnElement[bool] | None = None) -> tuple[str, ...]:
@@ -123,14 +123,14 @@ class JudgmentFiles:
     known: Judgments | None
 
     @classmethod
-    def of(cls, found: Mapping[str, Any], field: str) -> "JudgmentFiles":
+    def of(cls, contents: Mapping[str, Any], field: str) -> "JudgmentFiles":
         """Of what was read, by its kind. Raises InvalidFields for `field` where there are no judgments."""
-        judgments, subtopics = found.get("judgments"), found.get("subtopics")
+        judgments, subtopics = contents.get("judgments"), contents.get("subtopics")
         if judgments is None and subtopics is not None:
             judgments = of_any_subtopic(subtopics)
         if judgments is None:
             raise InvalidFields({field: ["give the judgments first"]})
-        return cls(judgments, subtopics, found.get("known"))
+        return cls(judgments, subtopics, contents.get("known"))
 
 
 def limits() -> Limits:
@@ -226,8 +226,8 @@ def here() -> Room:
     if "room" not in g:
         where = request.view_args or {}
         g.room = read(room, where["campaign"], where.get("evaluation"))
-    found: Room = g.room
-    return found
+    present: Room = g.room
+    return present
 
 
 def sections(room: Room) -> list[Link]:
@@ -236,7 +236,9 @@ def sections(room: Room) -> list[Link]:
     if room.evaluation:
         where["evaluation"] = room.evaluation
     listed = OF_EVALUATION if room.evaluation else OF_CAMPAIGN
-    here_exactly = [one for one in listed if one.endpoint == request.endpoint]
-    of_subject = [one for one in listed if one.endpoint.rpartition(".")[0] == request.blueprint]
-    present = next(iter(here_exactly or of_subject), None)
-    return [Link(one.title, one.about, url_for(one.endpoint, **where), one is present) for one in listed]
+    exactly = [section for section in listed if section.endpoint == request.endpoint]
+    of_subject = [section for section in listed if section.endpoint.partition(".")[0] == request.blueprint]
+    present = next(iter(exactly or of_subject), None)
+    return [
+        Link(section.title, section.about, url_for(section.endpoint, **where), section is present) for section in listed
+    ]

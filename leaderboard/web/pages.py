@@ -57,7 +57,7 @@ api_guide = Blueprint("api_guide", __name__)
 
 @api_guide.get("/api")
 def guide() -> ResponseReturnValue:
-    subjects = [(subject, list(own)) for subject, own in groupby(ENDPOINTS, key=lambda one: one.subject)]
+    subjects = [(subject, list(own)) for subject, own in groupby(ENDPOINTS, key=lambda endpoint: endpoint.subject)]
     return render_template("api/guide.html", subjects=subjects, prefix=PREFIX)
 
 

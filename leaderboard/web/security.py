@@ -86,7 +86,7 @@ def _require_address() -> None:
 
 def _is_broken(text: str, allowed: str) -> bool:
     """Whether it holds a control character, or half of a character that is written in two."""
-    return any(unicodedata.category(one) in {"Cc", "Cs"} and one not in allowed for one in text)
+    return any(unicodedata.category(character) in {"Cc", "Cs"} and character not in allowed for character in text)
 
 
 class _Forms(CSRFProtect):  # type: ignore[misc]  # Flask-WTF has no types

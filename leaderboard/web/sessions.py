@@ -84,14 +84,14 @@ def init_app(app: Flask) -> None:
 
 @manager.user_loader  # type: ignore[untyped-decorator]  # Flask-Login has no types
 def _load(token: str) -> SignedIn | None:
-    found = _found(token)
-    if found is None:
+    opened = _found(token)
+    if opened is None:
         return None
-    if found.last_seen_at <= now() - credentials.SEEN_EVERY:
+    if opened.last_seen_at <= now() - credentials.SEEN_EVERY:
         with writing() as database_session:
-            credentials.note_seen(database_session, found.id, now())
+            credentials.note_seen(database_session, opened.id, now())
         session.modified = True  # so that the cookie lasts on with it
-    return SignedIn(found, token)
+    return SignedIn(opened, token)
 
 
 def _found(token: str) -> OpenSession | None:
@@ -119,11 +119,11 @@ def stay_signed_in(token: str) -> None:
 def _carry(token: str, user_id: int) -> None:
     """This browser's cookie holds the token from now on, and nothing that it held before."""
     with reading() as database_session:
-        found = open_session(database_session, token, now())
+        opened = open_session(database_session, token, now())
     session.clear()
     session.permanent = True
-    if found is not None:
-        login_user(SignedIn(found, token))
+    if opened is not None:
+        login_user(SignedIn(opened, token))
     _remember_browser(user_id)
 
 
