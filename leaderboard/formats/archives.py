@@ -353,10 +353,7 @@ def _is_header(piece: Piece, query: str) -> bool:
     """Whether the first line names the query or the columns; a row whose document is called as the query is none."""
     words = next(piece.lines(), b"").decode(errors="replace").lower().split()
     names = {query.lower(), PREFIX + query.lower()}
-    return bool(words) and (HEADER_WORDS.issuperset(words) or (words[0] in names and not _is_row(words)))
-
-
-def _is_row(words: list[str]) -> bool:
-    """Whether these are a document, perhaps a decision, and a score."""
-    decided = len(words) == len(("document", "decision", "score")) and words[1] in ("y", "n")
-    return (decided or len(words) == len(("document", "score"))) and is_number(words[-1])
+    if not words or HEADER_WORDS.issuperset(words):
+        return bool(words)
+    is_row = is_number(words[-1]) and (len(words) == 2 or (len(words) == 3 and words[1] in ("y", "n")))
+    return words[0] in names and not is_row

@@ -78,11 +78,6 @@ class FileRules:
         )
         return tuple(words for rule, words in asked if rule)
 
-    @property
-    def know_documents(self) -> bool:
-        """Whether they tell the collection's documents from others."""
-        return bool(self.document_pattern or self.documents)
-
 
 NO_RULES = FileRules()
 
@@ -177,7 +172,7 @@ class RunRules:
     def check(self, rows: Rows) -> None:
         """Adds what breaks the other rules to the problems of the rows."""
         sound = self._whole and not rows.problems.count
-        if self.rules.know_documents:
+        if self.rules.document_pattern or self.rules.documents:
             what = "is not of this collection" if self.rules.documents else "has not the form of the collection's ids"
             strange = self.foreign(rows.document)
             rows.add_each(strange, f"the document {what}", lambda _, document: f"document {document} {what}")

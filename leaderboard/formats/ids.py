@@ -63,7 +63,7 @@ def as_texts(texts: Iterable[str]) -> Texts:
 
 def byte_strings(encoded: Sequence[bytes]) -> Texts:
     """The texts, in UTF-8 already."""
-    return np.array(encoded, f"S{WORD * _words_for(max(map(len, encoded), default=0))}")
+    return np.array(encoded, f"S{WORD * max(-(-max(map(len, encoded), default=0) // WORD), 1)}")
 
 
 def keys(texts: Texts) -> Keys:
@@ -115,10 +115,6 @@ def changes(texts: Texts) -> Places:
 def _words(texts: Texts) -> Keys:
     """uint64[n, words]: the texts' bytes, the first one lowest."""
     return np.ascontiguousarray(texts).view(LITTLE).reshape(len(texts), texts.dtype.itemsize // WORD)
-
-
-def _words_for(length: int) -> int:
-    return max(-(-length // WORD), 1)
 
 
 class Ids:

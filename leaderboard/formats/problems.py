@@ -91,10 +91,6 @@ class _Mistake:
     first: list[tuple[tuple[int, int], str]] = field(default_factory=list)
     same: bool = True
 
-    def sum_up(self, kind: str) -> str:
-        """What is said once of all lines with this mistake."""
-        return self.first[0][1] if self.same else kind
-
     def places(self) -> str:
         """On which lines it is, where all of them are known; those in the files of an archive are not told so."""
         lines = [line for (part, line), _ in self.first if line and not part]
@@ -179,7 +175,7 @@ class Problems:
             guess = self.guess if on_most_lines and tells and not sums else ""
             many = mistake.count > examples
             if many or guess:
-                message = f"{self._lines_in_words(mistake)}: {mistake.sum_up(kind)}"
+                message = f"{self._lines_in_words(mistake)}: {mistake.first[0][1] if mistake.same else kind}"
                 if not on_most_lines:
                     message += mistake.places()
                 sums.append(_problem(None, f"{message}; it looks like {guess}" if guess else message, mistake.count))

@@ -235,15 +235,11 @@ class _Xml:
         if line > self._problems.limits.lines:
             raise rejection(self._problems.name, f"more than {self._problems.limits.lines:,} lines, the most allowed")
         name = name.rpartition(":")[2].lower()
-        if self._record is None and name in TOPICS and self._is_topic(name):
+        if self._record is None and name in TOPICS and (self._open or name != "query"):  # else the root
             self._record = Record(line, {each.lower(): value for each, value in attributes.items()})
             self._of_record = len(self._open)
         self._open.append(name)
         self._goes_on = False
-
-    def _is_topic(self, name: str) -> bool:
-        """The root is none, unless it is called one itself."""
-        return bool(self._open) or name != "query"
 
     def _end(self, _: str) -> None:
         self._open.pop()

@@ -140,7 +140,7 @@ class _Reader:
         elif piece[0].isalpha():
             whole = self._name(piece)
         elif piece[0].isdigit():
-            whole = self._scripts(f"<mn>{piece}</mn>", limited=False)
+            whole = self._scripts(_symbol(piece))
         else:
             whole = f"<mo>{piece.translate(ESCAPED)}</mo>"
         return whole, whole
@@ -150,10 +150,9 @@ class _Reader:
         return f"<mrow><mo>{opening}</mo>{inside}<mo>{CLOSING[opening]}</mo></mrow>"
 
     def _name(self, name: str) -> str:
-        limited = name in LIMITED
         big = name in {"sum", "prod"}
-        symbol = f"<mo>{LIMITED[name]}</mo>" if big else f"<mi>{name.translate(ESCAPED)}</mi>"
-        markup = self._scripts(symbol, limited=limited)
+        symbol = f"<mo>{LIMITED[name]}</mo>" if big else _symbol(name)
+        markup = self._scripts(symbol, ("under", "over") if name in LIMITED else ("sub", "sup"))
         if self._next() == "@":
             self._take()
             markup = f"<mrow>{markup}<mo>@</mo>{self._name_or_number()}</mrow>"
@@ -164,20 +163,12 @@ class _Reader:
     def _name_or_number(self) -> str:
         if self._next() in CLOSING:
             return self._bracketed(self._take())
-        piece = self._take()
-        symbol = f"<mn>{piece}</mn>" if piece[:1].isdigit() else f"<mi>{piece.translate(ESCAPED)}</mi>"
-        return self._scripts(symbol, limited=False)
+        return self._scripts(_symbol(self._take()))
 
-    def _scripts(self, base: str, *, limited: bool) -> str:
-        below = self._script("_")
-        above = self._script("^")
-        tag = ("munder", "mover") if limited else ("msub", "msup")
-        if below and above:
-            both = "munderover" if limited else "msubsup"
-            return f"<{both}>{base}{below}{above}</{both}>"
-        if below:
-            return f"<{tag[0]}>{base}{below}</{tag[0]}>"
-        return f"<{tag[1]}>{base}{above}</{tag[1]}>" if above else base
+    def _scripts(self, base: str, sides: tuple[str, str] = ("sub", "sup")) -> str:
+        scripts = self._script("_"), self._script("^")
+        tag = "".join(side for side, script in zip(sides, scripts, strict=True) if script)
+        return f"<m{tag}>{base}{scripts[0]}{scripts[1]}</m{tag}>" if tag else base
 
     def _script(self, sign: str) -> str:
         if self._next() != sign:
@@ -186,5 +177,8 @@ class _Reader:
         if self._next() == "{":
             self._take()
             return f"<mrow>{self.row('}')}</mrow>"
-        piece = self._take()
-        return f"<mn>{piece}</mn>" if piece[:1].isdigit() else f"<mi>{piece.translate(ESCAPED)}</mi>"
+        return _symbol(self._take())
+
+
+def _symbol(piece: str) -> str:
+    return f"<mn>{piece}</mn>" if piece[:1].isdigit() else f"<mi>{piece.translate(ESCAPED)}</mi>"

@@ -228,11 +228,9 @@ def scaled_dcg(ranking: Ranking, *, min_rel: int, max_rel: int | None, cutoff: i
     >>> scaled_dcg(graded_lists([1, None, 0, 2], missed=[1]), min_rel=0, max_rel=2, cutoff=4).round(4)
     array([0.3633])
     """
-
-    def goes_on(rank: Floats, _gains: Floats) -> Floats:
-        return np.log2(rank + 1.0) / np.log2(rank + 2.0)
-
-    return expected_gain(ranking, min_rel, max_rel, min(cutoff, DEPTH), goes_on)
+    return expected_gain(
+        ranking, min_rel, max_rel, min(cutoff, DEPTH), lambda rank, _: np.log2(rank + 1.0) / np.log2(rank + 2.0)
+    )
 
 
 def bejeweled_player(ranking: Ranking, *, T: float, min_rel: int, max_rel: int | None, cutoff: int) -> Floats:
@@ -258,11 +256,13 @@ def bejeweled_player(ranking: Ranking, *, T: float, min_rel: int, max_rel: int |
     >>> bejeweled_player(graded_lists([1, None, 0, 2], missed=[1]), T=0.5, min_rel=0, max_rel=2, cutoff=4)
     array([0.5])
     """
-
-    def goes_on(_rank: Floats, gains: Floats) -> Floats:
-        return (np.cumsum(gains, axis=1) < T).astype(np.float64)
-
-    return expected_gain(ranking, min_rel, max_rel, min(cutoff, DEPTH), goes_on)
+    return expected_gain(
+        ranking,
+        min_rel,
+        max_rel,
+        min(cutoff, DEPTH),
+        lambda _, gains: (np.cumsum(gains, axis=1) < T).astype(np.float64),
+    )
 
 
 def insq(ranking: Ranking, *, T: float, min_rel: int, max_rel: int | None) -> Floats:
@@ -288,11 +288,9 @@ def insq(ranking: Ranking, *, T: float, min_rel: int, max_rel: int | None) -> Fl
     >>> insq(graded_lists([1, None, 0, 2], missed=[1]), T=1.0, min_rel=0, max_rel=2).round(4)
     array([0.2562])
     """
-
-    def goes_on(rank: Floats, _gains: Floats) -> Floats:
-        return ((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2
-
-    return expected_gain(ranking, min_rel, max_rel, DEPTH, goes_on)
+    return expected_gain(
+        ranking, min_rel, max_rel, DEPTH, lambda rank, _: ((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2
+    )
 
 
 def inst(ranking: Ranking, *, T: float, min_rel: int, max_rel: int | None) -> Floats:
@@ -350,11 +348,7 @@ def nearly_err_8(ranking: Ranking, *, min_rel: int, max_rel: int | None, cutoff:
     >>> nearly_err_8(graded_lists([1, None, 0, 2], missed=[1]), min_rel=0, max_rel=2, cutoff=4)
     array([0.4])
     """
-
-    def goes_on(_rank: Floats, gains: Floats) -> Floats:
-        return 1.0 - gains
-
-    return expected_gain(ranking, min_rel, max_rel, min(cutoff, DEPTH), goes_on)
+    return expected_gain(ranking, min_rel, max_rel, min(cutoff, DEPTH), lambda _, gains: 1.0 - gains)
 
 
 def nearly_err_9(ranking: Ranking, *, min_rel: int, max_rel: int | None, cutoff: int) -> Floats:
@@ -380,11 +374,9 @@ def nearly_err_9(ranking: Ranking, *, min_rel: int, max_rel: int | None, cutoff:
     >>> nearly_err_9(graded_lists([1, None, 0, 2], missed=[1]), min_rel=0, max_rel=2, cutoff=4).round(4)
     array([0.4054])
     """
-
-    def goes_on(rank: Floats, gains: Floats) -> Floats:
-        return (1.0 - gains) * rank / (rank + 1.0)
-
-    return expected_gain(ranking, min_rel, max_rel, min(cutoff, DEPTH), goes_on)
+    return expected_gain(
+        ranking, min_rel, max_rel, min(cutoff, DEPTH), lambda rank, gains: (1.0 - gains) * rank / (rank + 1.0)
+    )
 
 
 def nearly_err_10(ranking: Ranking, *, p: float, min_rel: int, max_rel: int | None) -> Floats:
@@ -410,11 +402,7 @@ def nearly_err_10(ranking: Ranking, *, p: float, min_rel: int, max_rel: int | No
     >>> nearly_err_10(graded_lists([1, None, 0, 2], missed=[1]), p=0.9, min_rel=0, max_rel=2).round(4)
     array([0.3895])
     """
-
-    def goes_on(_rank: Floats, gains: Floats) -> Floats:
-        return p * (1.0 - gains)
-
-    return expected_gain(ranking, min_rel, max_rel, DEPTH, goes_on)
+    return expected_gain(ranking, min_rel, max_rel, DEPTH, lambda _, gains: p * (1.0 - gains))
 
 
 def nearly_err_11(ranking: Ranking, *, T: float, min_rel: int, max_rel: int | None) -> Floats:
@@ -441,11 +429,13 @@ def nearly_err_11(ranking: Ranking, *, T: float, min_rel: int, max_rel: int | No
     >>> nearly_err_11(graded_lists([1, None, 0, 2], missed=[1]), T=1.0, min_rel=0, max_rel=2).round(4)
     array([0.4064])
     """
-
-    def goes_on(rank: Floats, gains: Floats) -> Floats:
-        return (1.0 - gains) * ((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2
-
-    return expected_gain(ranking, min_rel, max_rel, DEPTH, goes_on)
+    return expected_gain(
+        ranking,
+        min_rel,
+        max_rel,
+        DEPTH,
+        lambda rank, gains: (1.0 - gains) * ((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2,
+    )
 
 
 def with_player_gain(ranking: Ranking, *, min_rel: int, **_others: object) -> Bools:
