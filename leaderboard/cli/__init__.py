@@ -35,7 +35,7 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "team": ("operations", "Teams and who is in them."),
     "campaign": ("operations", "Campaigns: measures, prior and β, organisers."),
     "evaluation": ("operations", "Evaluations: dates, collection, what is visible."),
-    "form": ("forms", "What a submission form asks: fields, agreements, file rules."),
+    "form": ("operations", "What a submission form asks: fields, agreements, file rules."),
     "queries": ("operations", "The queries of an evaluation."),
     "judgments": ("operations", "The judgments of an evaluation."),
     "import-campaign": ("transfer", "A campaign of past years, from files."),

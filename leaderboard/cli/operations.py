@@ -43,6 +43,7 @@ GROUPS = {
     "campaign organiser": "Who organises a campaign.",
     "campaign team": "Which teams are let into a private campaign.",
     "evaluation": "Evaluations: dates, collection, what is visible.",
+    "form": "What a submission form asks: fields, agreements, rules for the file.",
     "judgments": "The judgments of an evaluation.",
     "queries": "The queries of an evaluation.",
     "system": "Systems: mark baselines and manual ones, describe them.",
@@ -52,12 +53,14 @@ GROUPS = {
 SUBJECTS = {  # where the endpoints of a group are
     "campaign": ("campaigns",),
     "evaluation": ("evaluations",),
+    "form": ("evaluations",),
     "judgments": ("judgments",),
     "queries": ("judgments",),
     "system": ("teams", "boards"),
     "team": ("teams", "boards"),
 }
 BY_HAND = {  # commands that no endpoint makes: their module, and their names there
+    "form": ("forms", "rules"),
     "team": ("teams", "invitations", "list_teams", "merge", "rename", "requests"),
     "team member": ("teams", "add_member"),
 }
@@ -128,7 +131,7 @@ def _parameters(endpoint: Endpoint, command: Command) -> Iterator[click.Paramete
     fields = endpoint.body.model_fields if _is_model(endpoint.body) else {}
     for key, field in fields.items():
         if key not in taken:
-            yield _option(key, field, command)
+            yield option_of(key, field, command)
     for key, kind in {**endpoint.arguments, **_form_fields(endpoint)}.items():
         if key not in taken:
             words = [f"--{key.replace('_', '-')}", key]
@@ -150,7 +153,7 @@ class _Text(click.types.StringParamType):
         self.name = name
 
 
-def _option(name: str, field: FieldInfo, command: Command) -> click.Option:
+def option_of(name: str, field: FieldInfo, command: Command) -> click.Option:
     """The option of a field of a body: its text is read by the body's own model."""
     kinds, shown = kinds_of(field.annotation), shown_of(field)
     words = f"--{name.replace('_', '-')}"
@@ -176,7 +179,7 @@ def _option(name: str, field: FieldInfo, command: Command) -> click.Option:
         [shown.option or words, name] if bool not in kinds else [words, name],
         type=None if bool in kinds else kind,
         is_flag=True if bool in kinds and "/" not in words else None,
-        multiple=name == "links",
+        multiple=name in ("links", "choices"),
         required=required,
         help=f"{label}. (default: {default})" if said else f"{label}.",
     )
@@ -277,8 +280,9 @@ def _after_asking(send: Callable[[bool], Any]) -> Any:
 
 def _print(command: Command, answer: Any, values: Mapping[str, Any]) -> int:
     match command.done:
-        case Table() as table:
-            print_table(table.head, map(table.row, table.rows(answer)), table.empty)
+        case Table() | tuple():
+            for table in command.done if isinstance(command.done, tuple) else (command.done,):
+                print_table(table.head, map(table.row, table.rows(answer)), table.empty)
         case Lines() as lines:
             for name, text in lines.of(answer).items():
                 click.echo(f"{name:16}{text}")

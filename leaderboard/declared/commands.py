@@ -46,8 +46,8 @@ class Command:
 
     usage    its words, then its arguments in capitals: parts of the address, or fields of the body; one in brackets may
              be left out, one with … be given several times. CAMPAIGN/EVALUATION is one argument; FILE is the body
-    done     a table, lines, or what is said after it: a text with {names} of its arguments and of the answer, or a
-             function of answer and arguments
+    done     one table or several, lines, or what is said after it: a text with {names} of its arguments and of the
+             answer, or a function of answer and arguments
     example  what follows its words in the help's example
     sends    what it sends unless another option says otherwise
     asks     a question before it is done, with {names} of the answer of the address above it: what it removes;
@@ -59,7 +59,7 @@ class Command:
     """
 
     usage: str
-    done: str | Table | Lines | Callable[[Answer, Mapping[str, Any]], str]
+    done: str | Table | tuple[Table, ...] | Lines | Callable[[Answer, Mapping[str, Any]], str]
     example: str = ""
     sends: Mapping[str, Any] = field(default_factory=dict)
     asks: str | Callable[[Answer, Mapping[str, Any]], str] = ""

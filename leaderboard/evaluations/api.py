@@ -4,11 +4,9 @@ What an evaluation asks of a submission: fields, agreements, and rules for the f
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from msgspec import UNSET, UnsetType
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
@@ -21,11 +19,19 @@ from leaderboard.evaluations import writes as cloning
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations import writes as removing
 from leaderboard.evaluations import writes as submission_forms
-from leaderboard.evaluations.inputs import EvaluationChanges, EvaluationClone, NewEvaluation
+from leaderboard.evaluations.inputs import (
+    AgreementVersion,
+    CopiedForm,
+    EvaluationChanges,
+    EvaluationClone,
+    FileRuleChanges,
+    FormFieldChanges,
+    NewEvaluation,
+)
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import readiness
 from leaderboard.evaluations.reads.form_fields import OrganisedForm, form_fields, organised_form
-from leaderboard.evaluations.rules import FieldKind, ShownTo, with_changes
+from leaderboard.evaluations.rules import with_changes
 from leaderboard.formats import document_list
 from leaderboard.judgments.reads.files import listed_documents
 from leaderboard.web.context import actor, read, reading, store, writing
@@ -36,7 +42,6 @@ from leaderboard.web.organise import (
     campaign_here,
     changing,
     evaluation_here,
-    given,
     read_body,
     require_confirmed,
 )
@@ -139,72 +144,57 @@ def evaluation_readiness(campaign: str, evaluation: str) -> tuple[readiness.Poin
 FORM = f"{EVALUATION}/form"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldChanges:
-    """A field to add, or what of the field of this key is to change. What is left out stays as it is; a new field is an
-    optional text for organisers unless it says otherwise.
-
-    confirm: to what it does with answers that are there, which a refusal without it tells.
-    """
-
-    key: str
-    label: str | UnsetType = UNSET
-    kind: FieldKind | UnsetType = UNSET
-    required: bool | UnsetType = UNSET
-    shown_to: ShownTo | UnsetType = UNSET
-    column: bool | UnsetType = UNSET
-    filter: bool | UnsetType = UNSET
-    choices: tuple[str, ...] | UnsetType = UNSET
-    hint: str | UnsetType = UNSET
-    header: str | UnsetType = UNSET
-    asked: bool | UnsetType = UNSET
-    confirm: bool = False
+FIELDS = Table(
+    ("field", "label", "kind", "asked in", "required", "shown to", "board"),
+    lambda row: (
+        row["key"], row["label"], row["kind"],
+        "retired" if not row["asked"] else f"header {row['header']}" if row["header"] else "form",
+        "yes" if row["required"] else "no", row["shown_to"],
+        " ".join(name for name in ("column", "filter") if row[name]) or "–",
+    ),
+    "no field", lambda answer: [row["field"] for row in answer["fields"]],
+)  # fmt: skip
+AGREEMENTS = Table(
+    ("agreement", "version", "title"), lambda row: (row["key"], row["version"], row["title"]), "no agreement",
+    lambda answer: answer["agreements"],
+)  # fmt: skip
+RULES = Table(
+    ("rule", "value"), lambda row: row, "no rule for files",
+    lambda answer: [(name, value) for name, value in answer["rules"].items() if value],
+)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class StatedAgreement:
-    """An agreement, or the next version of the one of this key."""
-
-    key: str
-    title: str
-    wording: str
+def _removed(answer: Any, values: Any) -> str:
+    stays = any(row["field"]["key"] == values["key"] for row in answer["fields"])
+    words = "; it stays for runs that are here, with the same readers" if stays else ""
+    return f"{values['campaign']}/{values['evaluation']} asks {values['key']} no more{words}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleChanges:
-    """What of the rules for run files is to change; what is left out stays, null or "" asks for nothing.
-
-    most_documents, least_documents: of one query; every_query: must have a list; document_pattern, tag_pattern: what
-    ids and run tags look like.
-    """
-
-    most_documents: int | UnsetType | None = UNSET
-    least_documents: int | UnsetType | None = UNSET
-    every_query: bool | UnsetType = UNSET
-    document_pattern: str | UnsetType = UNSET
-    tag_pattern: str | UnsetType = UNSET
+def _agreed(answer: Any, values: Any) -> str:
+    key = values["key"]
+    if values.get("end"):
+        return f"{values['campaign']}/{values['evaluation']} asks nobody for {key} any more"
+    version = next(row["version"] for row in answer["agreements"] if row["key"] == key)
+    return f"version {version} of {key} is asked of everybody with their next run"
 
 
-@dataclass(frozen=True, slots=True)
-class CopiedFrom:
-    """The part of the address of another evaluation of the campaign; confirm: to what its fields do with answers,
-    which a refusal without it tells.
-    """
-
-    source: str
-    confirm: bool = False
-
-
-@get(FORM, Scope.ORGANISE)
+@get(FORM, Scope.ORGANISE, command=Command(
+    "form show CAMPAIGN/EVALUATION", (FIELDS, AGREEMENTS, RULES), "harbour/2026-text",
+))  # fmt: skip
 def submission_form(campaign: str, evaluation: str) -> OrganisedForm:
     """What is asked of a run: fields and how many runs answered them, agreements and who accepted them, file rules."""
     return read(organised_form, campaign, evaluation)
 
 
-@post(f"{FORM}/fields", Scope.ORGANISE)
-def set_form_field(campaign: str, evaluation: str, body: FieldChanges) -> OrganisedForm:
-    """Adds a field to the form, or changes the one of its key."""
-    changes = given(body)
+@post(f"{FORM}/fields", Scope.ORGANISE, command=Command(
+    "form field CAMPAIGN/EVALUATION KEY", "{campaign}/{evaluation} asks {key}",
+    "harbour/2026-text cpu --label Processor --header platform.hardware.cpu.model", sends={"asked": True},
+))  # fmt: skip
+def set_form_field(campaign: str, evaluation: str, body: FormFieldChanges) -> OrganisedForm:
+    """Adds a field to the form, or changes the one of its key. That answers are shown to more readers is to be
+    confirmed.
+    """
+    changes = body.given()
 
     def change(session: Session, by: Actor, found: Evaluation) -> None:
         submission_forms.set_field(session, by, found, with_changes(form_fields(found), changes["key"], changes))
@@ -212,7 +202,9 @@ def set_form_field(campaign: str, evaluation: str, body: FieldChanges) -> Organi
     return _do(campaign, evaluation, change, confirm=body.confirm)
 
 
-@post(f"{FORM}/fields/<key>/remove", Scope.ORGANISE)
+@post(f"{FORM}/fields/<key>/remove", Scope.ORGANISE, command=Command(
+    "form remove CAMPAIGN/EVALUATION KEY", _removed, "harbour/2026-text training",
+))  # fmt: skip
 def remove_form_field(campaign: str, evaluation: str, key: str) -> OrganisedForm:
     """Asks a field no more. One that was answered, or keeps what runs say of themselves to organisers and the run's
     team (keeps), stays, with asked: false: its readers stay the same.
@@ -220,9 +212,14 @@ def remove_form_field(campaign: str, evaluation: str, key: str) -> OrganisedForm
     return _do(campaign, evaluation, submission_forms.remove_field, key)
 
 
-@post(f"{FORM}/agreements", Scope.ORGANISE)
-def state_agreement(campaign: str, evaluation: str, body: StatedAgreement) -> OrganisedForm:
+@post(f"{FORM}/agreements", Scope.ORGANISE, command=Command(
+    "form agreement CAMPAIGN/EVALUATION KEY", _agreed,
+    "harbour/2026-text terms --title 'Terms of use' --text terms.txt",
+))  # fmt: skip
+def state_agreement(campaign: str, evaluation: str, body: AgreementVersion) -> OrganisedForm:
     """States an agreement, or its next version: everybody is asked for it with their next run."""
+    if body.end:
+        return _do(campaign, evaluation, submission_forms.end_agreement, body.key)
     return _do(campaign, evaluation, submission_forms.state_agreement, body.key, body.title, body.wording)
 
 
@@ -233,9 +230,9 @@ def end_agreement(campaign: str, evaluation: str, key: str) -> OrganisedForm:
 
 
 @post(f"{FORM}/rules", Scope.ORGANISE)
-def set_file_rules(campaign: str, evaluation: str, body: RuleChanges) -> OrganisedForm:
+def set_file_rules(campaign: str, evaluation: str, body: FileRuleChanges) -> OrganisedForm:
     """Changes the rules for run files; they hold for runs that come from now on."""
-    return _do(campaign, evaluation, submission_forms.set_rules, **given(body))
+    return _do(campaign, evaluation, submission_forms.set_rules, **body.given())
 
 
 @post(f"{FORM}/documents", Scope.ORGANISE, form=bytes)
@@ -260,13 +257,16 @@ def remove_document_list(campaign: str, evaluation: str) -> OrganisedForm:
     return _do(campaign, evaluation, submission_forms.set_documents, None)
 
 
-@post(f"{FORM}/copy", Scope.ORGANISE)
-def copy_form(campaign: str, evaluation: str, body: CopiedFrom) -> OrganisedForm:
-    """Asks what another evaluation of the campaign asks, in place of what this one asked."""
+@post(f"{FORM}/copy", Scope.ORGANISE, command=Command(
+    "form copy FROM_CAMPAIGN/SOURCE CAMPAIGN/EVALUATION",
+    "{campaign}/{evaluation} asks what {from_campaign}/{source} asks", "harbour/2025-text harbour/2026-text",
+))  # fmt: skip
+def copy_form(campaign: str, evaluation: str, body: CopiedForm) -> OrganisedForm:
+    """Asks what another evaluation asks (fields, agreements, file rules), in place of what this one asked."""
 
     def copy(session: Session, by: Actor, target: Evaluation) -> None:
         try:
-            source = evaluation_here(session, campaign, body.source)
+            source = evaluation_here(session, body.from_campaign or campaign, body.source)
         except NotFound as error:
             raise InvalidFields({"source": [error.message]}) from None
         submission_forms.copy_form(session, by, source, target)

@@ -21,7 +21,7 @@ from leaderboard.declared.inputs import (
     setting,
     text_of,
 )
-from leaderboard.evaluations.rules import LONGEST_GRACE, Judging, Opening, lacks
+from leaderboard.evaluations.rules import LONGEST_GRACE, FieldKind, Judging, Opening, ShownTo, lacks
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.submissions.rules import DAILY_QUOTA
 
@@ -168,3 +168,68 @@ class EvaluationClone(EvaluationSettings):
         "Copy the queries too: texts, tags, which are hidden and which are excluded",
         default=False, shown=Shown("--with-queries"),
     )  # fmt: skip
+
+
+class FormFieldSettings(Inputs):
+    """What is asked by a field of the submission form."""
+
+    label: str = setting("Label", "What the form calls it.")
+    kind: FieldKind = setting("Kind of answer", default=FieldKind.TEXT)
+    choices: list[str] = setting("Choices", "For a choice.", default=[], shown=Shown("--choice"))
+    required: bool = setting("Every run must answer", default=False, shown=Shown("--required/--optional"))
+    shown_to: ShownTo = setting("Who sees the answers", default=ShownTo.ORGANISERS)
+    column: bool = setting("A column of the board", default=False)
+    filter: bool = setting("Readers can filter the board by it", default=False)
+    hint: str = setting("Hint", "A sentence below the label.", default="")
+    header: str = setting(
+        "Read from the file",
+        "What the run's own metadata calls it, such as platform.hardware.cpu.model. The form asks for it only where it "
+        "is required, for files that lack it.",
+        default="",
+    )
+    asked: bool = setting("Asked of new runs", default=True)
+
+
+@changes_of
+class FormFieldChanges(FormFieldSettings):
+    """A field to add, or what of the field of this key is to change. What is left out stays as it is; a new field is an
+    optional text for organisers unless it says otherwise.
+    """
+
+    key: str = setting("Key", "Names it in files and in the API: small letters, digits, - and _.")
+    confirm: Confirm = False
+
+
+class AgreementVersion(Inputs):
+    """An agreement, or the next version of the one of this key; or its end, which needs no title and no text."""
+
+    key: str = setting("Key")
+    title: str = setting("Title", "What the form calls it.", default="")
+    wording: str = setting("Text", "Markdown, as in guidelines.", default="", shown=Shown("--text", is_file=True))
+    end: bool = setting("Ask for it no more", default=False, shown=Shown("--end"))
+
+
+class FileRuleChanges(Inputs):
+    """What of the rules for run files is to change; what is left out stays, null or "" asks for nothing."""
+
+    most_documents: Whole | None = setting("Documents of a query at most", default=None, shown=Shown("--most"))
+    least_documents: Whole | None = setting("Documents of a query at least", default=None, shown=Shown("--least"))
+    every_query: bool = setting("Every query must have a list", default=False, shown=Shown("--every-query/--any-query"))
+    document_pattern: str = setting(
+        "What document ids look like",
+        "Such as doc-[0-9]{1,6}: letters and digits, classes, . for any sign, * + ? {2,5}, ( | ).",
+        default="",
+    )
+    tag_pattern: str = setting(
+        "What run tags look like",
+        "A pattern, too, of every line. A run of a format without tags (CSV, decisions) passes.",
+        default="",
+    )
+
+
+class CopiedForm(Inputs):
+    """The evaluation whose form is copied; its campaign where that is another one."""
+
+    source: str = setting("Evaluation")
+    from_campaign: str = setting("Campaign", default="")
+    confirm: Confirm = False
