@@ -153,7 +153,15 @@ class Number(_AsWritten, click.FloatRange):
     is_whole = False
 
 
-ANY_WHOLE, ANY_NUMBER = Whole(), Number()
+class _AnyWhole(_AsWritten, type(click.INT)):  # type: ignore[misc]  # click exports its type as an object only
+    is_whole = True
+
+
+class _AnyNumber(_AsWritten, type(click.FLOAT)):  # type: ignore[misc]  # as above
+    is_whole = False
+
+
+ANY_WHOLE, ANY_NUMBER = _AnyWhole(), _AnyNumber()
 
 
 class OrNone(click.ParamType[Any]):
