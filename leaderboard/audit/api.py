@@ -1,17 +1,35 @@
 """The audit trail of a campaign: who did what to what, when, and what it changed."""
 
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
 
 from msgspec import Meta
 
 from leaderboard.accounts.rules import Scope
 from leaderboard.audit import reads
+from leaderboard.declared.commands import Command
 from leaderboard.web.context import MOST_PAGES, read
 from leaderboard.web.endpoints import get
 from leaderboard.web.organise import CAMPAIGN
 
 
-@get(f"{CAMPAIGN}/trail", Scope.ORGANISE)
+def _lines(answer: Any, _: Mapping[str, Any]) -> str:
+    """Each event in a line, and below it what it changed."""
+
+    def of_row(row: Any) -> Iterator[str]:
+        moment = f"{row['at'][:10]} {row['at'][11:19]}" if row["at"] else ""
+        said = f"{moment}  {row['who']}: {row['did']} {row['thing']}" if moment else "can't be read"
+        yield f"{row['number']}  {said}"
+        for change in row["changes"]:
+            yield f"    {change['what']}: {change['before'] or 'nothing'} → {change['after'] or 'nothing'}"
+        yield from (f"    {name}: {value}" for name, value in row["facts"])
+
+    return "\n".join(line for row in answer["rows"] for line in of_row(row)) or "no event is like that"
+
+
+@get(f"{CAMPAIGN}/trail", Scope.ORGANISE, command=Command(
+    "trail CAMPAIGN", _lines, "harbour --subject submission --number 17"
+))  # fmt: skip
 def trail(
     campaign: str,
     *,

@@ -43,7 +43,7 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "submit": ("submissions", "Submits a run."),
     "submission": ("submission", "Lists runs; hides, disqualifies, withdraws one; which stands."),
     "system": ("operations", "Systems: baselines, descriptions, links."),
-    "trail": ("trail", "Who did what in a campaign."),
+    "trail": ("operations", "Who did what in a campaign."),
     "verify": ("verify", "Whether what is on record is what this program wrote."),
     "rescore": ("submissions", "Scores an evaluation's runs anew."),
 }

@@ -58,6 +58,7 @@ SUBJECTS = {  # where the endpoints of a group are
     "queries": ("judgments",),
     "system": ("teams", "boards"),
     "team": ("teams", "boards"),
+    "trail": ("audit",),
 }
 BY_HAND = {  # commands that no endpoint makes: their module, and their names there
     "form": ("forms", "rules"),
@@ -70,8 +71,12 @@ SERVER = (
 )
 
 
-def group(name: str) -> click.Group:
-    """All commands whose words begin with this one's."""
+def group(name: str) -> click.Command:
+    """All commands whose words begin with this one's; where there is no such group, the command of this name."""
+    if name not in GROUPS:
+        modules_of("api", *SUBJECTS[name])
+        alone = (endpoint for endpoint in ENDPOINTS if endpoint.command and endpoint.command.words == [name])
+        return _command(next(alone), name)
     made = click.Group(name.split()[-1], help=GROUPS[name])
     if name in SUBJECTS:
         modules_of("api", *SUBJECTS[name])
