@@ -15,7 +15,6 @@ from playwright.sync_api import Page
 from leaderboard.db import Database
 from tests.support.browser import Console, assert_accessible
 from tests.support.postgres import postgres_server
-from tests.support.processes import Process, free_port
 from tests.support.shared import REPOSITORY
 
 PAGES = {
@@ -110,31 +109,6 @@ def test_our_own_postgresql_runs_from_an_environment_that_is_private(monkeypatch
         folder = Path(str(sa.make_url(url).query["host"]))
         assert any(folder.glob("programs/**/bin/postgres"))
     assert refused
-
-
-def test_a_program_is_waited_for_by_what_it_says() -> None:
-    program = "import time; print('one', flush=True); print('ready on 17', flush=True); time.sleep(60)"
-    with Process([sys.executable, "-c", program]) as process:
-        assert process.wait_for_output(r"ready on (\d+)", seconds=30)[1] == "17"
-        assert process.returncode is None
-    assert process.returncode == -15
-
-
-def test_a_program_that_ends_too_early_is_shown_with_what_it_said() -> None:
-    with (
-        Process([sys.executable, "-c", "import sys; sys.exit('no such port')"]) as process,
-        pytest.raises(AssertionError, match="no such port"),
-    ):
-        process.wait_for_output("ready", seconds=30)
-    assert process.returncode == 1
-
-
-def test_a_program_is_waited_for_until_it_answers() -> None:
-    port = free_port()
-    command = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", str(port)]
-    with Process(command, cwd=Path(__file__).parent / "support") as process:
-        assert "postgres.py" in process.wait_for_url(f"http://127.0.0.1:{port}/", seconds=30)
-        process.wait_for_url(f"http://127.0.0.1:{port}/nowhere", seconds=30, status=404)
 
 
 def test_a_quiet_page_leaves_the_console_empty(site: str, page: Page, console: Console) -> None:

@@ -151,7 +151,7 @@ class TrailFilters:
     until: str = ""
 
     @property
-    def given(self) -> bool:
+    def any(self) -> bool:
         """Whether any is."""
         return self != TrailFilters()
 

@@ -41,13 +41,13 @@ def load(database: Database, store: RunStore, now: dt.datetime) -> Seeded:
     with database.read() as session:
         new = new_accounts(session, accounts)
     with database.write() as session:
-        harbour = SimulatedCampaign(folder("seeds") / "harbour", _latest_year(session) or now.year, now)
-        plans = (*worked_examples(), harbour.plan())
+        simulated = SimulatedCampaign(folder("seeds") / "harbour", _latest_year(session) or now.year, now)
+        plans = (*worked_examples(), simulated.plan())
         for plan in plans:
             load_campaign(session, plan)
         load_accounts(session, accounts, new)
     submitted = sum(submit_runs(database, store, plan) for plan in plans)
-    return Seeded(accounts, harbour.sample(), submitted)
+    return Seeded(accounts, simulated.sample(), submitted)
 
 
 def _latest_year(session: Session) -> int | None:

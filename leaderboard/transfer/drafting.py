@@ -246,7 +246,7 @@ def _evaluation(tree: Tree, group: _Group, notes: list[str], limits: Limits) -> 
     number = re.search(r"\d+", name)
     listed = {} if queries else _queries_listed(tree, group.runs)
     ids = sorted(judged | listed.keys(), key=lambda query: (len(query), query) if query.isdigit() else (0, query))
-    entry: dict[str, Any] = {
+    return {
         "slug": slug_of(name) or "evaluation",
         "title": _title(name),
         "period": year[0] if year else _title(name),
@@ -254,8 +254,7 @@ def _evaluation(tree: Tree, group: _Group, notes: list[str], limits: Limits) -> 
         "queries": queries or None,
         "query_ids": ids if listed.keys() - judged else None,
         "judgments": [{"file": path} for path in group.judgments],
-    }
-    return entry, highest
+    }, highest
 
 
 def _queries_listed(tree: Tree, paths: list[str]) -> dict[str, None]:
@@ -292,8 +291,8 @@ def _run(
     said = next((about[key] for key in keys if key in about), {})
     archive = next((archive for archive in archives if path.startswith(f"{archive}/")), "")
     inside = path.removeprefix(f"{group.folder}/") if group.folder else path
-    own = [part for part in PurePosixPath(inside).parts[:-1] if part.lower() not in GENERIC | {group.name.lower()}]
-    own = [part for part in own if not YEAR.fullmatch(part)]
+    folders = (part for part in PurePosixPath(inside).parts[:-1] if not YEAR.fullmatch(part))
+    own = [part for part in folders if part.lower() not in GENERIC | {group.name.lower()}]
     team = said.get("team") or (label_of_file(archive) if archive else own[-1] if own else name)
     sums = about.get((folder, file)) or about.get(("", path)) or {}
     run = {"file": path, "team": team, "system": name, "label": name if name != label else None}

@@ -235,10 +235,3 @@ def test_a_port_in_use_is_said_before_anything_is_written(elsewhere: Path) -> No
     assert (done.status, done.out) == (2, "")
     assert done.err == f"can't listen on 127.0.0.1, port {port}: Address already in use; choose another with --port\n"
     assert list(elsewhere.iterdir()) == []
-
-
-def test_a_file_in_the_folders_place_is_said(elsewhere: Path) -> None:
-    (elsewhere / "demo").write_text("a file")
-    done = _run_here(elsewhere, "--port", "0", "--dir", "demo")
-    assert (done.status, done.out) == (2, "")
-    assert done.err.startswith("leaderboard demo: --dir: directory 'demo' is a file\n")
