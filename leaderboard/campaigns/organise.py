@@ -5,7 +5,6 @@ Making a campaign, its settings, archiving and removing it.
 Who organises a campaign, which teams know of a private one, and who may make campaigns.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
@@ -80,7 +79,6 @@ def evaluation(campaign: str, evaluation: str) -> ResponseReturnValue:
 blueprint = Blueprint("organise_campaigns", __name__, url_prefix="/organise")
 
 NAMED = 12  # measures that a search lists
-LETTERS = {"cost": "C", "value": "V", "prior": "P", "beta": "β"}  # what the form calls them
 NewForm, SettingsForm = declared(NewCampaign), declared(CampaignChanges)
 
 
@@ -205,7 +203,7 @@ def _worked(form: Declared, page: Page | None, error: LeaderboardError | None) -
     except InvalidFields as refused:
         if error is not None:
             return "No β: see what is said beside its numbers."
-        return f"No β: {_in_letters(refused.fields)}."
+        return f"No β: {next(iter(refused.fields.values()))[0]}."
     if prior.beta is None:
         return "No β: give C, V and P, or β itself. Only detection measures such as AQWV need it."
     if prior.prior is None:
@@ -213,15 +211,6 @@ def _worked(form: Declared, page: Page | None, error: LeaderboardError | None) -
     return (
         f"β = (C / V) · (1 / P − 1) = ({prior.cost:g} / {prior.value:g}) · (1 / {prior.prior:g} − 1) = {prior.beta:.6g}"
     )
-
-
-def _in_letters(wrong: Mapping[str, Sequence[str]]) -> str:
-    """What is wrong with the numbers of β, each message once, by the letters that the form gives them."""
-    said: dict[str, list[str]] = {}
-    for name, messages in wrong.items():
-        for message in messages:
-            said.setdefault(message, []).append(LETTERS[name])
-    return "; ".join(f"{' and '.join(letters)}: {message}" for message, letters in said.items())
 
 
 people_blueprint = Blueprint("organise_people", __name__, url_prefix="/organise")

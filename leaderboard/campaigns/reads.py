@@ -215,15 +215,9 @@ def campaign_room(session: Session, actor: Actor, slug: str, now: dt.datetime) -
     campaign = organised_campaign(session, actor, slug)
     evaluations = _evaluations(session, campaign.id)
     counts = _counts(session, [evaluation.id for evaluation in evaluations])
-    organisers = session.scalars(
-        sa.select(User.name)
-        .join(CampaignOrganiser, CampaignOrganiser.user_id == User.id)
-        .where(CampaignOrganiser.campaign_id == campaign.id)
-        .order_by(User.name)
-    )
     return CampaignRoom(
         campaign_heading(campaign),
-        tuple(organisers),
+        tuple(organisers_of(session, campaign)),
         tuple(
             snapshot(
                 EvaluationRow,

@@ -271,7 +271,7 @@ def test_beta_is_worked_out_by_the_server_too(founder: Reader) -> None:
     page = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "do": "beta"})
     assert "(0.0333 / 1) · (1 / 0.00166667 − 1) = 19.9467" in page.text
     page = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "do": "beta", "value": ""})
-    assert "No β: V: give cost, value and prior (C, V and P) together, or none of them." in page.text
+    assert "No β: give cost, value and prior (C, V and P) together, or none of them." in page.text
     page = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "do": "beta", "prior": "1/600"})
     assert "(0.0333 / 1) · (1 / 0.00166667 − 1) = 19.9467" in page.text
     page = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "do": "beta", "prior": "1/0", "value": ""})
