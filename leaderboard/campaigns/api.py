@@ -158,8 +158,8 @@ def list_organisers(campaign: str) -> reads.People:
 def add_organiser(campaign: str, body: AccountName) -> reads.People:
     """Lets an account organise the campaign: it may then do everything here that you may."""
     with writing() as session:
-        found = campaign_here(session, campaign)
-        campaigns.add_organiser(session, actor(), found, account_named(session, body.name))
+        record = campaign_here(session, campaign)
+        campaigns.add_organiser(session, actor(), record, account_named(session, body.name))
     return read(reads.people, campaign)
 
 
@@ -173,12 +173,12 @@ def add_organiser(campaign: str, body: AccountName) -> reads.People:
 ))  # fmt: skip
 def remove_organiser(campaign: str, member: int) -> reads.Organiser:
     """Takes somebody out of the organisers; the answer says whom. The last one stays."""
-    found = next((one for one in read(reads.people, campaign).organisers if one.user_id == member), None)
-    if found is None:
+    organiser = next((row for row in read(reads.people, campaign).organisers if row.user_id == member), None)
+    if organiser is None:
         raise NotFound
     with writing() as session:
         campaigns.remove_organiser(session, actor(), campaign_here(session, campaign), session.get_one(User, member))
-    return found
+    return organiser
 
 
 @post(f"{CAMPAIGN}/teams-let-in", Scope.ORGANISE, command=Command(
@@ -188,9 +188,9 @@ def let_team_in(campaign: str, body: TeamAddress) -> reads.People:
     """Lets a team's members know of a private campaign."""
     read(reads.people, campaign)  # who organises nothing here finds nothing, and counts nothing
     with counting() as session:
-        found = campaign_here(session, campaign)
+        record = campaign_here(session, campaign)
         team = team_named(session, body.team)
-        campaigns.let_team_in(session, actor(), found, team)
+        campaigns.let_team_in(session, actor(), record, team)
     look_again()  # it may be your own
     return read(reads.people, campaign)
 
@@ -203,8 +203,8 @@ def let_team_out(campaign: str, team: str, body: LetOut) -> reads.People:
     have runs in it.
     """
     with writing() as session:
-        found = campaign_here(session, campaign)
-        campaigns.let_team_out(session, actor(), found, find_team_let_in(session, actor(), found, team))
+        record = campaign_here(session, campaign)
+        campaigns.let_team_out(session, actor(), record, find_team_let_in(session, actor(), record, team))
         require_confirmed(session, campaign, body.confirm)
     return read(reads.people, campaign)
 

@@ -52,10 +52,10 @@ MENDS = {
 @rooms_blueprint.get("")
 @signed_in
 def index() -> ResponseReturnValue:
-    found = read(reads.organised_campaigns)
+    rows = read(reads.organised_campaigns)
     is_admin = actor().all_powerful
     may_found = is_admin or actor().may_found
-    return render_template("organise/index.html", campaigns=found, may_found=may_found, is_admin=is_admin)
+    return render_template("organise/index.html", campaigns=rows, may_found=may_found, is_admin=is_admin)
 
 
 @rooms_blueprint.get("/<campaign>")
@@ -120,9 +120,9 @@ def settings(campaign: str) -> ResponseReturnValue:
         form.state.data = state_of(page.values)
 
     def change(session: Session) -> tuple[str, str]:
-        found = locked(session, Campaign, organised_campaign(session, actor(), campaign).id)
-        refuse_stale(form, {name: getattr(found, name) for name in page.values})
-        campaigns.change_campaign(session, actor(), found, **form.sent())
+        record = locked(session, Campaign, organised_campaign(session, actor(), campaign).id)
+        refuse_stale(form, {name: getattr(record, name) for name in page.values})
+        campaigns.change_campaign(session, actor(), record, **form.sent())
         require_confirmed(session, campaign, form.confirmed)
         return "The settings are changed.", request.path
 
@@ -136,8 +136,8 @@ def settings(campaign: str) -> ResponseReturnValue:
 def archive(campaign: str) -> ResponseReturnValue:
     archived = request.form.get("archived") != "no"
     with writing() as session:
-        found = organised_campaign(session, actor(), campaign)
-        campaigns.archive_campaign(session, actor(), found, archived=archived)
+        record = organised_campaign(session, actor(), campaign)
+        campaigns.archive_campaign(session, actor(), record, archived=archived)
     flash("The campaign is archived." if archived else "The campaign is out of the archive.")
     return redirect(url_for("organise_campaigns.settings", campaign=campaign))
 
@@ -180,9 +180,11 @@ def _found(words: str) -> tuple[Found, ...]:
     wanted = words.casefold().split()
     if not wanted:
         return ()
-    hits = [one for one in families() if all(word in f"{one.name} {one.title}".casefold() for word in wanted)]
-    hits.sort(key=lambda one: not one.name.casefold().startswith(wanted[0]))
-    return tuple(Found(_example(one), one.name, one.title) for one in hits[:NAMED])
+    hits = [
+        family for family in families() if all(word in f"{family.name} {family.title}".casefold() for word in wanted)
+    ]
+    hits.sort(key=lambda family: not family.name.casefold().startswith(wanted[0]))
+    return tuple(Found(_example(family), family.name, family.title) for family in hits[:NAMED])
 
 
 def _example(family: Family) -> str:
@@ -261,17 +263,17 @@ def add(campaign: str) -> ResponseReturnValue:
 @organised
 def remove_organiser(campaign: str, member: int) -> ResponseReturnValue:
     if request.method == "GET":
-        one = next((one for one in read(reads.people, campaign).organisers if one.user_id == member), None)
-        if one is None:
+        organiser = next((row for row in read(reads.people, campaign).organisers if row.user_id == member), None)
+        if organiser is None:
             raise NotFound
-        return render_template("organise/remove_organiser.html", one=one)
+        return render_template("organise/remove_organiser.html", organiser=organiser)
     try:
         with writing() as session:
-            found = organised_campaign(session, actor(), campaign)
+            record = organised_campaign(session, actor(), campaign)
             user = session.get(User, member)
-            if user is None or member not in {one.user_id for one in found.organisers}:
+            if user is None or member not in {row.user_id for row in record.organisers}:
                 raise NotFound
-            campaigns.remove_organiser(session, actor(), found, user)
+            campaigns.remove_organiser(session, actor(), record, user)
     except Conflict as refused:
         flash(refused.message, "warning")
         return redirect(url_for("organise_people.show", campaign=campaign))
@@ -300,9 +302,9 @@ def let_in(campaign: str) -> ResponseReturnValue:
 def let_out(campaign: str, team: str) -> ResponseReturnValue:
     with writing() as session:
         own = organised_campaign(session, actor(), campaign)
-        found: Team = find_team_let_in(session, actor(), own, team)
-        name = found.name
-        campaigns.let_team_out(session, actor(), own, found)
+        record: Team = find_team_let_in(session, actor(), own, team)
+        name = record.name
+        campaigns.let_team_out(session, actor(), own, record)
         asked = unconfirmed(session, campaign)
     if asked:
         return render_template("organise/let_team_out.html", name=name, asked=asked)

@@ -15,18 +15,18 @@ from leaderboard.web.exports import Cell, Table, campaign_facts, exported, round
 blueprint = Blueprint("campaigns", __name__)
 
 COLUMNS: dict[str, Callable[[campaigns.EvaluationSummary], Cell]] = {
-    "evaluation": lambda one: one.evaluation.slug,
-    "title": lambda one: one.evaluation.title,
-    "period": lambda one: one.evaluation.period,
-    "condition": lambda one: one.evaluation.condition,
-    "phase": lambda one: one.evaluation.phase.value,
-    "queries": lambda one: one.queries,
-    "runs": lambda one: one.runs,
-    "systems": lambda one: one.systems,
-    "leader": lambda one: one.leader.entry.system.name if one.leader else None,
-    "team": lambda one: one.leader.entry.system.team if one.leader else None,
-    "measure": lambda one: one.leader.column.name if one.leader else None,
-    "mean": lambda one: one.leader.mean if one.leader else None,
+    "evaluation": lambda row: row.evaluation.slug,
+    "title": lambda row: row.evaluation.title,
+    "period": lambda row: row.evaluation.period,
+    "condition": lambda row: row.evaluation.condition,
+    "phase": lambda row: row.evaluation.phase.value,
+    "queries": lambda row: row.queries,
+    "runs": lambda row: row.runs,
+    "systems": lambda row: row.systems,
+    "leader": lambda row: row.leader.entry.system.name if row.leader else None,
+    "team": lambda row: row.leader.entry.system.team if row.leader else None,
+    "measure": lambda row: row.leader.column.name if row.leader else None,
+    "mean": lambda row: row.leader.mean if row.leader else None,
 }
 
 
@@ -38,8 +38,8 @@ def front() -> ResponseReturnValue:
         setting_up = current_app.config["SETTING_UP"] and (not page.campaigns or campaigns.is_loading(session))
     chart = charts.progress_chart(page.years) if page.years else None
     featured = page.longest if chart else None
-    others = [one for one in page.campaigns if one is not featured and not one.campaign.archived]
-    archived = [one for one in page.campaigns if one.campaign.archived]
+    others = [summary for summary in page.campaigns if summary is not featured and not summary.campaign.archived]
+    archived = [summary for summary in page.campaigns if summary.campaign.archived]
     if setting_up:
         kept.not_this_one()
     return render_template(
@@ -55,9 +55,9 @@ def front() -> ResponseReturnValue:
 
 @blueprint.get("/campaigns/<campaign>")
 def campaign(campaign: str) -> ResponseReturnValue:
-    found = read(progress.campaign_overview, campaign)
-    drawn = charts.progress_chart(found.years)
-    return render_template("campaigns/campaign.html", page=found.page, progress=found.years, chart=drawn)
+    overview = read(progress.campaign_overview, campaign)
+    drawn = charts.progress_chart(overview.years)
+    return render_template("campaigns/campaign.html", page=overview.page, progress=overview.years, chart=drawn)
 
 
 @exported(blueprint, "/campaigns/<campaign>")
@@ -67,6 +67,6 @@ def campaign_file(campaign: str) -> Table:
         "campaign": campaign_facts(page.campaign),
         "beta": page.beta,
         "primary_measure": page.primary.name,
-        "rounded_to": {one.evaluation.slug: rounded_to(one.rounding) for one in page.evaluations},
+        "rounded_to": {row.evaluation.slug: rounded_to(row.rounding) for row in page.evaluations},
     }
     return table(page.campaign.slug, COLUMNS, page.evaluations, facts)
