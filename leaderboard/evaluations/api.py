@@ -15,10 +15,7 @@ from leaderboard.campaigns import reads as rooms
 from leaderboard.campaigns import reads as settings
 from leaderboard.declared.commands import Command, Table, moment
 from leaderboard.errors import InvalidFields, NotFound, Unconfirmed
-from leaderboard.evaluations import writes as cloning
 from leaderboard.evaluations import writes as evaluations
-from leaderboard.evaluations import writes as removing
-from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.inputs import (
     AgreementVersion,
     CopiedForm,
@@ -115,9 +112,9 @@ def clone_evaluation(campaign: str, evaluation: str, body: EvaluationClone) -> s
     values = body.given()
     with writing() as session:
         found = evaluation_here(session, campaign, evaluation)
-        proposed = cloning.next_year(session, found)
+        proposed = evaluations.next_year(session, found)
         names = [values.pop(name, proposed[name]) for name in ("slug", "title", "period")]
-        made = cloning.clone_evaluation(session, actor(), found, *names, **values)
+        made = evaluations.clone_evaluation(session, actor(), found, *names, **values)
     return read(settings.evaluation_settings, campaign, made.slug)
 
 
@@ -128,7 +125,7 @@ def clone_evaluation(campaign: str, evaluation: str, body: EvaluationClone) -> s
 def remove_evaluation(campaign: str, evaluation: str) -> rooms.CampaignRoom:
     """Removes an evaluation to which nothing was submitted, with its queries and judgments."""
     with writing() as session:
-        removing.remove_evaluation(session, actor(), evaluation_here(session, campaign, evaluation))
+        evaluations.remove_evaluation(session, actor(), evaluation_here(session, campaign, evaluation))
     return read(rooms.campaign_room, campaign)
 
 
@@ -197,7 +194,7 @@ def set_form_field(campaign: str, evaluation: str, body: FormFieldChanges) -> Or
     changes = body.given()
 
     def change(session: Session, by: Actor, found: Evaluation) -> None:
-        submission_forms.set_field(session, by, found, with_changes(form_fields(found), changes["key"], changes))
+        evaluations.set_field(session, by, found, with_changes(form_fields(found), changes["key"], changes))
 
     return _do(campaign, evaluation, change, confirm=body.confirm)
 
@@ -209,7 +206,7 @@ def remove_form_field(campaign: str, evaluation: str, key: str) -> OrganisedForm
     """Asks a field no more. One that was answered, or keeps what runs say of themselves to organisers and the run's
     team (keeps), stays, with asked: false: its readers stay the same.
     """
-    return _do(campaign, evaluation, submission_forms.remove_field, key)
+    return _do(campaign, evaluation, evaluations.remove_field, key)
 
 
 @post(f"{FORM}/agreements", Scope.ORGANISE, command=Command(
@@ -219,20 +216,20 @@ def remove_form_field(campaign: str, evaluation: str, key: str) -> OrganisedForm
 def state_agreement(campaign: str, evaluation: str, body: AgreementVersion) -> OrganisedForm:
     """States an agreement, or its next version: everybody is asked for it with their next run."""
     if body.end:
-        return _do(campaign, evaluation, submission_forms.end_agreement, body.key)
-    return _do(campaign, evaluation, submission_forms.state_agreement, body.key, body.title, body.wording)
+        return _do(campaign, evaluation, evaluations.end_agreement, body.key)
+    return _do(campaign, evaluation, evaluations.state_agreement, body.key, body.title, body.wording)
 
 
 @post(f"{FORM}/agreements/<key>/end", Scope.ORGANISE)
 def end_agreement(campaign: str, evaluation: str, key: str) -> OrganisedForm:
     """Asks nobody for an agreement any more. Who accepted it stays on record."""
-    return _do(campaign, evaluation, submission_forms.end_agreement, key)
+    return _do(campaign, evaluation, evaluations.end_agreement, key)
 
 
 @post(f"{FORM}/rules", Scope.ORGANISE)
 def set_file_rules(campaign: str, evaluation: str, body: FileRuleChanges) -> OrganisedForm:
     """Changes the rules for run files; they hold for runs that come from now on."""
-    return _do(campaign, evaluation, submission_forms.set_rules, **body.given())
+    return _do(campaign, evaluation, evaluations.set_rules, **body.given())
 
 
 @post(f"{FORM}/documents", Scope.ORGANISE, form=bytes)
@@ -248,13 +245,13 @@ def set_document_list(campaign: str, evaluation: str, *, confirm: bool = False) 
         found = listed_documents(session, store(), evaluation_here(session, campaign, evaluation), documents)
     if found.doubts and not confirm:
         raise Unconfirmed(found.doubts)
-    return _do(campaign, evaluation, submission_forms.set_documents, documents)
+    return _do(campaign, evaluation, evaluations.set_documents, documents)
 
 
 @post(f"{FORM}/documents/remove", Scope.ORGANISE)
 def remove_document_list(campaign: str, evaluation: str) -> OrganisedForm:
     """Takes the list of the collection's documents away."""
-    return _do(campaign, evaluation, submission_forms.set_documents, None)
+    return _do(campaign, evaluation, evaluations.set_documents, None)
 
 
 @post(f"{FORM}/copy", Scope.ORGANISE, command=Command(
@@ -269,7 +266,7 @@ def copy_form(campaign: str, evaluation: str, body: CopiedForm) -> OrganisedForm
             source = evaluation_here(session, body.from_campaign or campaign, body.source)
         except NotFound as error:
             raise InvalidFields({"source": [error.message]}) from None
-        submission_forms.copy_form(session, by, source, target)
+        evaluations.copy_form(session, by, source, target)
 
     return _do(campaign, evaluation, copy, confirm=body.confirm)
 

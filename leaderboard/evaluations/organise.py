@@ -17,10 +17,7 @@ from leaderboard.campaigns.reads import evaluation_settings, organised_campaign,
 from leaderboard.db import locked
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, FileRejected, InvalidFields, LeaderboardError
-from leaderboard.evaluations import writes as cloning
 from leaderboard.evaluations import writes as evaluations
-from leaderboard.evaluations import writes as removing
-from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.inputs import YEAR, EvaluationChanges, EvaluationClone, EvaluationSettings, NewEvaluation
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.form_fields import OrganisedForm, organised_form
@@ -91,12 +88,12 @@ def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
     """A clone: the form comes filled with this year's settings, its dates a year later."""
     page = read(evaluation_settings, campaign, evaluation)
     with reading() as session:
-        proposed = cloning.next_year(session, organised_evaluation(session, actor(), campaign, evaluation))
+        proposed = evaluations.next_year(session, organised_evaluation(session, actor(), campaign, evaluation))
     form = _filled(CloneForm, {**page.values, **proposed, "draft": True, "with_queries": False})
 
     def make(session: Session) -> tuple[str, str]:
         found = organised_evaluation(session, actor(), campaign, evaluation)
-        return _made(campaign, cloning.clone_evaluation(session, actor(), found, **form.sent()))
+        return _made(campaign, evaluations.clone_evaluation(session, actor(), found, **form.sent()))
 
     return _answer(form, make, page, cloned=True)
 
@@ -106,7 +103,9 @@ def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
 def remove(campaign: str, evaluation: str) -> ResponseReturnValue:
     try:
         with writing() as session:
-            removing.remove_evaluation(session, actor(), organised_evaluation(session, actor(), campaign, evaluation))
+            evaluations.remove_evaluation(
+                session, actor(), organised_evaluation(session, actor(), campaign, evaluation)
+            )
     except Conflict as refused:
         flash(refused.message, "warning")
         return redirect(url_for("organise_evaluations.settings", campaign=campaign, evaluation=evaluation))
@@ -250,7 +249,7 @@ def set_field(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = FieldForm()
     try:
         with writing() as session, form.checked_with():
-            submission_forms.set_field(session, actor(), evaluation_here(session), _field_of(form))
+            evaluations.set_field(session, actor(), evaluation_here(session), _field_of(form))
             asked = unconfirmed(session, campaign)
     except LeaderboardError as error:
         return _refused(campaign, evaluation, error, field=form)
@@ -264,7 +263,7 @@ def set_field(campaign: str, evaluation: str) -> ResponseReturnValue:
 @organised
 def remove_field(campaign: str, evaluation: str) -> ResponseReturnValue:
     with writing() as session:
-        gone = submission_forms.remove_field(session, actor(), evaluation_here(session), request.form.get("key", ""))
+        gone = evaluations.remove_field(session, actor(), evaluation_here(session), request.form.get("key", ""))
     flash("The field is gone." if gone else RETIRED)
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
 
@@ -276,7 +275,7 @@ def state_agreement(campaign: str, evaluation: str) -> ResponseReturnValue:
     try:
         with writing() as session, form.checked_with():
             place = evaluation_here(session)
-            stated = submission_forms.state_agreement(
+            stated = evaluations.state_agreement(
                 session, actor(), place, form.text("key").strip(), form.text("title"), form.text("wording")
             )
             version = stated.version
@@ -290,7 +289,7 @@ def state_agreement(campaign: str, evaluation: str) -> ResponseReturnValue:
 @organised
 def end_agreement(campaign: str, evaluation: str) -> ResponseReturnValue:
     with writing() as session:
-        submission_forms.end_agreement(session, actor(), evaluation_here(session), request.form.get("key", ""))
+        evaluations.end_agreement(session, actor(), evaluation_here(session), request.form.get("key", ""))
     flash("Nobody is asked for it any more. Who accepted it stays on record.")
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
 
@@ -308,7 +307,7 @@ def set_rules(campaign: str, evaluation: str) -> ResponseReturnValue:
                 "document_pattern": form.text("document_pattern").strip(),
                 "tag_pattern": form.text("tag_pattern").strip(),
             }
-            submission_forms.set_rules(session, actor(), evaluation_here(session), **changes)
+            evaluations.set_rules(session, actor(), evaluation_here(session), **changes)
     except LeaderboardError as error:
         return _refused(campaign, evaluation, error, rules=form)
     flash("The rules hold for runs that come from now on.")
@@ -333,7 +332,7 @@ def set_documents(campaign: str, evaluation: str) -> ResponseReturnValue:
                 forms = _forms(page) | {"documents": form}
                 return render_template(FORM_FIELDS_PAGE, page=page, form=form, asked=found, **forms)
         with writing() as session:
-            submission_forms.set_documents(session, actor(), evaluation_here(session), listed)
+            evaluations.set_documents(session, actor(), evaluation_here(session), listed)
     except FileRejected as rejected:
         form.refuse({"documents": [str(problem) for problem in rejected.problems[:5]]})
         return _refused(campaign, evaluation, documents=form)
@@ -354,7 +353,7 @@ def copy(campaign: str, evaluation: str) -> ResponseReturnValue:
     try:
         with writing() as session:
             source = organised_evaluation(session, actor(), campaign, request.form.get("source", ""))
-            submission_forms.copy_form(session, actor(), source, evaluation_here(session))
+            evaluations.copy_form(session, actor(), source, evaluation_here(session))
             title = source.title
             asked = unconfirmed(session, campaign)
     except LeaderboardError as error:

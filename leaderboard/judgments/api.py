@@ -22,8 +22,6 @@ from leaderboard.errors import Conflict, FileRejected, InvalidFields, NotFound
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import QueryRow, read_queries
 from leaderboard.judgments import writes as queries
-from leaderboard.judgments import writes as sources
-from leaderboard.judgments.reads import files as judgment_file
 from leaderboard.judgments.reads import files as query_file
 from leaderboard.judgments.reads import published as judgments
 from leaderboard.judgments.reads.published import JudgmentFile
@@ -293,13 +291,13 @@ REVISIONS = Table(
 @get(JUDGMENTS, Scope.ORGANISE, command=Command(
     "judgments list CAMPAIGN/EVALUATION", REVISIONS, "harbour/2026-text"
 ))  # fmt: skip
-def organised_judgments(campaign: str, evaluation: str) -> judgment_file.OrganisedJudgments:
+def organised_judgments(campaign: str, evaluation: str) -> query_file.OrganisedJudgments:
     """The revisions of the judgments, with their sources, their hashes and how far scoring by them is."""
-    return read(judgment_file.organised_judgments, campaign, evaluation)
+    return read(query_file.organised_judgments, campaign, evaluation)
 
 
 @post(f"{JUDGMENTS}/preview", Scope.ORGANISE, form=JudgmentForm)
-def preview_judgments(campaign: str, evaluation: str) -> judgment_file.JudgmentChanges:
+def preview_judgments(campaign: str, evaluation: str) -> query_file.JudgmentChanges:
     """What judgments would change; nothing is taken in. Where sending the same to `judgments` would be refused,
     `would_be_refused` is true and `problems` says every reason.
     """
@@ -312,7 +310,7 @@ def preview_judgments(campaign: str, evaluation: str) -> judgment_file.JudgmentC
     "judgments import CAMPAIGN/EVALUATION [JUDGMENTS]", _imported,
     "harbour/2026-text qrels.txt --note 'after adjudication'", preview=_preview, without=("state",),
 ))  # fmt: skip
-def add_judgments(campaign: str, evaluation: str) -> judgment_file.OrganisedJudgments:
+def add_judgments(campaign: str, evaluation: str) -> query_file.OrganisedJudgments:
     """Adds a revision of the judgments. The boards switch once all runs are scored by it. Judgments of subtopics alone
     say of each document what holds for its query as a whole too: the highest grade of any subtopic.
     """
@@ -327,7 +325,7 @@ def add_judgments(campaign: str, evaluation: str) -> judgment_file.OrganisedJudg
             )
         except FileRejected as rejected:
             raise InvalidFields({rejected.name: rejected.lines}) from None
-    return read(judgment_file.organised_judgments, campaign, evaluation)
+    return read(query_file.organised_judgments, campaign, evaluation)
 
 
 @post(f"{JUDGMENTS}/official", Scope.ORGANISE, command=Command(
@@ -335,37 +333,37 @@ def add_judgments(campaign: str, evaluation: str) -> judgment_file.OrganisedJudg
     "boards of {campaign}/{evaluation} go by the judgments of {source}",
     "harbour/2026-text second-lab",
 ))  # fmt: skip
-def make_source_official(campaign: str, evaluation: str, body: Source) -> judgment_file.OrganisedJudgments:
+def make_source_official(campaign: str, evaluation: str, body: Source) -> query_file.OrganisedJudgments:
     """Lets the boards go by the judgments of another source, whose runs are all scored; the old ones stay beside.
     To be confirmed.
     """
     with changing(campaign, confirm=body.confirm) as session:
         make_official(session, actor(), evaluation_here(session, campaign, evaluation), body.source)
-    return read(judgment_file.organised_judgments, campaign, evaluation)
+    return read(query_file.organised_judgments, campaign, evaluation)
 
 
 @post(f"{JUDGMENTS}/rename", Scope.ORGANISE, command=Command(
     "judgments rename CAMPAIGN/EVALUATION SOURCE NAME", "{source} of {campaign}/{evaluation} is called {name} now",
     "harbour/2026-text secnd-lab second-lab",
 ))  # fmt: skip
-def rename_source(campaign: str, evaluation: str, body: NewName) -> judgment_file.OrganisedJudgments:
+def rename_source(campaign: str, evaluation: str, body: NewName) -> query_file.OrganisedJudgments:
     """Gives a source of judgments another name, on old boards too; the trail keeps the one before."""
     with writing() as session:
-        sources.rename_source(session, actor(), evaluation_here(session, campaign, evaluation), body.source, body.name)
-    return read(judgment_file.organised_judgments, campaign, evaluation)
+        queries.rename_source(session, actor(), evaluation_here(session, campaign, evaluation), body.source, body.name)
+    return read(query_file.organised_judgments, campaign, evaluation)
 
 
 @post(f"{JUDGMENTS}/remove", Scope.ORGANISE, command=Command(
     "judgments remove CAMPAIGN/EVALUATION SOURCE", "{source} of {campaign}/{evaluation} is removed",
     "harbour/2026-text llm", asks=_removal,
 ))  # fmt: skip
-def remove_source(campaign: str, evaluation: str, body: Removed) -> judgment_file.OrganisedJudgments:
+def remove_source(campaign: str, evaluation: str, body: Removed) -> query_file.OrganisedJudgments:
     """Takes a source of judgments away; what becomes of it `others` says before, as its `removal`. The official one
     stays.
     """
     with writing() as session:
-        sources.remove_source(session, actor(), evaluation_here(session, campaign, evaluation), body.source)
-    return read(judgment_file.organised_judgments, campaign, evaluation)
+        queries.remove_source(session, actor(), evaluation_here(session, campaign, evaluation), body.source)
+    return read(query_file.organised_judgments, campaign, evaluation)
 
 
 def _sent(campaign: str, evaluation: str) -> _Sent:
@@ -381,9 +379,9 @@ def _sent(campaign: str, evaluation: str) -> _Sent:
     )
 
 
-def _changes(session: Session, campaign: str, evaluation: str, sent: _Sent) -> judgment_file.JudgmentChanges:
+def _changes(session: Session, campaign: str, evaluation: str, sent: _Sent) -> query_file.JudgmentChanges:
     found = evaluation_here(session, campaign, evaluation)
-    return judgment_file.judgment_changes(
+    return query_file.judgment_changes(
         session, found, sent.files.judgments, sent.files.known, sent.files.subtopics, sent.source
     )
 

@@ -15,14 +15,13 @@ new page of a campaign or an evaluation is linked by its line in one of the two 
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 from flask import g, request, url_for
 from flask.typing import ResponseReturnValue
-from msgspec import UNSET
 from sqlalchemy.orm import Session
 
 from leaderboard.campaigns.models import Campaign
@@ -90,12 +89,6 @@ def changing(campaign: str, *, confirm: bool) -> Iterator[Session]:
     with writing() as session:
         yield session
         require_confirmed(session, campaign, confirm)
-
-
-def given(changes: Any) -> dict[str, Any]:
-    """What a body of changes says, but for whether it is confirmed: what was left out of it is left out."""
-    values = {field.name: getattr(changes, field.name) for field in fields(changes) if field.name != "confirm"}
-    return {name: value for name, value in values.items() if value is not UNSET}
 
 
 GONE = "the file is not here any more; choose it again"
