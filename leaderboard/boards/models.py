@@ -39,7 +39,7 @@ class Board(Base):
 
 class Standing(Base):
     """Which run stands for a system on the boards of a set, one in time and one late, by each of the ways that are kept
-    (`rules.standings.kept_choices`): what `rules.standings` says, kept so that a board reads no other run.
+    (`stored_choices`): what `selected_runs` says, kept so that a board reads no other run.
 
     `services.standing` writes it in the transaction that changes it. A system whose place is empty has no row. The rows
     of a set that boards have ceased to show say which run stood then.

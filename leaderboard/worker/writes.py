@@ -271,7 +271,7 @@ def ready_sets(session: Session) -> list[ScoringSet]:
     A run that has figures in the current set and failed in the new one holds the switch up, until it is scored there
     (`leaderboard rescore --failed`) or withdrawn. Two kinds of failed runs don't: one that no board shows now, and one
     whose stored file is damaged, because no new attempt can score that, unless more runs of the set are damaged than
-    scored. See `lookup.lost_in`.
+    scored. See `lost_in`.
     """
     waiting = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state.in_(UNFINISHED))
     ready = sa.select(ScoringSet).where(ScoringSet.state == SetState.BUILDING, ~waiting, ~lost_in().exists())

@@ -173,13 +173,13 @@ def expected_of(
                and a refusal by a query that `actor` may not know of counts as a rejected file (`tells_of_hidden`).
                What the form and the moment would be refused for is left to who takes the run in
     """
-    seen = _queries(session, actor, evaluation, now)
+    queries = _queries(session, actor, evaluation, now)
     knows_all = subset_seen(actor, evaluation, now) is Subset.ALL
-    shown = tuple(query.external_id for query in seen if query.split is Split.SHOWN and not query.excluded_at)
+    shown = tuple(query.external_id for query in queries if query.split is Split.SHOWN and not query.excluded_at)
     expected = Expected(
         title=evaluation.title,
-        queries=tuple(query.external_id for query in seen if not query.excluded_at),
-        excluded=tuple(query.external_id for query in seen if query.excluded_at),
+        queries=tuple(query.external_id for query in queries if not query.excluded_at),
+        excluded=tuple(query.external_id for query in queries if query.excluded_at),
         allowed=_all_ids(session, evaluation) if to_submit or knows_all else None,
         verdict_only=to_submit and not knows_all,
         rules=READY_RULES.of(session, evaluation, shown),
@@ -193,7 +193,7 @@ def expected_of(
 
 
 def _refused_now(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> str:
-    """Why no run of theirs would be taken now, as `services.submissions.admit` would say; "" where one would. Of a
+    """Why no run of theirs would be taken now, as `writes.submissions.admit` would say; "" where one would. Of a
     reader without a team, and of the command line, only the evaluation is asked.
     """
     refused = submission_refusal(evaluation, now, now)
@@ -248,18 +248,18 @@ def _own_staged(actor: Actor, evaluation_id: int, now: dt.datetime) -> sa.Select
 
 
 def _staged(session: Session, row: StagedRun) -> Staged:
-    given = row.given
-    known = session.get(System, given["system"]) if given["system"] is not None else None
-    system = known.name if known is not None else given["new_system"]
-    own = {name: given[name] for name in ("designation", "threshold")}
+    values = row.given
+    known = session.get(System, values["system"]) if values["system"] is not None else None
+    system = known.name if known is not None else values["new_system"]
+    own = {name: values[name] for name in ("designation", "threshold")}
     return snapshot(
         Staged, row, system=system, upload=Received(**row.upload), submission=row.submission_id, **own
     )  # fmt: skip
 
 
 def _queries(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Sequence[Query]:
-    seen = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
-    return session.scalars(sa.select(Query).where(*seen).order_by(Query.position)).all()
+    of_reader = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
+    return session.scalars(sa.select(Query).where(*of_reader).order_by(Query.position)).all()
 
 
 def _all_ids(session: Session, evaluation: Evaluation) -> frozenset[str] | None:
@@ -273,12 +273,12 @@ def _judged(session: Session, actor: Actor, evaluation: Evaluation, run: Run, no
     scoring_set = current_set(session, evaluation.id)
     if scoring_set is None:
         return None
-    seen = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
+    of_reader = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
     judged: dict[str, set[str]] = {}
     for query, name in session.execute(
         sa.select(Query.external_id, Judgment.document)
         .join(Query, Query.id == Judgment.query_id)
-        .where(Judgment.revision_id == scoring_set.revision_id, *seen)
+        .where(Judgment.revision_id == scoring_set.revision_id, *of_reader)
     ):
         judged.setdefault(query, set()).add(name)
     lines = ranked_lines(run, scoring_set.settings.compat)

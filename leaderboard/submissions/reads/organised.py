@@ -19,7 +19,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.form_fields import form_fields
 from leaderboard.evaluations.rules import Answer, as_written
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.selection import contenders, select_refusal, with_current_scoring
+from leaderboard.submissions.reads.selection import ITS_TEAMS_PART, contenders, select_refusal, with_current_scoring
 from leaderboard.submissions.reads.status import answers_of_run
 from leaderboard.submissions.rules import (
     SHOWN_STATES,
@@ -44,7 +44,7 @@ ROWS = 50  # on a page
 class Filters:
     """Which submissions are asked for; what is empty asks for all.
 
-    state  as pages show it, see `rules.states.shown_state`
+    state  as pages show it, see `rules.shown_state`
     team   its slug
     late   "yes" or "no"
     text   stands in the label, the file's name, the system's name or the beginning of the SHA-256; or is the number
@@ -195,14 +195,11 @@ def may_replace(
 
 def _rows() -> sa.Select[Submission, Scoring, System, Team, Evaluation, str, str | None, bool]:
     """Statement: what `_row` makes a row of."""
-    of_team = sa.and_(
-        Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
-    )
     is_primary = sa.func.coalesce(Participation.primary_submission_id == Submission.id, sa.false())
     return (
         _joined(sa.select(Submission, Scoring, System, Team, Evaluation, Campaign.slug, User.name, is_primary))
         .outerjoin(User, User.id == Submission.submitter_id)
-        .outerjoin(Participation, of_team)
+        .outerjoin(Participation, ITS_TEAMS_PART)
     )
 
 

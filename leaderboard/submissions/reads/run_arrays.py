@@ -68,7 +68,7 @@ def load_runs(
     """Id of a set -> its runs by a condition on Scoring and Submission; in one statement.
 
     standing    only those that stand for their systems by the rows of Standing with this condition
-    by_arrival  in the order in which they were received (`rules.standings.arrival`); else in no order
+    by_arrival  in the order in which they were received (`rules.arrival`); else in no order
 
     Each of their numbers comes in one text for a set: a row for each run takes twice as long.
     """

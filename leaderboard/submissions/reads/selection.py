@@ -38,6 +38,11 @@ from leaderboard.worker.reads import IS_CURRENT
 # Condition on scorings and their sets: whose figures boards show, or will, or showed where an import comes from.
 IS_WANTED = sa.or_(ScoringSet.state != SetState.SUPERSEDED, Scoring.of_the_past)
 
+# Condition on participations and submissions: of the run's team in its evaluation.
+ITS_TEAMS_PART = sa.and_(
+    Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
+)
+
 
 @functools.cache  # a worker asks at every step, and making these aliases takes longer than asking
 def lost_in() -> sa.Select[Scoring]:
@@ -145,9 +150,6 @@ def select_scored_runs(
 
     Joined are Scoring, Submission, ScoringSet and System.
     """
-    of_team = sa.and_(
-        Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
-    )
     selected = (
         sa.select(
             Submission.evaluation_id,
@@ -166,7 +168,7 @@ def select_scored_runs(
         .join(Submission, Submission.id == Scoring.submission_id)
         .join(System, System.id == Submission.system_id)
     )
-    return with_sets(selected, standing).outerjoin(Participation, of_team).where(of_sets, has_its_place(at=at))
+    return with_sets(selected, standing).outerjoin(Participation, ITS_TEAMS_PART).where(of_sets, has_its_place(at=at))
 
 
 def with_sets(
@@ -242,7 +244,7 @@ def select_refusal(session: Session, actor: Actor, run: Submission, now: dt.date
     holders = holders_against(session, run)
     system = session.get_one(System, run.system_id)
     refused = _kept_place_refusal(actor, evaluation, holders) or system_refusal(
-        session, evaluation, system, run.late, chosen=run.id, freed={one.id for one in holders}
+        session, evaluation, system, run.late, chosen=run.id, freed={holder.id for holder in holders}
     )
     return refused or ("This run stands for its system already." if _stays_selected(session, run) else None)
 
@@ -281,19 +283,19 @@ def system_refusal(
         return f"In this campaign the {choice.value} run of each system stands for it."
     if late:  # no late run is primary
         return None
-    runs = session.scalars(
-        sa.select(Submission).where(
-            Submission.team_id == system.team_id,
-            Submission.evaluation_id == evaluation.id,
-            Submission.designation == Designation.PRIMARY,
-        )
-    ).all()
-    found = primary_run(PrimaryCandidate.of(one, gives_up=one.id in freed) for one in runs)
-    primary = next((one for one in runs if one.id == found), None)
+    runs = session.scalars(select_primary_runs(system.team_id, evaluation.id)).all()
+    primary_id = primary_run(PrimaryCandidate.of(run, gives_up=run.id in freed) for run in runs)
+    primary = next((run for run in runs if run.id == primary_id), None)
     if primary is None or primary.system_id != system.id or primary.id == chosen:
         return None
     how = "submit this one as primary" if chosen is None else "make this one primary"
     return f"{system.name}'s primary run, {primary.name}, stands for it; {how} to replace it."
+
+
+def select_primary_runs(team_id: int, evaluation_id: int) -> sa.Select[Submission]:
+    """Statement: the runs that a team submitted as primary ones to an evaluation, whatever became of them."""
+    own = Submission.team_id == team_id, Submission.evaluation_id == evaluation_id
+    return sa.select(Submission).where(*own, Submission.designation == Designation.PRIMARY)
 
 
 def holders_against(session: Session, run: Submission, *, primary: bool = False) -> Sequence[Submission]:
@@ -314,12 +316,12 @@ def holders_against(session: Session, run: Submission, *, primary: bool = False)
 
 def contenders(session: Session, run: Submission) -> list[ScoredRun]:
     """The scored runs of the run's system, in time as it is or late as it is, of which one stands on the boards."""
-    of_place = (
-        Submission.system_id == run.system_id,
-        Submission.evaluation_id == run.evaluation_id,
-        Submission.late == run.late,
-    )
-    return [one for of_set in scored_runs(session, *of_place).values() for one in of_set]
+    return [scored for of_set in scored_runs(session, *_of_its_place(run)).values() for scored in of_set]
+
+
+def _of_its_place(run: Submission) -> tuple[sa.ColumnElement[bool], ...]:
+    of_system = Submission.system_id == run.system_id, Submission.evaluation_id == run.evaluation_id
+    return (*of_system, Submission.late == run.late)
 
 
 def selected_by_order(runs: Sequence[ScoredRun]) -> ScoredRun:
@@ -333,9 +335,7 @@ def _stays_selected(session: Session, run: Submission) -> bool:
     if not runs or selected_by_order(runs).submission_id != run.id:
         return False
     chosen_since = sa.select(Submission.id).where(
-        Submission.system_id == run.system_id,
-        Submission.evaluation_id == run.evaluation_id,
-        Submission.late == run.late,
+        *_of_its_place(run),
         Submission.scored_at.is_(None),
         Submission.chosen_at > (run.chosen_at or dt.datetime.min.replace(tzinfo=dt.UTC)),
         on_boards(),
@@ -355,7 +355,7 @@ def _choice_refusal(actor: Actor, evaluation: Evaluation, run: Submission, now: 
 
 
 def _kept_place_refusal(actor: Actor, evaluation: Evaluation, holders: Sequence[Submission]) -> str | None:
-    kept = next((holder for holder in holders if holder.ruling is not None), None)
-    if kept is None or actor.may_organise(evaluation.campaign_id):
+    ruled = next((holder for holder in holders if holder.ruling is not None), None)
+    if ruled is None or actor.may_organise(evaluation.campaign_id):
         return None
-    return f"The organisers took {kept.name} off the boards and keep its place empty; ask them."
+    return f"The organisers took {ruled.name} off the boards and keep its place empty; ask them."

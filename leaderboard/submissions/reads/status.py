@@ -26,7 +26,7 @@ from leaderboard.evaluations.reads.headings import (
 )
 from leaderboard.evaluations.rules import Answer, FormField, ShownTo, Subset, answers_of, in_words, said_by, said_to
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.selection import contenders, selected_by_order, with_current_scoring
+from leaderboard.submissions.reads.selection import ITS_TEAMS_PART, contenders, selected_by_order, with_current_scoring
 from leaderboard.submissions.rules import UNFINISHED, Designation, Ruling, RunChoice, State, shown_state, title_of_run
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.reads import current_set, note_current_set
@@ -93,8 +93,8 @@ def circles(*, inside: bool, named: bool) -> frozenset[ShownTo]:
 
     inside, named  whether they answer for the run (its team, the organisers), know whose it is
     """
-    seen = {ShownTo.EVERYONE: named, ShownTo.ORGANISERS: inside}
-    return frozenset(circle for circle, sees in seen.items() if sees)
+    reads = {ShownTo.EVERYONE: named, ShownTo.ORGANISERS: inside}
+    return frozenset(circle for circle, sees in reads.items() if sees)
 
 
 def answers_of_run(run: Submission, scoring: Scoring | None) -> dict[FormField, Answer]:
@@ -102,20 +102,20 @@ def answers_of_run(run: Submission, scoring: Scoring | None) -> dict[FormField, 
     return answers_of(form_fields(run.evaluation), run.answers, _said_of(run, scoring))
 
 
-def shown_answers(run: Submission, scoring: Scoring | None, seen: Collection[ShownTo]) -> tuple[ShownAnswer, ...]:
+def shown_answers(run: Submission, scoring: Scoring | None, own: Collection[ShownTo]) -> tuple[ShownAnswer, ...]:
     """The answers of a run that a reader of these circles may see."""
     return tuple(
         ShownAnswer(field.label, in_words(answer), field.shown_to)
         for field, answer in answers_of_run(run, scoring).items()
-        if field.shown_to in seen
+        if field.shown_to in own
     )
 
 
-def shown_metadata(run: Submission, scoring: Scoring | None, seen: Collection[ShownTo]) -> tuple[tuple[str, str], ...]:
+def shown_metadata(run: Submission, scoring: Scoring | None, own: Collection[ShownTo]) -> tuple[tuple[str, str], ...]:
     """What a run says of itself, by key, as far as a reader of these circles may see it."""
-    if not seen:
+    if not own:
         return ()
-    return tuple(said_to(form_fields(run.evaluation), _said_of(run, scoring), seen).items())
+    return tuple(said_to(form_fields(run.evaluation), _said_of(run, scoring), own).items())
 
 
 def accepted_agreements(session: Session, run: Submission) -> tuple[AcceptedAgreement, ...]:
@@ -154,7 +154,7 @@ def board_answers(
         .join(Scoring, Scoring.submission_id == Submission.id)
         .where(Scoring.id.in_([entry.scoring_id for entry in named]))
     )
-    of_run = {run: answers_of(fields, given, said_by(facts, said)) for run, given, said, facts in rows}
+    of_run = {run: answers_of(fields, answers, said_by(facts, said)) for run, answers, said, facts in rows}
     filters = [AnswerFilter(field, _values(field, of_run.values())) for field in fields if field.filter]
     return BoardAnswers(tuple(field for field in fields if field.column), tuple(filters), of_run, chosen)
 
@@ -275,7 +275,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
     results_open = may_see(actor, evaluation, Content.RESULTS, now, run.team_id)
     details_open = may_see(actor, evaluation, Content.DETAILS, now, run.team_id)
     named = inside or may_see(actor, evaluation, Content.NAMES, now, run.team_id)
-    seen = circles(inside=inside, named=named)
+    own_circles = circles(inside=inside, named=named)
     facts = scoring.facts if scoring else {}
     shown = snapshot(
         SubmissionStatus,
@@ -307,9 +307,9 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         failure=scoring.failure if scoring else "",
         crowded=facts.get("crowded", 0) if actor.may_organise(evaluation.campaign_id) else 0,
         would_hold_place=not may_change,
-        answers=shown_answers(run, scoring, seen),
+        answers=shown_answers(run, scoring, own_circles),
         agreements=accepted_agreements(session, run) if inside else (),
-        said=shown_metadata(run, scoring, seen),
+        said=shown_metadata(run, scoring, own_circles),
         said_problem=facts.get("said_problem", ""),
     )
     return shown if inside else replace(shown, **OUTSIDE)
@@ -382,13 +382,10 @@ def _find(
 
 def _read(session: Session, submission_id: int) -> tuple[Submission, Scoring | None, Participation | None] | None:
     """The rows of `_find`, and the evaluation's current set beside them; None where there is no such submission."""
-    of_team = sa.and_(
-        Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
-    )
     row = session.execute(
         with_current_scoring(sa.select(Submission, Scoring, Participation, ScoringSet))
         .outerjoin(ScoringSet.revision)
-        .outerjoin(Participation, of_team)
+        .outerjoin(Participation, ITS_TEAMS_PART)
         .where(Submission.id == submission_id)
         .options(
             sa.orm.contains_eager(ScoringSet.revision),

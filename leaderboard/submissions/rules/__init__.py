@@ -90,7 +90,7 @@ class RunChoice(StrEnum):
 
 
 class StoredChoice(NamedTuple):
-    """A way of choosing the run that stands, of which it is kept what it chooses (`services.standing`).
+    """A way of choosing the run that stands, of which it is kept what it chooses (`writes.selection`).
 
     subset, rounded  of the best run: over which queries it is best by the set's primary measure, and whether by means
                      as they are rounded for whoever may not see single queries
@@ -218,10 +218,10 @@ def tied_for_best(groups: Ints, means: Floats, direction: Direction) -> Bools:
     order = np.lexsort((rising, groups))
     begins = np.ones(len(groups), dtype=bool)
     begins[1:] = np.diff(groups[order]) != 0
-    place = np.cumsum(begins | opens_place(rising[order]))  # counted over all groups
-    found = np.zeros(len(groups), dtype=bool)
-    found[order] = place == place[begins][np.cumsum(begins) - 1]
-    return found
+    rank = np.cumsum(begins | opens_place(rising[order]))  # counted over all groups
+    is_best = np.zeros(len(groups), dtype=bool)
+    is_best[order] = rank == rank[begins][np.cumsum(begins) - 1]
+    return is_best
 
 
 def best_runs(groups: Ints, means: Floats, direction: Direction) -> Ints:
@@ -246,8 +246,8 @@ def selected_runs(
     groups: dict[tuple[int, int, bool], list[Run]] = {}
     for run in runs:
         groups.setdefault((run.evaluation_id, run.system_id, run.late), []).append(run)
-    found = [selected_run(group, choice, mean, direction) for group in groups.values()]
-    return [run for run in found if not run.off_board]
+    selected = [selected_run(group, choice, mean, direction) for group in groups.values()]
+    return [run for run in selected if not run.off_board]
 
 
 def stored_choices(settings: ScoringSettings) -> tuple[StoredChoice, ...]:

@@ -300,8 +300,8 @@ def check_run(
     everything  all of it, as the worker does; else as much as bounds what it costs
     """
     if looked.refused is not None:
-        found = Checked(looked.filename, True, looked.refused.problems, looked.refused.count, expected=expected)
-        return found, None
+        checked = Checked(looked.filename, True, looked.refused.problems, looked.refused.count, expected=expected)
+        return checked, None
     text, whole = looked.text, looked.whole
     if not (everything and whole):
         text, all_files = first_files(text, CHECKED_FILES)
@@ -310,13 +310,13 @@ def check_run(
     return check_text(text, expected, name=looked.filename, whole=whole, threshold=threshold, limits=limits)
 
 
-def require_sound(found: Checked, *, yes: bool) -> None:
+def require_sound(checked: Checked, *, yes: bool) -> None:
     """Raises InvalidFields (run) for a file that would be rejected, and Doubtful where a yes is lacking."""
-    if found.problem_count:
-        rejected = FileRejected(found.problems, found.problem_count, found.name)
+    if checked.problem_count:
+        rejected = FileRejected(checked.problems, checked.problem_count, checked.name)
         raise InvalidFields({"run": rejected.lines})
-    if found.warnings and not yes:
-        raise Doubtful([warned.text for warned in found.warnings])
+    if checked.warnings and not yes:
+        raise Doubtful([warned.text for warned in checked.warnings])
 
 
 def check_text(
@@ -335,15 +335,15 @@ def check_text(
     A query that the reader does not know of is told as such, whether or not the evaluation has it: hidden ones are
     known to nobody but organisers. With `expected.allowed` one that there is not is a problem.
     """
-    found = Checked(name, whole, threshold=threshold, expected=expected)
+    checked = Checked(name, whole, threshold=threshold, expected=expected)
     try:
         tags = Tags()
         run = read_run(io.BytesIO(text), name=name, limits=limits, tags=tags)
     except FileRejected as rejected:
-        return replace(found, problems=rejected.problems, problem_count=rejected.count), None
+        return replace(checked, problems=rejected.problems, problem_count=rejected.count), None
     depth = np.bincount(run.query, minlength=len(run.queries))
-    found = replace(
-        found,
+    checked = replace(
+        checked,
         lines=len(run),
         queries=len(run.queries),
         tag=run.tag,
@@ -356,25 +356,25 @@ def check_text(
         said_problem=run.said.problem,
     )
     wrong, lacking = answers_in_file(expected.fields, run.said.entries)
-    found = replace(found, wrong_answers=wrong, lacking_answers=lacking)
+    checked = replace(checked, wrong_answers=wrong, lacking_answers=lacking)
     if expected.queries is not None:
         listed, asked = set(run.queries), {*expected.queries, *expected.excluded}
-        found = replace(
-            found,
+        checked = replace(
+            checked,
             known=len(expected.queries),
             lacking=_some([query for query in expected.queries if query not in listed]),
             unknown=_some([query for query in run.queries if query not in asked]),
         )
     rules, allowed = expected.rules, expected.allowed
     if rules is None and (allowed is None or allowed.issuperset(run.queries)):
-        return found, run
+        return checked, run
     if rules is not None and not whole:
         rules = rules.of_beginning()
     try:
         read_run(io.BytesIO(text), queries=allowed, name=name, limits=limits, rules=rules)
     except FileRejected as rejected:
-        found = replace(found, problems=rejected.problems, problem_count=rejected.count)
-    return found, run
+        checked = replace(checked, problems=rejected.problems, problem_count=rejected.count)
+    return checked, run
 
 
 def _some(ids: Sequence[str]) -> tuple[int, tuple[str, ...]]:

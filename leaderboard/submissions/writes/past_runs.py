@@ -114,16 +114,16 @@ def go_by_source(session: Session, actor: Actor, evaluation: Evaluation, source:
 
 def _tell_members(session: Session, actor: Actor, evaluation: Evaluation, team_id: int, now: dt.datetime) -> None:
     own = sa.select(Membership.user_id).where(Membership.team_id == team_id)
-    others = [one for one in session.scalars(own) if one != actor.user_id]
+    others = [user_id for user_id in session.scalars(own) if user_id != actor.user_id]
     if others:
         once = f"of {team_id} in {evaluation.campaign_id} on {now:%Y-%m-%d}"
         put_wanted(session, MailKind.IMPORTED, others, once=once, team=team_id, evaluation=evaluation.id)
 
 
-def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings as they are stored, those that are not given too. Raises InvalidFields with all that is wrong."""
-    values, wrong, now = RUN_SETTINGS | dict(given), Gathered(), present()
-    wrong.fields |= {name: ["there is no such setting"] for name in given.keys() - RUN_SETTINGS.keys()}
+    values, wrong, now = RUN_SETTINGS | dict(settings), Gathered(), present()
+    wrong.fields |= {name: ["there is no such setting"] for name in settings.keys() - RUN_SETTINGS.keys()}
     with wrong:
         values |= checked_words(*(values[name] for name in ("threshold", "label", "notes", "version")))
     for name in ("withdrawn_because", "ruled_because"):

@@ -121,8 +121,8 @@ def confirm(session: Session, actor: Actor, evaluation: Evaluation, staged_id: i
         return session.get_one(Submission, staged.submission_id)
     if staged.taken_back:
         raise Conflict("You took this run back to the form to change it: submit it there.")
-    sent, place = _sent(staged), staged.arrival_id
-    moments = {"begun_at": staged.begun_at, "received_at": staged.received_at, "decided_at": now, "place": place}
+    sent, arrival_id = _sent(staged), staged.arrival_id
+    moments = {"begun_at": staged.begun_at, "received_at": staged.received_at, "decided_at": now, "place": arrival_id}
     team = session.get_one(Team, sent.team_id)
     submission = sent.given.submit(session, actor, evaluation, team, sent.upload, **moments)
     staged.submission_id = submission.id
@@ -164,8 +164,8 @@ def sweep_pending(session: Session, now: dt.datetime) -> int:
 
 
 def _sent(staged: StagedRun) -> SentRun:
-    given = FormValues(**{**staged.given, "accepted": tuple(staged.given["accepted"])})
-    return SentRun(staged.team_id, Received(**staged.upload), given)
+    values = FormValues(**{**staged.given, "accepted": tuple(staged.given["accepted"])})
+    return SentRun(staged.team_id, Received(**staged.upload), values)
 
 
 def _own(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int, now: dt.datetime) -> StagedRun:

@@ -1,6 +1,6 @@
 """Which runs stand for their systems, kept as rows: found again in the transaction that may have changed it.
 
-Sessions note whose rows they flush; `settle_standing` runs in their commit, behind the lock that every writing
+Sessions note whose rows they flush; `settle_selection` runs in their commit, behind the lock that every writing
 transaction takes last (`audit.writes`), so that of two at once the second sees what the first one did.
 
 The rows of a set that boards have ceased to show, or that was set aside (`HAS_CEASED`), stay as they are: they say what
@@ -121,24 +121,24 @@ def selection_by_rule(
     of_sets  a condition on ScoringSet: in which sets
     at       as runs were chosen, withdrawn and taken off the boards by then; as they are now when not given
     """
-    found: dict[BoardSlot, int] = {}
+    selected: dict[BoardSlot, int] = {}
     for scoring_set in session.scalars(sa.select(ScoringSet).where(of_sets).order_by(ScoringSet.id)).all():
         measure = metrics.parse(scoring_set.settings.measures[0])
         runs, means = _runs_with_means(session, scoring_set, *which, at=at)
-        for kept in stored_choices(scoring_set.settings):
-            own = means[kept.subset]
-            if kept.rounded:
-                own = _rounded(own, measure.family, Rounding(scoring_set.settings.size(kept.subset)))
+        for choice in stored_choices(scoring_set.settings):
+            own = means[choice.subset]
+            if choice.rounded:
+                own = _rounded(own, measure.family, Rounding(scoring_set.settings.size(choice.subset)))
             mean = partial(_mean_of, own)
-            for run in selected_runs(runs, kept.run_choice, mean, measure.direction):
-                found[BoardSlot(scoring_set.id, *kept, run.system_id, run.late)] = run.scoring_id
-    return found
+            for run in selected_runs(runs, choice.run_choice, mean, measure.direction):
+                selected[BoardSlot(scoring_set.id, *choice, run.system_id, run.late)] = run.scoring_id
+    return selected
 
 
 def stored_selection(session: Session, *which: sa.ColumnElement[bool]) -> dict[BoardSlot, int]:
     """The same as the rows say it. which: conditions on Standing."""
     rows = session.execute(sa.select(*COLUMNS, Standing.scoring_id).where(*which))
-    return {BoardSlot(*place): scoring for *place, scoring in rows}
+    return {BoardSlot(*slot): scoring for *slot, scoring in rows}
 
 
 @cache
@@ -161,13 +161,13 @@ def _runs_with_means(
     """The set's scored runs, and the mean of each under its primary measure by subset and scoring."""
     subsets = scoring_set.settings.subsets
     runs: list[ScoredRun] = []
-    found: dict[Subset, dict[int, float | None]] = {subset: {} for subset in subsets}
+    means: dict[Subset, dict[int, float | None]] = {subset: {} for subset in subsets}
     values = {"of_set": scoring_set.id, "by_measure": scoring_set.settings.measures[0]} | ({"at": at} if at else {})
     for row in session.execute(_select_runs_with_means(subsets, at is not None).where(*which), values):
         runs.append(ScoredRun(*row[: -len(subsets)]))
         for subset, mean in zip(subsets, row[-len(subsets) :], strict=True):
-            found[subset][runs[-1].scoring_id] = mean
-    return runs, found
+            means[subset][runs[-1].scoring_id] = mean
+    return runs, means
 
 
 def _mean_of(means: Mapping[int, float | None], run: ScoredRun) -> float | None:
@@ -175,8 +175,8 @@ def _mean_of(means: Mapping[int, float | None], run: ScoredRun) -> float | None:
 
 
 def _rounded(means: Mapping[int, float | None], family: Family, rounding: Rounding) -> dict[int, float | None]:
-    told = is_told_rounded(family)
-    return {scoring: rounding.mean(mean, family.unit) if told else None for scoring, mean in means.items()}
+    is_told = is_told_rounded(family)
+    return {scoring: rounding.mean(mean, family.unit) if is_told else None for scoring, mean in means.items()}
 
 
 def _grouped(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, set[int]]]:
@@ -200,17 +200,17 @@ def _settle(session: Session, evaluation: int, systems: Iterable[int]) -> None:
 def _settle_past(session: Session, set_id: int, submissions: Collection[int]) -> None:
     """On an old board that an import replayed, whose runs are scored afterwards: what stood when boards ceased to show
     it."""
-    one = session.get_one(ScoringSet, set_id)
+    scoring_set = session.get_one(ScoringSet, set_id)
     following = sa.select(sa.func.min(ScoringSet.switched_at)).where(
-        ScoringSet.evaluation_id == one.evaluation_id,
-        ScoringSet.source == one.source,
-        ScoringSet.switched_at > one.switched_at,
+        ScoringSet.evaluation_id == scoring_set.evaluation_id,
+        ScoringSet.source == scoring_set.source,
+        ScoringSet.switched_at > scoring_set.switched_at,
     )
-    at = one.shown_until or session.scalar(following) or dt.datetime.now(dt.UTC)
+    at = scoring_set.shown_until or session.scalar(following) or dt.datetime.now(dt.UTC)
     systems = set(session.scalars(sa.select(Submission.system_id).where(Submission.id.in_(submissions))))
     own = sa.and_(ScoringSet.id == set_id, HAS_CEASED)
     stands = selection_by_rule(session, Submission.system_id.in_(systems), of_sets=own, at=at)
-    if one.state is SetState.SUPERSEDED or one.shown_until is not None:
+    if scoring_set.state is SetState.SUPERSEDED or scoring_set.shown_until is not None:
         before = stored_selection(session, Standing.scoring_set_id == set_id, Standing.system_id.in_(systems))
         _keep(session, before, stands)
 
@@ -221,21 +221,21 @@ def _unite(session: Session, evaluation: int, systems: Iterable[int]) -> None:
     past = sa.and_(ScoringSet.evaluation_id == evaluation, HAS_CEASED)
     of_sets = Standing.scoring_set_id.in_(sa.select(ScoringSet.id).where(past))
     before = stored_selection(session, of_sets, Standing.system_id.in_(systems))
-    for kept in {place.kept for place in before}:
-        own = {place: scoring for place, scoring in before.items() if place.kept == kept}
+    for choice in {slot.kept for slot in before}:
+        own = {slot: scoring for slot, scoring in before.items() if slot.kept == choice}
         stands = selection_by_rule(session, Scoring.id.in_(own.values()), of_sets=past)
-        _keep(session, own, {place: scoring for place, scoring in stands.items() if place.kept == kept})
+        _keep(session, own, {slot: scoring for slot, scoring in stands.items() if slot.kept == choice})
 
 
 def _keep(session: Session, before: Mapping[BoardSlot, int], stands: Mapping[BoardSlot, int]) -> None:
     """Writes what is different."""
-    changed = {place for place in before.keys() | stands.keys() if before.get(place) != stands.get(place)}
+    changed = {slot for slot in before.keys() | stands.keys() if before.get(slot) != stands.get(slot)}
     gone, new = sorted(changed & before.keys()), sorted(changed & stands.keys())
     if gone:
         its_key = (
             column == sa.bindparam(f"its_{name}") for name, column in zip(BoardSlot._fields, COLUMNS, strict=True)
         )
-        keys = [{f"its_{name}": value for name, value in place._asdict().items()} for place in gone]
+        keys = [{f"its_{name}": value for name, value in slot._asdict().items()} for slot in gone]
         session.connection().execute(sa.delete(Standing).where(*its_key), keys)
     if new:
-        session.execute(sa.insert(Standing), [{**place._asdict(), "scoring_id": stands[place]} for place in new])
+        session.execute(sa.insert(Standing), [{**slot._asdict(), "scoring_id": stands[slot]} for slot in new])

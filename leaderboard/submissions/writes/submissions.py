@@ -37,6 +37,7 @@ from leaderboard.submissions.reads.selection import (
     holders_against,
     on_boards,
     primary_refusal,
+    select_primary_runs,
     select_refusal,
     selected_by_order,
     system_refusal,
@@ -60,10 +61,10 @@ from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.writes import enqueue, live_sets, next_turns
 
 
-def release_quota(session: Session, place: int | None) -> None:
+def release_quota(session: Session, arrival_id: int | None) -> None:
     """Ends it that a file holds a place, where it still does."""
-    if place is not None:
-        session.execute(sa.delete(Arrival).where(Arrival.id == place))
+    if arrival_id is not None:
+        session.execute(sa.delete(Arrival).where(Arrival.id == arrival_id))
 
 
 def use_quota(
@@ -383,8 +384,8 @@ def select_run(session: Session, actor: Actor, submission: Submission, *, now: d
     _require_team(session, actor, submission, "choose the run that stands")
     submission = locked_run(session, submission.id)
     _refuse(select_refusal(session, actor, submission, now or present()))
-    stood = [one for one in contenders(session, submission) if not one.off_board]
-    before = selected_by_order(stood).submission_id if stood else None
+    on_board = [run for run in contenders(session, submission) if not run.off_board]
+    before = selected_by_order(on_board).submission_id if on_board else None
     _give_places_up(session, actor, submission)
     submission.chosen_at = present()
     record(session, actor, "let stand", submission, before=before)
@@ -426,16 +427,8 @@ def make_primary(session: Session, actor: Actor, submission: Submission, *, now:
     _refuse(primary_refusal(session, actor, submission, now or present()))
     before = session.get_one(Participation, (submission.team_id, submission.evaluation_id)).primary_submission_id
     _give_places_up(session, actor, submission, primary=True)
-    others = session.scalars(
-        sa.select(Submission).where(
-            Submission.team_id == submission.team_id,
-            Submission.evaluation_id == submission.evaluation_id,
-            Submission.designation == Designation.PRIMARY,
-            Submission.id != submission.id,
-            on_boards(),
-        )
-    ).all()
-    for other in others:
+    others = select_primary_runs(submission.team_id, submission.evaluation_id)
+    for other in session.scalars(others.where(Submission.id != submission.id, on_boards())).all():
         other.designation = Designation.CONTRASTIVE
         record(session, actor, "make contrastive", other, instead=submission.id)
     submission.designation = Designation.PRIMARY
@@ -525,7 +518,7 @@ def locked_run(session: Session, submission_id: int) -> Submission:
 
 
 def settle_primary(session: Session, actor: Actor, team_id: int, evaluation_id: int) -> None:
-    """Notes which of a team's runs in the evaluation is its primary one by `rules.standings.primary_run`.
+    """Notes which of a team's runs in the evaluation is its primary one by `rules.primary_run`.
 
     The run that was it so far goes on standing for its system, where the new one is of another: else a contrastive run
     that was scored first would take its place, and nobody would have chosen that.
@@ -533,13 +526,7 @@ def settle_primary(session: Session, actor: Actor, team_id: int, evaluation_id: 
     # Locked first: whoever else is recording a score of this team waits, and then sees this one.
     participation = locked(session, Participation, (team_id, evaluation_id))
     session.flush()
-    runs = session.scalars(
-        sa.select(Submission).where(
-            Submission.team_id == team_id,
-            Submission.evaluation_id == evaluation_id,
-            Submission.designation == Designation.PRIMARY,
-        )
-    )
+    runs = session.scalars(select_primary_runs(team_id, evaluation_id))
     before, participation.primary_submission_id = participation.primary_submission_id, primary_run(runs)
     if before is None or participation.primary_submission_id in {None, before}:
         return
