@@ -14,7 +14,7 @@ class Event(Base):
 
     id             its number in the trail: 1, 2, 3 …, without a gap
     state          what the rows that it is about hold after it; `audit/audited_tables.py` says of which rows what
-    changed        what of these was otherwise before it, see `guarded.change_of`
+    changed        what of these was otherwise before it, see `audited_tables.change_of`
     previous_hash  the hash of the event before it
     hash           of all of its fields, the previous hash among them
     """
