@@ -14,7 +14,7 @@ from leaderboard.accounts.models import User
 from leaderboard.audit.audited_tables import ALL_ROWS, state_before
 from leaderboard.audit.events import StoredEvent, stored_events
 from leaderboard.audit.models import Event
-from leaderboard.boards.reads.paging import Paging, paging_of
+from leaderboard.boards.reads.entries import Paging, paging_of
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import organised_campaign
 from leaderboard.db import Base

@@ -9,14 +9,15 @@ from flask import Response
 from leaderboard.accounts import reads as accounts
 from leaderboard.accounts.rules import Scope
 from leaderboard.boards.reads import board as boards
-from leaderboard.boards.reads.listing import BoardQuery
+from leaderboard.boards.reads.board import BoardQuery
 from leaderboard.campaigns import reads as campaigns
 from leaderboard.errors import NotFound, UnknownMeasure
 from leaderboard.metrics import families, parse
 from leaderboard.metrics.measure import Direction, Family
 from leaderboard.progress import reads as progress
 from leaderboard.results.reads import compare as two_runs
-from leaderboard.results.reads import queries, ranked_lists
+from leaderboard.results.reads import queries
+from leaderboard.results.reads import queries as ranked_lists
 from leaderboard.results.reads import run as results
 from leaderboard.submissions.reads import form as submitting
 from leaderboard.submissions.reads import status as submissions

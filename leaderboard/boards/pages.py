@@ -9,13 +9,12 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from leaderboard.boards.reads import board as boards
-from leaderboard.boards.reads.board import BoardPage, BoardRow
-from leaderboard.boards.reads.listing import BoardQuery
+from leaderboard.boards.reads.board import BoardPage, BoardQuery, BoardRow
 from leaderboard.evaluations.rules import FormField, as_written
 from leaderboard.numbers import read_whole
 from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, table, terms_facts
-from leaderboard.web.scales import scale_of
+from leaderboard.web.formatting import scale_of
 from leaderboard.web.sentences import board_finding
 
 blueprint = Blueprint("boards", __name__)

@@ -18,8 +18,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, known_campaigns, known_evaluations, may_see, rounding_seen, subset_seen
 from leaderboard.accounts.models import User
-from leaderboard.boards.reads.columns import Column, at_level, column
-from leaderboard.boards.reads.entries import Entry, told_apart
+from leaderboard.boards.reads.entries import Column, Entry, at_level, column, disambiguate
 from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
 from leaderboard.boards.rules import Rounding
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
@@ -641,7 +640,7 @@ def _leader(evaluation: Evaluation, entries: Sequence[Entry], column: Column) ->
     first = [entry for entry in chosen if places.get(entry.submission_id) == 1]
     if not first:
         return None, systems
-    mean, name = first[0].figure(column.name).mean, told_apart(entry.system for entry in chosen)[first[0].system.id]
+    mean, name = first[0].figure(column.name).mean, disambiguate(entry.system for entry in chosen)[first[0].system.id]
     return (Leader(first[0], name, mean, column, len(first) - 1) if mean is not None else None), systems
 
 

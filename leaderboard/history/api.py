@@ -2,16 +2,16 @@
 
 from leaderboard.boards.api import EVALUATION, asked_board
 from leaderboard.boards.reads import board as boards
-from leaderboard.history.reads import boards as stood
-from leaderboard.history.reads import differences as moved
+from leaderboard.history import reads as moved
+from leaderboard.history import reads as stood
 from leaderboard.web.context import read
 from leaderboard.web.endpoints import get
 
 
 @get(f"{EVALUATION}/boards")
-def list_boards(campaign: str, evaluation: str) -> stood.StoodPage:
+def list_boards(campaign: str, evaluation: str) -> stood.BoardVersionsPage:
     """The boards that an evaluation has had and that you may see, the newest first, and why each was made."""
-    return read(stood.stood_sets, campaign, evaluation)
+    return read(stood.board_versions, campaign, evaluation)
 
 
 @get(f"{EVALUATION}/boards/<int:scoring_set>")
@@ -34,11 +34,11 @@ def old_board(
 @get(f"{EVALUATION}/boards/<int:before>/to/<int:after>")
 def what_moved(
     campaign: str, evaluation: str, before: int, after: int, *, measure: str | None = None
-) -> moved.MovedPage:
+) -> moved.BoardDifference:
     """What moved from one board to another: ranks and means, and by each measure how the orders agree, of the systems
     that both boards rank by the same run. `apart` says in sentences which others there are, and why.
     """
-    return read(moved.moved, campaign, evaluation, before, after, measure=measure)
+    return read(moved.board_difference, campaign, evaluation, before, after, measure=measure)
 
 
 @get(f"{EVALUATION}/sources")

@@ -6,17 +6,17 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from leaderboard.boards.pages import board_page, board_table
-from leaderboard.history.reads import boards as stood
-from leaderboard.history.reads import differences as moved
-from leaderboard.history.reads.differences import MovedPage, MovedSystem, SourceRow, SourcesPage
+from leaderboard.history import reads as moved
+from leaderboard.history import reads as stood
+from leaderboard.history.reads import BoardDifference, SourceRow, SourcesPage, SystemDifference
 from leaderboard.web.context import page_number, read
 from leaderboard.web.endpoints import plain
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, table
 
-blueprint = Blueprint("stood", __name__, url_prefix="/campaigns/<campaign>/<evaluation>")
+blueprint = Blueprint("history", __name__, url_prefix="/campaigns/<campaign>/<evaluation>")
 
 MOVED = "/boards/<int:before>/to/<int:after>"
-MOVED_COLUMNS: dict[str, Callable[[MovedSystem], Cell]] = {
+MOVED_COLUMNS: dict[str, Callable[[SystemDifference], Cell]] = {
     "system": lambda row: row.system.name,
     "team": lambda row: row.system.team,
     "kind": lambda row: row.system.kind.value,
@@ -37,7 +37,7 @@ SOURCE_COLUMNS: dict[str, Callable[[SourceRow], Cell]] = {
 
 @blueprint.get("/boards")
 def index(campaign: str, evaluation: str) -> ResponseReturnValue:
-    return render_template("stood/index.html", page=read(stood.stood_sets, campaign, evaluation))
+    return render_template("history/index.html", page=read(stood.board_versions, campaign, evaluation))
 
 
 @blueprint.get("/boards/<int:scoring_set>")
@@ -52,11 +52,11 @@ def board_file(campaign: str, evaluation: str, scoring_set: int) -> Table:
 
 @blueprint.get(MOVED)
 def what_moved(campaign: str, evaluation: str, before: int, after: int) -> ResponseReturnValue:
-    page = read(moved.moved, campaign, evaluation, before, after, asked=("measure",))
-    return _systems_in_pages("stood/moved.html", page)
+    page = read(moved.board_difference, campaign, evaluation, before, after, asked=("measure",))
+    return _systems_in_pages("history/moved.html", page)
 
 
-def _systems_in_pages(template: str, page: MovedPage | SourcesPage) -> str:
+def _systems_in_pages(template: str, page: BoardDifference | SourcesPage) -> str:
     text = request.args.get("text", "")
     rows, paging = page.listed(text, page_number())
     return render_template(template, page=page, rows=rows, paging=paging, text=text)
@@ -64,7 +64,7 @@ def _systems_in_pages(template: str, page: MovedPage | SourcesPage) -> str:
 
 @exported(blueprint, MOVED)
 def what_moved_file(campaign: str, evaluation: str, before: int, after: int) -> Table:
-    page = read(moved.moved, campaign, evaluation, before, after, asked=("measure",))
+    page = read(moved.board_difference, campaign, evaluation, before, after, asked=("measure",))
     facts = {
         "evaluation": evaluation_facts(page.evaluation),
         "before": page.before.words,
@@ -87,7 +87,7 @@ def what_moved_file(campaign: str, evaluation: str, before: int, after: int) -> 
 
 @blueprint.get("/sources")
 def sources(campaign: str, evaluation: str) -> ResponseReturnValue:
-    return _systems_in_pages("stood/sources.html", read(moved.sources, campaign, evaluation, asked=("measure",)))
+    return _systems_in_pages("history/sources.html", read(moved.sources, campaign, evaluation, asked=("measure",)))
 
 
 @exported(blueprint, "/sources")

@@ -9,9 +9,20 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, may_see
-from leaderboard.boards.reads.columns import Column, at_level, column, pick
-from leaderboard.boards.reads.entries import Entry, Figure, SystemLabel, told_apart
-from leaderboard.boards.reads.paging import ROWS, WHOLE, Paging, found_on_page
+from leaderboard.boards.reads.entries import (
+    ROWS,
+    WHOLE,
+    Column,
+    Entry,
+    Figure,
+    Paging,
+    SystemLabel,
+    at_level,
+    column,
+    disambiguate,
+    found_on_page,
+    pick,
+)
 from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import (
@@ -190,7 +201,7 @@ def progress_in(
         ordered = tuple(periods[evaluation.id] for evaluation in here if evaluation.id in periods)
         points = _points(entries, ordered, by, shown)
         competing = [point for point in points if not point.entry.is_baseline]
-        called = told_apart(point.entry.system for point in points)
+        called = disambiguate(point.entry.system for point in points)
         return ProgressPage(
             campaign=campaign_heading(campaign),
             conditions=known,

@@ -13,8 +13,7 @@ from leaderboard.access import require
 from leaderboard.accounts import reads as accounts
 from leaderboard.accounts.rate_limits import count_team_name
 from leaderboard.accounts.rate_limits import take_back as uncount
-from leaderboard.boards.reads.columns import Column
-from leaderboard.boards.reads.entries import Figure
+from leaderboard.boards.reads.entries import Column, Figure
 from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, NotFound, TooManyAttempts
 from leaderboard.evaluations.writes import remove_system
 from leaderboard.names import checked_name

@@ -80,9 +80,9 @@ ADDED: Mapping[str, Sequence[str]] = {
     "Effect": ["seen"],
     "Merging": ["effect"],
     "Checked": ["warnings", "unsettled", "remarks", "is_sound", "refused_now", "late_now", "in_words"],
-    "StoodSet": ["words"],
+    "BoardVersion": ["words"],
     "Orders": ["pairs"],
-    "MovedSystem": ["difference"],
+    "SystemDifference": ["difference"],
     "SourceRow": ["spread"],
 }
 UNBOUNDED = {"Column": {"lowest", "highest"}}  # bounds that may be infinite, which JSON can't say

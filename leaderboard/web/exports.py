@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from flask import Blueprint, Response
 
-from leaderboard.boards.reads.columns import Column
+from leaderboard.boards.reads.entries import Column
 from leaderboard.boards.rules import Rounding
 from leaderboard.evaluations.reads.headings import CampaignHeading, EvaluationHeading, Terms
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION

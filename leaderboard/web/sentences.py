@@ -8,8 +8,7 @@ from flask import Flask
 from markupsafe import Markup
 
 from leaderboard.boards.reads.board import BoardPage
-from leaderboard.boards.reads.columns import Column
-from leaderboard.boards.reads.entries import told_apart
+from leaderboard.boards.reads.entries import Column, disambiguate
 from leaderboard.boards.reads.ranking import Show
 from leaderboard.numbers import counted
 from leaderboard.progress.reads import Line, Point, ProgressPage
@@ -240,7 +239,7 @@ def _noun(page: BoardPage) -> str:
 
 def _names(page: BoardPage) -> dict[int, str]:
     """Scoring -> its system; its run too where a board lists several of one system."""
-    systems = told_apart(row.entry.system for row in page.rows)
+    systems = disambiguate(row.entry.system for row in page.rows)
     labels = {row.entry.scoring_id: row.entry.label for row in page.rows if page.show == Show.ALL and row.entry.label}
     own = {row.entry.scoring_id: systems[row.entry.system.id] for row in page.rows}
     return own | {scoring: f"{own[scoring]} ({label})" for scoring, label in labels.items()}

@@ -9,8 +9,7 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.boards.models import Board
-from leaderboard.boards.reads.board import BoardPage, board
-from leaderboard.boards.reads.listing import BoardQuery
+from leaderboard.boards.reads.board import BoardPage, BoardQuery, board
 from leaderboard.boards.reads.ranking import Show
 from leaderboard.boards.writes import packed_figures
 from leaderboard.campaigns.models import Campaign

@@ -11,8 +11,7 @@ from scipy import stats
 from leaderboard.access import CONSOLE, VISITOR
 from leaderboard.boards import writes as boards
 from leaderboard.boards.models import Board
-from leaderboard.boards.reads.board import BoardPage, board
-from leaderboard.boards.reads.listing import BoardQuery
+from leaderboard.boards.reads.board import BoardPage, BoardQuery, board
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database, clock
 from leaderboard.evaluations.models import Evaluation

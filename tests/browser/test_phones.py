@@ -36,8 +36,8 @@ NO_PAGES = {
     "submissions.fetch": FILE, "submissions.score_receipt": FILE,
     "organise_submissions.fetch": FILE, "organise_import.export": FILE, "documents.document": FILE,
     "documents.decision": FILE, "documents.security": FILE, "health.healthz": FILE, "static": FILE,
-    "bootstrap.static": FILE, "submissions.progress": PART, "queries.query_rows": PART,
-    "ranked_lists.ranked_list": "needs a stored run: looked at with the demonstration",
+    "bootstrap.static": FILE, "submissions.progress": PART, "results.query_rows": PART,
+    "results.ranked_list": "needs a stored run: looked at with the demonstration",
     "submit.waiting": "needs a run that waits for a yes: its form is the one of run_checks.new_check",
     "identities.begin": "leads to a provider", "identities.back": "leads back from a provider",
     "identities.register_identity": "needs what a provider has proven",
@@ -50,7 +50,7 @@ PAGES = {
     for endpoint, pages in access_rules.PAGES.items()
     if endpoint not in NO_PAGES and not endpoint.startswith("api.")
 } | {
-    "comparing.runs": f"{BOARD}/compare?a={{run}}&b={{other}}",
+    "results.compare_runs": f"{BOARD}/compare?a={{run}}&b={{other}}",
     "organise_people.remove_organiser": f"{ROOM}/organisers/{{member}}/remove",
 }
 

@@ -75,10 +75,10 @@ def _redirect(response: Response, database: Database) -> None:
 PLANTS = {
     "a count of relevant documents on the status page": Plant("submissions.progress", "body", _count),
     "a header of the board": Plant("boards.board", "Server-Timing", _header),
-    "the ETag of the list of queries": Plant("queries.query_list", "ETag", _etag),
-    "the order of rows in a file": Plant("queries.query_list_file", "body", _order),
-    "the text of a refusal": Plant("queries.query", "body", _error_text),
-    "the status of a refusal": Plant("queries.query_file", "status", _absence),
+    "the ETag of the list of queries": Plant("results.query_list", "ETag", _etag),
+    "the order of rows in a file": Plant("results.query_list_file", "body", _order),
+    "the text of a refusal": Plant("results.query", "body", _error_text),
+    "the status of a refusal": Plant("results.query_file", "status", _absence),
     "where a sent form leads to": Plant("submissions.withdraw", "Location", _redirect),
 }
 

@@ -45,14 +45,15 @@ POSTING = ("", "finn")  # who has nothing that a post could change
 ARGUMENTS = {
     "boards.board": ("sort=-AP", "sort=AQWV", "show=all", "show=best", "measure=P@5", "tag=law"),
     "boards.board_file": ("show=all",),
-    "queries.query_list": ("sort=relevant", "tag=law"),
-    "queries.query": ("sort=-AP",),
+    "results.query_list": ("sort=relevant", "tag=law"),
+    "results.query": ("sort=-AP",),
     "submissions.show": ("sort=difference",),
     "progress.progress": ("measure=P@5",),
     "api.board": ("sort=-AP", "sort=AQWV", "show=all", "show=best", "measure=P@5", "tag=law"),
     "api.list_queries": ("sort=relevant",),
 }
-COMPARES = ("comparing.runs", "comparing.runs_file", "api.compare")  # pages of two runs, which their arguments name
+# Pages of two runs, which their arguments name.
+COMPARES = ("results.compare_runs", "results.compare_runs_file", "api.compare")
 
 
 @dataclass(frozen=True, slots=True)

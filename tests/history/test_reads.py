@@ -11,16 +11,22 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.audit.writes import present
 from leaderboard.boards.models import Board
-from leaderboard.boards.reads.board import BoardPage, board
-from leaderboard.boards.reads.listing import BoardQuery
+from leaderboard.boards.reads.board import BoardPage, BoardQuery, board
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
 from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Opening, Split
 from leaderboard.evaluations.writes import change_evaluation
-from leaderboard.history.reads.boards import StoodPage, stood_sets
-from leaderboard.history.reads.differences import MovedPage, Rejudged, SourcesPage, moved, sources
+from leaderboard.history.reads import (
+    BoardDifference,
+    BoardVersionsPage,
+    Rejudged,
+    SourcesPage,
+    board_difference,
+    board_versions,
+    sources,
+)
 from leaderboard.judgments.models import Query
 from leaderboard.judgments.writes import exclude_queries
 from leaderboard.metrics import MEASURES_VERSION
@@ -57,14 +63,14 @@ def make_official(field: Field, source: str) -> None:
         scoring_sets.make_official(session, CONSOLE, session.scalars(sa.select(Evaluation)).one(), source)
 
 
-def history(field: Field, actor: Actor = VISITOR, now: dt.datetime = NOW) -> StoodPage:
+def history(field: Field, actor: Actor = VISITOR, now: dt.datetime = NOW) -> BoardVersionsPage:
     with field.database.read() as session:
-        return stood_sets(session, actor, "news", "2026", now)
+        return board_versions(session, actor, "news", "2026", now)
 
 
-def what_moved(field: Field, one: int, other: int, actor: Actor = VISITOR, now: dt.datetime = NOW) -> MovedPage:
+def what_moved(field: Field, one: int, other: int, actor: Actor = VISITOR, now: dt.datetime = NOW) -> BoardDifference:
     with field.database.read() as session:
-        return moved(session, actor, "news", "2026", one, other, now)
+        return board_difference(session, actor, "news", "2026", one, other, now)
 
 
 def side_by_side(field: Field, actor: Actor = VISITOR, now: dt.datetime = NOW) -> SourcesPage:
@@ -292,7 +298,7 @@ def test_what_moved_is_the_same_by_the_means_that_boards_keep_and_by_the_runs_fi
     field.refresh()
     field.run("Dogwood", {"AP": [0.5] * 4, "P@5": [0.5] * 4})  # is in no board's row yet
 
-    def of_both() -> list[MovedPage]:
+    def of_both() -> list[BoardDifference]:
         """By all digits of the means, and by rounded ones."""
         found = []
         for details in (Opening.ALWAYS, Opening.NEVER):

@@ -9,7 +9,7 @@ from leaderboard.errors import Conflict, InvalidFields, NotAllowed
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Opening
 from leaderboard.evaluations.writes import change_evaluation
-from leaderboard.history.reads.boards import stood_sets
+from leaderboard.history.reads import board_versions
 from leaderboard.judgments import writes as sources
 from leaderboard.judgments.models import Judgment, JudgmentRevision
 from leaderboard.judgments.reads.files import Removal
@@ -36,7 +36,7 @@ def remove(world: World, source: str) -> Removal:
 def boards(world: World) -> list[str]:
     """What a visitor is told of boards as they stood, the newest first."""
     with world.database.read() as session:
-        return [one.words for one in stood_sets(session, VISITOR, "small", "2026", present()).sets]
+        return [one.words for one in board_versions(session, VISITOR, "small", "2026", present()).sets]
 
 
 def sets(world: World) -> list[tuple[str, SetState]]:

@@ -14,7 +14,7 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.formats import QueryRow, read_judgments, read_run
-from leaderboard.history.reads.differences import sources
+from leaderboard.history.reads import sources
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
 from leaderboard.worker.models import ScoringSet

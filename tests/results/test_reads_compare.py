@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
-from leaderboard.boards.reads.listing import BoardQuery
+from leaderboard.boards.reads.board import BoardQuery
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, InvalidFields, NotAllowed, NotFound
 from leaderboard.evaluations.models import Evaluation

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
-from leaderboard.boards.reads.listing import BoardQuery
+from leaderboard.boards.reads.board import BoardQuery
 from leaderboard.db import Database
 from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.evaluations.models import Evaluation

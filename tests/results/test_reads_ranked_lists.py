@@ -10,8 +10,8 @@ from leaderboard.campaigns import writes as campaigns
 from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Judging, Opening
-from leaderboard.results.reads import ranked_lists
-from leaderboard.results.reads.ranked_lists import RankedListPage, ranked_list
+from leaderboard.results.reads import queries as ranked_lists
+from leaderboard.results.reads.queries import RankedListPage, ranked_list
 from tests.support.world import World
 
 
@@ -98,7 +98,7 @@ def test_a_missing_query_has_an_empty_list(opened: World) -> None:
 def test_a_long_list_comes_page_by_page_and_a_page_too_far_is_the_last(
     opened: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ranked_lists, "PAGE", 2)
+    monkeypatch.setattr(ranked_lists, "DOCUMENTS", 2)
     run = opened.submit("".join(f"q1 Q0 d{n} 1 {9 - n} t\n" for n in range(5)))
     opened.drain()
     second = read(opened, run, "q1", page=2)

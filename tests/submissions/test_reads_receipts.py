@@ -34,8 +34,7 @@ from leaderboard.judgments import writes as queries
 from leaderboard.judgments.models import JudgmentRevision
 from leaderboard.judgments.reads.published import published, qrels
 from leaderboard.results.reads.queries import query_list
-from leaderboard.results.reads.run import Receipt, receipt, results
-from leaderboard.results.rules import JUDGMENTS, KNOWN, QUERIES, SUBTOPICS
+from leaderboard.results.reads.run import JUDGMENTS, KNOWN, QUERIES, SUBTOPICS, Receipt, receipt, results
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import Team
 from leaderboard.teams.writes import NewSystem

@@ -5,8 +5,7 @@ import datetime as dt
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
-from leaderboard.boards.reads.board import board
-from leaderboard.boards.reads.listing import BoardQuery
+from leaderboard.boards.reads.board import BoardQuery, board
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import Designation

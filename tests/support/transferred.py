@@ -9,15 +9,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, Actor
-from leaderboard.boards.reads.board import BoardPage, board
+from leaderboard.boards.reads.board import BoardPage, BoardQuery, board
 from leaderboard.boards.reads.entries import Figure
-from leaderboard.boards.reads.listing import BoardQuery
 from leaderboard.boards.reads.ranking import Show
 from leaderboard.db import Database
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_campaign
-from leaderboard.history.reads.boards import stood_sets
-from leaderboard.history.reads.differences import moved
+from leaderboard.history.reads import board_difference, board_versions
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import scored_runs
@@ -125,7 +123,7 @@ def boards_held(
             .order_by(*REPLAYED)
         )
         place = {run: number for number, run in enumerate(runs)}
-        stood = stood_sets(session, actor, slug, evaluation, now).sets
+        stood = board_versions(session, actor, slug, evaluation, now).sets
         sets = {one.id: number for number, one in enumerate(stood)}
         found: dict[str, Any] = {
             "sets": [
@@ -149,7 +147,7 @@ def boards_held(
         for one in stood:
             if one.before is None:
                 continue
-            both = moved(session, actor, slug, evaluation, one.before, one.id, now)
+            both = board_difference(session, actor, slug, evaluation, one.before, one.id, now)
             moves = [
                 (row.system.slug, place[row.submission_id], row.another_run, row.rank_before, row.rank, row.places,
                  _about(row.before), _about(row.after))

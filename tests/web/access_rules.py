@@ -153,13 +153,13 @@ PAGES: dict[str, tuple[Page, ...]] = {
             {"closed": PUBLIC, "anonymous": PUBLIC, "hidden queries": (400, 400, 400, 200)},
         ),
     ),
-    "stood.index": (Page("/campaigns/news/2026/boards", PUBLIC),),
-    "stood.board": (
+    "history.index": (Page("/campaigns/news/2026/boards", PUBLIC),),
+    "history.board": (
         Page("/campaigns/news/2026/boards/{current_set}", PUBLIC, files=AS_THE_PAGE),
         Page("/campaigns/news/2026/boards/{beside_set}", BESIDE, dict.fromkeys(DETAILS_OPEN, PUBLIC), AS_THE_PAGE),
         Page("/campaigns/news/2025/boards/{current_set}", NOBODY, files=AS_THE_PAGE),
     ),
-    "stood.what_moved": (
+    "history.what_moved": (
         Page(
             "/campaigns/news/2026/boards/{current_set}/to/{beside_set}",
             BESIDE,
@@ -168,7 +168,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
         ),
         Page("/campaigns/news/2026/boards/{current_set}/to/{current_set}", PUBLIC, files=AS_THE_PAGE),
     ),
-    "stood.sources": (
+    "history.sources": (
         Page("/campaigns/news/2026/sources", ORGANISERS, dict.fromkeys(DETAILS_OPEN, PUBLIC), AS_THE_PAGE),
     ),
     "judgments.index": (Page("/campaigns/news/2026/judgments", ORGANISERS, {"closed": PUBLIC}, AS_THE_PAGE),),
@@ -181,13 +181,13 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page("/campaigns/news/2026/judgments/sekretquery", ORGANISERS, {"closed": PUBLIC}, AS_THE_PAGE),
         Page("/campaigns/news/2026/judgments/none", NO_SUCH_QUERY, {"closed": NOBODY}, AS_THE_PAGE),
     ),
-    "queries.query_list": (Page("/campaigns/news/2026/queries", PUBLIC, files=AS_THE_PAGE),),
-    "queries.query": (
+    "results.query_list": (Page("/campaigns/news/2026/queries", PUBLIC, files=AS_THE_PAGE),),
+    "results.query": (
         Page("/campaigns/news/2026/queries/q1", ORGANISERS, dict.fromkeys(DETAILS_OPEN, PUBLIC), AS_THE_PAGE),
         Page("/campaigns/news/2026/queries/sekretquery", ORGANISERS, HIDDEN, AS_THE_PAGE),
         Page("/campaigns/news/2026/queries/none", NO_SUCH_QUERY, dict.fromkeys(DETAILS_OPEN, NOBODY), AS_THE_PAGE),
     ),
-    "comparing.runs": (
+    "results.compare_runs": (
         Page("/campaigns/news/2026/compare", ORGANISERS, dict.fromkeys(DETAILS_OPEN, PUBLIC), AS_THE_PAGE),
         Page(
             "/campaigns/news/2026/compare?a={run}&b={other}",
@@ -213,7 +213,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page("/submissions/{rejected}/receipt.json", NOBODY),
     ),
     "submissions.fetch": (Page("/submissions/999999/file", (302, 404, 404, 404)),),  # files: test_receipts.py
-    "queries.query_rows": (Page("/campaigns/news/2026/queries.tsv", PUBLIC),),
+    "results.query_rows": (Page("/campaigns/news/2026/queries.tsv", PUBLIC),),
     "submissions.progress": (
         Page("/submissions/{run}/status", PUBLIC, {"results closed": ONLY_INSIDE}),
         Page("/submissions/{rejected}/status", ONLY_INSIDE),
@@ -231,7 +231,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
             ("describe", "describe"),
         )
     },
-    "ranked_lists.ranked_list": (
+    "results.ranked_list": (
         Page(
             "/submissions/{run}/queries/q1",
             ORGANISERS,
@@ -417,18 +417,18 @@ PAGES: dict[str, tuple[Page, ...]] = {
 TWINS = {
     "api.campaign": "campaigns.campaign",
     "api.campaign_progress": "progress.progress",
-    "api.list_queries": "queries.query_list",
-    "api.query": "queries.query",
-    "api.query_rows": "queries.query_rows",
-    "api.compare": "comparing.runs",
-    "api.list_boards": "stood.index",
-    "api.old_board": "stood.board",
-    "api.what_moved": "stood.what_moved",
-    "api.list_sources": "stood.sources",
+    "api.list_queries": "results.query_list",
+    "api.query": "results.query",
+    "api.query_rows": "results.query_rows",
+    "api.compare": "results.compare_runs",
+    "api.list_boards": "history.index",
+    "api.old_board": "history.board",
+    "api.what_moved": "history.what_moved",
+    "api.list_sources": "history.sources",
     "api.published_judgments": "judgments.index",
     "api.judged_documents": "judgments.documents",
     "api.submission": "submissions.show",
-    "api.ranked_list": "ranked_lists.ranked_list",
+    "api.ranked_list": "results.ranked_list",
     "api.team": "teams.show",
     "api.qrels": "judgments.qrels",
     "api.known_documents": "judgments.known",

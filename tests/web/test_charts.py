@@ -19,10 +19,8 @@ from leaderboard.progress.reads import ProgressPage, progress
 from leaderboard.results.reads.run import results
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.web import charts
-from leaderboard.web.charts.differences import HEIGHT as PLOT_HEIGHT
-from leaderboard.web.charts.differences import SINGLE
-from leaderboard.web.charts.progress import LABEL_HEIGHT
-from leaderboard.web.charts.svg import KEPT, PROPERTIES, SVG, _svg
+from leaderboard.web.charts import HEIGHT as PLOT_HEIGHT
+from leaderboard.web.charts import KEPT, LABEL_HEIGHT, PROPERTIES, SINGLE, SVG, _svg
 from leaderboard.web.sentences import best_over_periods
 from tests.support.databases import Filling, OwnDatabase
 from tests.support.field import NAN, NOW, Field

@@ -57,7 +57,7 @@ NOT_KEPT = {
 # Endpoint of each kind of page that is kept -> an address of it, as the access matrix has it.
 NAMES = {"run": 1, "other": 2, "current_set": 1, "beside_set": 2}
 ADDRESSES = {
-    endpoint: PAGES[endpoint][endpoint == "comparing.runs"].address.format(**NAMES)
+    endpoint: PAGES[endpoint][endpoint == "results.compare_runs"].address.format(**NAMES)
     for endpoint in {view.removesuffix("_file") for view in VIEWS}
 }
 

@@ -1,6 +1,6 @@
 """The scale of the bars inside a column."""
 
-from leaderboard.web.scales import Scale, scale_of
+from leaderboard.web.formatting import Scale, scale_of
 
 
 def test_zero_is_on_every_scale() -> None:

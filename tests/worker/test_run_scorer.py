@@ -13,8 +13,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.audit.verify import Report
 from leaderboard.audit.writes import present
 from leaderboard.boards import writes as boards
-from leaderboard.boards.reads.board import board
-from leaderboard.boards.reads.listing import BoardQuery
+from leaderboard.boards.reads.board import BoardQuery, board
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations import writes as evaluations

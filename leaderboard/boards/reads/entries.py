@@ -1,4 +1,8 @@
-"""Scored runs as boards and progress see them: who may see which, under which name, with which figures.
+"""The measures as a page's columns: name, title, which way is better, and how to find the one a reader asks for.
+
+Long tables page by page.
+
+Scored runs as boards and progress see them: who may see which, under which name, with which figures.
 
 One SQL statement loads all of them with a few figures each, two with many, however many runs, systems and evaluations
 there are. Means, intervals and counts leave the reads through `Disclosure` only, which rounds them where it has to.
@@ -7,9 +11,9 @@ there are. Means, intervals and counts leave the reads through `Disclosure` only
 import datetime as dt
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import sqlalchemy as sa
@@ -18,18 +22,166 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics
 from leaderboard.access import Actor, Content, may_see, rounding_seen, subset_seen
 from leaderboard.boards.rules import Rounding, is_told_rounded
+from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules import Subset
+from leaderboard.evaluations.rules import ScoringSettings, Subset
 from leaderboard.metrics import Floats
+from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.segments import Bools
 from leaderboard.statistics import LEAST_QUERIES
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import select_scored_runs, with_sets
-from leaderboard.submissions.rules import STANDING, Designation, ScoredRun, SystemKind, name_of_run
+from leaderboard.submissions.rules import STANDING, Designation, ScoredRun, SystemKind, leads, name_of_run, places
 from leaderboard.teams.models import Pseudonym, System, Team
 from leaderboard.teams.rules import pseudonym
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.reads import IS_CURRENT, current_sets
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A measure as a column. direction: which way is better; lowest, highest: the bounds of its values.
+
+    per_query: whether it has a value for a single query; MQWV has one for the whole run only.
+    """
+
+    name: str
+    title: str
+    summary: str
+    unit: str
+    direction: Direction
+    lowest: float
+    highest: float
+    per_query: bool
+
+    def places(self, values: Sequence[float | None]) -> list[int]:
+        """The place of each value under this measure; see `rules.standings.places`."""
+        return places(values, self.direction)
+
+    def is_better(self, mean: float | None, other: float | None) -> bool:
+        """Whether of two values the first has the better place."""
+        return leads(mean, other, self.direction)
+
+    def sort(self, rows: Sequence[Row], value: Callable[[Row], float | None], backwards: bool = False) -> list[Row]:
+        """The rows, the best value first (or last, if `backwards`). Ties keep their order; undefined ones are last."""
+        values = [value(row) for row in rows]
+        keys = [
+            (number is None, -place if backwards else place)
+            for number, place in zip(values, self.places(values), strict=True)
+        ]
+        return [rows[index] for index in sorted(range(len(rows)), key=keys.__getitem__)]
+
+
+def column(name: str) -> Column:
+    """The column of a measure, by its name with parameters. Raises UnknownMeasure."""
+    measure = metrics.parse(name)
+    family = measure.family
+    lowest, highest = measure.range()
+    return Column(
+        name, family.title, family.summary, family.unit, family.direction, lowest, highest, measure.has_interval
+    )
+
+
+def columns_of(settings: ScoringSettings) -> tuple[Column, ...]:
+    """The columns of the measures that these settings show, the primary one first."""
+    return tuple(column(name) for name in settings.measures)
+
+
+def at_level(name: str, level: int) -> str:
+    """What a measure of the campaign is called in an evaluation with this relevance level."""
+    return str(metrics.parse(name).at_relevance(level)) if level != 1 else name
+
+
+def pick(columns: Sequence[Column], asked: str | None) -> Column:
+    """The column that the reader names, in any of its spellings; the first when none is named.
+
+    Raises BadInput that lists the columns when it isn't among them.
+    """
+    if not asked:
+        return columns[0]
+    by_name = {column.name: column for column in columns}
+    if asked in by_name:
+        return by_name[asked]
+    try:
+        wanted = metrics.parse(asked)
+    except UnknownMeasure as error:
+        raise BadInput(f"{error.message}; this page shows {', '.join(by_name)}") from None
+    for column in columns:
+        shown = metrics.parse(column.name)
+        # The evaluation's relevance level is part of the names it keeps: AP stands for AP(rel=2) there.
+        level = dict(shown.given).get("rel")
+        if shown == wanted or (isinstance(level, int) and shown == wanted.at_relevance(level)):
+            return column
+    raise BadInput(f"{wanted} isn't shown here; this page shows {', '.join(by_name)}")
+
+
+def per_query_columns(scoring_set: ScoringSet) -> tuple[Column, ...]:
+    """The set's measures that have a value on one query; all of them in the odd case that none has."""
+    columns = columns_of(scoring_set.settings)
+    return tuple(column for column in columns if column.per_query) or columns
+
+
+ROWS = 100  # of a page of a table of systems
+WHOLE = 200  # rows: up to so many stand on one page
+
+NEAR = 2  # pages before and after the one that is shown
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """Which page of how many, 1-based; `rows` over all of them."""
+
+    page: int
+    pages: int
+    rows: int
+
+    @property
+    def near(self) -> tuple[int, ...]:
+        """The pages that this one links to, itself among them: the first, the last, and those around it.
+
+        >>> Paging(7, 20, 2000).near
+        (1, 5, 6, 7, 8, 9, 20)
+        """
+        around = range(max(self.page - NEAR, 1), min(self.page + NEAR, self.pages) + 1)
+        return tuple(sorted({1, *around, self.pages}))
+
+    def before(self, size: int) -> int:
+        """How many rows stand on the pages before this one."""
+        return (self.page - 1) * size
+
+
+def paging_of(rows: int, page: int | None, size: int) -> Paging:
+    """Where page `page` of so many rows is; None: all of them on one. A page past the last is the last."""
+    pages = 1 if page is None else max(1, -(-rows // size))
+    return Paging(min(max(page or 1, 1), pages), pages, rows)
+
+
+def paged(rows: Sequence[Row], page: int | None, size: int) -> tuple[tuple[Row, ...], Paging]:
+    """The rows of one page, or all of them (`page` None). A page past the last is the last."""
+    paging = paging_of(len(rows), page, size)
+    before = paging.before(size)
+    return tuple(rows if page is None else rows[before : before + size]), paging
+
+
+def found_on_page(
+    rows: Sequence[Row], names: Callable[[Row], Iterable[str]], text: str, page: int | None
+) -> tuple[tuple[Row, ...], Paging]:
+    """The rows of one page of a table of more than WHOLE systems, or those with this text in one of their names."""
+    listed = [row for row in rows if is_found(text, names(row))]
+    return paged(listed, page if len(listed) > WHOLE else None, ROWS)
+
+
+def is_found(text: str, names: Iterable[str]) -> bool:
+    """Whether a reader who looks for this text means one of these names: blanks at its ends, several together and
+    capitals are nothing to look for.
+
+    >>> is_found(" okapi  bm25 ", ["Okapi BM25, stemmed"])
+    True
+    """
+    wanted = " ".join(text.casefold().split())
+    return not wanted or any(wanted in " ".join(name.casefold().split()) for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +314,7 @@ class SystemLabel:
         return self.kind == SystemKind.BASELINE
 
 
-def told_apart(systems: Iterable[SystemLabel]) -> dict[int, str]:
+def disambiguate(systems: Iterable[SystemLabel]) -> dict[int, str]:
     """System -> what sentences and charts call it among these: its name, and where several share that, its team too, as
     in `Sysone of Elm`. Teams that a reader may not know of are not on the labels; made-up names are all different.
     """

@@ -1,7 +1,17 @@
-"""Which run stands for a system, and which rank it takes."""
+"""Which run stands for a system, and which rank it takes.
+
+What the worker has of a board: rank sets, the best, what the queries can tell, as its reader may know it; how many
+runs are queued, and which could not be scored.
+
+Boards of an evaluation as arrays, for pages that compare them: what each lists and ranks, and how two order the
+systems that both rank.
+"""
 
 import datetime as dt
+import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -9,17 +19,41 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, rounding_seen, subset_seen
-from leaderboard.boards.models import Standing
-from leaderboard.boards.reads.columns import Column, column
-from leaderboard.boards.reads.entries import Disclosure, Entry, load_entries
+from leaderboard.access import Actor, Content, rounding_seen, subset_seen
+from leaderboard.boards.models import Board, Standing
+from leaderboard.boards.reads.entries import (
+    NO_FIGURE,
+    Column,
+    Disclosure,
+    Entry,
+    Figure,
+    column,
+    load_entries,
+    scorings_of,
+)
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Subset
-from leaderboard.submissions.reads.run_arrays import Wanted, load_figures, load_runs
-from leaderboard.submissions.reads.selection import has_its_place
-from leaderboard.submissions.rules import RunChoice, StoredChoice, arrival, is_ranked, selected_runs, tied_for_best
-from leaderboard.worker.models import ScoringSet
+from leaderboard.metrics import Floats
+from leaderboard.metrics.families.agreement import pairs, tau_ap_of, tau_b
+from leaderboard.metrics.segments import Ints
+from leaderboard.statistics import Detectable, SwapRate
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.reads.run_arrays import RunFigures, Runs, Wanted, load_figures, load_runs
+from leaderboard.submissions.reads.selection import IS_WANTED, has_its_place, lost_in, on_boards, scored_runs
+from leaderboard.submissions.rules import (
+    RunChoice,
+    SetState,
+    State,
+    StoredChoice,
+    arrival,
+    best_runs,
+    is_ranked,
+    places_of,
+    selected_runs,
+    tied_for_best,
+)
+from leaderboard.worker.models import IN_QUEUE, Scoring, ScoringSet
 from leaderboard.worker.reads import current_sets
 
 NAMED = 20_000  # runs that a statement may name, below the number of values that databases take
@@ -200,3 +234,446 @@ def sort_entries(entries: Iterable[Entry], column: Column, columns: Sequence[Col
     if wanted not in by_name:
         ordered.sort(key=lambda entry: entry.late)
     return ordered
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """How few queries the lead rests on (`statistics.Fragility`), with scorings for systems.
+
+    removed  how many queries have to go; 0 where there is no such set, and `reason` says why
+    named    ids of such queries, where they are few
+    then     scorings that are first without them
+    """
+
+    leader: int | None
+    removed: int
+    named: tuple[str, ...]
+    then: tuple[int, ...]
+    queries: int
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PowerAndFragility:
+    """of_logarithms: whether differences are those of mean logarithms, so that e to their power is a ratio of two
+    geometric means. swaps: by rising size; empty where they were not counted."""
+
+    lead: Lead
+    detectable: Detectable
+    of_logarithms: bool
+    swaps: tuple[SwapRate, ...]
+
+
+def power_and_fragility(kept: Mapping[str, Any] | None) -> PowerAndFragility | None:
+    """From what the worker keeps of a board; None where it kept nothing, since fewer than two runs are ranked."""
+    if kept is None:
+        return None
+    lead = kept["lead"]
+    return PowerAndFragility(
+        lead=Lead(**{**lead, "named": tuple(lead["named"]), "then": tuple(lead["then"])}),
+        detectable=Detectable(**kept["detectable"]),
+        of_logarithms=kept["of_logarithms"],
+        swaps=tuple(SwapRate(**rate) for rate in kept["swaps"]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BoardStatistics:
+    """What the worker computed for a board besides means and intervals.
+
+    ranks           scoring -> the ends of its rank set at `confidence`, all sets right at once; empty where nothing is
+                    said of ranks
+    above_baselines  scorings that are significantly better than every baseline
+    resamples       that the intervals come from
+    rank_resamples, rank_queries  that the rank sets come from; 0 where they were not looked for. While details are
+                    closed the queries are those that the figures are said to be over, and the resamples None
+    needed_queries  how many rank sets need, where that is why there are none
+    told            what the queries can tell of the ranked runs; None while details are closed
+    """
+
+    ranks: Mapping[int, tuple[int, int]]
+    above_baselines: frozenset[int]
+    confidence: float
+    resamples: int
+    rank_resamples: int | None
+    rank_queries: int
+    needed_queries: int | None
+    seed: int
+    told: PowerAndFragility | None
+
+
+def statistics_of(figures: Mapping[str, Any], ranked: Collection[int]) -> BoardStatistics:
+    """Of the figures that the worker has computed.
+
+    Rank sets are given only if they were computed over exactly the scorings `ranked`: they say nothing of
+    another set of runs, such as a reader's own choice, or one with a run that has just been scored.
+    """
+    ranks = {int(scoring): (low, high) for scoring, (low, high) in figures["ranks"].items()}
+    fits = set(figures["ranked"]) == set(ranked)
+    return BoardStatistics(
+        ranks=ranks if fits else {},
+        above_baselines=frozenset(figures["above_baselines"] if fits else ()),
+        confidence=figures["confidence"],
+        resamples=figures["resamples"],
+        rank_resamples=figures["rank_resamples"],
+        rank_queries=figures["rank_queries"],
+        needed_queries=figures["needed_queries"],
+        seed=figures["seed"],
+        told=power_and_fragility(figures["queries"]) if fits else None,
+    )
+
+
+def as_rounded(
+    statistics: BoardStatistics, entries: Sequence[Entry], places: Mapping[int, int], queries: int, *, hide: bool
+) -> BoardStatistics:
+    """The statistics for a reader who sees rounded means: of systems that share a rank they tell none from another.
+
+    A rank set takes in every place that the shared rank stands for, so whoever shares the first rank may be the best.
+    What the queries can tell is left out: all of it is worked out from single queries' values. So is how many queries
+    have a value, and how many resamples were drawn, which on a very large board follows from that.
+
+    queries  that the rounded figures are said to be over
+    hide     whether to leave out the rank sets: where nothing has an interval, because the queries are too few; and
+             where the best run stands and two read alike, since that they are given for the one that stands would say
+             that it is better
+    """
+    if hide:
+        return replace(
+            statistics,
+            ranks={},
+            above_baselines=frozenset(),
+            rank_resamples=0,
+            rank_queries=0,
+            needed_queries=None,
+            told=None,
+        )
+    shared = Counter(places.values())
+    rank = {entry.scoring_id: places[entry.submission_id] for entry in entries if entry.submission_id in places}
+    ranks = {
+        scoring: (min(low, rank[scoring]), max(high, rank[scoring] + shared[rank[scoring]] - 1))
+        for scoring, (low, high) in statistics.ranks.items()
+    }
+    return replace(
+        statistics, ranks=ranks, above_baselines=frozenset(), rank_resamples=None, rank_queries=queries, told=None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ParkedRun:
+    """A run that could not be scored for a reason of ours. holds_up: a re-scoring waits for it, so the board is old."""
+
+    submission_id: int
+    reason: str
+    holds_up: bool
+
+
+def parked_runs(session: Session, evaluation: Evaluation) -> tuple[ParkedRun, ...]:
+    """Failed runs of the current set and of one that is being made, each once."""
+    holds_up = lost_in().where(ScoringSet.state == SetState.BUILDING).with_only_columns(Scoring.id)
+    rows = session.execute(
+        sa.select(Scoring, Scoring.id.in_(holds_up.correlate(None)))
+        .join(ScoringSet)
+        .join(Submission)
+        .where(_has_failed(evaluation), on_boards())
+        .order_by(Scoring.submission_id, ScoringSet.id)
+    ).all()
+    return tuple(
+        {
+            scoring.submission_id: ParkedRun(scoring.submission_id, scoring.failure, holds) for scoring, holds in rows
+        }.values()
+    )
+
+
+def _has_failed(evaluation: Evaluation) -> sa.ColumnElement[bool]:
+    """A condition on ScoringSet and Scoring."""
+    return sa.and_(ScoringSet.evaluation_id == evaluation.id, IS_WANTED, Scoring.state == State.FAILED)
+
+
+def of_worker(
+    session: Session, evaluation: Evaluation, scoring_set: ScoringSet, measure: str, subset: Subset, organised: bool
+) -> tuple[dict[str, Any] | None, int, int, bool]:
+    """The figures of a board that the worker has computed, None before that; how many runs are queued or being scored
+    in the current set, and in one that is building; for organisers whether `parked_runs` may find any. In one
+    statement."""
+    unfinished = (
+        sa.select(sa.func.count())
+        .select_from(Scoring)
+        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
+        .join(Scoring.submission)
+        .where(
+            ScoringSet.evaluation_id == evaluation.id,
+            ScoringSet.source == evaluation.official_source,
+            on_boards(),
+            sa.text(IN_QUEUE),  # by the queue's index, which has no scored run
+        )
+    )
+    failed = sa.select(Scoring.id).join(ScoringSet).where(_has_failed(evaluation))
+    of_board = Board.scoring_set_id == scoring_set.id, Board.measure == measure, Board.subset == subset
+    row = session.execute(
+        sa.select(
+            sa.select(Board.figures).where(*of_board).scalar_subquery(),
+            *(
+                unfinished.where(ScoringSet.state == state).scalar_subquery()
+                for state in (SetState.CURRENT, SetState.BUILDING)
+            ),
+            failed.exists() if organised else sa.false(),
+        )
+    ).one()
+    return row[0], row[1], row[2], row[3]
+
+
+def received_runs(session: Session, evaluation: Evaluation) -> int:
+    """How many runs of the evaluation boards may show, scored or not."""
+    return session.scalar(sa.select(sa.func.count()).where(Submission.evaluation_id == evaluation.id, on_boards())) or 0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The run that stands for a system, and its figure by the measure that is looked at."""
+
+    submission_id: int
+    figure: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The systems that a board ranks by one measure, each by one run; systems rise."""
+
+    systems: Ints
+    runs: Ints
+    ranks: Ints
+
+    @property
+    def of_system(self) -> dict[int, int]:
+        """System -> its rank."""
+        return dict(zip(self.systems.tolist(), self.ranks.tolist(), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedBoard:
+    """What a set's board lists, as one reader sees it.
+
+    runs     from which those that stand are chosen, in the order of their arrival where that has a say
+    figures  of these runs by every measure that is compared
+    lines    system -> the run that stands for it by the measure that is looked at; of one in time and one late that in
+             time
+    """
+
+    scoring_set: ScoringSet
+    disclosure: Disclosure
+    show: Show
+    runs: Runs
+    figures: Mapping[str, RunFigures]
+    lines: dict[int, Line] = field(default_factory=dict)
+    chosen: dict[str, Ints] = field(default_factory=dict)
+    ranks: dict[str, Ranked] = field(default_factory=dict)
+
+    @property
+    def results_open(self) -> bool:
+        return self.disclosure.sees(Content.RESULTS, own=False)
+
+    def standing(self, by: Column) -> Ints:
+        """Where those that stand are in `runs`, found once where the measure has no say in it."""
+        key = by.name if self.show is Show.BEST else ""
+        if key not in self.chosen:
+            means = self._means(by) if self.show is Show.BEST else np.zeros(len(self.runs.systems))
+            stand = best_runs(self.runs.groups, means, by.direction)  # of equal means the latest stands
+            self.chosen[key] = stand[~self.runs.off_board[stand]]
+        return self.chosen[key]
+
+    def ranked(self, by: Column) -> Ranked:
+        """Nothing where the results are not open. Found once for each measure."""
+        if by.name not in self.ranks:
+            standing, means = self.standing(by), self._means(by)
+            if not self.results_open or by.direction == "none":
+                standing = standing[:0]
+            may_rank = ~(self.runs.late | self.runs.baseline | np.isnan(means))
+            standing = standing[may_rank[standing]]
+            ranks = places_of(means[standing], by.direction)
+            self.ranks[by.name] = Ranked(self.runs.systems[standing], self.runs.submissions[standing], ranks)
+        return self.ranks[by.name]
+
+    def _means(self, by: Column) -> Floats:
+        return self.figures[by.name].means if by.name in self.figures else np.full(len(self.runs.systems), np.nan)
+
+    def note_lines(self, by: Column) -> None:
+        """Fills in `lines`; `by` is the measure that is looked at."""
+        standing = self.standing(by)
+        standing = standing[np.argsort(~self.runs.late[standing], kind="stable")]
+        stand = self.runs.at(standing)
+        figures = self.figures[by.name].at(standing) if by.name in self.figures else [NO_FIGURE] * len(standing)
+        for system, run, figure in zip(stand.systems.tolist(), stand.submissions.tolist(), figures, strict=True):
+            self.lines[system] = Line(run, figure)
+
+
+def load_boards(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    asked: Sequence[tuple[ScoringSet, dt.datetime, Sequence[str]]],
+    by: Sequence[Column],
+) -> tuple[ComparedBoard, ...]:
+    """The boards by these sets, each with the moment by whose rules it is seen, and by these measures.
+
+    by  of each board the measure that is looked at
+    """
+    show = show_of(None, evaluation.campaign.run_choice)
+    runs = _load_runs(session, actor, [(scoring_set, moment) for scoring_set, moment, _ in asked], show)
+    wanted = []
+    for (scoring_set, moment, names), own_runs, looked_at in zip(asked, runs, by, strict=True):
+        disclosure = Disclosure(actor, evaluation, scoring_set, moment)
+        seen_runs = own_runs.at(disclosure.sees_each(Content.RESULTS, own_runs.own))
+        wanted.append(Wanted(scoring_set.id, disclosure, names, seen_runs, in_full=[looked_at.name]))
+    boards = []
+    for (scoring_set, _, _), each, figures, looked_at in zip(
+        asked, wanted, load_figures(session, wanted), by, strict=True
+    ):
+        board = ComparedBoard(scoring_set, each.disclosure, show, each.runs, figures)
+        board.note_lines(looked_at)
+        boards.append(board)
+    return tuple(boards)
+
+
+def _load_runs(
+    session: Session, actor: Actor, sets: Sequence[tuple[ScoringSet, dt.datetime]], show: Show
+) -> list[Runs]:
+    """The runs that `standing` has to choose from, in the order of their arrival where it asks for that."""
+    asked = stands_by(StoredChoice(RunChoice.PRIMARY)) if show is Show.PRIMARY else None
+    listed = {scoring_set.id: scorings_of(scoring_set, moment, asked) for scoring_set, moment in sets}
+    loaded: dict[int, Runs] = {}
+    for by_rows in (True, False):
+        own = {number: which for number, (which, standing) in listed.items() if (standing is not None) is by_rows}
+        if own:
+            of_each = (sa.and_(Scoring.scoring_set_id == number, *which) for number, which in own.items())
+            which = sa.and_(has_its_place(), sa.or_(*of_each))
+            standing = asked if by_rows else None
+            loaded |= load_runs(session, actor, own, which, standing=standing, by_arrival=show is not Show.PRIMARY)
+    if show is Show.PRIMARY:
+        return [loaded[each.id].at(_by_rule(session, each, loaded[each.id])) for each, _ in sets]
+    return [loaded[each.id] for each, _ in sets]
+
+
+def _by_rule(session: Session, scoring_set: ScoringSet, runs: Runs) -> Ints:
+    """Where the runs are that stand by the rule of primary runs, which no array says: of a system with several runs,
+    because what stands is not kept or systems were united since, they are read."""
+    _, group, size = np.unique(runs.groups, return_inverse=True, return_counts=True)
+    several = size[group] > 1
+    if not several.any():
+        return np.arange(len(group))
+    ids = {*runs.submissions[several].tolist()}
+    of_systems = Submission.system_id.in_(np.unique(runs.systems[several]).tolist())
+    read = scored_runs(session, of_systems, of_sets=ScoringSet.id == scoring_set.id)[scoring_set.id]
+    candidates = [run for run in read if run.submission_id in ids]
+    chosen = selected_runs(candidates, RunChoice.PRIMARY, lambda _: None, "higher")
+    return np.flatnonzero(~several | np.isin(runs.submissions, [run.submission_id for run in chosen]))
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """How two boards order the systems that both rank by the same run, by one measure.
+
+    Where the best runs stand, another run is the judgments' doing, so that systems that both rank are compared.
+
+    systems   that are compared
+    swapped   pairs of them in one order before and in the other after: Kendall's distance, in pairs
+    parted    pairs that tie on one of the two boards only
+    tau       Kendall's τ-b, which takes ties into account; None where it is undefined
+    tau_ap    with the first board as the reference, those that tie in it in the order of their names; None likewise
+    leaders   the names of the first ones, before and after
+    largest   the most places that a system went up or down
+    """
+
+    column: Column
+    systems: int
+    swapped: int
+    parted: int
+    tau: float | None
+    tau_ap: float | None
+    leaders: tuple[tuple[str, ...], tuple[str, ...]]
+    largest: int
+
+    @property
+    def pairs(self) -> int:
+        return math.comb(self.systems, 2)
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.swapped or self.parted)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What sentences call systems, in the order of the names. systems: their ids in this order."""
+
+    of_system: Mapping[int, str]
+    systems: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The systems that are compared on two boards, and their places before and after among themselves."""
+
+    systems: Ints
+    before: Ints
+    after: Ints
+
+    @property
+    def moves(self) -> dict[int, int]:
+        """System -> how many places it went up."""
+        return dict(zip(self.systems.tolist(), (self.before - self.after).tolist(), strict=True))
+
+
+def shared(boards: Sequence[ComparedBoard], by: tuple[Column, Column]) -> Shared:
+    """The systems that two boards rank by the same run, by whichever run where the best ones stand; by a measure that
+    each board has its own name of."""
+    before, after = (board.ranked(own) for board, own in zip(boards, by, strict=True))
+    there = _places_in(after.systems, before.systems)
+    here = np.flatnonzero(there >= 0)
+    there = there[here]
+    if boards[1].show is not Show.BEST:
+        same = before.runs[here] == after.runs[there]
+        here, there = here[same], there[same]
+    return Shared(before.systems[here], _among(before.ranks[here]), _among(after.ranks[there]))
+
+
+def _places_in(rising: Ints, wanted: Ints) -> Ints:
+    """Where each of these numbers stands among those that rise; -1 where it does not."""
+    if not len(rising):
+        return np.full(len(wanted), -1)
+    at = np.minimum(np.searchsorted(rising, wanted), len(rising) - 1)
+    return np.where(rising[at] == wanted, at, -1)
+
+
+def _among(ranks: Ints) -> Ints:
+    """The places among themselves of systems with these ranks."""
+    return np.searchsorted(np.sort(ranks), ranks) + 1
+
+
+def orders(column: Column, compared: Shared, names: Names) -> Orders:
+    """By this measure. names: of these systems and maybe of others."""
+    at = _places_in(compared.systems, names.systems)
+    at = at[at >= 0]
+    systems, before, after = compared.systems[at], compared.before[at], compared.after[at]
+    counts = pairs(before, after)
+    tau = _defined(tau_b(counts))
+    reference = np.empty(len(at), dtype=np.int64)
+    reference[np.argsort(before, kind="stable")] = np.arange(len(at))
+    in_order = reference[np.argsort(after, kind="stable")]
+    return Orders(
+        column=column,
+        systems=len(at),
+        swapped=counts.discordant,
+        parted=counts.tied_first + counts.tied_second - 2 * counts.tied_both,
+        tau=tau,
+        tau_ap=None if tau is None else _defined(tau_ap_of(in_order)),
+        leaders=(_leaders(systems[before == 1], names), _leaders(systems[after == 1], names)),
+        largest=int(np.abs(before - after).max(initial=0)),
+    )
+
+
+def _defined(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _leaders(systems: Ints, names: Names) -> tuple[str, ...]:
+    return tuple(sorted(names.of_system[system] for system in systems.tolist()))

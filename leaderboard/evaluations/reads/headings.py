@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, rounding_seen, subset_seen
-from leaderboard.boards.reads.columns import Column, columns_of
+from leaderboard.boards.reads.entries import Column, columns_of
 from leaderboard.boards.rules import Rounding
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.rules import Visibility, is_beta_of

@@ -16,8 +16,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, open_to_all
-from leaderboard.boards.reads.columns import column
-from leaderboard.boards.reads.entries import load_entries
+from leaderboard.boards.reads.entries import column, load_entries
 from leaderboard.boards.reads.ranking import Show, choose, ranks
 from leaderboard.campaigns.models import CampaignTeam
 from leaderboard.campaigns.reads import organised_campaign, organised_evaluation

@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, open_to_all
 from leaderboard.accounts.models import User
 from leaderboard.audit.rules import digest, revision_sha256, short
-from leaderboard.boards.reads.paging import Paging, paged
+from leaderboard.boards.reads.entries import Paging, paged
 from leaderboard.campaigns.reads import organised_evaluation
 from leaderboard.db import snapshot
 from leaderboard.errors import Conflict, FileRejected, InvalidFields, LeaderboardError, Problem

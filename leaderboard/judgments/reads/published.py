@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import VISITOR, Actor, Content, may_see, require, subset_seen
-from leaderboard.boards.reads.paging import Paging, paged
+from leaderboard.boards.reads.entries import Paging, paged
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_evaluation, find_query, of_subset
 from leaderboard.evaluations.reads.headings import EvaluationHeading, evaluation_heading

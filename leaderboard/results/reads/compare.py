@@ -8,10 +8,20 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics, statistics
 from leaderboard.access import Actor, Content, may_see, require, subset_seen
-from leaderboard.boards.reads.columns import Column, column, columns_of, per_query_columns, pick
-from leaderboard.boards.reads.entries import Entry, Figure, load_entries, told_apart
-from leaderboard.boards.reads.listing import EVERYTHING, BoardQuery
-from leaderboard.boards.reads.paging import Paging, paged
+from leaderboard.boards.reads.board import EVERYTHING, BoardQuery
+from leaderboard.boards.reads.entries import (
+    Column,
+    Entry,
+    Figure,
+    Paging,
+    column,
+    columns_of,
+    disambiguate,
+    load_entries,
+    paged,
+    per_query_columns,
+    pick,
+)
 from leaderboard.boards.reads.ranking import known_order, load_standing
 from leaderboard.db import snapshot
 from leaderboard.errors import BadInput, InvalidFields, NotFound
@@ -28,7 +38,7 @@ from leaderboard.metrics.aggregation import Columns
 from leaderboard.metrics.families.detection import columns_from_values
 from leaderboard.metrics.segments import Floats
 from leaderboard.numbers import read_whole
-from leaderboard.results.reads.query_values import load_vectors, value_in
+from leaderboard.results.reads.run import load_vectors, value_in
 from leaderboard.statistics import Effects, Interval, PairedTest
 from leaderboard.worker.models import ScoringSet
 
@@ -161,7 +171,7 @@ def _number(name: str, text: str | None) -> int | None:
 def _runs(standing: Sequence[Entry], chosen: Sequence[Entry]) -> tuple[RunToCompare, ...]:
     """The runs that stand, and those that the address names, by the names of their systems."""
     entries = {entry.submission_id: entry for entry in (*standing, *chosen)}
-    called = told_apart(entry.system for entry in entries.values())
+    called = disambiguate(entry.system for entry in entries.values())
     stands = {entry.system_id: entry.submission_id for entry in standing if not entry.late}
     named = [
         RunToCompare(
@@ -198,7 +208,7 @@ def _compared(
     rows = _queries(shown_queries, settings, first.get(chosen.name), second.get(chosen.name))
     ordered = _sorted(rows, chosen, view.sort)
     shown, paging = paged(ordered, view.page, PAGE)
-    called = told_apart(entry.system for entry in entries)
+    called = disambiguate(entry.system for entry in entries)
     same = entries[0].system_id == entries[1].system_id
     names = [entry.name if same else called[entry.system.id] for entry in entries]
     return Compared(

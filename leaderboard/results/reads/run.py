@@ -1,20 +1,36 @@
-"""What one run scored: its means, its rank, its values query by query beside the median of all systems; and its score
-receipt: everything that its figures follow from, and the command that computes them again."""
+"""Per-query values: loading them from packed vectors, and figures made of some of them.
+
+The command that computes a run's figures again, offline, from its file and the judgments.
+
+What one run scored: its means, its rank, its values query by query beside the median of all systems; and its score
+receipt: everything that its figures follow from, and the command that computes them again.
+"""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, Content, may_see
-from leaderboard.boards.reads.columns import Column, per_query_columns, pick
-from leaderboard.boards.reads.entries import NO_FIGURE, Disclosure, Entry, Figure, SystemLabel
-from leaderboard.boards.reads.paging import Paging, paged
+from leaderboard.boards.reads.entries import (
+    NO_FIGURE,
+    Column,
+    Disclosure,
+    Entry,
+    Figure,
+    Paging,
+    SystemLabel,
+    paged,
+    per_query_columns,
+    pick,
+)
 from leaderboard.boards.reads.ranking import known_order, load_standing, ranks
-from leaderboard.db import snapshot
+from leaderboard.db import snapshot, value_at
 from leaderboard.evaluations.reads.headings import (
     EvaluationHeading,
     Terms,
@@ -24,14 +40,139 @@ from leaderboard.evaluations.reads.headings import (
     queries_of_subset,
     terms,
 )
-from leaderboard.evaluations.rules import Judging, NoRelevant, Subset
-from leaderboard.metrics.families.detection import AQWV
+from leaderboard.evaluations.rules import Judging, NoRelevant, ScoringSettings, Subset
+from leaderboard.metrics import Measure
+from leaderboard.metrics.families.detection import AQWV, columns_from_values
 from leaderboard.metrics.families.sweep import MQWV
-from leaderboard.results.reads.query_values import load_vectors, spread_of, value_in
-from leaderboard.results.rules import JUDGMENTS, KNOWN, QUERIES, SUBTOPICS, score_command, takes_highest_grade
+from leaderboard.metrics.segments import Floats, Ints
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.status import ScoredSubmission, find_scored, label_of
 from leaderboard.worker.models import Score, Scoring, ScoringSet
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySpread:
+    """The values of all systems on each query.
+
+    median, best, worst  float64[positions], NaN where no system has a value
+    first                int64[positions], the index of the system with the best value
+
+    There are no positions where there is no system.
+    """
+
+    median: Floats
+    best: Floats
+    worst: Floats
+    first: Ints
+
+
+def value_in(values: Floats | None, position: int) -> float | None:
+    """The value at a position; None where it is undefined, and for a query that came after the values were computed."""
+    if values is None or position >= len(values) or np.isnan(values[position]):
+        return None
+    return float(values[position])
+
+
+def load_vectors(
+    session: Session, scorings: Iterable[int], measures: Iterable[str], subset: Subset
+) -> dict[tuple[int, str], Floats]:
+    """(scoring, measure) -> float64[positions], in one statement."""
+    rows = session.execute(
+        sa.select(Score.scoring_id, Score.measure, Score.values).where(
+            Score.scoring_id.in_(list(scorings)), Score.measure.in_(list(measures)), Score.subset == subset
+        )
+    )
+    return {(scoring, measure): values for scoring, measure, values in rows}
+
+
+def load_slices(
+    session: Session, scorings: Iterable[int], measures: Iterable[str], subset: Subset, position: int
+) -> dict[tuple[int, str], float | None]:
+    """(scoring, measure) -> the value at one position, None where undefined. Only its 8 bytes are read."""
+    rows = session.execute(
+        sa.select(Score.scoring_id, Score.measure, value_at(Score.values, position)).where(
+            Score.scoring_id.in_(list(scorings)), Score.measure.in_(list(measures)), Score.subset == subset
+        )
+    )
+    slices: dict[tuple[int, str], float | None] = {}
+    for scoring, measure, values in rows:
+        slices[scoring, measure] = value_in(values, 0)
+    return slices
+
+
+def figures_over(
+    vectors: dict[str, Floats], positions: Ints, measures: Sequence[str], no_relevant: NoRelevant, beta: float | None
+) -> dict[str, Figure]:
+    """One run's figures over some of the queries, aggregated as each measure does it.
+
+    vectors    measure -> float64[all positions], with the measures that another one is computed from
+    positions  of the queries, in the order in which values are added up (`metrics.query_order` of their ids)
+
+    A measure that is not made of per-query values (MQWV has one threshold for all queries) has no figure.
+    """
+    figures = {}
+    for name in measures:
+        measure = metrics.parse(name)
+        columns = columns_from_values(measure, vectors, no_relevant=no_relevant.value, beta=beta)
+        if columns is None:
+            figures[name] = Figure(None)
+            continue
+        chosen = tuple(values[positions] for values in columns)
+        mean = measure.aggregate(chosen) if len(positions) else np.nan
+        count = int(np.count_nonzero(~np.isnan(chosen[-1])))
+        figures[name] = Figure(None if np.isnan(mean) else float(mean), count=count)
+    return figures
+
+
+def spread_of(vectors: Sequence[Floats], column: Column) -> QuerySpread:
+    """The spread over systems, given each system's float64[positions]."""
+    if not vectors:
+        nothing = np.empty(0)
+        return QuerySpread(nothing, nothing, nothing, nothing.astype(np.int64))
+    table = np.vstack(vectors)
+    known = ~np.isnan(table).all(axis=0)
+    median, low, high = (np.full(table.shape[1], np.nan) for _ in range(3))
+    median[known] = np.nanmedian(table[:, known], axis=0)
+    low[known], high[known] = np.nanmin(table[:, known], axis=0), np.nanmax(table[:, known], axis=0)
+    lower = column.direction == "lower"
+    merit = np.where(np.isnan(table), -np.inf, -table if lower else table)
+    return QuerySpread(median, low if lower else high, high if lower else low, merit.argmax(axis=0))
+
+
+# What the files are called in the command.
+JUDGMENTS, QUERIES, KNOWN, SUBTOPICS = "judgments.qrels", "queries.tsv", "known.qrels", "subtopics.qrels"
+
+
+def score_command(
+    settings: ScoringSettings, run: str, threshold: float | None, excluded: Sequence[str], highest_grade: int | None
+) -> str:
+    """`leaderboard score …` with every option that the settings ask for, for a shell.
+
+    run            the name of its file
+    excluded       queries of the files that don't count
+    highest_grade  of the evaluation's judgments, where a measure takes it from them (`takes_highest_grade`)
+    """
+    words = ["leaderboard", "score", f"./{run}" if run.startswith("-") else run, "--judgments", JUDGMENTS]
+    if settings.judging is Judging.COMPLETE:
+        words += ["--judging", "complete", "--queries", QUERIES]
+    words += ["--known", KNOWN] if settings.known else []
+    words += ["--subtopics", SUBTOPICS] if settings.subtopics else []
+    words += ["--documents", str(settings.documents)] if settings.documents is not None else []
+    words += ["--beta", repr(settings.beta)] if settings.beta is not None else []
+    words += ["--no-relevant", settings.no_relevant.value] if settings.no_relevant is not NoRelevant.EXCLUDE else []
+    words += ["--compat", str(settings.compat)] if settings.compat != 10 else []
+    words += ["--relevance", str(settings.relevance_level)] if settings.relevance_level != 1 else []
+    words += ["--highest-grade", str(highest_grade)] if highest_grade is not None else []
+    words += [f"--threshold={threshold!r}"] if threshold is not None else []
+    words += [f"--exclude={query}" for query in excluded]
+    return shlex.join([*words, "--measures", " ".join(settings.measures), "--format", "json"])
+
+
+def takes_highest_grade(measure: Measure) -> bool:
+    """Whether the measure's values depend on the highest grade of all judgments, as those of ERR(max=data) do."""
+    arguments = measure.arguments
+    return arguments.get("max") == "data" or arguments.get("max_rel", 0) is None
+
 
 PAGE = 500  # queries
 ROUNDING = 1e-12

@@ -10,8 +10,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, may_change_standing, may_see
 from leaderboard.audit.rules import digest
-from leaderboard.boards.reads.columns import Column
-from leaderboard.boards.reads.entries import Entry, load_entries
+from leaderboard.boards.reads.entries import Column, Entry, load_entries
 from leaderboard.boards.reads.ranking import ranks
 from leaderboard.campaigns.reads import primary_columns
 from leaderboard.errors import NotFound

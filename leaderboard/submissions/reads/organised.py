@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
 from leaderboard.accounts.models import User
-from leaderboard.boards.reads.paging import Paging, paging_of
+from leaderboard.boards.reads.entries import Paging, paging_of
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import organised_campaign, organised_evaluation
 from leaderboard.db import snapshot

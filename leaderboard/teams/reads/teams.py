@@ -25,9 +25,7 @@ from leaderboard.access import (
     merging_refusal,
 )
 from leaderboard.accounts.models import User
-from leaderboard.boards.reads.columns import Column
-from leaderboard.boards.reads.entries import Entry, load_entries
-from leaderboard.boards.reads.paging import Paging, paged
+from leaderboard.boards.reads.entries import Column, Entry, Paging, load_entries, paged
 from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import evaluations_of, organised_campaign, primary_columns

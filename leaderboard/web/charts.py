@@ -1,17 +1,287 @@
-"""Progress over the periods: one line a system, or one a team."""
+"""Draws a Vega-Lite specification as SVG whose colours are those of the page, light or dark.
 
+How far one run is from the median of all systems, or from another run, query by query.
+
+Progress over the periods: one line a system, or one a team.
+"""
+
+import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+from xml.etree import ElementTree
 
-from leaderboard.boards.reads.columns import Column
+from markupsafe import Markup
+
+from leaderboard.boards.reads.entries import Column
 from leaderboard.numbers import counted
 from leaderboard.progress.reads import Line, ProgressPage
-from leaderboard.web.charts.svg import INK, MUTED, PAGE, REST, SERIES, TITLE, Chart, Spec, draw, shortened
+from leaderboard.results.reads.compare import Compared
+from leaderboard.results.reads.run import SubmissionResults
 from leaderboard.web.formatting import plain_figure
 from leaderboard.web.sentences import best_over_periods, one_system_over_periods
 
-HEIGHT = 340  # px, of the plot
+Spec = dict[str, Any]
+
+WIDE, NARROW = 1280, 340  # px, whole drawings: a desktop's and a phone's
+KEPT = 256  # drawings: a few MB
+FONT_SIZE = 12  # px
+
+# Colours that stand for the page's own; no drawing holds any other colour.
+INK, MUTED, RULE, PAGE, REST = "#000001", "#000002", "#000003", "#000004", "#000005"
+SERIES = ("#000011", "#000012", "#000013", "#000014", "#000015", "#000016")
+PROPERTIES = {
+    INK: "--ink",
+    MUTED: "--muted",
+    RULE: "--rule",
+    PAGE: "--page",
+    REST: "--series-rest",
+    **{colour: f"--series-{number}" for number, colour in enumerate(SERIES, start=1)},
+}
+
+STYLE: Spec = {
+    "background": None,
+    "mark": {"aria": False},  # else what has no description of its own says its data on hover: "colour: #000015"
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": MUTED,
+        "titleColor": MUTED,
+        "labelFontSize": FONT_SIZE,
+        "titleFontSize": FONT_SIZE,
+        "titleFontWeight": "normal",
+        "gridColor": RULE,
+        "domainColor": RULE,
+        "tickColor": RULE,
+        "labelLimit": 160,
+    },
+    "axisX": {"grid": False, "labelAngle": 0, "labelPadding": 6},
+    "axisY": {"domain": False, "ticks": False, "tickCount": 5, "labelPadding": 8},
+    "text": {"fontSize": FONT_SIZE, "fill": INK},
+    "legend": {"disable": True},
+    "title": {"anchor": "start", "color": INK, "fontSize": FONT_SIZE, "fontWeight": 600},
+}
+
+# Above the axis, from its labels' left edge: what the figures are.
+TITLE: Spec = {"frame": "group", "offset": 14, "dx": -48, "fontWeight": "normal"}
+
+# Labels of an axis of differences: a sign on all but zero, which has none.
+SIGNED = "datum.value === 0 ? '0' : format(datum.value, '+.2~f')"
+
+SVG = "http://www.w3.org/2000/svg"
+ElementTree.register_namespace("", SVG)
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart of a page: one drawing for a desktop, one for a phone, and a sentence that says what it shows."""
+
+    wide: Markup
+    narrow: Markup
+    sentence: str
+
+
+def draw(spec: Callable[[int], Spec], alt: str, sentence: str) -> Chart:
+    """`spec` makes the specification for a width in px. `alt`: what it shows, for readers who don't see it."""
+    wide, narrow = (Markup(_svg(json.dumps(spec(width), sort_keys=True), alt)) for width in (WIDE, NARROW))  # noqa: S704  # our own drawing; names in it were escaped by its writer
+    return Chart(wide, narrow, sentence)
+
+
+def shortened(name: str, characters: int) -> str:
+    """The name in at most so many characters, with an ellipsis where its end is missing."""
+    return name if len(name) <= characters else f"{name[: characters - 1].rstrip()}…"
+
+
+@lru_cache(maxsize=KEPT)
+def _svg(spec: str, alt: str) -> str:
+    # Imported here: it starts threads, and hangs after a fork if it was used before.
+    import vl_convert
+
+    drawn = vl_convert.vegalite_to_svg({"config": STYLE, **json.loads(spec)})
+    return _page_colours(_named(drawn, alt))
+
+
+def _named(drawn: str, alt: str) -> str:
+    """One image with one description; each mark says on hover what it is."""
+    root = ElementTree.fromstring(drawn)  # noqa: S314  # written a line above by our own renderer
+    for element in root.iter():
+        label = element.attrib.pop("aria-label", None)
+        for attribute in ("role", "aria-roledescription", "aria-hidden", "font-family"):
+            element.attrib.pop(attribute, None)
+        if label and element.tag in (f"{{{SVG}}}path", f"{{{SVG}}}text", f"{{{SVG}}}line", f"{{{SVG}}}rect"):
+            title = ElementTree.Element(f"{{{SVG}}}title")
+            title.text = label
+            element.insert(0, title)
+    root.attrib |= {"role": "img", "aria-label": alt}
+    root.attrib.pop("class", None)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _page_colours(drawn: str) -> str:
+    def property_of(match: re.Match[str]) -> str:
+        return f'{match[1]}="var({PROPERTIES[match[2]]})"'
+
+    return re.sub(rf'(fill|stroke)="({"|".join(PROPERTIES)})"', property_of, drawn)
+
+
+HEIGHT = 220  # px, of the plot
+LABELLED = 60  # queries that still have room for their names on a desktop, a bar being 13 px wide
+SINGLE = 250  # queries up to which each has a bar of its own; more are counted in bins
+LONGEST_NAME = 16  # characters of a query's name
+CHARACTER = 7.5  # px, at most, of most names
+
+
+Difference = tuple[str, float]  # a query, and by how much
+
+
+def differences(results: SubmissionResults) -> list[Difference]:
+    """(query, value of the page's column − the systems' median), the greatest first; undefined ones are left out."""
+    place = results.value_columns.index(results.column)
+    rows = [
+        (row.external_id, value - row.median)
+        for row in results.queries
+        if (value := row.values[place]) is not None and row.median is not None
+    ]
+    return sorted(rows, key=lambda row: (-row[1], row[0]))
+
+
+def differences_chart(results: SubmissionResults) -> Chart | None:
+    """None when there is no other system to compare with, or no query of which both have a value."""
+    rows = differences(results)
+    if results.compared_with < 2 or not rows:
+        return None
+    finding = _finding(rows, results.column, f"the median of {results.compared_with} systems")
+    return _chart(rows, results.column, "", "the median of the systems", "the median", finding)
+
+
+def comparison_chart(compared: Compared) -> Chart | None:
+    """Of the first run from the second. None when there is no query of which both have a value."""
+    found = [(row.external_id, row.difference) for row in compared.queries if row.difference is not None]
+    rows = sorted(found, key=lambda row: (-row[1], row[0]))
+    if not rows:
+        return None
+    first, second = compared.names
+    finding = f"{first}: {_finding(rows, compared.column, second)}"
+    return _chart(rows, compared.column, f" of {first}", second, second, finding)
+
+
+def _chart(rows: Sequence[Difference], column: Column, whose: str, other: str, short: str, finding: str) -> Chart:
+    """whose: of the run, behind the measure; other: from what the differences are, short: in a few words"""
+    kind = "Bars" if len(rows) <= SINGLE else "Histogram"
+    alt = f"{kind} of the difference in {column.name}{whose} from {other}, query by query. {finding}"
+    title = f"{column.name}{whose} minus {other}"
+    if len(rows) > SINGLE:
+        return draw(lambda width: _histogram(title, rows, width), alt, finding)
+    return draw(lambda width: _bars(title, short, rows, width), alt, finding)
+
+
+def _finding(rows: Sequence[Difference], column: Column, other: str) -> str:
+    above = sum(difference > 0 for _, difference in rows)
+    below = sum(difference < 0 for _, difference in rows)
+    level = len(rows) - above - below
+    words = f"Above {other} on {above} of {counted(len(rows), 'query')}"
+    words += f", below on {below}" + (f", level on {level}" if level else "")
+    (best, gain), (worst, loss) = rows[0], rows[-1]
+    if gain > 0:
+        words += f"; most above on {best} (+{plain_figure(gain, column.unit)})"
+    if loss < 0:
+        words += f"; furthest below on {worst} ({plain_figure(loss, column.unit)})"
+    return f"{words}."
+
+
+def _frame(width: int, title: str, bottom: float) -> Spec:
+    padding = {"left": 52, "right": 8, "top": 34, "bottom": bottom}
+    return {
+        "width": width - padding["left"] - padding["right"],
+        "height": HEIGHT,
+        "padding": padding,
+        "autosize": {"type": "none"},
+        "title": {"text": title, **TITLE},
+    }
+
+
+def _bars(title: str, other: str, rows: Sequence[Difference], width: int) -> Spec:
+    labelled = len(rows) <= (LABELLED if width > 600 else 12)
+    names = [_ending(query) for query, _ in rows]
+    if len(set(names)) < len(names):
+        names = [query for query, _ in rows]
+    upright = len(rows) > 15 or max(map(len, names)) * CHARACTER > (width - 60) / len(rows)
+    room = 12 + max(map(len, names)) * CHARACTER if labelled and upright else 44
+    values = [
+        {
+            "query": name,
+            "difference": difference,
+            "colour": SERIES[0] if difference >= 0 else SERIES[1],
+            "says": f"{query}: {plain_figure(abs(difference))} {_side(difference, other)}",
+        }
+        for (query, difference), name in zip(rows, names, strict=True)
+    ]
+    axis = {"title": None if labelled else f"queries, most above {other} first", "labels": labelled, "ticks": False}
+    return {
+        **_frame(width, title, room),
+        "layer": [
+            {
+                "data": {"values": values},
+                "mark": {"type": "bar", "aria": True},
+                "encoding": {
+                    "x": {
+                        "field": "query",
+                        "type": "nominal",
+                        "sort": None,
+                        "scale": {"paddingInner": 0.2, "paddingOuter": 0.1},
+                        "axis": {**axis, "labelAngle": -90 if upright else 0, "labelLimit": room},
+                    },
+                    "y": {"field": "difference", "type": "quantitative", "axis": {"title": None, "labelExpr": SIGNED}},
+                    "color": {"field": "colour", "type": "nominal", "scale": None},
+                    "description": {"field": "says"},
+                },
+            },
+            {
+                "data": {"values": [{"difference": 0}]},
+                "mark": {"type": "rule", "color": INK, "strokeWidth": 1},
+                "encoding": {"y": {"field": "difference", "type": "quantitative"}},
+            },
+        ],
+    }
+
+
+def _ending(name: str) -> str:
+    """Names of queries differ at their ends."""
+    return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"
+
+
+def _side(difference: float, other: str) -> str:
+    return f"above {other}" if difference > 0 else f"below {other}" if difference < 0 else f"from {other}"
+
+
+def _histogram(title: str, rows: Sequence[Difference], width: int) -> Spec:
+    return {
+        **_frame(width, "queries", 44),
+        "data": {"values": [{"difference": difference} for _, difference in rows]},
+        "layer": [
+            {
+                "mark": {"type": "bar", "color": SERIES[0]},
+                "encoding": {
+                    "x": {
+                        "field": "difference",
+                        "bin": {"maxbins": 40 if width > 600 else 20},
+                        "type": "quantitative",
+                        "axis": {
+                            "title": title,
+                            "labelExpr": SIGNED,
+                            "labelOverlap": True,
+                        },
+                    },
+                    "y": {"aggregate": "count", "type": "quantitative", "axis": {"title": None}},
+                },
+            },
+        ],
+    }
+
+
+PROGRESS_HEIGHT = 340  # px, of the plot
 INTERVAL = 5  # px, width of the bar of an interval
 LABEL_HEIGHT = 17  # px, between two labels
 MOST_GREY = 40  # lines; of more than that a band is drawn from the lowest to the highest of them
@@ -29,15 +299,15 @@ def progress_chart(page: ProgressPage, *, only: int | None = None) -> Chart | No
 
     None when there is nothing to draw: a line needs two periods, and each with one evaluation.
     """
-    return _chart(page, (*page.systems, *page.baselines), "system", only)
+    return _progress_chart(page, (*page.systems, *page.baselines), "system", only)
 
 
 def team_chart(page: ProgressPage) -> Chart | None:
     """The best of each team's systems in every period. None when there is nothing to draw."""
-    return _chart(page, (*page.teams, *page.baselines), "team", None)
+    return _progress_chart(page, (*page.teams, *page.baselines), "team", None)
 
 
-def _chart(page: ProgressPage, lines: Sequence[Line], kind: str, only: int | None) -> Chart | None:
+def _progress_chart(page: ProgressPage, lines: Sequence[Line], kind: str, only: int | None) -> Chart | None:
     if not page.is_series or not any(line.points for line in lines):
         return None
     sentence = one_system_over_periods(page, lines, only) if only is not None else best_over_periods(page, kind)
@@ -111,7 +381,7 @@ class _Drawing:
     def spec(self) -> Spec:
         return {
             "width": self.width,
-            "height": HEIGHT,
+            "height": PROGRESS_HEIGHT,
             "padding": self.padding,
             "autosize": {"type": "none"},
             "title": {"text": self._title(), "limit": self.whole_width, **TITLE},
@@ -247,7 +517,7 @@ class _Drawing:
     def _best(self) -> Iterator[Spec]:
         """A ring round the best of each period, with its figure beyond the intervals that are drawn beside it."""
         below = self.page.column.direction == "lower"
-        px = (self.highest - self.lowest) / HEIGHT
+        px = (self.highest - self.lowest) / PROGRESS_HEIGHT
         for line in self.lines:
             best = [row for row in self._rows(line) if row["best"]]
             if not best:
@@ -289,7 +559,10 @@ class _Drawing:
         at the height of the last point or as near to it as the other names allow."""
         named = [line for line in self.lines if _has_name(self.page, line, self.only)]
         heights = spread(
-            [line.points[-1].figure.mean or 0.0 for line in named], self.lowest, self.highest, LABEL_HEIGHT / HEIGHT
+            [line.points[-1].figure.mean or 0.0 for line in named],
+            self.lowest,
+            self.highest,
+            LABEL_HEIGHT / PROGRESS_HEIGHT,
         )
         for line, height in sorted(zip(named, heights, strict=True), key=lambda pair: pair[1]):
             last = line.points[-1]

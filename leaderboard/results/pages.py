@@ -1,0 +1,196 @@
+"""Queries of an evaluation, one query, one ranked list, two runs beside each other: as pages and as files."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from http import HTTPStatus
+
+from flask import Blueprint, Response, g, render_template
+from flask.typing import ResponseReturnValue
+
+from leaderboard.boards.pages import board_query
+from leaderboard.boards.reads.entries import Entry
+from leaderboard.errors import InvalidFields
+from leaderboard.evaluations.rules import Judging
+from leaderboard.results.reads import queries
+from leaderboard.results.reads import queries as ranked_lists
+from leaderboard.results.reads.compare import ComparedQuery, compare
+from leaderboard.results.reads.queries import ListedDocument, QueryResult, QuerySummary
+from leaderboard.web import charts
+from leaderboard.web.context import page_number, read, store
+from leaderboard.web.endpoints import plain
+from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, file_name, table
+from leaderboard.web.formatting import scale_of
+from leaderboard.web.sentences import comparison_finding
+
+blueprint = Blueprint("results", __name__)
+
+QUERIES_ADDRESS = "/campaigns/<campaign>/<evaluation>/queries"
+LIST_ASKED = ("measure", "sort", "tag")
+QUERY_ASKED = ("show", "sort")
+
+LIST_COLUMNS: dict[str, Callable[[QuerySummary], Cell]] = {
+    "query": lambda row: row.query.external_id,
+    "text": lambda row: row.query.text,
+    "description": lambda row: row.query.description,
+    "tags": lambda row: " ".join(row.query.tags),
+    "excluded": lambda row: row.query.excluded,
+}
+FIGURES: dict[str, Callable[[QuerySummary], Cell]] = {
+    "relevant": lambda row: row.query.relevant,
+    "median": lambda row: row.median,
+    "best": lambda row: row.best,
+    "worst": lambda row: row.worst,
+    "best_system": lambda row: row.best_system,
+}
+RESULT_COLUMNS: dict[str, Callable[[QueryResult], Cell]] = {
+    "system": lambda row: row.entry.system.name,
+    "team": lambda row: row.entry.system.team,
+    "kind": lambda row: row.entry.system.kind.value,
+    "submission": lambda row: row.entry.submission_id,
+    "label": lambda row: row.entry.label,
+}
+
+
+@blueprint.get(QUERIES_ADDRESS)
+def query_list(campaign: str, evaluation: str) -> ResponseReturnValue:
+    page = read(queries.query_list, campaign, evaluation, view=board_query(LIST_ASKED, page=page_number()))
+    scale = scale_of(value for row in page.queries for value in (row.median, row.best, row.worst))
+    return render_template("results/query_list.html", page=page, scale=scale)
+
+
+@exported(blueprint, QUERIES_ADDRESS)
+def query_list_file(campaign: str, evaluation: str) -> Table:
+    page = read(queries.query_list, campaign, evaluation, view=board_query(LIST_ASKED))
+    facts = {
+        "evaluation": evaluation_facts(page.evaluation),
+        "measure": column_facts(page.column) if page.column else None,
+        "systems": page.systems,
+    }
+    name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}-queries"
+    return table(name, LIST_COLUMNS | (FIGURES if page.details_open else {}), page.queries, facts)
+
+
+@blueprint.get(f"{QUERIES_ADDRESS}.tsv")
+def query_rows(campaign: str, evaluation: str) -> ResponseReturnValue:
+    """The queries that the reader knows of, as `leaderboard score --queries` reads them."""
+    page = read(queries.query_list, campaign, evaluation)
+    answer = Response(page.as_file, content_type="text/tab-separated-values; charset=utf-8")
+    answer.headers["Content-Disposition"] = 'attachment; filename="queries.tsv"'
+    return answer
+
+
+@blueprint.get(f"{QUERIES_ADDRESS}/<path:query>")
+def query(campaign: str, evaluation: str, query: str) -> ResponseReturnValue:
+    page = read(queries.query, campaign, evaluation, query, view=board_query(QUERY_ASKED, page=page_number()))
+    place = page.columns.index(page.column)
+    scale = scale_of(page.ends)
+    return render_template("results/query.html", page=page, scale=scale, place=place)
+
+
+@exported(blueprint, f"{QUERIES_ADDRESS}/<path:query>")
+def query_file(campaign: str, evaluation: str, query: str) -> Table:
+    page = read(queries.query, campaign, evaluation, query, view=board_query(QUERY_ASKED))
+    columns = dict(RESULT_COLUMNS)
+    for place, column in enumerate(page.columns):
+        columns[column.name] = partial(_value, place)
+    facts = {
+        "evaluation": evaluation_facts(page.evaluation),
+        "query": {"id": page.query.external_id, "text": page.query.text, "relevant": page.query.relevant},
+        "measures": [column_facts(column) for column in page.columns],
+    }
+    name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}-query-{file_name(page.query.external_id)}"
+    return table(name, columns, page.rows, facts)
+
+
+def _value(place: int, row: QueryResult) -> Cell:
+    return row.values[place]
+
+
+LIST_ADDRESS = "/submissions/<int:submission>/queries/<path:query>"
+
+DOCUMENT_COLUMNS: dict[str, Callable[[ListedDocument], Cell]] = {
+    "rank": lambda line: line.rank,
+    "document": lambda line: line.document,
+    "score": lambda line: line.score,
+    "grade": lambda line: line.grade,
+    "returned": lambda line: line.returned,
+}
+
+
+@blueprint.get(LIST_ADDRESS)
+def ranked_list(submission: int, query: str) -> ResponseReturnValue:
+    page = read(ranked_lists.ranked_list, store(), submission, query, page=page_number())
+    return render_template("results/ranked_list.html", page=page)
+
+
+@exported(blueprint, LIST_ADDRESS)
+def ranked_list_file(submission: int, query: str) -> Table:
+    page = read(ranked_lists.ranked_list, store(), submission, query, page=None)
+    facts = {
+        "evaluation": evaluation_facts(page.evaluation),
+        "submission": page.submission_id,
+        "judging": (Judging.COMPLETE if page.complete else Judging.POOLED).value,
+        "query": {"id": page.query.external_id, "text": page.query.text, "relevant": page.relevant},
+        "values": {column.name: value for column, value in zip(page.columns, page.values, strict=True)},
+        "missed": [{"document": missed.document, "grade": missed.grade} for missed in page.missed],
+    }
+    name = f"submission-{page.submission_id}-query-{file_name(page.query.external_id)}"
+    return table(name, DOCUMENT_COLUMNS, page.lines, facts)
+
+
+COMPARE_ADDRESS = "/campaigns/<campaign>/<evaluation>/compare"
+RUNS, VIEW = ("a", "b"), ("measure", "sort")
+
+COMPARE_COLUMNS: dict[str, Callable[[ComparedQuery], Cell]] = {
+    "query": lambda row: row.external_id,
+    "counted": lambda row: row.counted,
+    "a": lambda row: row.first,
+    "b": lambda row: row.second,
+    "difference": lambda row: row.difference,
+}
+
+
+@blueprint.get(COMPARE_ADDRESS)
+def compare_runs(campaign: str, evaluation: str) -> ResponseReturnValue:
+    wrong: Mapping[str, list[str]] = {}
+    try:
+        page = read(compare, campaign, evaluation, asked=RUNS, view=board_query(VIEW, page=page_number()))
+    except InvalidFields as error:
+        g.refused, wrong = True, error.fields
+        page = read(compare, campaign, evaluation, asked=[name for name in RUNS if name not in wrong])
+    found = page.compared
+    chart = charts.comparison_chart(found) if found else None
+    finding = comparison_finding(found) if found else None
+    shown = {"page": page, "found": found, "chart": chart, "finding": finding, "wrong": wrong}
+    content = render_template("results/compare_runs.html", **shown)
+    return content, HTTPStatus.BAD_REQUEST if wrong else HTTPStatus.OK
+
+
+@exported(blueprint, COMPARE_ADDRESS)
+def compare_runs_file(campaign: str, evaluation: str) -> Table:
+    """Query by query by the measure that is asked for; the means by all measures, interval and test are facts."""
+    page = read(compare, campaign, evaluation, asked=RUNS, view=board_query(VIEW))
+    facts: dict[str, object] = {"evaluation": evaluation_facts(page.evaluation)}
+    name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}-compared"
+    found = page.compared
+    if found is None:
+        return table(name, COMPARE_COLUMNS, (), facts)
+    facts |= {
+        "a": _run(found.first),
+        "b": _run(found.second),
+        "measure": column_facts(found.column),
+        "interval": plain(found.interval),
+        "test": plain(found.test),
+        "effects": plain(found.effects),
+        "means": [
+            {"measure": one.column.name, "a": one.first.mean, "b": one.second.mean, "difference": one.difference}
+            for one in found.measures
+        ],
+    }
+    return table(
+        f"{name}-{found.first.submission_id}-{found.second.submission_id}", COMPARE_COLUMNS, found.queries, facts
+    )
+
+
+def _run(entry: Entry) -> dict[str, object]:
+    return {"submission": entry.submission_id, "system": entry.system.name, "team": entry.system.team}
