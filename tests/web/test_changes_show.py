@@ -31,15 +31,13 @@ NOWHERE = {
     "rate_limits": "how often somebody tried is shown nowhere",
     **dict.fromkeys(
         (
-            "accounts.find_owner", "accounts.log_in", "accounts.link_identity", "accounts.register_with",
+            "accounts.find_owner", "accounts.log_in", "accounts.log_out", "accounts.link_identity",
+            "accounts.register_with",
             "accounts.unlink_identity",
         ),
         "identities are shown to their account alone; an account that is new is in no team yet",
     ),
-    "deadlines": "mails are sent, and listed for the operator",
-    "letters": "mails are sent, and listed for the operator",
-    "outbox": "mails are sent, and listed for the operator",
-    "sending": "mails are sent, and listed for the operator",
+    "mail": "mails are sent, and listed for the operator",
     **dict.fromkeys(
         (
             "submissions.release_quota", "submissions.use_quota", "submissions.enter_evaluation",
@@ -53,30 +51,30 @@ NOWHERE = {
     "accounts.authenticate": "a log-in is shown nowhere",
     "submissions.reserve_quota": "a place in a quota stands on the submission form, which is not kept",
     **dict.fromkeys(
-        ("credentials.make_token", "credentials.revoke_token", "credentials.revoke_tokens", "credentials.note_use"),
+        ("accounts.make_token", "accounts.revoke_token", "accounts.revoke_tokens", "accounts.note_use"),
         "tokens are shown to their account alone, on a page that is not kept",
     ),
 }  # fmt: skip
 # Module or function that writes nothing.
 READING = {
     "boards.best_means", "boards.due", "boards.terms_of_standing_sets",
-    "boards.recomputed", "clone.next_year", "generations.campaign_of", "accounts.find_user",
+    "boards.recomputed", "evaluations.next_year", "generations.campaign_of", "accounts.find_user",
     "accounts.require_free", "queue.unfinished", "worker.find_by_settings", "worker.imported",
     "worker.live_sets", "worker.of_its_event",
-    "worker.of_older_version", "worker.ready_sets",     "form_fields.agreements_of",
+    "worker.of_older_version", "worker.ready_sets",     "evaluations.agreements_of",
     "submissions.admit", "submissions.locked_run",
-    "systems.free_system_slug", "systems.unused_system", "teams.find_invitation", "teams.joined_by",
+    "teams.free_system_slug", "teams.unused_system", "teams.find_invitation", "teams.joined_by",
     "worker.next_turns",
 }  # fmt: skip
 # What others use: the generation is raised with what they change.
 WITHIN = {
     "past_runs.go_by_source",
     "audit.assign", "audit.record", "generations.raise_generations", "teams.end_requests",
-    "teams.end_requests_of", "locking", "systems.ensure_pseudonym",
-    "systems.hand_over_pseudonyms", "queries.copy_queries", "worker.enqueue",
+    "teams.end_requests_of", "locking", "teams.ensure_pseudonym",
+    "teams.hand_over_pseudonyms", "judgments.copy_queries", "worker.enqueue",
     "worker.add_set", "worker.make_set", "worker.record_making", "worker.supersede",
     "selection",
-    "form_fields.accept_agreements", "submissions.settle_primary",
+    "evaluations.accept_agreements", "submissions.settle_primary",
 }  # fmt: skip
 
 
@@ -107,7 +105,14 @@ def _is_named(service: str, names: set[str]) -> bool:
 def _services() -> list[str]:
     """Public functions of the writes that have a database, as `module.function`; of `boards/writes.py`, `boards.…`."""
     package = REPOSITORY / "leaderboard"
-    paths = sorted([*package.glob("*/writes.py"), *package.glob("*/writes/*.py"), package / "worker/queue.py"])
+    paths = sorted(
+        [
+            *package.glob("*/writes.py"),
+            *package.glob("*/writes/*.py"),
+            package / "worker/queue.py",
+            package / "teams/merging.py",
+        ]
+    )
     return [
         f"{path.parent.name if path.stem == 'writes' else path.stem}.{node.name}"
         for path in paths

@@ -34,39 +34,39 @@ def _(session: Session, play: Play) -> None:
     evaluations.create_evaluation(session, CONSOLE, play.campaign(session), "2026", "Haven 2026", "2026")
 
 
-@change("queries.import_queries", at="/campaigns/harbour/2026/queries")
+@change("judgments.import_queries", at="/campaigns/harbour/2026/queries")
 def _(session: Session, play: Play) -> None:
     rows = [QueryRow("q1", "of the next year", ()), QueryRow("q2", "another", ())]
     queries.import_queries(session, CONSOLE, play.evaluation(session, "2026"), rows)
 
 
-@change("queries.set_split", at="/campaigns/harbour/2026/queries")
+@change("judgments.set_split", at="/campaigns/harbour/2026/queries")
 def _(session: Session, play: Play) -> None:
     queries.set_split(session, CONSOLE, play.evaluation(session, "2026"), ["q2"], Split.HIDDEN)
 
 
-@change("clone.clone_evaluation", at="/campaigns/harbour")
+@change("evaluations.clone_evaluation", at="/campaigns/harbour")
 def _(session: Session, play: Play) -> None:
     source = play.evaluation(session, "2026")
     cloning.clone_evaluation(session, CONSOLE, source, "2027", "Haven 2027", "2027", with_queries=True, draft=False)
 
 
-@change("queries.remove_queries", at="/campaigns/harbour/2027/queries")
+@change("judgments.remove_queries", at="/campaigns/harbour/2027/queries")
 def _(session: Session, play: Play) -> None:
     queries.remove_queries(session, CONSOLE, play.evaluation(session, "2027"), ["q1"])
 
 
-@change("delete.remove_evaluation", at="/campaigns/harbour")
+@change("evaluations.remove_evaluation", at="/campaigns/harbour")
 def _(session: Session, play: Play) -> None:
     removing.remove_evaluation(session, CONSOLE, play.evaluation(session, "2027"))
 
 
-@change("queries.exclude_queries", at=f"{BOARD}/queries")
+@change("judgments.exclude_queries", at=f"{BOARD}/queries")
 def _(session: Session, play: Play) -> None:
     queries.exclude_queries(session, CONSOLE, play.evaluation(session), ["q3"], "nobody judged it")
 
 
-@change("queries.include_queries", at=f"{BOARD}/queries")
+@change("judgments.include_queries", at=f"{BOARD}/queries")
 def _(session: Session, play: Play) -> None:
     queries.include_queries(session, CONSOLE, play.evaluation(session), ["q3"])
 
@@ -76,7 +76,7 @@ def _(session: Session, play: Play) -> None:
     campaigns.create_campaign(session, CONSOLE, "quay", "The quay", measures=["AP"], primary_measure="AP")
 
 
-@change("delete.remove_campaign", raises="its own", at="/")
+@change("evaluations.remove_campaign", raises="its own", at="/")
 def _(session: Session, play: Play) -> None:
     removing.remove_campaign(session, CONSOLE, play.campaign(session, "quay"))
 

@@ -41,21 +41,21 @@ def _stage(session: Session, play: Play) -> int:
     ).id  # fmt: skip
 
 
-@change("form_fields.set_field", "form_fields.remove_field")
+@change("evaluations.set_field", "evaluations.remove_field")
 def _(session: Session, play: Play) -> None:
     evaluation = play.evaluation(session)
     submission_forms.set_field(session, CONSOLE, evaluation, FormField(key="model", label="Model"))
     submission_forms.remove_field(session, CONSOLE, evaluation, "model")
 
 
-@change("form_fields.state_agreement", "form_fields.end_agreement")
+@change("evaluations.state_agreement", "evaluations.end_agreement")
 def _(session: Session, play: Play) -> None:
     evaluation = play.evaluation(session)
     submission_forms.state_agreement(session, CONSOLE, evaluation, "terms", "Terms", "Be fair.")
     submission_forms.end_agreement(session, CONSOLE, evaluation, "terms")
 
 
-@change("form_fields.set_rules", "form_fields.set_documents", "form_fields.copy_form")
+@change("evaluations.set_rules", "evaluations.set_documents", "evaluations.copy_form")
 def _(session: Session, play: Play) -> None:
     evaluation = play.evaluation(session)
     submission_forms.set_rules(session, CONSOLE, evaluation, every_query=True)

@@ -39,10 +39,10 @@ def _(session: Session, play: Play) -> None:
 
 
 @change(
-    "credentials.start_session",
-    "credentials.note_seen",
-    "credentials.end_session",
-    "credentials.end_all_sessions",
+    "accounts.start_session",
+    "accounts.note_seen",
+    "accounts.end_session",
+    "accounts.end_all_sessions",
     raises=NONE,
 )
 def _(session: Session, play: Play) -> None:
@@ -70,6 +70,6 @@ def _(session: Session, play: Play) -> None:
     people.close_account(session, play.actor(session, "ben"), play.user(session, "ben"))
 
 
-@change("merge.merge_teams", raises=OF_ALL, at=BOARD)
+@change("merging.merge_teams", raises=OF_ALL, at=BOARD)
 def _(session: Session, play: Play) -> None:
     merging.merge_teams(session, CONSOLE, play.team(session, "alpha"), play.team(session, "beta"))

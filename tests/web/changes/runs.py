@@ -155,12 +155,12 @@ def _(session: Session, play: Play) -> None:
     scoring_sets.make_official(session, CONSOLE, play.evaluation(session), "assistant")
 
 
-@change("sources.rename_source", at=f"{BOARD}/sources", who="orla")
+@change("judgments.rename_source", at=f"{BOARD}/sources", who="orla")
 def _(session: Session, play: Play) -> None:
     sources.rename_source(session, CONSOLE, play.evaluation(session), "assistant", "helpful")
 
 
-@change("sources.remove_source", "sources.set_aside_sources", at=f"{BOARD}/sources", who="orla")
+@change("judgments.remove_source", "judgments.set_aside_sources", at=f"{BOARD}/sources", who="orla")
 def _(session: Session, play: Play) -> None:
     sources.remove_source(session, CONSOLE, play.evaluation(session), "assessors")
 

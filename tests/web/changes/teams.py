@@ -88,18 +88,18 @@ def _(session: Session, play: Play) -> None:
     teams.answer_request(session, ada, play.team(session), asked.id, accept=True)
 
 
-@change("systems.create_system", raises=OF_ALL, at="/teams/alpha/second", who="ada")
+@change("teams.create_system", raises=OF_ALL, at="/teams/alpha/second", who="ada")
 def _(session: Session, play: Play) -> None:
     for name in ("Second", "Mistaken"):
         systems.create_system(session, CONSOLE, play.team(session), NewSystem(name))
 
 
-@change("systems.change_system", raises=OF_ALL, at="/teams/alpha/second", who="ada")
+@change("teams.change_system", raises=OF_ALL, at="/teams/alpha/second", who="ada")
 def _(session: Session, play: Play) -> None:
     second = session.scalars(sa.select(System).where(System.name == "Second")).one()
     systems.change_system(session, CONSOLE, second, description="It counts words.")
 
 
-@change("delete.remove_system", raises=OF_ALL, at="/teams/alpha/mistaken", who="ada")
+@change("evaluations.remove_system", raises=OF_ALL, at="/teams/alpha/mistaken", who="ada")
 def _(session: Session, play: Play) -> None:
     removing.remove_system(session, CONSOLE, session.scalars(sa.select(System).where(System.name == "Mistaken")).one())
