@@ -41,11 +41,11 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "import-campaign": ("transfer", "A campaign of past years, from files."),
     "export": ("transfer", "A campaign as files."),
     "submit": ("submissions", "Submits a run."),
-    "submission": ("submission", "Lists runs; hides, disqualifies, withdraws one; which stands."),
+    "submission": ("operations", "Lists runs; hides, disqualifies, withdraws one; which stands."),
     "system": ("operations", "Systems: baselines, descriptions, links."),
     "trail": ("operations", "Who did what in a campaign."),
     "verify": ("verify", "Whether what is on record is what this program wrote."),
-    "rescore": ("submissions", "Scores an evaluation's runs anew."),
+    "rescore": ("submission", "Scores an evaluation's runs anew."),
 }
 
 

@@ -30,7 +30,7 @@ from leaderboard.cli.tables import print_table
 from leaderboard.client import Client, Refused
 from leaderboard.config import Config
 from leaderboard.declared.commands import Command, Find, Lines, Table
-from leaderboard.declared.inputs import Inputs, checked, is_required, kinds_of, shown_of
+from leaderboard.declared.inputs import Inputs, checked, is_of_changes, is_required, kinds_of, shown_of
 from leaderboard.errors import BadInput, InvalidFields, NotFound, Unconfirmed
 from leaderboard.web.context import CONSOLE_KEY, modules_of
 from leaderboard.web.endpoints import ENDPOINTS, Endpoint, create_console
@@ -46,6 +46,7 @@ GROUPS = {
     "form": "What a submission form asks: fields, agreements, rules for the file.",
     "judgments": "The judgments of an evaluation.",
     "queries": "The queries of an evaluation.",
+    "submission": "Submissions: list them, hide or disqualify one, choose which run stands.",
     "system": "Systems: mark baselines and manual ones, describe them.",
     "team": "Teams and who is in them.",
     "team member": "Who is in a team.",
@@ -56,12 +57,14 @@ SUBJECTS = {  # where the endpoints of a group are
     "form": ("evaluations",),
     "judgments": ("judgments",),
     "queries": ("judgments",),
+    "submission": ("submissions", "boards"),
     "system": ("teams", "boards"),
     "team": ("teams", "boards"),
     "trail": ("audit",),
 }
 BY_HAND = {  # commands that no endpoint makes: their module, and their names there
     "form": ("forms", "rules"),
+    "submission": ("submission", "list_submissions", "fetch"),
     "team": ("teams", "invitations", "list_teams", "merge", "rename", "requests"),
     "team member": ("teams", "add_member"),
 }
@@ -75,16 +78,17 @@ def group(name: str) -> click.Command:
     """All commands whose words begin with this one's; where there is no such group, the command of this name."""
     if name not in GROUPS:
         modules_of("api", *SUBJECTS[name])
-        alone = (endpoint for endpoint in ENDPOINTS if endpoint.command and endpoint.command.words == [name])
-        return _command(next(alone), name)
+        alone = ((each, each.command) for each in ENDPOINTS if each.command and each.command.words == [name])
+        return _command(*next(alone))
     made = click.Group(name.split()[-1], help=GROUPS[name])
     if name in SUBJECTS:
         modules_of("api", *SUBJECTS[name])
     depth = len(name.split())
     for endpoint in ENDPOINTS:
-        words = endpoint.command.words if endpoint.command is not None else []
-        if words[:depth] == name.split() and len(words) == depth + 1:
-            made.add_command(_command(endpoint, words[-1]))
+        for command in (endpoint.command, *endpoint.command.also) if endpoint.command is not None else ():
+            words = command.words
+            if words[:depth] == name.split() and len(words) == depth + 1:
+                made.add_command(_command(endpoint, command))
     for inner in GROUPS:
         if inner.split()[:-1] == name.split():
             made.add_command(group(inner))
@@ -108,9 +112,7 @@ class _Arguments(click.ParamType[dict[str, str]]):
         return dict(zip(self._parts, values, strict=True))
 
 
-def _command(endpoint: Endpoint, name: str) -> click.Command:
-    command = endpoint.command
-    assert command is not None  # noqa: S101  # those without are left out
+def _command(endpoint: Endpoint, command: Command) -> click.Command:
     path = " ".join(["leaderboard", *command.words])
     text = f"{endpoint.function.__doc__}\n\n\b\n{path} {command.example}".rstrip()
 
@@ -118,7 +120,7 @@ def _command(endpoint: Endpoint, name: str) -> click.Command:
         return _run(endpoint, command, values)
 
     params = [*_parameters(endpoint, command), *SERVER]
-    return click.Command(name, callback=callback, params=params, help=text, short_help=endpoint.summary)
+    return click.Command(command.words[-1], callback=callback, params=params, help=text, short_help=endpoint.summary)
 
 
 def _parameters(endpoint: Endpoint, command: Command) -> Iterator[click.Parameter]:
@@ -203,7 +205,7 @@ def _form_fields(endpoint: Endpoint) -> dict[str, Any]:
 
 def _run(endpoint: Endpoint, command: Command, values: dict[str, Any]) -> int:
     """Asks the endpoint with what the command line gives, and prints what it answers; the exit status."""
-    client = _client(command.words[0], values.pop("server"), values.pop("token_file"))
+    client = client_of(command.words[0], values.pop("server"), values.pop("token_file"))
     confirmed, previewed = values.pop("confirm", False), values.pop("preview", False)
     arguments: dict[str, Any] = {}
     for name in [name for name in values if name.startswith("at_")]:
@@ -214,7 +216,7 @@ def _run(endpoint: Endpoint, command: Command, values: dict[str, Any]) -> int:
         for name, value in values.items()
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
     }
-    if _is_model(endpoint.body) and "confirm" in endpoint.body.model_fields and values and not options:
+    if _is_model(endpoint.body) and values and not options and endpoint.status == 200 and is_of_changes(endpoint.body):
         raise click.UsageError("nothing to change; give at least one option")
     parts = arguments | {name: _number(client, find, arguments) for name, find in command.finds.items()}
     if command.asks and not confirmed:
@@ -322,7 +324,8 @@ def _is_model(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Inputs)
 
 
-def _client(group: str, server: str | None, token_file: Path | None) -> Client:
+def client_of(group: str, server: str | None, token_file: Path | None) -> Client:
+    """Asks the endpoints of a group: at a site as the account of a token, or in this process as the console."""
     if server is None:
         return Client("http://localhost", opener=_here(SUBJECTS[group]))
     token = token_file.read_text(encoding="utf-8").strip() if token_file else os.environ.get(TOKEN, "").strip()

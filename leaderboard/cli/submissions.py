@@ -31,13 +31,11 @@ from leaderboard.submissions.reads.form import completed, expected_of
 from leaderboard.submissions.reads.status import status
 from leaderboard.submissions.rules import UNFINISHED, Designation, State, SystemKind
 from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, check_run, look_at, require_sound
-from leaderboard.submissions.writes.submissions import admit, retry_failed
+from leaderboard.submissions.writes.submissions import admit
 from leaderboard.submissions.writes.submissions import submit as submit_run
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads.find import find_system, find_team
 from leaderboard.teams.writes import NewSystem
-from leaderboard.worker.queue import unfinished
-from leaderboard.worker.writes import make_set
 
 SUBMITTED, NOT_SCORED, NOT_TAKEN = 0, 1, 2  # exit status
 LOOK_SECONDS = 0.2
@@ -356,27 +354,6 @@ def _checked(
     expected = expected_of(session, actor, evaluation, now, to_submit=True)
     found, run = check_run(looked, expected, threshold=threshold)
     return completed(session, actor, evaluation.id, found, run, looked.text_sha256, [team.id], now)
-
-
-@click.command()
-@PLACE
-@click.option("--failed", is_flag=True, help="Only queue the failed runs again.")
-def rescore(evaluation: Place, failed: bool) -> None:
-    """Score an evaluation's runs anew where something changed since, such as the version of the measures.
-
-    Boards show the present results until all new ones are there.
-
-    \b
-    leaderboard rescore harbour/2026-text
-    """
-    with up_to_date(Config.from_environment()) as database, database.write() as session:
-        found = find_evaluation(session, CONSOLE, *evaluation)
-        if failed:
-            retry_failed(session, CONSOLE, found)
-        else:
-            make_set(session, CONSOLE, found)
-        waiting = unfinished(session, found.id)
-    click.echo(f"{evaluation}: runs that wait to be scored: {waiting}")
 
 
 def _outcome(database: Database, actor: Actor, submission_id: int, seconds: float) -> int:

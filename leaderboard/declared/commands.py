@@ -56,6 +56,7 @@ class Command:
     finds    part of the address -> the argument that stands for it, and how it is found
     preview  of an endpoint that takes files: what its preview (at the same address below `/preview`) says, in lines
     without  arguments of the address, or fields of a form, that are no options
+    also     other commands of the same endpoint
     """
 
     usage: str
@@ -67,6 +68,7 @@ class Command:
     finds: Mapping[str, Find] = field(default_factory=dict)
     preview: Callable[[Answer], Sequence[str]] | None = None
     without: Sequence[str] = ()
+    also: Sequence["Command"] = ()
 
     @property
     def words(self) -> list[str]:

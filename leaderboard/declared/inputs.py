@@ -109,6 +109,11 @@ def changes_of(model: type[Model]) -> type[Model]:
     return model
 
 
+def is_of_changes(model: type[Inputs]) -> bool:
+    """Whether `changes_of` made it: it says nothing where all of it is left out."""
+    return model.model_config.get("json_schema_extra") is _without_defaults
+
+
 def _without_defaults(schema: dict[str, Any]) -> None:
     for field in schema.get("properties", {}).values():
         field.pop("default", None)

@@ -18,14 +18,14 @@ from typing import Any, ClassVar
 
 import msgspec
 from flask import Response, request
-from msgspec import UNSET, UnsetType
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
 from leaderboard.access import Actor, require
 from leaderboard.accounts.rules import Scope
 from leaderboard.boards.api import EVALUATION
-from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, TooLarge
+from leaderboard.declared.commands import Command, Find
+from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, TooLarge, Unconfirmed
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.form_fields import form_fields
 from leaderboard.evaluations.rules import checked_answers
@@ -33,15 +33,15 @@ from leaderboard.evaluations.writes import agreements_of
 from leaderboard.formats import HEADER_BYTES, ByteSource, Limits, Metadata, run_metadata, side_metadata
 from leaderboard.numbers import read_number
 from leaderboard.store import Received
+from leaderboard.submissions.inputs import Choice, RunChanges, TakenOff, Withdrawal
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.pages import Place, check_looked, check_received, count_rejected, header_of, run_download
-from leaderboard.submissions.reads import effects as standing_effects
 from leaderboard.submissions.reads import organised as listed
 from leaderboard.submissions.reads import status as reads
 from leaderboard.submissions.reads.effects import Act, Effect, effect
 from leaderboard.submissions.reads.form import checking, expected_of, submitting
 from leaderboard.submissions.reads.status import SubmissionStatus, status
-from leaderboard.submissions.rules import Designation, Ruling
+from leaderboard.submissions.rules import Designation
 from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, Looked, look_at, require_sound
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System, Team
@@ -65,19 +65,22 @@ def run_bytes(submission: int) -> Response:
 
 
 @get("/submissions/<int:submission>/effect", Scope.READ)
-def run_effect(submission: int, *, act: Act = Act.WITHDRAW) -> standing_effects.Effect:
+def run_effect(submission: int, *, act: Act = Act.WITHDRAW) -> Effect:
     """What a decision on your team's run would change: which run stands, and the ranks. act: withdraw, stand or
-    primary; empty and fill are what organisers do when they take it off. `seen`, sent along with the decision, refuses
-    it (409) where it would change something else by then.
+    primary; empty and fill are what organisers do when they take it off.
     """
     _own_run(submission)
-    return read(standing_effects.effect, submission, act=act)
+    return read(effect, submission, act=act)
 
 
-def require_seen(submission: int, act: Act, seen: str) -> None:
-    """Raises Conflict where `seen` was given, and what `act` would change is something else by now."""
-    if seen and seen != read(standing_effects.effect, submission, act=act).seen:
-        raise Conflict("What this would change is no longer what you were shown; ask for its effect again.")
+def _own_confirmed(submission: int, act: Act, confirmed: bool) -> None:
+    """Raises Unconfirmed with what `act` does to the boards unless that is confirmed; NotAllowed for runs of others."""
+    _own_run(submission)
+    if not confirmed:
+        changes = read(effect, submission, act=act)
+        lines = ("The run leaves every board for good.",) * (act is Act.WITHDRAW) + changes.in_words
+        if lines and not changes.refusal:
+            raise Unconfirmed(lines)
 
 
 def _own_run(submission: int) -> SubmissionStatus:
@@ -122,31 +125,6 @@ class Run(msgspec.Struct):
 KNOWN = frozenset(Run.__struct_fields__) - {"run", "beside"}
 
 
-@dataclass(frozen=True, slots=True)
-class Withdrawal:
-    """because: why, which whoever sees the run reads; seen: as its effect was told: nothing is done where it would
-    change something else by now.
-    """
-
-    because: str = ""
-    seen: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """seen: as its effect was told: nothing is done where it would change something else by now."""
-
-    seen: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """A run's label, and its notes for the team and the organisers; what is left out stays."""
-
-    label: str | UnsetType = UNSET
-    notes: str | UnsetType = UNSET
-
-
 @post("/campaigns/<campaign>/evaluations/<evaluation>/submissions", Scope.SUBMIT, form=Run, status=HTTPStatus.CREATED)
 def submit_run(campaign: str, evaluation: str) -> SubmissionStatus:
     """Submits a run. Name the team, and one of its systems (system) or one to make (new_system); the file, `run`, comes
@@ -181,45 +159,45 @@ def sending(key: str) -> SubmissionStatus:
     return found
 
 
-@post("/submissions/<int:submission>/withdraw", Scope.SUBMIT)
+@post("/submissions/<int:submission>/withdraw", Scope.SUBMIT, command=Command(
+    "submission withdraw SUBMISSION", "submission {submission} is withdrawn", "17 --because 'the wrong file'"
+))  # fmt: skip
 def withdraw_run(submission: int, body: Withdrawal) -> SubmissionStatus:
-    """Takes a run off every board. It stays on record."""
-    read(reads.status, submission)  # what may not be seen can't be withdrawn either
-    with writing() as session:
-        require_seen(submission, Act.WITHDRAW, body.seen)
-        run = session.get_one(Submission, submission)
-        submissions.withdraw(session, actor(), run, because=body.because, now=clock())
-    return read(reads.status, submission)
+    """Takes a run off every board for good. It stays on record."""
+    _own_confirmed(submission, Act.WITHDRAW, body.confirm)
+    return _changed_run(submission, partial(submissions.withdraw, because=body.because, now=clock()))
 
 
-@post("/submissions/<int:submission>/stand", Scope.SUBMIT)
+@post("/submissions/<int:submission>/stand", Scope.SUBMIT, command=Command(
+    "submission stand SUBMISSION", "submission {submission} stands for its system once it is scored", "17"
+))  # fmt: skip
 def let_run_stand(submission: int, body: Choice) -> SubmissionStatus:
     """Lets a contrastive run stand for its system on the board, in place of another one."""
-    read(reads.status, submission)
-    with writing() as session:
-        require_seen(submission, Act.STAND, body.seen)
-        submissions.select_run(session, actor(), session.get_one(Submission, submission), now=clock())
-    return read(reads.status, submission)
+    _own_confirmed(submission, Act.STAND, body.confirm)
+    return _changed_run(submission, partial(submissions.select_run, now=clock()))
 
 
-@post("/submissions/<int:submission>/primary", Scope.SUBMIT)
+@post("/submissions/<int:submission>/primary", Scope.SUBMIT, command=Command(
+    "submission primary SUBMISSION", "submission {submission} is its team's primary run", "17"
+))  # fmt: skip
 def make_run_primary(submission: int, body: Choice) -> SubmissionStatus:
     """Makes a scored run its team's primary one in the evaluation."""
-    read(reads.status, submission)
-    with writing() as session:
-        require_seen(submission, Act.PRIMARY, body.seen)
-        submissions.make_primary(session, actor(), session.get_one(Submission, submission), now=clock())
-    return read(reads.status, submission)
+    _own_confirmed(submission, Act.PRIMARY, body.confirm)
+    return _changed_run(submission, partial(submissions.make_primary, now=clock()))
 
 
-@post("/submissions/<int:submission>/describe", Scope.SUBMIT)
-def describe_run(submission: int, body: Words) -> SubmissionStatus:
+@post("/submissions/<int:submission>/describe", Scope.SUBMIT, command=Command(
+    "submission describe SUBMISSION", "changed submission {submission}", "17 --label 'second try'"
+))  # fmt: skip
+def describe_run(submission: int, body: RunChanges) -> SubmissionStatus:
     """Gives a run another label, other notes, or both; the trail keeps what they were."""
-    read(reads.status, submission)
-    label = None if body.label is UNSET else body.label
-    notes = None if body.notes is UNSET else body.notes
+    return _changed_run(submission, partial(submissions.describe, label=body.label, notes=body.notes))
+
+
+def _changed_run(submission: int, change: Callable[[Session, Actor, Submission], object]) -> SubmissionStatus:
+    read(reads.status, submission)  # what may not be seen can't be changed either
     with writing() as session:
-        submissions.describe(session, actor(), session.get_one(Submission, submission), label=label, notes=notes)
+        change(session, actor(), session.get_one(Submission, submission))
     return read(reads.status, submission)
 
 
@@ -483,16 +461,22 @@ def _look(file: ByteSource, *, name: str, limits: Limits) -> Looked:  # noqa: AR
     return look_at(file, name, CHECKED_BYTES, store().caps.text_bytes)
 
 
-@dataclass(frozen=True, slots=True)
-class TakenOff:
-    """How and why a run is taken off. holds_place: whether no other run takes the place that it had; seen: of what you
-    were shown that this would change: nothing is done where that is something else by now.
-    """
-
-    ruling: Ruling
-    because: str
-    holds_place: bool = True
-    seen: str = ""
+IN_EVALUATION = {  # an organiser's address has the evaluation in it: it is the run's own
+    name: Find("/submissions/<submission>", of, lambda row, _: bool(row), "slug", "there is no submission {submission}")
+    for name, of in (
+        ("campaign", lambda run: [run["evaluation"]["campaign"]]),
+        ("evaluation", lambda run: [run["evaluation"]]),
+    )
+}
+DISQUALIFY = Command(
+    "submission disqualify SUBMISSION", "submission {submission} is disqualified",
+    "17 --because 'trained on the judgments'", sends={"ruling": "disqualified"}, without=("ruling",),
+    finds=IN_EVALUATION,
+)  # fmt: skip
+HIDE = Command(
+    "submission hide SUBMISSION", "submission {submission} is hidden", "17 --because 'the team asked for it'",
+    sends={"ruling": "hidden"}, without=("ruling",), finds=IN_EVALUATION, also=(DISQUALIFY,),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -546,29 +530,29 @@ def fetch_run(campaign: str, evaluation: str, submission: int) -> Response:
     return run_download(row.id, row.sha256, row.filename)
 
 
-@post(f"{ORGANISED_EVALUATION}/submissions/<int:submission>/take-off", Scope.ORGANISE)
+@post(f"{ORGANISED_EVALUATION}/submissions/<int:submission>/take-off", Scope.ORGANISE, command=HIDE)
 def take_run_off(campaign: str, evaluation: str, submission: int, body: TakenOff) -> listed.SubmissionRow:
     """Takes a run off every board, hidden or disqualified; its team reads the reason."""
-
-    act = Act.EMPTY if body.holds_place else Act.FILL
-
-    def take_off(session: Session, run: Submission) -> None:
-        require_seen(submission, act, body.seen)
-        submissions.hide_run(session, actor(), run, body.ruling, body.because, holds_place=body.holds_place)
-
+    read(listed.submission_row, campaign, evaluation, submission)
+    _own_confirmed(submission, Act.EMPTY if body.holds_place else Act.FILL, body.confirm)
+    take_off = partial(submissions.hide_run, ruling=body.ruling, because=body.because, holds_place=body.holds_place)
     return _of_run(campaign, evaluation, submission, take_off)
 
 
-@post(f"{ORGANISED_EVALUATION}/submissions/<int:submission>/restore", Scope.ORGANISE)
+@post(f"{ORGANISED_EVALUATION}/submissions/<int:submission>/restore", Scope.ORGANISE, command=Command(
+    "submission restore SUBMISSION", "submission {submission} is back where it was", "17", finds=IN_EVALUATION
+))  # fmt: skip
 def restore_run(campaign: str, evaluation: str, submission: int) -> listed.SubmissionRow:
     """Puts a run that was taken off back on the boards."""
-    return _of_run(campaign, evaluation, submission, lambda session, run: submissions.restore(session, actor(), run))
+    return _of_run(campaign, evaluation, submission, submissions.restore)
 
 
-@post(f"{ORGANISED_EVALUATION}/submissions/<int:submission>/retry", Scope.ORGANISE)
+@post(f"{ORGANISED_EVALUATION}/submissions/<int:submission>/retry", Scope.ORGANISE, command=Command(
+    "submission retry SUBMISSION", "submission {submission} is in the queue again", "17", finds=IN_EVALUATION
+))  # fmt: skip
 def retry_run(campaign: str, evaluation: str, submission: int) -> listed.SubmissionRow:
     """Puts a run whose scoring failed back into the queue."""
-    return _of_run(campaign, evaluation, submission, lambda session, run: submissions.retry(session, actor(), run))
+    return _of_run(campaign, evaluation, submission, submissions.retry)
 
 
 @post(f"{ORGANISED_EVALUATION}/rescore", Scope.ORGANISE)
@@ -593,12 +577,8 @@ def _score_again(what: Callable[[Session, Actor, Evaluation], object], campaign:
 
 
 def _of_run(
-    campaign: str, evaluation: str, submission: int, do: Callable[[Session, Submission], None]
+    campaign: str, evaluation: str, submission: int, change: Callable[[Session, Actor, Submission], object]
 ) -> listed.SubmissionRow:
     read(listed.submission_row, campaign, evaluation, submission)  # a run to another evaluation is not here
-    with writing() as session:
-        run = session.get(Submission, submission)
-        if run is None:
-            raise NotFound
-        do(session, run)
+    _changed_run(submission, change)
     return read(listed.submission_row, campaign, evaluation, submission)

@@ -7,7 +7,7 @@ from typing import Any
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
-from wtforms import HiddenField, RadioField, TextAreaField
+from wtforms import RadioField, TextAreaField
 
 from leaderboard.access import Actor
 from leaderboard.campaigns.reads import organised_evaluation
@@ -63,7 +63,6 @@ class TakeOffForm(Form):
     because = TextAreaField(
         "Reason", [Given("say why: the team reads it")], description="Its team reads it.", render_kw={"rows": 2}
     )
-    seen = HiddenField()
 
     @classmethod
     def on(cls) -> "TakeOffForm":
@@ -127,9 +126,6 @@ def take_off(campaign: str, evaluation: str, submission: int) -> ResponseReturnV
     if not form.validate():
         return _show(campaign, evaluation, submission, form)
     ruling, act = Ruling(form.ruling.data), Act(form.place.data)
-    if form.text("seen") != _seen(submission):
-        changed = Conflict("What this would change is no longer what you were shown; look again before you say yes.")
-        return _show(campaign, evaluation, submission, form, changed)
     try:
         with writing() as session:
             run = _of(session, campaign, evaluation, submission)
@@ -187,14 +183,8 @@ def _show(campaign: str, evaluation: str, submission: int, form: TakeOffForm, er
     row = read(submission_row, campaign, evaluation, submission)
     run = read(status, submission)
     effects = {act: read(effect, submission, act=act) for act in (Act.EMPTY, Act.FILL)}
-    form.seen.data = _seen(submission)
     others = read(may_replace, campaign, evaluation, submission)
     return form_page("organise/submissions/show.html", form, error, row=row, run=run, effects=effects, others=others)
-
-
-def _seen(submission: int) -> str:
-    """What organisers were shown that taking the run off would change."""
-    return "".join(read(effect, submission, act=act).seen for act in (Act.EMPTY, Act.FILL))
 
 
 def _score_again(

@@ -730,7 +730,7 @@ def ask_withdraw(submission: int) -> ResponseReturnValue:
 @signed_in
 def withdraw(submission: int) -> ResponseReturnValue:
     do = partial(submissions.withdraw, because=request.form.get("because", ""), now=clock())
-    return _decide(submission, Act.WITHDRAW, do, "The run is withdrawn: it is on no board and stays on record.")
+    return _decide(submission, do, "The run is withdrawn: it is on no board and stays on record.")
 
 
 @blueprint.get("/submissions/<int:submission>/stand")
@@ -743,7 +743,7 @@ def ask_stand(submission: int) -> ResponseReturnValue:
 @signed_in
 def stand(submission: int) -> ResponseReturnValue:
     do = partial(submissions.select_run, now=clock())
-    return _decide(submission, Act.STAND, do, "You chose this run to stand for its system on the board.")
+    return _decide(submission, do, "You chose this run to stand for its system on the board.")
 
 
 @blueprint.get("/submissions/<int:submission>/primary")
@@ -756,7 +756,7 @@ def ask_primary(submission: int) -> ResponseReturnValue:
 @signed_in
 def primary(submission: int) -> ResponseReturnValue:
     do = partial(submissions.make_primary, now=clock())
-    return _decide(submission, Act.PRIMARY, do, "This is the team's primary run now.")
+    return _decide(submission, do, "This is the team's primary run now.")
 
 
 @blueprint.get("/submissions/<int:submission>/describe")
@@ -787,23 +787,14 @@ def _own(submission: int) -> SubmissionStatus:
     return run
 
 
-def _ask(submission: int, act: Act, status_code: int = 200) -> ResponseReturnValue:
+def _ask(submission: int, act: Act) -> ResponseReturnValue:
     """The page that says what would change, and asks."""
     run = _own(submission)
-    changes = read(effect, submission, act=act)
-    changed = status_code != 200
-    return render_template(
-        "submissions/decide.html", run=run, act=act.value, effect=changes, changed=changed
-    ), status_code
+    return render_template("submissions/decide.html", run=run, act=act.value, effect=read(effect, submission, act=act))
 
 
-def _decide(
-    submission: int, act: Act, do: Callable[[Session, Actor, Submission], None], done: str
-) -> ResponseReturnValue:
-    """Does it, if what it changes is what the reader was shown; else the page asks again."""
+def _decide(submission: int, do: Callable[[Session, Actor, Submission], None], done: str) -> ResponseReturnValue:
     _own(submission)
-    if request.form.get("seen") != read(effect, submission, act=act).seen:
-        return _ask(submission, act, 409)
     try:
         with writing() as session:
             do(session, actor(), session.get_one(Submission, submission))

@@ -77,7 +77,6 @@ ADDED: Mapping[str, Sequence[str]] = {
     "SystemLabel": ["is_anonymous"],
     "QueryChanges": ["is_nothing", "described"],
     "JudgmentChanges": ["would_be_refused", "is_nothing", "state"],
-    "Effect": ["seen"],
     "Merging": ["effect"],
     "Checked": ["warnings", "unsettled", "remarks", "is_sound", "refused_now", "late_now", "in_words"],
     "BoardVersion": ["words"],

@@ -44,7 +44,7 @@ def test_everything_that_the_pages_do_with_a_run_a_command_does(
     ok("submission", "primary", run, "--confirm")
     for yes in (["--confirm"], []):  # nobody is asked what can't be done
         assert "primary run already" in refused("submission", "primary", run, *yes)
-    assert "give --label" in refused("submission", "describe", run)
+    assert "nothing to change" in refused("submission", "describe", run)
     ok("submission", "describe", run, "--label", "another label")
     assert "another label (primary)" in ok("submission", "list", "small")
     assert "not rejected" in refused("submission", "retry", run)

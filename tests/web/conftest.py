@@ -106,11 +106,6 @@ class Reader:
     def post(self, path: str, **fields: str) -> TestResponse:
         return self.client.post(path, data={"csrf_token": self.token(), **fields})
 
-    def decide(self, path: str, **fields: str) -> TestResponse:
-        """Looks at what a form would change, where its page says so, and then sends it."""
-        seen = re.search(r'name="seen"[^>]* value="([^"]+)"', self.client.get(path.removesuffix("/take-off")).text)
-        return self.post(path, seen=seen[1] if seen else "", **fields)
-
     def send(
         self, path: str, run: str | bytes | None, filename: str = "alpha.run", *, field: str = "run", **fields: str
     ) -> TestResponse:

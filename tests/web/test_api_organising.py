@@ -290,9 +290,7 @@ def test_a_runs_room_says_what_taking_it_off_would_change(orla: Program, program
     assert orla.ask(f"{CAMPAIGN}/submissions?text=nothing")["rows"] == []
     orla.ask(f"{CAMPAIGN}/submissions?late=maybe", status=400)
     off = {"ruling": "hidden", "because": "a slip", "holds_place": False}
-    orla.ask(f"{EVALUATION}/submissions/{sent['id']}/take-off", "POST", status=409, json={**off, "seen": "another"})
-    seen = room["filled"]["seen"]
-    orla.ask(f"{EVALUATION}/submissions/{sent['id']}/take-off", "POST", json={**off, "seen": seen})
+    orla.ask(f"{EVALUATION}/submissions/{sent['id']}/take-off", "POST", json={**off, "confirm": True})
 
 
 def test_a_campaign_is_taken_out_as_an_archive_and_brought_in_again(

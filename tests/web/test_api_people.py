@@ -184,28 +184,23 @@ def test_a_team_is_told_what_a_decision_would_change_and_gets_its_file(
 
 
 @pytest.mark.parametrize("act", ["stand", "primary", "withdraw"])
-def test_a_decision_is_refused_where_it_would_change_something_else_than_the_program_was_told(
+def test_a_decision_that_changes_the_board_is_confirmed(
     runs: dict[str, int], world: World, program: Callable[..., Program], act: str
 ) -> None:
     own, ada = f"{API}/submissions/{runs['alpha']}", program("ada", Scope.SUBMIT)
-    earlier = ada.ask(f"{own}/effect?act={act}")["seen"]
     with world.database.write() as session:
         for scoring in session.scalars(sa.select(Scoring).options(sa.orm.joinedload(Scoring.submission))):
             scoring.state, scoring.submission.scored_at = State.SCORED, scoring.submission.received_at
     before = ada.ask(own)
-    told = ada.ask(f"{own}/effect?act={act}")
-    seen = told["seen"]
-    assert seen != earlier
-    for old in {earlier, "0"} - {seen}:
-        refused = ada.ask(f"{own}/{act}", "POST", status=409, json={"seen": old})
-        assert "no longer what you were shown" in refused["detail"]
-    assert ada.ask(own) == before
-    ada.ask(f"{own}/{act}", "POST", status=400, json={"seen": 1})
+    changes = ada.ask(f"{own}/effect?act={act}")
     if act == "stand":  # it does by now, as its system's only run
-        refused = ada.ask(f"{own}/{act}", "POST", status=409, json={"seen": seen})
-        assert refused["detail"] == told["refusal"] == "This run stands for its system already."
+        refused = ada.ask(f"{own}/{act}", "POST", status=409, json={})
+        assert refused["detail"] == changes["refusal"] == "This run stands for its system already."
     else:
-        assert ada.ask(f"{own}/{act}", "POST", json={"seen": seen}) != before
+        refused = ada.ask(f"{own}/{act}", "POST", status=400, json={})
+        assert refused["fields"]["confirm"]
+        assert ada.ask(own) == before
+        assert ada.ask(f"{own}/{act}", "POST", json={"confirm": True}) != before
 
 
 def test_results_that_are_not_open_yet_are_told_as_that_to_their_team_and_are_absent_for_others(

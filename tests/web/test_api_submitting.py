@@ -411,7 +411,7 @@ def test_a_run_is_withdrawn_and_described(ada: Program, program: Callable[..., P
         said = ada.ask(f"{path}/describe", "POST", json=body)
         assert (said["title"], said["notes"]) == is_now
     assert program("eve", Scope.SUBMIT).send(f"{path}/withdraw", "POST", json={}).status_code == 404
-    gone = ada.ask(f"{path}/withdraw", "POST", json={"because": "a mistake"})
+    gone = ada.ask(f"{path}/withdraw", "POST", json={"because": "a mistake", "confirm": True})
     assert (gone["state"], gone["withdrawn_because"]) == ("withdrawn", "a mistake")
     assert ada.ask(f"{path}/withdraw", "POST", status=409, json={})["title"] == "This no longer fits"
 

@@ -9,7 +9,6 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, may_change_standing, may_see
-from leaderboard.audit.rules import digest
 from leaderboard.boards.reads.entries import Column, Entry, load_entries
 from leaderboard.boards.reads.ranking import ranks
 from leaderboard.campaigns.reads import primary_columns
@@ -61,7 +60,6 @@ class Effect:
     ranked       whether the reader sees ranks
     known        whether it can be said at all: in a campaign of best runs only to whoever sees their means
     refusal      why it can't be done, in words; then nothing else is said. Empty where it can
-    seen         of all of this: a form brings it along, so that nobody says yes to something else
     """
 
     changes: tuple[Change, ...]
@@ -72,9 +70,22 @@ class Effect:
     refusal: str = ""
 
     @property
-    def seen(self) -> str:
-        changes = [[change.system, change.late, change.before, change.after] for change in self.changes]
-        return digest([changes, self.primary, self.contrastive, self.refusal])[:16]
+    def in_words(self) -> tuple[str, ...]:
+        """A line for each; none where nothing changes."""
+        if not self.known:
+            return ("Which run stands follows from the means, which you do not see yet.",)
+        lines = [
+            f"{change.system}: {change.before or 'no run'}{_rank(change.rank_before)} stands now; "
+            f"then {change.after or 'no run'}{_rank(change.rank_after)}."
+            for change in self.changes
+        ]
+        if self.primary:
+            lines.append(f"The primary run is {self.primary[0] or 'none'} now; then {self.primary[1] or 'none'}.")
+        return *lines, *(f"{name} becomes contrastive." for name in self.contrastive)
+
+
+def _rank(rank: int | None) -> str:
+    return f" (rank {rank})" if rank else ""
 
 
 @dataclass(frozen=True, slots=True)
