@@ -225,7 +225,9 @@ def open_to_all(evaluation: Evaluation, now: dt.datetime) -> frozenset[str]:
     return frozenset(seen | {"hidden_queries"} if subset_seen(reader, evaluation, now) is Subset.ALL else seen)
 
 
-def as_of(actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, now: dt.datetime) -> dt.datetime | None:
+def effective_time(
+    actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, now: dt.datetime
+) -> dt.datetime | None:
     """The moment by whose rules `actor` sees the figures of a set, any of the evaluation's; None: not at all.
 
     The current one is seen by the rules of now, as boards show it. So are all that ever stood by whoever may see single

@@ -63,7 +63,7 @@ from leaderboard.errors import BadInput, Conflict, Gathered, InvalidFields, NotF
 from leaderboard.mail.rules import OPTIONAL, MailKind
 from leaderboard.names import SLUG
 from leaderboard.web.context import actor, client_address, config, database, now, on_its_way, reading, writing
-from leaderboard.web.forms import Form, Given, form_page
+from leaderboard.web.forms import Form, Required, form_page
 from leaderboard.web.sessions import known_browser, local, sign_in, sign_out, signed_in, stay_signed_in
 
 blueprint = Blueprint("auth", __name__)
@@ -71,9 +71,11 @@ blueprint = Blueprint("auth", __name__)
 
 class LogInForm(Form):
     name = StringField(
-        "Name or e-mail address", [Given("give your name or e-mail address")], render_kw={"autocomplete": "username"}
+        "Name or e-mail address", [Required("give your name or e-mail address")], render_kw={"autocomplete": "username"}
     )
-    password = PasswordField("Password", [Given("give your password")], render_kw={"autocomplete": "current-password"})
+    password = PasswordField(
+        "Password", [Required("give your password")], render_kw={"autocomplete": "current-password"}
+    )
     next = HiddenField()
 
 
@@ -82,7 +84,7 @@ class NameForm(Form):
 
     name = StringField(
         "Name",
-        [Given("give the name that your team and the organisers will see")],
+        [Required("give the name that your team and the organisers will see")],
         description="Your team and the organisers see it.",
         render_kw={"autocomplete": "username"},
     )
@@ -96,7 +98,7 @@ class NameForm(Form):
 class RegisterForm(NameForm):
     password = PasswordField(
         "Password",
-        [Given("choose a password")],
+        [Required("choose a password")],
         description="At least 10 characters. A few words are easy to remember.",
         render_kw={"autocomplete": "new-password"},
     )
@@ -167,7 +169,7 @@ reset_blueprint = Blueprint("resets", __name__, url_prefix="/password")
 class ForgottenForm(Form):
     email = StringField(
         "E-mail address",
-        [Given("give the e-mail address of your account")],
+        [Required("give the e-mail address of your account")],
         description="The confirmed address of your account.",
         render_kw={"autocomplete": "email", "type": "email"},
     )
@@ -176,7 +178,7 @@ class ForgottenForm(Form):
 class ResetForm(Form):
     password = PasswordField(
         "New password",
-        [Given("choose a new password")],
+        [Required("choose a new password")],
         description="At least 10 characters. You are logged out wherever you are logged in.",
         render_kw={"autocomplete": "new-password"},
     )
@@ -540,7 +542,7 @@ account_blueprint = Blueprint("account", __name__, url_prefix="/account")
 class PasswordForm(ProofForm):
     password = PasswordField(
         "New password",
-        [Given("choose a new password")],
+        [Required("choose a new password")],
         description="At least 10 characters. You stay logged in here and are logged out everywhere else, and your API "
         "tokens stop working.",
         render_kw={"autocomplete": "new-password"},
@@ -639,7 +641,7 @@ LASTS = [("30", "30 days"), ("90", "90 days"), ("365", "A year"), (FOREVER, "Unt
 class TokenForm(ProofForm):
     name = StringField(
         "Name",
-        [Given("say what the token is for, such as the program that uses it")],
+        [Required("say what the token is for, such as the program that uses it")],
         description="What you tell it by, such as the machine or the script that uses it.",
         render_kw={"autocomplete": "off"},
     )

@@ -32,7 +32,7 @@ from leaderboard.web.context import actor, read, reading, store, writing
 from leaderboard.web.forms import (
     Declared,
     Form,
-    Given,
+    Required,
     WholeField,
     declared,
     filled,
@@ -168,8 +168,8 @@ KEY_HINT = "Names it in files and in the API: small letters, digits, - and _."
 
 
 class FieldForm(Form):
-    key = StringField("Key", [Given("give a key")], description=KEY_HINT, render_kw=OFF)
-    label = StringField("Label", [Given("give a label")], description="What the form calls it.", render_kw=OFF)
+    key = StringField("Key", [Required("give a key")], description=KEY_HINT, render_kw=OFF)
+    label = StringField("Label", [Required("give a label")], description="What the form calls it.", render_kw=OFF)
     hint = StringField("Hint (optional)", description="A sentence below the label.", render_kw=OFF)
     kind = SelectField(
         "Kind of answer",
@@ -203,11 +203,11 @@ class FieldForm(Form):
 
 
 class AgreementForm(Form):
-    key = StringField("Key", [Given("give a key")], description=KEY_HINT, render_kw=OFF, id="agreement-key")
-    title = StringField("Title", [Given("give a title")], render_kw=OFF)
+    key = StringField("Key", [Required("give a key")], description=KEY_HINT, render_kw=OFF, id="agreement-key")
+    title = StringField("Title", [Required("give a title")], render_kw=OFF)
     wording = TextAreaField(
         "Text",
-        [Given("write what is to be accepted")],
+        [Required("write what is to be accepted")],
         description="Markdown, as in guidelines.",
         render_kw={"rows": 6},
     )

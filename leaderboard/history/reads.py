@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
-from leaderboard.access import Actor, Content, as_of, may_see, require, subset_seen
+from leaderboard.access import Actor, Content, effective_time, may_see, require, subset_seen
 from leaderboard.boards.models import Standing
 from leaderboard.boards.reads.entries import (
     NO_FIGURE,
@@ -116,7 +116,7 @@ def visible_sets(
     """The same of several sets, in one statement."""
     sets = []
     for scoring_set in find_sets(session, evaluation, ids):
-        moment = as_of(actor, evaluation, scoring_set, now)
+        moment = effective_time(actor, evaluation, scoring_set, now)
         if moment is None:
             raise NotFound
         sets.append((scoring_set, moment))
@@ -174,7 +174,7 @@ def board_versions(
         )
         .order_by(ScoringSet.switched_at, ScoringSet.id)
     )
-    moments = {row: as_of(actor, evaluation, row, now) for row in rows}
+    moments = {row: effective_time(actor, evaluation, row, now) for row in rows}
     seen = {one: moment for one, moment in moments.items() if moment is not None}
     ends = replaced_beside(session, evaluation)
     times = [

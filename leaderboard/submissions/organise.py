@@ -23,7 +23,7 @@ from leaderboard.submissions.rules import SHOWN_STATES, Ruling, SystemKind
 from leaderboard.submissions.writes import submissions as services
 from leaderboard.web.context import actor, now, page_number, read, writing
 from leaderboard.web.exports import Cell, Table, exported, table
-from leaderboard.web.forms import Form, Given, form_page
+from leaderboard.web.forms import Form, Required, form_page
 from leaderboard.web.organise import organised
 from leaderboard.worker.queue import unfinished
 from leaderboard.worker.writes import make_set
@@ -58,10 +58,10 @@ COLUMNS: dict[str, Callable[[SubmissionRow], Cell]] = {
 
 
 class TakeOffForm(Form):
-    ruling = RadioField("What to do", [Given("choose one")])
-    place = RadioField("Where it stands for its system", [Given("choose one")], default=Act.EMPTY.value)
+    ruling = RadioField("What to do", [Required("choose one")])
+    place = RadioField("Where it stands for its system", [Required("choose one")], default=Act.EMPTY.value)
     because = TextAreaField(
-        "Reason", [Given("say why: the team reads it")], description="Its team reads it.", render_kw={"rows": 2}
+        "Reason", [Required("say why: the team reads it")], description="Its team reads it.", render_kw={"rows": 2}
     )
 
     @classmethod

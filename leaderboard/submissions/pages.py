@@ -68,7 +68,7 @@ from leaderboard.web import charts, uploads
 from leaderboard.web.context import actor, clock, config, database, now, page_number, read, reading, store, writing
 from leaderboard.web.endpoints import plain
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, file_name, terms_facts
-from leaderboard.web.forms import Form, Given, NumberField, form_page
+from leaderboard.web.forms import Form, NumberField, Required, form_page
 from leaderboard.web.security import csrf
 from leaderboard.web.sessions import signed_in
 
@@ -100,14 +100,14 @@ NEW = "new-"  # a choice of the system field: a new system of the team with this
 
 
 class SubmitForm(Form):
-    system = SelectField("System", [Given("choose a system, or a new one")], validate_choice=False)
+    system = SelectField("System", [Required("choose a system, or a new one")], validate_choice=False)
     system_name = StringField(
         "Name of the new system",
         description="The system keeps this name over the years, so that its progress can be followed.",
         render_kw={"autocomplete": "off"},
     )
     run = FileField("Run file", render_kw={"aria-required": "true"})
-    designation = RadioField("Primary or contrastive", [Given("choose one")], default=Designation.CONTRASTIVE.value)
+    designation = RadioField("Primary or contrastive", [Required("choose one")], default=Designation.CONTRASTIVE.value)
     stand = BooleanField("Let this run stand for its system?")
     threshold = NumberField(
         "Threshold θ (optional)",

@@ -203,7 +203,7 @@ def refuse_stale(form: Form, values: Mapping[str, Any]) -> None:
         )
 
 
-class Given:
+class Required:
     """The field must be filled in. Whether its value is valid is checked by the service."""
 
     field_flags = {"required": True}  # noqa: RUF012  # WTForms reads it from the class

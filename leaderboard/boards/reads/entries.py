@@ -381,7 +381,7 @@ def load_entries(
 
     measures     canonical names whose figures are wanted; None for all
     scoring_set  of the one evaluation, instead of its current set: its runs as long as boards showed it, or all where
-                 it stands beside the current one. `now` is then what `access.as_of` says
+                 it stands beside the current one. `now` is then what `access.effective_time` says
     standing     only the runs that stand for their systems by the rows of Standing with this condition, or stood for
                  them when boards ceased to show that set; all where that is not kept
     runs         only these submissions: their ids, or a statement that finds them
