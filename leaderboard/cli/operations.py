@@ -240,7 +240,8 @@ def _sender(client: Client, endpoint: Endpoint, address: str, values: Mapping[st
     """Sends the request, confirmed or not: arguments of the address, and a body of JSON, a file or a form."""
     query = {name: _as_argument(values[name]) for name in endpoint.arguments if name in values}
     if endpoint.method == "GET":
-        return lambda _: client.get(address, **query)
+        read = _all_pages if "page" in endpoint.arguments and "page" not in query else Client.get
+        return lambda _: read(client, address, **query)
     if endpoint.form is not None:
         form = _form_fields(endpoint)
         texts = {name: str(values[name]) for name, kind in form.items() if kind is not bytes and values.get(name)}
@@ -253,6 +254,14 @@ def _sender(client: Client, endpoint: Endpoint, address: str, values: Mapping[st
     body = checked(endpoint.body, fields).model_dump(mode="json", exclude_unset=True)
     yes = {"confirm": True} if "confirm" in endpoint.body.model_fields else {}
     return lambda confirmed: client.post(address, {**body, **yes} if confirmed else body)
+
+
+def _all_pages(client: Client, address: str, **query: str) -> Any:
+    """An answer that comes page by page, with the rows of all of them."""
+    answer = client.get(address, **query)
+    for page in range(2, answer["paging"]["pages"] + 1):
+        answer["rows"] += client.get(address, **query, page=str(page))["rows"]
+    return answer
 
 
 def _as_argument(value: Any) -> str:

@@ -58,6 +58,18 @@ def test_everything_that_the_pages_do_with_a_run_a_command_does(
     assert "label: first → another label" in trail
 
 
+def test_the_trail_is_printed_whole_unless_a_page_is_asked_for(
+    runs: tuple[int, int], ok: Says, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert runs
+    whole = ok("trail", "small")
+    monkeypatch.setattr("leaderboard.audit.reads.ROWS", 2)
+    assert ok("trail", "small") == whole
+    page = ok("trail", "small", "--page", "1")
+    assert page != whole
+    assert whole.startswith(page)
+
+
 def test_a_baseline_is_marked_and_two_spellings_become_one_team(runs: tuple[int, int], ok: Says, refused: Says) -> None:
     assert runs
     assert "changed Heron" in ok("system", "change", "light/heron", "--kind", "manual", "--description", "By hand")
