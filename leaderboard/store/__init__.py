@@ -13,10 +13,9 @@ from leaderboard.store.files import (
     Caps,
     Folder,
     Received,
+    file_system,
     open_checked,
     plain_filename,
-    reading,
-    writing,
 )
 from leaderboard.store.ranked_lists import DAMAGED, LOST, RankedList, is_sound, read_list, write_lists
 
@@ -46,7 +45,7 @@ class RunStore:
 
     def check(self) -> None:
         """Raises NoStore when nothing can be written here."""
-        with self._folder.incoming() as path, writing():
+        with self._folder.incoming() as path, file_system():
             path.write_bytes(bytes(CHECK_BYTES))
 
     @contextmanager
@@ -120,7 +119,7 @@ class RunStore:
         the same again.
         """
         with self._folder.incoming() as path:
-            with writing():
+            with file_system():
                 write_lists(path, _owner(submission_id, compat), positions, lists)
             self._folder.keep(path, _ranked_key(submission_id, compat))
         self._folder.remove_note(LOST_COPIES, _owner(submission_id, compat))
@@ -133,7 +132,7 @@ class RunStore:
         when that can't be noted either. What Damaged says is whether that goes on or has failed.
         """
         try:
-            with self._folder.local(_ranked_key(submission_id, compat)) as path, reading():
+            with self._folder.local(_ranked_key(submission_id, compat)) as path, file_system():
                 return read_list(path, _owner(submission_id, compat), position)
         except (NotFound, Damaged, NoStore) as error:
             owner = _owner(submission_id, compat)
@@ -145,7 +144,7 @@ class RunStore:
     def copy_is_sound(self, submission_id: int, compat: int) -> bool | None:
         """Whether every byte of a run's copy is as it was written; None where there is none. Nothing is noted."""
         try:
-            with self._folder.local(_ranked_key(submission_id, compat)) as path, reading():
+            with self._folder.local(_ranked_key(submission_id, compat)) as path, file_system():
                 return is_sound(path, _owner(submission_id, compat))
         except (NotFound, NoStore):
             return None

@@ -39,7 +39,7 @@ class Folder:
 
     def require(self) -> None:
         """Raises NoStore when the folder is not the store: unmounted, moved, or another volume in its place."""
-        with reading():
+        with file_system():
             if not (self._root / MARK).is_dir():
                 raise NoStore(f"{self._root} is no run store: it has no folder {MARK}")
 
@@ -47,7 +47,7 @@ class Folder:
     def incoming(self) -> Iterator[Path]:
         """A path to write a file to; it is gone after the block, unless it was kept."""
         self.require()
-        with writing():
+        with file_system():
             private_folder(self._root / INCOMING)
             handle, name = tempfile.mkstemp(dir=self._root / INCOMING)
         os.close(handle)
@@ -55,13 +55,13 @@ class Folder:
         try:
             yield path
         finally:
-            with writing():
+            with file_system():
                 path.unlink(missing_ok=True)
 
     def keep(self, path: Path, key: str) -> None:
         """Puts an incoming file in place for good. Another one under the same key is replaced in one step."""
         target = self._root / key
-        with writing():
+        with file_system():
             with path.open("rb") as file:
                 os.fsync(file.fileno())
             self._make_way(target)
@@ -83,7 +83,7 @@ class Folder:
     def local(self, key: str) -> Iterator[Path]:
         """The file's path on this machine, for as long as the block runs. Raises NotFound when there is none."""
         path = self._root / key
-        with reading():
+        with file_system():
             try:
                 is_there = not stat.S_ISDIR(path.stat().st_mode)
             except FileNotFoundError:
@@ -100,7 +100,7 @@ class Folder:
         """The keys below `prefix/` of files that were put there `seconds` ago or earlier."""
         before = time.time() - seconds
         self.require()
-        with reading():
+        with file_system():
             files = list((self._root / prefix).rglob("*"))
         for path in files:
             if _older(path, before):
@@ -111,7 +111,7 @@ class Folder:
         path = self._root / key
         aside = self._root / SET_ASIDE / key.replace("/", "-")
         self.require()
-        with writing():
+        with file_system():
             private_folder(aside.parent)
             try:
                 path.replace(aside)
@@ -127,14 +127,14 @@ class Folder:
     def note(self, kind: str, name: str) -> None:
         """Notes a name, for any process to find in `notes(kind)`."""
         self.require()
-        with writing():
+        with file_system():
             self._make_way(self._root / kind / name)
             private_folder(self._root / kind)
             (self._root / kind / name).touch()
 
     def notes(self, kind: str) -> list[str]:
         """The names that were noted and not removed, in order."""
-        with reading():
+        with file_system():
             try:
                 return sorted(path.name for path in (self._root / kind).iterdir() if path.is_file())
             except (FileNotFoundError, NotADirectoryError):  # nothing was noted yet, or `note` will set that aside
@@ -142,20 +142,20 @@ class Folder:
 
     def note_age(self, kind: str, name: str) -> float | None:
         """For how many seconds a name has been noted; None when it is not."""
-        with reading():
+        with file_system():
             try:
                 return time.time() - (self._root / kind / name).stat().st_mtime
             except FileNotFoundError:
                 return None
 
     def remove_note(self, kind: str, name: str) -> None:
-        with writing():
+        with file_system():
             (self._root / kind / name).unlink(missing_ok=True)
 
     def sweep_incoming(self, seconds: float) -> None:
         """Removes incoming files that are `seconds` old or older: the processes that wrote them were killed."""
         self.require()
-        with writing():
+        with file_system():
             private_folder(self._root / INCOMING)
             for path in (self._root / INCOMING).iterdir():
                 if _older(path, time.time() - seconds):
@@ -163,17 +163,8 @@ class Folder:
 
 
 @contextmanager
-def writing() -> Iterator[None]:
-    """Raises NoStore when the file system refuses to write in this block: full, read-only or gone."""
-    try:
-        yield
-    except OSError as error:
-        raise NoStore(str(error)) from error
-
-
-@contextmanager
-def reading() -> Iterator[None]:
-    """Raises NoStore when the file system refuses to read in this block."""
+def file_system() -> Iterator[None]:
+    """Raises NoStore when the file system refuses to read or write in this block: full, read-only or gone."""
     try:
         yield
     except OSError as error:
@@ -181,7 +172,7 @@ def reading() -> Iterator[None]:
 
 
 def _older(path: Path, moment: float) -> bool:
-    with reading():
+    with file_system():
         try:
             return path.is_file() and path.stat().st_mtime <= moment
         except FileNotFoundError:
@@ -215,7 +206,7 @@ class _Hashing(io.RawIOBase):
         return True
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        with reading():
+        with file_system():
             count: int = self._file.readinto(buffer)  # type: ignore[attr-defined]  # files have it, the stubs' base lacks it
         self.sha256.update(memoryview(buffer).cast("B")[:count])
         return count
@@ -228,7 +219,7 @@ def open_checked(path: Path, sha256: str) -> Iterator[io.RawIOBase]:
     When the block ends, what it left unread is read too. Raises Damaged then when the bytes are not those of `sha256`,
     in place of whatever was raised in the block: what is wrong with a damaged file is not its sender's doing.
     """
-    with reading():
+    with file_system():
         file = path.open("rb", buffering=0)
     with file:
         stream = _Hashing(file)
@@ -281,7 +272,7 @@ class Arriving:
         self._size = 0
         self._sha256 = hashlib.sha256()
         self._md5 = hashlib.md5(usedforsecurity=False)
-        with writing():
+        with file_system():
             self._file = path.open("wb")
 
     def write(self, data: bytes | bytearray) -> None:
@@ -290,11 +281,11 @@ class Arriving:
         self._require_size()
         self._sha256.update(data)
         self._md5.update(data)
-        with writing():
+        with file_system():
             self._file.write(data)
 
     def close(self) -> None:
-        with writing():
+        with file_system():
             self._file.close()
 
     def whole(self) -> Path:

@@ -7,12 +7,12 @@ is kept in the store like it.
 """
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields
 from itertools import chain
 
-from flask import Blueprint, Response, abort, flash, redirect, render_template, url_for
+from flask import Blueprint, Response, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 from wtforms import FileField, HiddenField, TextAreaField
@@ -227,56 +227,38 @@ class ConfirmForm(Form):
     kept = HiddenField()
 
 
-@blueprint.get("/import")
-@signed_in
-def whole() -> ResponseReturnValue:
-    _require_founder()
-    return render_template(FORM, form=ArchiveForm(), campaign="", problems=None)
+View = Callable[[str], ResponseReturnValue]
 
 
-@blueprint.post("/import/preview")
-@signed_in
-def preview_whole() -> ResponseReturnValue:
-    _require_founder()
-    return _preview("")
+def _page(method: str, address: str, whole: str, into: str, *, exempt: bool = False) -> Callable[[View], View]:
+    """Serves a view below a campaign, for its organisers, and above all, for whoever may make one: there it gets "".
+
+    whole, into  its endpoints
+    exempt  it checks the form's token by itself
+    """
+
+    def serve(view: View) -> View:
+        @signed_in
+        def above_all() -> ResponseReturnValue:
+            require_right("")
+            return view("")
+
+        def below(campaign: str) -> ResponseReturnValue:
+            return view(campaign)
+
+        for prefix, endpoint, page in (("", whole, above_all), ("/<campaign>", into, organised(below))):
+            blueprint.add_url_rule(f"{prefix}/import{address}", endpoint, page, methods=[method])
+            if exempt:
+                page.__name__ = endpoint
+                csrf.exempt(page)
+        return view
+
+    return serve
 
 
-@blueprint.post("/import/manifest")
-@signed_in
-def complete_whole() -> ResponseReturnValue:
-    _require_founder()
-    return _complete("")
-
-
-@blueprint.post("/import")
-@signed_in
-def take_in_whole() -> ResponseReturnValue:
-    _require_founder()
-    return _take_in("")
-
-
-@blueprint.get("/<campaign>/import")
-@organised
-def into(campaign: str) -> ResponseReturnValue:
+@_page("GET", "", "whole", "into")
+def choose(campaign: str) -> ResponseReturnValue:
     return render_template(FORM, form=ArchiveForm(), campaign=campaign, problems=None)
-
-
-@blueprint.post("/<campaign>/import/preview")
-@organised
-def preview_into(campaign: str) -> ResponseReturnValue:
-    return _preview(campaign)
-
-
-@blueprint.post("/<campaign>/import/manifest")
-@organised
-def complete_into(campaign: str) -> ResponseReturnValue:
-    return _complete(campaign)
-
-
-@blueprint.post("/<campaign>/import")
-@organised
-def take_in_into(campaign: str) -> ResponseReturnValue:
-    return _take_in(campaign)
 
 
 @blueprint.get("/<campaign>/export.tar.gz")
@@ -285,18 +267,9 @@ def export(campaign: str) -> ResponseReturnValue:
     return campaign_export(campaign)
 
 
-csrf.exempt(preview_whole)  # uploads.receive checks the token itself, before it keeps a byte of the file
-csrf.exempt(preview_into)
-csrf.exempt(complete_whole)  # so does uploads.look; a manifest may be longer than other forms
-csrf.exempt(complete_into)
-
-
-def _require_founder() -> None:
-    if not (actor().all_powerful or actor().may_found):
-        abort(404)
-
-
-def _preview(campaign: str) -> ResponseReturnValue:
+# uploads.receive checks the token itself, before it keeps a byte of the file
+@_page("POST", "/preview", "preview_whole", "preview_into", exempt=True)
+def preview(campaign: str) -> ResponseReturnValue:
     def admit(_: MultiDict[str, str]) -> None:
         require_right(campaign)
 
@@ -313,7 +286,9 @@ def _preview(campaign: str) -> ResponseReturnValue:
     return render_template(DRAFT, form=form, campaign=campaign, draft=drafted, problems=None)
 
 
-def _complete(campaign: str) -> ResponseReturnValue:
+# uploads.look checks the token; a manifest may be longer than other forms
+@_page("POST", "/manifest", "complete_whole", "complete_into", exempt=True)
+def complete(campaign: str) -> ResponseReturnValue:
     """Previews an archive by the manifest that stands beside it; where that is wrong it comes back as it was sent.
 
     From the preview, too: "edit" gives the manifest that it went by.
@@ -345,7 +320,8 @@ def _planned(campaign: str, plan: ArchivePlan) -> ResponseReturnValue:
     return render_template(PREVIEW, form=form, campaign=campaign, plan=plan, most=SHOWN)
 
 
-def _take_in(campaign: str) -> ResponseReturnValue:
+@_page("POST", "", "take_in_whole", "take_in_into")
+def take_in(campaign: str) -> ResponseReturnValue:
     try:
         imported = bring_in(ConfirmForm().text("kept"), campaign, "archive")
     except LeaderboardError as error:

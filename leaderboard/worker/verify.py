@@ -1,6 +1,6 @@
 """Scores stored runs again and compares: whether the figures on record are those that the files give, bit for bit.
 
-eads every stored run file and every copy of ranked lists again: whether they are what was kept.
+It reads every stored run file and every copy of ranked lists again: whether they are what was kept.
 """
 
 import hashlib
