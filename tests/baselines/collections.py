@@ -6,8 +6,6 @@ import numpy as np
 
 from leaderboard.baselines import Analyser, Document, Index, IndexBuilder
 
-__all__ = ["index_of", "zipf_texts"]
-
 
 def index_of(texts: Mapping[str, str], *queries: str, language: str = "none") -> Index:
     """The index of documents by their ids."""

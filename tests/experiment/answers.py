@@ -6,8 +6,6 @@ from itertools import zip_longest
 
 from werkzeug.test import TestResponse
 
-__all__ = ["Answer", "Difference", "Key", "differences", "said"]
-
 Key = tuple[str, str, str, str]  # when, who, the method, the address
 
 SHOWN = 8  # differences that are listed

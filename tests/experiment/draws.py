@@ -29,8 +29,6 @@ from leaderboard.metrics import Setting, parse_all
 from leaderboard.statistics import LEAST_QUERIES
 from tests.experiment.plans import CAMPAIGNS, COLLECTION, DOCUMENTS, EVALUATIONS, RUNS, Plan
 
-__all__ = ["FIRST", "Drawn", "Grades", "draw_years", "judgments_of", "means", "subtopics_of"]
-
 Grades = Mapping[tuple[str, str], int]  # (query, document) -> grade
 Drawn = Mapping[str, tuple[Grades, Grades]]  # evaluation -> its first and its second revision
 

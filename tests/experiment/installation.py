@@ -35,8 +35,6 @@ from tests.experiment.answers import Answer, Key
 from tests.support.scoring import WorkerHere
 from tests.support.world import QUICK
 
-__all__ = ["PASSWORD", "Installation", "Person", "installed"]
-
 PASSWORD = "four words of the experiment"  # it opens nothing
 API = "/api/v1/"
 TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')

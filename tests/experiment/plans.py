@@ -11,8 +11,6 @@ from typing import Any, Literal
 from leaderboard.evaluations.rules import Judging, Opening
 from leaderboard.submissions.rules import RunChoice
 
-__all__ = ["CAMPAIGNS", "COLLECTION", "EVALUATIONS", "HIDDEN", "QUERIES", "RUNS", "Closed", "Plan", "moment"]
-
 COLLECTION = 40  # documents, N_total
 DOCUMENTS = [f"d{number:02}" for number in range(1, COLLECTION + 1)]
 QUERIES = {"q1": "tides in the harbour", "q2": "the price of rope", "q3": "lost anchors", "q4": "a pilot's fee"}

@@ -14,8 +14,6 @@ from flask import Flask, Response, render_template_string, request
 from leaderboard.db import Database
 from leaderboard.judgments.models import Judgment, Query
 
-__all__ = ["PLANTS", "Plant", "plant_all"]
-
 
 @dataclass(frozen=True, slots=True)
 class Plant:

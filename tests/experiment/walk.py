@@ -23,8 +23,6 @@ from leaderboard.worker.models import ScoringSet
 from tests.experiment.answers import Difference, differences
 from tests.experiment.installation import Installation
 
-__all__ = ["NOT_POSTED", "STATIC", "Asked", "Places", "Share", "addresses", "compared", "walk"]
-
 Place = Mapping[str, str | int]
 
 STATIC = ("static", "bootstrap.static")  # files of the program: they have no row to tell of

@@ -29,8 +29,6 @@ from tests.experiment.installation import PASSWORD, Installation
 from tests.experiment.plans import CAMPAIGNS, COLLECTION, EVALUATIONS, GRACED, HIDDEN, QUERIES, RUNS, TAGS, moment
 from tests.experiment.walk import ORGANISER, Asked, walk
 
-__all__ = ["IMPORTS", "play", "play_shortly", "set_up"]
-
 ALL = Asked()
 
 # A visitor, an account without a team, the owner of another team, a member and the owner of the team that is followed.

@@ -6,8 +6,6 @@ import numpy as np
 
 from leaderboard.formats.ids import WORD, keys
 
-__all__ = ["with_equal_keys"]
-
 
 def with_equal_keys() -> tuple[bytes, bytes]:
     """Two ids of two words with one hash.

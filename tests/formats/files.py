@@ -8,8 +8,6 @@ import pytest
 
 from leaderboard.errors import FileRejected
 
-__all__ = ["problems_of", "text"]
-
 
 def text(*lines: str) -> io.BytesIO:
     """A file of these lines."""

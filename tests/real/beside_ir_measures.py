@@ -22,8 +22,6 @@ from leaderboard.formats import Run, of_any_subtopic, read_run, read_subtopic_ju
 from leaderboard.metrics import Setting, parse
 from leaderboard.scoring import JudgedQueries, prepare, ranked_lines, score
 
-__all__ = ["ASKED", "CLOSE", "PRINTED", "Compared", "Files", "compare", "load", "provided"]
-
 CLOSE = 1e-9
 PRINTED = 5.1e-6  # gdeval prints five digits after the point
 LARGEST_OF_GDEVAL = 4  # grades it reads

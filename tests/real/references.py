@@ -9,8 +9,6 @@ from typing import Literal, NamedTuple
 from leaderboard.formats import read_judgments
 from leaderboard.scoring import JudgedQueries, prepare
 
-__all__ = ["Reference", "judged_by", "references", "runs", "text_of"]
-
 # Where trec_eval's answers lie, and the judgments they were made with.
 FOLDERS = {
     "clef-ehealth/2015": "qrels.clef2015.test.graded.txt",

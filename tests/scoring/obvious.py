@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from leaderboard.formats import Judgments, Run, SubtopicJudgments, read_judgments, read_run, read_subtopic_judgments
 
-__all__ = ["QUERIES", "SCORES", "Line", "judgments_of", "lists", "pairs", "ranked", "run_of", "subtopics_of"]
-
 
 class Line(NamedTuple):
     """One line of a run; decision None: the run holds none."""

@@ -28,8 +28,6 @@ from leaderboard.submissions.models import Submission
 from tests.support.field import Field, about
 from tests.support.world import new_account
 
-__all__ = ["Mode", "ask_everything", "set_up"]
-
 Mode = Literal["positive", "negative"]
 
 load_all_checks()

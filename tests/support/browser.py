@@ -11,8 +11,6 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, Page, sync_playw
 
 from scripts.browser import installed
 
-__all__ = ["Console", "assert_accessible"]
-
 WAIT_MILLISECONDS = 15_000
 # Two pages of its own address bar, which Chromium loads unseen with the first page of each session: two fifths of what
 # a session that looks at three small pages costs.

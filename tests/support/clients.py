@@ -11,8 +11,6 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
 
-__all__ = ["Client", "Crowd", "crowd", "file_of", "run", "upload_requests"]
-
 T = TypeVar("T")
 
 BOUNDARY = "cut"

@@ -11,8 +11,6 @@ from unittest.mock import patch
 
 from leaderboard.cli import run
 
-__all__ = ["Done", "run_here"]
-
 
 @dataclass(frozen=True, slots=True)
 class Done:

@@ -2,8 +2,6 @@
 
 import os
 
-__all__ = ["TIMES_VARIABLE", "examples", "is_thorough"]
-
 TIMES_VARIABLE = "LEADERBOARD_TIMES_EXAMPLES"
 
 

@@ -39,8 +39,6 @@ from leaderboard.worker.reads import current_set
 from tests.support.databases import Filling, OwnDatabase
 from tests.support.standing import standing_by_the_rule, standing_kept
 
-__all__ = ["NOW", "Field", "about"]
-
 NOW = dt.datetime(2026, 6, 1, 12, 0, tzinfo=dt.UTC)
 DAY = dt.timedelta(days=1)
 NAN = float("nan")

@@ -13,8 +13,6 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-__all__ = ["ARCHIVE_SHAPES", "FAMILIES", "GZIP_SHAPES", "HostileFile", "hostile_files"]
-
 MIB = 1 << 20
 GOOD = b"q1 Q0 d1 1 2.5 tag\nq1 Q0 d2 2 1.5 tag\nq2 Q0 d3 1 1.0 tag\n"
 CONTROLS = [bytes([code]) for code in (*range(9), 11, 12, *range(14, 32), 127)]

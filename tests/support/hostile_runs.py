@@ -24,8 +24,6 @@ from tests.support.hostile_files import HostileFile
 from tests.support.world import World, run_text
 from tests.web.conftest import Reader
 
-__all__ = ["Outcome", "forget_counts", "send_all"]
-
 SECONDS_A_MILLION = 3.0  # of computing, for a file of fewer lines too
 MOST_MEMORY = 1500 * 2**20
 MOST_TOLD = 64 * 1024  # bytes of a rejection's row, and of its page

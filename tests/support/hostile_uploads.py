@@ -23,8 +23,6 @@ from tests.support.hostile_runs import forget_counts
 from tests.support.world import RUN, World, new_account
 from tests.web.conftest import Reader
 
-__all__ = ["FORMS", "Uploaded", "upload_all"]
-
 MOST_ANSWERED = 512 * 1024  # bytes of a page that says what is wrong with a file
 MOST_MEMORY = 1500 * 2**20  # bytes by which this process may grow over all of them
 YEAR, ROOM = "/campaigns/small/2026", "/organise/small"

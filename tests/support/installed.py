@@ -27,21 +27,6 @@ from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
 from tests.support.waiting import wait_until
 
-__all__ = [
-    "FOLDER",
-    "START_SECONDS",
-    "STOP_SECONDS",
-    "Demonstration",
-    "Interrupted",
-    "environment_of_a_stranger",
-    "interrupted",
-    "is_running",
-    "other_settings",
-    "programs",
-    "ran",
-    "wheel",
-]
-
 START_SECONDS = 120.0
 STOP_SECONDS = 40.0
 FOLDER = "leaderboard-demo"  # unless it is told otherwise

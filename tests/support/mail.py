@@ -25,8 +25,6 @@ from cryptography.x509.oid import NameOID
 from leaderboard.config import MailServer
 from tests.support.processes import free_port
 
-__all__ = ["SENDER", "Mailbox", "certificate_for", "link_in", "mail_server", "text_of"]
-
 SENDER = "leaderboard@example.org"
 
 

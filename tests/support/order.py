@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
-__all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
-
 # Tests that share what is made once: an installed wheel and the demonstration that it sets up; a site with its worker.
 TOGETHER = (
     ("tests/demo/", "tests/installed/"),

@@ -8,8 +8,6 @@ import sqlalchemy as sa
 
 from tests.support.world import World
 
-__all__ = ["away", "file_of", "server_of"]
-
 
 def file_of(world: World) -> Path:
     return Path(str(world.database.engine.url.database))

@@ -5,8 +5,6 @@ from html import unescape
 
 from flask import Flask
 
-__all__ = ["seen"]
-
 
 def seen(app: Flask, address: str) -> str:
     """The page's text without its tags, blanks collapsed."""

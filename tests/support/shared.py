@@ -7,8 +7,6 @@ is `shared` beside the repository.
 import os
 from pathlib import Path
 
-__all__ = ["REPOSITORY", "SHARED_VARIABLE", "shared_data", "shared_folder"]
-
 REPOSITORY = Path(__file__).resolve().parents[2]
 SHARED_VARIABLE = "LEADERBOARD_SHARED"
 

@@ -18,8 +18,6 @@ from leaderboard.web.app import create_app
 from tests.support.commands import run_here
 from tests.support.processes import Process, free_port
 
-__all__ = ["Installation", "Site", "running_site", "site_here"]
-
 START_SECONDS = 60.0
 LEADERBOARD = (sys.executable, "-m", "leaderboard")
 

@@ -14,8 +14,6 @@ from leaderboard.submissions.reads.selection import scored_runs
 from leaderboard.submissions.rules import RunChoice, ScoredRun, SetState, State, selected_runs
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 
-__all__ = ["standing_by_the_rule", "standing_kept"]
-
 Stands = tuple[int, str, int, bool, int]  # set, way of choosing, system, late, scoring
 Mean = Callable[[ScoredRun], float | None]
 

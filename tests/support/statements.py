@@ -7,8 +7,6 @@ from typing import Any
 import sqlalchemy as sa
 from flask import Flask
 
-__all__ = ["counted"]
-
 
 @contextmanager
 def counted(app: Flask) -> Iterator[list[str]]:

@@ -24,8 +24,6 @@ from leaderboard.submissions.writes.past_runs import RUN_SETTINGS
 from leaderboard.transfer.manifest import CAMPAIGN, EVALUATION, SYSTEM
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 
-__all__ = ["boards_held", "held"]
-
 REPLAYED = sa.func.coalesce(Submission.scored_at, Submission.received_at), Submission.id  # as an import orders runs
 NAMED = "slug", "title", "name", "period", "description"
 SETTINGS = {

@@ -9,8 +9,6 @@ from sqlalchemy.orm import Session
 from leaderboard.audit.verify import Report, one_moment, verify
 from tests.support.world import World
 
-__all__ = ["Changes", "found_after", "named", "stands", "verified", "without_triggers"]
-
 Changes = list[tuple[str, str]]  # where and what
 
 

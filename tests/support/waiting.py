@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 from leaderboard.db import Database
 
-__all__ = ["wait_until", "waits"]
-
 SECONDS = 60.0
 LOOK_SECONDS = 0.05
 

@@ -44,20 +44,6 @@ from leaderboard.worker.models import Score, Scoring, ScoringSet
 from tests.support.databases import Filling, OwnDatabase
 from tests.support.scoring import WorkerHere
 
-__all__ = [
-    "PASSWORD",
-    "QRELS",
-    "RUN",
-    "World",
-    "add_senders",
-    "build_world",
-    "fill",
-    "judged",
-    "new_account",
-    "run_text",
-    "signed_in",
-]
-
 PASSWORD = "a password of the tests"  # it opens nothing
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 MEASURES = ["AQWV", "AP", "P@1"]

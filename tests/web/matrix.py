@@ -52,8 +52,6 @@ from tests.support.world import new_account
 from tests.web.access_rules import API, FORMS, KINDS, PAGES, PHASES, SECRETS, VISIBILITY, Page
 from tests.web.matrix_share import WHOLE, column, must_be_found, reads, sends
 
-__all__ = ["Played", "played", "wrong_answers", "wrong_refusals"]
-
 # Coordinates of drawings are numbers, too.
 DRAWN = re.compile(r' (?:d|transform|points|x|y|x1|x2|y1|y2|width|height|viewBox)="[^"]*"')
 

@@ -22,8 +22,6 @@ from collections.abc import Collection
 from leaderboard.web.exports import FORMATS
 from tests.web.access_rules import API, KINDS, PHASES, Form, Page
 
-__all__ = ["IN_PART", "WHOLE", "column", "must_be_found", "reads", "sends"]
-
 WHOLE = "anonymous"  # results and single queries are open, judgments and names are not
 IN_PART = [phase for phase in PHASES if phase != WHOLE]
 STAFF = KINDS["organiser"]

@@ -25,8 +25,6 @@ from leaderboard.worker.models import Scoring
 from leaderboard.worker.queue import MeasureScore, RunScores
 from tests.web.conftest import Reader, World
 
-__all__ = ["Play"]
-
 
 class Play:
     """The world of the pages' tests, by the names of what is in it."""

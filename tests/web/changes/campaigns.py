@@ -14,8 +14,6 @@ from leaderboard.judgments import writes as queries
 from tests.web.changes.listing import BOARD, Changes
 from tests.web.play import Play
 
-__all__ = ["change"]
-
 change = Changes()
 
 

@@ -11,8 +11,6 @@ from leaderboard.submissions.writes.pending import FormValues, SentRun
 from tests.web.changes.listing import ALPHA, NONE, Changes
 from tests.web.play import Play
 
-__all__ = ["change"]
-
 change = Changes()
 
 

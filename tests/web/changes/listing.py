@@ -7,8 +7,6 @@ from sqlalchemy.orm import Session
 
 from tests.web.play import Play
 
-__all__ = ["ALPHA", "BOARD", "NONE", "OF_ALL", "OF_CAMPAIGN", "Change", "Changes"]
-
 OF_CAMPAIGN = "the campaign's"
 OF_ALL = "the installation's"
 NONE = "none"

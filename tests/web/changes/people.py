@@ -15,8 +15,6 @@ from tests.web.changes.listing import ALPHA, BOARD, NONE, OF_ALL, Changes
 from tests.web.conftest import PASSWORD_HASH
 from tests.web.play import Play
 
-__all__ = ["change"]
-
 change = Changes()
 
 

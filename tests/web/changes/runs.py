@@ -22,8 +22,6 @@ from leaderboard.worker.models import ScoringSet
 from tests.web.changes.listing import ALPHA, BOARD, NONE, Changes
 from tests.web.play import Play
 
-__all__ = ["change"]
-
 change = Changes()
 
 

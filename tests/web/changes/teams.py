@@ -13,8 +13,6 @@ from leaderboard.teams.writes import NewSystem
 from tests.web.changes.listing import ALPHA, OF_ALL, Changes
 from tests.web.play import Play
 
-__all__ = ["change"]
-
 change = Changes()
 
 
