@@ -173,7 +173,7 @@ def option_of(name: str, field: FieldInfo, command: Command) -> click.Option:
     elif dt.datetime in kinds:
         kind = MOMENT
     elif shown.is_file:
-        kind = click.File(encoding="utf-8")
+        kind = click.File(encoding="utf-8-sig")
     if types.NoneType in kinds:
         kind = OrNone(kind)
     default = command.sends.get(name, field.default)

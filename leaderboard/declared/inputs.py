@@ -235,10 +235,15 @@ def _in_range(moment: dt.datetime) -> dt.datetime:
     return moment
 
 
-def _line(text: str) -> str:
-    if problem := text_problem(text, LONGEST_LINE):
-        raise ValueError(problem)
-    return " ".join(text.split())
+def line_of(longest: int) -> Any:
+    """The validator of a text of one line of at most so many characters."""
+
+    def check(text: str) -> str:
+        if problem := text_problem(text, longest):
+            raise ValueError(problem)
+        return " ".join(text.split())
+
+    return AfterValidator(check)
 
 
 def text_of(longest: int) -> Any:
@@ -260,7 +265,7 @@ def needed(text: str) -> str:
 
 
 WHOLE = BeforeValidator(_whole)
-Line = Annotated[str, AfterValidator(_line)]  # a text of one line
+Line = Annotated[str, line_of(LONGEST_LINE)]  # a text of one line
 Name = Annotated[Line, AfterValidator(needed)]  # one that must not be empty
 Whole = Annotated[int, WHOLE]
 Ratio = Annotated[float, BeforeValidator(_ratio)]  # also as one number divided by another

@@ -27,8 +27,7 @@ from leaderboard.evaluations.inputs import (
 )
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import readiness
-from leaderboard.evaluations.reads.form_fields import OrganisedForm, form_fields, organised_form
-from leaderboard.evaluations.rules import with_changes
+from leaderboard.evaluations.reads.form_fields import OrganisedForm, organised_form
 from leaderboard.formats import document_list
 from leaderboard.judgments.reads.files import listed_documents
 from leaderboard.web.context import actor, read, reading, store, writing
@@ -191,12 +190,7 @@ def set_form_field(campaign: str, evaluation: str, body: FormFieldChanges) -> Or
     """Adds a field to the form, or changes the one of its key. That answers are shown to more readers is to be
     confirmed.
     """
-    changes = body.given()
-
-    def change(session: Session, by: Actor, found: Evaluation) -> None:
-        evaluations.set_field(session, by, found, with_changes(form_fields(found), changes["key"], changes))
-
-    return _do(campaign, evaluation, change, confirm=body.confirm)
+    return _do(campaign, evaluation, evaluations.set_field, body.given(), confirm=body.confirm)
 
 
 @post(f"{FORM}/fields/<key>/remove", Scope.ORGANISE, command=Command(
@@ -217,7 +211,7 @@ def state_agreement(campaign: str, evaluation: str, body: AgreementVersion) -> O
     """States an agreement, or its next version: everybody is asked for it with their next run."""
     if body.end:
         return _do(campaign, evaluation, evaluations.end_agreement, body.key)
-    return _do(campaign, evaluation, evaluations.state_agreement, body.key, body.title, body.wording)
+    return _do(campaign, evaluation, evaluations.state_agreement, body.key, body.title or "", body.wording or "")
 
 
 @post(f"{FORM}/agreements/<key>/end", Scope.ORGANISE)

@@ -4,7 +4,7 @@ import datetime as dt
 import re
 from typing import Annotated
 
-from pydantic import ValidationInfo, field_validator
+from pydantic import AfterValidator, BeforeValidator, ValidationInfo, field_validator
 
 from leaderboard import metrics
 from leaderboard import moments as time_zones
@@ -18,10 +18,25 @@ from leaderboard.declared.inputs import (
     Shown,
     Whole,
     changes_of,
+    line_of,
+    needed,
     setting,
     text_of,
 )
-from leaderboard.evaluations.rules import LONGEST_GRACE, FieldKind, Judging, Opening, ShownTo, lacks
+from leaderboard.errors import BadInput
+from leaderboard.evaluations.rules import (
+    KEY,
+    LONGEST_GRACE,
+    MOST_CHOICES,
+    RESERVED,
+    FieldKind,
+    Judging,
+    Opening,
+    ShownTo,
+    lacks,
+)
+from leaderboard.formats import Pattern
+from leaderboard.formats.metadata import LONGEST_KEY
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.submissions.rules import DAILY_QUOTA
 
@@ -32,6 +47,7 @@ WHEN = {
     Opening.CLOSED: "once the evaluation has closed",
     Opening.NEVER: "never: to organisers only",
 }
+MOST_DOCUMENTS = 10**7  # of one query
 NO_LIMIT = "Left empty, there is no limit."
 DRAFT = "Draft: for everybody but organisers it is as if it were not there"
 
@@ -170,24 +186,78 @@ class EvaluationClone(EvaluationSettings):
     )  # fmt: skip
 
 
+def _key(key: str) -> str:
+    if not KEY.fullmatch(key):
+        raise ValueError("use small letters, digits, - and _, at most 40, a letter first")
+    return key
+
+
+def _pattern(text: str) -> str:
+    try:
+        return Pattern(text.strip()).text
+    except BadInput as error:
+        raise ValueError(error.message) from None
+
+
+Key = Annotated[Line, AfterValidator(_key)]
+PatternText = Annotated[str, AfterValidator(_pattern)]
+KEY_HINT = "Names it in files and in the API: small letters, digits, - and _."
+
+
 class FormFieldSettings(Inputs):
     """What is asked by a field of the submission form."""
 
-    label: str = setting("Label", "What the form calls it.")
-    kind: FieldKind = setting("Kind of answer", default=FieldKind.TEXT)
-    choices: list[str] = setting("Choices", "For a choice.", default=[], shown=Shown("--choice"))
+    key: Key = setting("Key", KEY_HINT)
+    label: Name = setting("Label", "What the form calls it.")
+    kind: FieldKind = setting("Kind of answer", default=FieldKind.TEXT, shown=Shown(words={
+        FieldKind.TEXT: "Text", FieldKind.CHOICE: "One of several choices", FieldKind.NUMBER: "Number",
+        FieldKind.YES_NO: "Yes or no",
+    }))  # fmt: skip
+    choices: Annotated[
+        list[Line], BeforeValidator(lambda lines: lines.splitlines() if isinstance(lines, str) else lines)
+    ] = setting(
+        "Choices", "For a choice: one a line.", default=[], shown=Shown("--choice", lines=3), validate_default=True
+    )
     required: bool = setting("Every run must answer", default=False, shown=Shown("--required/--optional"))
-    shown_to: ShownTo = setting("Who sees the answers", default=ShownTo.ORGANISERS)
     column: bool = setting("A column of the board", default=False)
     filter: bool = setting("Readers can filter the board by it", default=False)
-    hint: str = setting("Hint", "A sentence below the label.", default="")
-    header: str = setting(
+    shown_to: ShownTo = setting(
+        "Who sees the answers", default=ShownTo.ORGANISERS, validate_default=True, shown=Shown(words={
+            ShownTo.ORGANISERS: "Organisers, and the run's team", ShownTo.EVERYONE: "Everyone who sees the run",
+        })
+    )  # fmt: skip
+    hint: Annotated[str, line_of(500)] = setting("Hint", "A sentence below the label.", default="")
+    header: Annotated[str, line_of(LONGEST_KEY)] = setting(
         "Read from the file",
         "What the run's own metadata calls it, such as platform.hardware.cpu.model. The form asks for it only where it "
-        "is required, for files that lack it.",
+        "is required, for files that lack it. What no field reads is shown to everyone who sees whose run it is.",
         default="",
     )
     asked: bool = setting("Asked of new runs", default=True)
+
+    @field_validator("key")
+    @classmethod
+    def _is_free(cls, key: str) -> str:
+        if key in RESERVED:
+            raise ValueError(f"{key!r} is a part of every submission; take another key")
+        return key
+
+    @field_validator("choices")
+    @classmethod
+    def _are_of_a_choice(cls, choices: list[str], info: ValidationInfo) -> list[str]:
+        choices, kind = [choice for choice in choices if choice], info.data.get("kind")
+        if kind is FieldKind.CHOICE and not 2 <= len(set(choices)) == len(choices) <= MOST_CHOICES:
+            raise ValueError(f"give 2 to {MOST_CHOICES} different choices, one a line")
+        if choices and kind not in (FieldKind.CHOICE, None):
+            raise ValueError("only a choice has choices")
+        return choices
+
+    @field_validator("shown_to")
+    @classmethod
+    def _boards_are_for_everyone(cls, shown_to: ShownTo, info: ValidationInfo) -> ShownTo:
+        if shown_to is not ShownTo.EVERYONE and (info.data.get("column") or info.data.get("filter")):
+            raise ValueError("a column or a filter of the board is shown to everyone")
+        return shown_to
 
 
 @changes_of
@@ -196,35 +266,55 @@ class FormFieldChanges(FormFieldSettings):
     optional text for organisers unless it says otherwise.
     """
 
-    key: str = setting("Key", "Names it in files and in the API: small letters, digits, - and _.")
+    key: Key = setting("Key", KEY_HINT)
     confirm: Confirm = False
 
 
-class AgreementVersion(Inputs):
+class AgreementText(Inputs):
+    """What has to be accepted to submit a run."""
+
+    key: Key = setting("Key", KEY_HINT, shown=Shown(attributes={"id": "agreement-key"}))
+    title: Name = setting("Title", "What the form calls it.")
+    wording: Annotated[str, text_of(20_000), AfterValidator(needed)] = setting(
+        "Text", "Markdown, as in guidelines.", shown=Shown("--text", lines=6, is_file=True)
+    )
+
+
+@changes_of
+class AgreementVersion(AgreementText):
     """An agreement, or the next version of the one of this key; or its end, which needs no title and no text."""
 
     key: str = setting("Key")
-    title: str = setting("Title", "What the form calls it.", default="")
-    wording: str = setting("Text", "Markdown, as in guidelines.", default="", shown=Shown("--text", is_file=True))
     end: bool = setting("Ask for it no more", default=False, shown=Shown("--end"))
 
 
 class FileRuleChanges(Inputs):
     """What of the rules for run files is to change; what is left out stays, null or "" asks for nothing."""
 
-    most_documents: Whole | None = setting("Documents of a query at most", default=None, shown=Shown("--most"))
-    least_documents: Whole | None = setting("Documents of a query at least", default=None, shown=Shown("--least"))
+    most_documents: Whole | None = setting(
+        "Documents of a query at most", default=None, shown=Shown("--most"), ge=1, le=MOST_DOCUMENTS
+    )
+    least_documents: Whole | None = setting(
+        "Documents of a query at least", default=None, shown=Shown("--least"), ge=1, le=MOST_DOCUMENTS
+    )
     every_query: bool = setting("Every query must have a list", default=False, shown=Shown("--every-query/--any-query"))
-    document_pattern: str = setting(
+    document_pattern: PatternText = setting(
         "What document ids look like",
         "Such as doc-[0-9]{1,6}: letters and digits, classes, . for any sign, * + ? {2,5}, ( | ).",
         default="",
     )
-    tag_pattern: str = setting(
+    tag_pattern: PatternText = setting(
         "What run tags look like",
         "A pattern, too, of every line. A run of a format without tags (CSV, decisions) passes.",
         default="",
     )
+
+    @field_validator("least_documents")
+    @classmethod
+    def _is_below_the_most(cls, least: int | None, info: ValidationInfo) -> int | None:
+        if (least or 0) > (info.data.get("most_documents") or MOST_DOCUMENTS):
+            raise ValueError("this is more than the most that are allowed")
+        return least
 
 
 class CopiedForm(Inputs):

@@ -9,19 +9,27 @@ from typing import Any
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
-from wtforms import BooleanField, FileField, HiddenField, SelectField, StringField, TextAreaField
+from wtforms import FileField, HiddenField
 
 from leaderboard import moments as time_zones
 from leaderboard.campaigns.reads import EvaluationSettings as Page
 from leaderboard.campaigns.reads import evaluation_settings, organised_campaign, organised_evaluation
 from leaderboard.db import locked
-from leaderboard.declared.inputs import checked
-from leaderboard.errors import Conflict, FileRejected, InvalidFields, LeaderboardError
+from leaderboard.declared.inputs import as_text, checked
+from leaderboard.errors import Conflict, FileRejected, InvalidFields, LeaderboardError, Unconfirmed
 from leaderboard.evaluations import writes as evaluations
-from leaderboard.evaluations.inputs import YEAR, EvaluationChanges, EvaluationClone, EvaluationSettings, NewEvaluation
+from leaderboard.evaluations.inputs import (
+    YEAR,
+    AgreementText,
+    EvaluationChanges,
+    EvaluationClone,
+    EvaluationSettings,
+    FileRuleChanges,
+    FormFieldSettings,
+    NewEvaluation,
+)
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.form_fields import OrganisedForm, organised_form
-from leaderboard.evaluations.rules import FieldKind, FormField, ShownTo
+from leaderboard.evaluations.reads.form_fields import organised_form
 from leaderboard.formats import document_list
 from leaderboard.judgments.organise import chosen, evaluation_here, read_stored, received
 from leaderboard.judgments.reads.files import listed_documents
@@ -32,17 +40,14 @@ from leaderboard.web.context import actor, read, reading, store, writing
 from leaderboard.web.forms import (
     Declared,
     Form,
-    Required,
-    WholeField,
     declared,
     filled,
     form_page,
-    options,
     refuse_stale,
     saved,
     state_of,
 )
-from leaderboard.web.organise import GONE, organised, require_confirmed, unconfirmed
+from leaderboard.web.organise import GONE, organised, require_confirmed
 from leaderboard.web.security import csrf
 
 blueprint = Blueprint("organise_evaluations", __name__, url_prefix="/organise")
@@ -159,74 +164,12 @@ def _answer(
 form_fields_blueprint = Blueprint("organise_forms", __name__, url_prefix="/organise/<campaign>/<evaluation>/form")
 
 FORM_FIELDS_PAGE = "organise/form.html"
-OFF = {"autocomplete": "off"}
 RETIRED = (
     "The field is asked no more. It stays for runs that are here: their answers stay shown to the same readers, and so "
     "does what it reads of their own metadata."
 )
-KEY_HINT = "Names it in files and in the API: small letters, digits, - and _."
-
-
-class FieldForm(Form):
-    key = StringField("Key", [Required("give a key")], description=KEY_HINT, render_kw=OFF)
-    label = StringField("Label", [Required("give a label")], description="What the form calls it.", render_kw=OFF)
-    hint = StringField("Hint (optional)", description="A sentence below the label.", render_kw=OFF)
-    kind = SelectField(
-        "Kind of answer",
-        default=FieldKind.TEXT.value,
-        choices=options(
-            (FieldKind.TEXT.value, "Text"),
-            (FieldKind.CHOICE.value, "One of several choices"),
-            (FieldKind.NUMBER.value, "Number"),
-            (FieldKind.YES_NO.value, "Yes or no"),
-        ),
-    )
-    choices = TextAreaField("Choices", description="For a choice: one a line.", render_kw={"rows": 3})
-    required = BooleanField("Every run must answer")
-    shown_to = SelectField(
-        "Shown to",
-        default=ShownTo.ORGANISERS.value,
-        choices=options(
-            (ShownTo.ORGANISERS.value, "Organisers, and the run's team"),
-            (ShownTo.EVERYONE.value, "Everyone who sees the run"),
-        ),
-    )
-    column = BooleanField("A column of the board")
-    filter = BooleanField("Readers can filter the board by it")
-    header = StringField(
-        "Read from the file (optional)",
-        description="What the run's own metadata calls it, such as platform.hardware.cpu.model. The form asks "
-        "for it only where every run must answer, for files that lack it. What no field reads is shown to everyone who "
-        "sees whose run it is.",
-        render_kw=OFF,
-    )
-
-
-class AgreementForm(Form):
-    key = StringField("Key", [Required("give a key")], description=KEY_HINT, render_kw=OFF, id="agreement-key")
-    title = StringField("Title", [Required("give a title")], render_kw=OFF)
-    wording = TextAreaField(
-        "Text",
-        [Required("write what is to be accepted")],
-        description="Markdown, as in guidelines.",
-        render_kw={"rows": 6},
-    )
-
-
-class RulesForm(Form):
-    most_documents = WholeField("Documents of a query at most", render_kw={"inputmode": "numeric", **OFF})
-    least_documents = WholeField("Documents of a query at least", render_kw={"inputmode": "numeric", **OFF})
-    every_query = BooleanField("Every query must have a list")
-    document_pattern = StringField(
-        "What document ids look like",
-        description="Such as doc-[0-9]{1,6}: letters and digits, classes, . for any sign, * + ? {2,5}, ( | ).",
-        render_kw=OFF,
-    )
-    tag_pattern = StringField(
-        "What run tags look like",
-        description="A pattern, too, of every line. A run of a format without tags (CSV, decisions) passes.",
-        render_kw=OFF,
-    )
+FieldForm, AgreementForm = declared(FormFieldSettings, "asked"), declared(AgreementText)
+RulesForm = declared(FileRuleChanges)
 
 
 class DocumentsForm(Form):
@@ -239,79 +182,65 @@ class DocumentsForm(Form):
 @form_fields_blueprint.get("")
 @organised
 def index(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page = read(organised_form, campaign, evaluation)
-    return _page(page, editing=request.args.get("field", ""), stating=request.args.get("agreement", ""))
+    return _page(campaign, evaluation)
 
 
 @form_fields_blueprint.post("/field")
 @organised
 def set_field(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = FieldForm()
-    try:
-        with writing() as session, form.checked_with():
-            evaluations.set_field(session, actor(), evaluation_here(session), _field_of(form))
-            asked = unconfirmed(session, campaign)
-    except LeaderboardError as error:
-        return _refused(campaign, evaluation, error, field=form)
-    if asked:
-        return _ask(campaign, evaluation, form, asked_field=asked)
-    flash(f"The form asks “{form.text('label')}”.")
-    return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
+
+    def change(session: Session, record: Evaluation) -> str:
+        evaluations.set_field(session, actor(), record, {**form.sent(), "asked": True})
+        require_confirmed(session, campaign, form.confirmed)
+        return f"The form asks “{form.text('label')}”."
+
+    return _changed(campaign, evaluation, change, field=form)
 
 
 @form_fields_blueprint.post("/field/remove")
 @organised
 def remove_field(campaign: str, evaluation: str) -> ResponseReturnValue:
-    with writing() as session:
-        gone = evaluations.remove_field(session, actor(), evaluation_here(session), request.form.get("key", ""))
-    flash("The field is gone." if gone else RETIRED)
-    return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
+    def change(session: Session, record: Evaluation) -> str:
+        gone = evaluations.remove_field(session, actor(), record, request.form.get("key", ""))
+        return "The field is gone." if gone else RETIRED
+
+    return _changed(campaign, evaluation, change)
 
 
 @form_fields_blueprint.post("/agreement")
 @organised
 def state_agreement(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = AgreementForm()
-    try:
-        with writing() as session, form.checked_with():
-            place = evaluation_here(session)
-            stated = evaluations.state_agreement(
-                session, actor(), place, form.text("key").strip(), form.text("title"), form.text("wording")
-            )
-            version = stated.version
-    except LeaderboardError as error:
-        return _refused(campaign, evaluation, error, agreement=form)
-    flash(f"Version {version} is asked of everybody with their next run.")
-    return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
+
+    def change(session: Session, record: Evaluation) -> str:
+        texts = (form.text(name) for name in ("key", "title", "wording"))
+        version = evaluations.state_agreement(session, actor(), record, *texts).version
+        return f"Version {version} is asked of everybody with their next run."
+
+    return _changed(campaign, evaluation, change, agreement=form)
 
 
 @form_fields_blueprint.post("/agreement/end")
 @organised
 def end_agreement(campaign: str, evaluation: str) -> ResponseReturnValue:
-    with writing() as session:
-        evaluations.end_agreement(session, actor(), evaluation_here(session), request.form.get("key", ""))
-    flash("Nobody is asked for it any more. Who accepted it stays on record.")
-    return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
+    def change(session: Session, record: Evaluation) -> str:
+        evaluations.end_agreement(session, actor(), record, request.form.get("key", ""))
+        return "Nobody is asked for it any more. Who accepted it stays on record."
+
+    return _changed(campaign, evaluation, change)
 
 
 @form_fields_blueprint.post("/rules")
 @organised
 def set_rules(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = RulesForm()
-    try:
-        with writing() as session, form.checked_with():
-            changes: dict[str, Any] = {
-                "most_documents": form.usable("most_documents"),
-                "least_documents": form.usable("least_documents"),
-                "every_query": form.every_query.data,
-                "document_pattern": form.text("document_pattern").strip(),
-                "tag_pattern": form.text("tag_pattern").strip(),
-            }
-            evaluations.set_rules(session, actor(), evaluation_here(session), **changes)
-    except LeaderboardError as error:
-        return _refused(campaign, evaluation, error, rules=form)
-    flash("The rules hold for runs that come from now on.")
-    return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
+
+    def change(session: Session, record: Evaluation) -> str:
+        evaluations.set_rules(session, actor(), record, **form.sent())
+        return "The rules hold for runs that come from now on."
+
+    return _changed(campaign, evaluation, change, rules=form)
 
 
 @form_fields_blueprint.post("/documents")
@@ -319,27 +248,28 @@ def set_rules(campaign: str, evaluation: str) -> ResponseReturnValue:
 def set_documents(campaign: str, evaluation: str) -> ResponseReturnValue:
     posted = received("documents")
     form = DocumentsForm(formdata=posted.fields)
-    listed = found = None
+    listed, words = None, "The list of documents is gone."
     try:
         if not posted.fields.get("drop"):
             upload = _chosen_list(posted, form)
             listed = read_stored(upload, document_list)
             with reading() as session:
-                found = listed_documents(session, store(), evaluation_here(session), listed)
-            if found.doubts and not posted.fields.get("confirm"):
+                comparison = listed_documents(session, store(), evaluation_here(session), listed)
+            words = comparison.in_words
+            if comparison.doubts and not posted.fields.get("confirm"):
                 form.kept.data = uploads.keep(upload)
-                page = read(organised_form, campaign, evaluation)
-                forms = _forms(page) | {"documents": form}
-                return render_template(FORM_FIELDS_PAGE, page=page, form=form, asked=found, **forms)
-        with writing() as session:
-            evaluations.set_documents(session, actor(), evaluation_here(session), listed)
+                raise Unconfirmed(comparison.doubts)
     except FileRejected as rejected:
         form.refuse({"documents": [str(problem) for problem in rejected.problems[:5]]})
-        return _refused(campaign, evaluation, documents=form)
+        return _page(campaign, evaluation, documents=form)
     except LeaderboardError as error:
-        return _refused(campaign, evaluation, error, documents=form)
-    flash(found.in_words if found else "The list of documents is gone.")
-    return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
+        return _page(campaign, evaluation, error, documents=form)
+
+    def change(session: Session, record: Evaluation) -> str:
+        evaluations.set_documents(session, actor(), record, listed)
+        return words
+
+    return _changed(campaign, evaluation, change, documents=form)
 
 
 csrf.exempt(set_documents)  # uploads.receive checks the token itself, before it keeps a byte of the file
@@ -349,19 +279,15 @@ csrf.exempt(set_documents)  # uploads.receive checks the token itself, before it
 @organised
 def copy(campaign: str, evaluation: str) -> ResponseReturnValue:
     """Takes over what another evaluation of the campaign asks."""
-    form = FieldForm(formdata=None)
-    try:
-        with writing() as session:
-            source = organised_evaluation(session, actor(), campaign, request.form.get("source", ""))
-            evaluations.copy_form(session, actor(), source, evaluation_here(session))
-            title = source.title
-            asked = unconfirmed(session, campaign)
-    except LeaderboardError as error:
-        return _refused(campaign, evaluation, error, field=form)
-    if asked:
-        return _ask(campaign, evaluation, form, asked_copy=asked)
-    flash(f"This evaluation asks what {title} asks.")
-    return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
+    form = Form()
+
+    def change(session: Session, record: Evaluation) -> str:
+        source = organised_evaluation(session, actor(), campaign, request.form.get("source", ""))
+        evaluations.copy_form(session, actor(), source, record)
+        require_confirmed(session, campaign, bool(request.form.get("confirm")))
+        return f"This evaluation asks what {source.title} asks."
+
+    return _changed(campaign, evaluation, change, copying=form)
 
 
 def _chosen_list(posted: uploads.Posted, form: DocumentsForm) -> Received:
@@ -374,49 +300,33 @@ def _chosen_list(posted: uploads.Posted, form: DocumentsForm) -> Received:
     return upload
 
 
-def _field_of(form: FieldForm) -> FormField:
-    return FormField(
-        key=form.text("key"),
-        label=form.text("label"),
-        hint=form.text("hint"),
-        kind=FieldKind(form.usable("kind")),
-        choices=tuple(line for line in form.text("choices").splitlines() if line.strip()),
-        required=form.required.data,
-        shown_to=ShownTo(form.usable("shown_to")),
-        column=form.column.data,
-        filter=form.filter.data,
-        header=form.text("header"),
-    )
-
-
-def _refused(
-    campaign: str, evaluation: str, error: LeaderboardError | None = None, **refused: Form
+def _changed(
+    campaign: str, evaluation: str, change: Callable[[Session, Evaluation], str], **sent: Form
 ) -> ResponseReturnValue:
-    """The page with the one form that was refused, as it was sent."""
-    [form] = refused.values()
+    """Where a change of the evaluation leads, with what it says; or the page with the form that was refused."""
+
+    def make(session: Session) -> tuple[str, str]:
+        address = url_for(".index", campaign=campaign, evaluation=evaluation)
+        return change(session, evaluation_here(session)), address
+
+    return saved(make, lambda error: _page(campaign, evaluation, error, **sent))
+
+
+def _page(campaign: str, evaluation: str, error: LeaderboardError | None = None, **sent: Form) -> ResponseReturnValue:
+    """The page: its forms empty but for the one that was sent, and those of the field and the agreement to change."""
     page = read(organised_form, campaign, evaluation)
-    return form_page(FORM_FIELDS_PAGE, form, error, page=page, **(_forms(page) | refused))
-
-
-def _ask(campaign: str, evaluation: str, form: FieldForm, **asked: tuple[str, ...]) -> ResponseReturnValue:
-    """The page that asks for a yes to what a change does at once."""
-    page = read(organised_form, campaign, evaluation)
-    return render_template(FORM_FIELDS_PAGE, page=page, form=form, **(_forms(page) | {"field": form}), **asked)
-
-
-def _page(page: OrganisedForm, editing: str, stating: str) -> ResponseReturnValue:
-    forms = _forms(page, editing, stating)
-    return render_template(FORM_FIELDS_PAGE, page=page, form=forms["field"], **forms)
-
-
-def _forms(page: OrganisedForm, editing: str = "", stating: str = "") -> dict[str, Form]:
-    """The page's forms: that of a field and of an agreement filled with the one of this key, where there is one."""
-    field = next((one.field for one in page.fields if one.field.key == editing), None)
-    agreement = next((one for one in page.agreements if one.key == stating), None)
-    given = field.as_json() | {"choices": "\n".join(field.choices)} if field is not None else {}
-    return {
-        "field": FieldForm(formdata=None, data=given),
+    keys = request.args.get("field"), request.args.get("agreement")
+    field = next((row.field for row in page.fields if row.field.key == keys[0]), None)
+    agreement = next((row for row in page.agreements if row.key == keys[1]), None)
+    values = field.as_json() | {"choices": "\n".join(field.choices)} if field is not None else {}
+    rules = {name: as_text(getattr(page.rules, name)) for name in FileRuleChanges.model_fields}
+    forms: dict[str, Form] = {
+        "field": FieldForm(formdata=None, data=values),
         "agreement": AgreementForm(formdata=None, obj=agreement, wording=agreement.text if agreement else ""),
-        "rules": RulesForm(formdata=None, obj=page.rules),
+        "rules": RulesForm(formdata=None, data=rules),
         "documents": DocumentsForm(formdata=None),
+        "copying": Form(formdata=None),
+        **sent,
     }
+    form = next(iter(sent.values()), forms["field"])
+    return form_page(FORM_FIELDS_PAGE, form, error, page=page, **forms)

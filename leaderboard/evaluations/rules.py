@@ -19,12 +19,11 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
 from leaderboard.errors import InvalidFields
-from leaderboard.formats.metadata import LONGEST_KEY
 from leaderboard.metrics import Measure, Setting, parse
 from leaderboard.metrics.measure import Need
 from leaderboard.moments import exact_moment_in_words, moment_in_words
@@ -288,8 +287,6 @@ Answer = str | float | bool
 MOST_FIELDS = 40
 MOST_EXACT = 2**53  # from here on a number has no digits of its own for each whole one
 LONGEST_ANSWER = 1000  # characters
-LONGEST_LABEL = 120
-LONGEST_HINT = 500
 MOST_CHOICES = 50
 # What forms, programs and commands call the parts of every submission: a field of one of these names would be another.
 RESERVED = frozenset(
@@ -375,74 +372,24 @@ class FormField:
         """Whether this entry of a run's own metadata is its answer, or a part of it: `method.kind` of `method`."""
         return self.reads(key) or (bool(self.header) and key.casefold().startswith(f"{self.header.casefold()}."))
 
-    def tidied(self) -> "FormField":
-        """The same without blanks that mean nothing."""
-        key, label, hint, header = (" ".join(text.split()) for text in (self.key, self.label, self.hint, self.header))
-        choices = tuple(" ".join(choice.split()) for choice in self.choices)
-        return replace(self, key=key, label=label, hint=hint, header=header, choices=choices)
-
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "kind": self.kind.value, "shown_to": self.shown_to.value, "choices": [*self.choices]}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "FormField":
+        """What `as_json` gave. Raises TypeError or ValueError for anything else."""
+        typed = {"kind": FieldKind(content["kind"]), "shown_to": ShownTo(content["shown_to"])}
+        return cls(**{**content, **typed, "choices": tuple(content["choices"])})
 
 
 def fields_from_json(content: Sequence[Mapping[str, Any]]) -> tuple[FormField, ...]:
     """What `as_json` gave of each. Raises TypeError or ValueError for anything else."""
-    return tuple(
-        FormField(
-            **{
-                **one,
-                "kind": FieldKind(one["kind"]),
-                "shown_to": ShownTo(one["shown_to"]),
-                "choices": tuple(one["choices"]),
-            }
-        )
-        for one in content
-    )
-
-
-def with_changes(fields: Sequence[FormField], key: str, changes: Mapping[str, Any]) -> FormField:
-    """The field of this key with other parts, by their names; a new one where there is none. What becomes another kind
-    than a choice has no choices any more.
-    """
-    there = next((field for field in fields if field.key == key), FormField(key=key, label=""))
-    if changes.get("kind", FieldKind.CHOICE) is not FieldKind.CHOICE:
-        changes = {"choices": (), **changes}
-    return replace(there, **changes)
+    return tuple(map(FormField.from_json, content))
 
 
 def form_name(key: str) -> str:
     """What forms and messages call the answer to a field."""
     return f"answer-{key}"
-
-
-def problems_of_field(field: FormField) -> dict[str, list[str]]:
-    """What is wrong with a definition, by its parts."""
-    wrong: dict[str, list[str]] = {}
-    if not KEY.fullmatch(field.key):
-        wrong["key"] = ["use small letters, digits, - and _, at most 40, a letter first"]
-    elif field.key in RESERVED:
-        wrong["key"] = [f"{field.key!r} is a part of every submission; take another key"]
-    if not field.label or len(field.label) > LONGEST_LABEL:
-        wrong["label"] = [f"give one of at most {LONGEST_LABEL} characters"]
-    if len(field.hint) > LONGEST_HINT:
-        wrong["hint"] = [f"use at most {LONGEST_HINT} characters"]
-    if problem := _problem_of_choices(field):
-        wrong["choices"] = [problem]
-    if field.on_board and field.shown_to is not ShownTo.EVERYONE:
-        wrong["shown_to"] = ["a column or a filter of the board is shown to everyone"]
-    if len(field.header) > LONGEST_KEY:
-        wrong["header"] = [f"use at most {LONGEST_KEY} characters"]
-    return wrong
-
-
-def _problem_of_choices(field: FormField) -> str:
-    if field.kind is not FieldKind.CHOICE:
-        return "only a choice has choices" if field.choices else ""
-    if not 2 <= len(set(field.choices)) == len(field.choices) <= MOST_CHOICES:
-        return f"give 2 to {MOST_CHOICES} different choices, one a line"
-    if any(not choice or len(choice) > LONGEST_LABEL for choice in field.choices):
-        return f"a choice has 1 to {LONGEST_LABEL} characters"
-    return ""
 
 
 def checked_answers(

@@ -22,8 +22,8 @@ from leaderboard.boards.models import Board
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
 from leaderboard.db import Base, add_or_refuse, insert_unless_there, locked
 from leaderboard.declared.inputs import checked, defaults_of
-from leaderboard.errors import BadInput, Conflict, Gathered, InvalidFields, NotFound
-from leaderboard.evaluations.inputs import YEAR, EvaluationSettings
+from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound
+from leaderboard.evaluations.inputs import YEAR, AgreementText, EvaluationSettings, FileRuleChanges, FormFieldSettings
 from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
 from leaderboard.evaluations.reads.find import closed_again, removal_refusal
 from leaderboard.evaluations.reads.form_fields import (
@@ -34,8 +34,8 @@ from leaderboard.evaluations.reads.form_fields import (
     keeping,
     standing_agreements,
 )
-from leaderboard.evaluations.rules import KEY, MOST_FIELDS, OF_EVALUATION, WHERE_READ, FormField, problems_of_field
-from leaderboard.formats import DocumentList, FileRules, Pattern
+from leaderboard.evaluations.rules import MOST_FIELDS, OF_EVALUATION, WHERE_READ, FieldKind, FormField
+from leaderboard.formats import DocumentList, FileRules
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.judgments.writes import copy_queries
 from leaderboard.moments import a_year_later
@@ -43,7 +43,6 @@ from leaderboard.names import checked_slug, free_slug, slug_of
 from leaderboard.numbers import counted
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse
 from leaderboard.teams.models import FormerAddress, System, Team
-from leaderboard.texts import text_problem
 from leaderboard.worker.models import ScoringSet
 from leaderboard.worker.writes import make_set
 
@@ -122,56 +121,48 @@ def _checked(campaign: Campaign, values: Mapping[str, Any]) -> dict[str, Any]:
     return checked(EvaluationSettings, values, measures=campaign.measures).model_dump()
 
 
-LONGEST_TITLE = 120  # characters
-LONGEST_AGREEMENT = 20_000
-MOST_DOCUMENTS = 10**7  # of one query
-
-
 def agreement_name(key: str) -> str:
     """What forms and messages call the tick of an agreement."""
     return f"agreement-{key}"
 
 
-def set_field(session: Session, actor: Actor, evaluation: Evaluation, field: FormField) -> None:
+def set_field(session: Session, actor: Actor, evaluation: Evaluation, field: FormField | Mapping[str, Any]) -> None:
     """Adds a field behind the others, or changes the one of its key where it stands.
+
+    field  a whole one; or its key and those of `FormFieldSettings` that change: what becomes another kind than a choice
+           has no choices any more
 
     Answers that were given stay as they are; blanks around its words, and more than one between them, are taken out.
     Raises InvalidFields by the parts of the field: also for another kind of answer, or another source of it, once
     somebody has answered.
     """
     require_organiser(actor, evaluation.campaign_id)
-    field = field.tidied()
     evaluation = locked(session, Evaluation, evaluation.id)
-    fields = list(form_fields(evaluation))
-    place = next((place for place, one in enumerate(fields) if one.key == field.key), None)
-    wrong = problems_of_field(field)
-    same = [
-        one.key
-        for one in fields
-        if one.key != field.key
-        and one.label.casefold() == field.label.casefold()
-        and ((one.asked and field.asked) or (one.on_board and field.on_board))
-    ]
-    if same:
-        wrong.setdefault("label", []).append(f"{same[0]!r} has this label; take another one")
-    if place is None and len(fields) >= MOST_FIELDS:
-        wrong.setdefault("key", []).append(f"a form has at most {MOST_FIELDS} fields")
-    if place is not None and answered(session, evaluation)[field.key]:
-        before = fields[place]
+    fields = {own.key: own for own in form_fields(evaluation)}
+    values = field.as_json() if isinstance(field, FormField) else field
+    before = fields.get((values["key"] or "").strip())
+    settings = {} if before is None else before.as_json()
+    if values.get("kind", FieldKind.CHOICE) != FieldKind.CHOICE:
+        settings.pop("choices", None)
+    after = FormField.from_json(checked(FormFieldSettings, {**settings, **values}).model_dump())
+    wrong: dict[str, list[str]] = {}
+    for own in fields.values():
+        both = (own.asked and after.asked) or (own.on_board and after.on_board)
+        if own.key != after.key and own.label.casefold() == after.label.casefold() and both:
+            wrong["label"] = [f"{own.key!r} has this label; take another one"]
+    if before is None and len(fields) >= MOST_FIELDS:
+        wrong["key"] = [f"a form has at most {MOST_FIELDS} fields"]
+    if before is not None and answered(session, evaluation)[after.key]:
         for part in ("kind", "header"):
-            if getattr(before, part) != getattr(field, part):
+            if getattr(before, part) != getattr(after, part):
                 wrong[part] = ["this field has been answered: retire it and ask under another key"]
     if wrong:
         raise InvalidFields(wrong)
-    before_it = None if place is None else fields[place].as_json()
-    if place is None:
-        fields.append(field)
-    else:
-        fields[place] = field
-    evaluation.form_fields = [one.as_json() for one in fields]
-    action = "add field" if place is None else "change field"
-    if changes := _changes(before_it, field.as_json()):
-        record(session, actor, action, evaluation, key=field.key, changes=changes)
+    fields[after.key] = after
+    evaluation.form_fields = [own.as_json() for own in fields.values()]
+    action = "add field" if before is None else "change field"
+    if changes := _changes(before.as_json() if before else None, after.as_json()):
+        record(session, actor, action, evaluation, key=after.key, changes=changes)
 
 
 def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: str) -> bool:
@@ -206,19 +197,12 @@ def state_agreement(
     """
     require_organiser(actor, evaluation.campaign_id)
     evaluation = locked(session, Evaluation, evaluation.id)
-    title, text = " ".join(title.split()), text.replace("\r\n", "\n").strip()
-    wrong: dict[str, list[str]] = {}
-    if not KEY.fullmatch(key):
-        wrong["key"] = ["use small letters, digits, - and _, at most 40, a letter first"]
-    for name, given, longest in (("title", title, LONGEST_TITLE), ("wording", text, LONGEST_AGREEMENT)):
-        if problem := text_problem(given, longest) or (None if given else "write one"):
-            wrong[name] = [problem]
+    sent = checked(AgreementText, {"key": key, "title": title, "wording": text.replace("\r\n", "\n")})
+    key, title, text = sent.key, sent.title, sent.wording
     versions = _versions(session, evaluation, key)
     last = versions[-1] if versions else None
     if last is not None and last.ended_at is None and (last.title, last.text) == (title, text):
-        wrong["wording"] = [f"version {last.version} says the same"]
-    if wrong:
-        raise InvalidFields(wrong)
+        raise InvalidFields({"wording": [f"version {last.version} says the same"]})
     agreement = Agreement(
         evaluation_id=evaluation.id,
         key=key,
@@ -253,23 +237,9 @@ def set_rules(session: Session, actor: Actor, evaluation: Evaluation, **changes:
     """
     require_organiser(actor, evaluation.campaign_id)
     evaluation = locked(session, Evaluation, evaluation.id)
-    own = {"most_documents", "least_documents", "every_query", "document_pattern", "tag_pattern"}
-    wrong = {name: ["there is no such rule"] for name in changes.keys() - own}
     before = file_rules(evaluation)
-    rules = dataclasses.replace(before, **{name: value for name, value in changes.items() if name in own})
-    for name in ("most_documents", "least_documents"):
-        count = getattr(rules, name)
-        if count is not None and not 1 <= count <= MOST_DOCUMENTS:
-            wrong[name] = [f"give a number from 1 to {MOST_DOCUMENTS:,}, or none"]
-    if not wrong and (rules.least_documents or 0) > (rules.most_documents or MOST_DOCUMENTS):
-        wrong["least_documents"] = ["this is more than the most that are allowed"]
-    for name in ("document_pattern", "tag_pattern"):
-        try:
-            Pattern(getattr(rules, name))
-        except BadInput as error:
-            wrong[name] = [error.message]
-    if wrong:
-        raise InvalidFields(wrong)
+    own = {name: getattr(before, name) for name in FileRuleChanges.model_fields}
+    rules = dataclasses.replace(before, **checked(FileRuleChanges, {**own, **changes}).model_dump())
     evaluation.file_rules = rules.as_json()
     if changes_made := _changes(before.as_json(), rules.as_json()):
         record(session, actor, "set file rules", evaluation, changes=changes_made)

@@ -28,7 +28,7 @@ from leaderboard.errors import BadInput, Conflict, FileRejected, InvalidFields, 
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules import FormField, Split
+from leaderboard.evaluations.rules import Split
 from leaderboard.formats import (
     Judgments,
     Limits,
@@ -329,7 +329,7 @@ class _Replay:
         if entry.official_source != evaluation.official_source:
             go_by_source(session, actor, evaluation, entry.official_source)
         for given in entry.field:
-            submission_forms.set_field(session, actor, evaluation, FormField(**dict(given)))
+            submission_forms.set_field(session, actor, evaluation, dict(given))
         for agreement in entry.agreement:
             words = agreement.key, agreement.title, agreement.text
             submission_forms.state_agreement(session, actor, evaluation, *words)

@@ -141,8 +141,8 @@ def _field(field: FieldInfo) -> Any:
     kind: type[Field] = TextAreaField if shown.lines > 1 else StringField
     rows = {"rows": shown.lines} if shown.lines > 1 else {}
     required = {"required": True} if is_required(field) else {}
-    attributes = {**classes, **numbers, **rows, **required, **(shown.attributes or {})}
-    return kind(label, description=hint, default=default, render_kw=attributes)
+    attributes: dict[str, Any] = {**classes, **numbers, **rows, **required, **(shown.attributes or {})}
+    return kind(label, id=attributes.pop("id", None), description=hint, default=default, render_kw=attributes)
 
 
 def choices_of(kinds: tuple[Any, ...], words: Any) -> dict[str, str] | None:

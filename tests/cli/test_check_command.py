@@ -75,7 +75,7 @@ def test_a_run_is_held_against_an_evaluation_with_what_it_asks(
     )
     ids, terms = tmp_path / "ids", tmp_path / "terms"
     ids.write_text("d1\nd2\n")
-    terms.write_text("Do no harm.")
+    terms.write_bytes(b"\xef\xbb\xbfDo no harm.\n")  # as Windows writes one
     rules = ["form", "rules", place, "--documents", str(ids), "--most", "5", "--every-query"]
     assert cli.run(rules) == 2  # there is nobody to ask
     assert "2 of 4 judged documents are not in the list, such as d3." in capsys.readouterr().err
@@ -132,7 +132,7 @@ def test_submit_gives_answers_agreements_and_metadata_and_says_which_are_missing
 ) -> None:
     place = place_of(world, monkeypatch)
     terms, side = tmp_path / "terms", tmp_path / "side.yaml"
-    terms.write_text("Do no harm.")
+    terms.write_bytes(b"\xef\xbb\xbfDo no harm.\n")  # as Windows writes one
     side.write_text("method:\n  retrieval: bm25\n")
     choices = ["--kind", "choice", "--choice", "sparse", "--choice", "dense"]
     assert cli.run(["form", "field", place, "model", "--label", "Kind of model", "--required", *choices]) == 0

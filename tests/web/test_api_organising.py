@@ -353,7 +353,7 @@ def test_a_token_that_may_not_organise_or_is_of_no_organiser_finds_nothing(
         (f"{EVALUATION}/queries/exclude", {"queries": ["q1"], "because": " "}, "because"),
         (f"{EVALUATION}/queries/exclude", {"queries": ["none"], "because": "x"}, "queries"),
         (f"{EVALUATION}/clone", {"slug": "A b"}, "slug"),
-        (f"{EVALUATION}/form/fields", {"key": "Model", "label": " ", "kind": "choice"}, "choices"),
+        (f"{EVALUATION}/form/fields", {"key": "Model", "label": " ", "kind": "choice"}, "label"),
         (f"{EVALUATION}/form/fields", {"key": "model", "label": "Model", "number": 1}, "number"),
         (f"{EVALUATION}/form/agreements", {"key": "terms", "title": "", "wording": "x"}, "title"),
         (f"{EVALUATION}/form/rules", {"most_documents": 0}, "most_documents"),

@@ -77,7 +77,7 @@ def test_answers_that_are_there_are_shown_to_more_readers_after_a_yes_only(
     words = "Harbour 2025: 1 answer shown to more readers, for good."
     asked = organiser.post(f"{PAGE}/field", **FIELD, **SHOWN)
     assert (asked.status_code, words in asked.text, "Nothing is changed yet." in asked.text) == (200, True, True)
-    assert 'value="everyone" selected' in asked.text or 'selected value="everyone"' in asked.text
+    assert re.search('checked[^>]* value="everyone"', asked.text)
     with world.database.write() as session:
         campaign = session.get_one(Campaign, world.campaign.id)
         other = evaluations.create_evaluation(session, CONSOLE, campaign, "2026", "Harbour 2026", "2026")
@@ -128,22 +128,16 @@ def test_what_is_wrong_comes_back_beside_its_field_and_nothing_is_changed(world:
     answer = organiser.post(f"{PAGE}/field", **wrong)
     for name in wrong:
         assert f'id="{name}-error"' in answer.text
-    assert "Choose one</p>" in answer.text
-    assert "valid choice" not in answer.text
+    assert "Choose one of: text, choice, number, yes_no</p>" in answer.text
     answer = organiser.post(f"{PAGE}/agreement", key="Terms", title="", wording="Ü" * 100_000)
     assert answer.status_code == 400
     for name in ("agreement-key", "title", "wording"):
         assert f'id="{name}-error"' in answer.text
     assert "Ü" * 100_000 in answer.text
-    answer = organiser.post(f"{PAGE}/rules", least_documents="x", document_pattern="(a")
-    assert "missing )" in answer.text.lower()
-    assert 'id="least_documents-error"' in answer.text
-    answer = organiser.post(f"{PAGE}/rules", most_documents="5", least_documents="9", document_pattern="(a")
-    assert answer.status_code == 400
-    assert "missing )" in answer.text.lower()
-    assert organiser.post(f"{PAGE}/rules", most_documents="many").status_code == 400
-    assert organiser.post(f"{PAGE}/agreement", key="terms", title="", wording="").status_code == 400
-    assert organiser.post(f"{PAGE}/field", **FIELD, shown_to="nobody").status_code == 400
+    for least in ("x", "9"):
+        answer = organiser.post(f"{PAGE}/rules", most_documents="5", least_documents=least, document_pattern="(a")
+        assert (answer.status_code, "missing )" in answer.text.lower()) == (400, True)
+        assert 'id="least_documents-error"' in answer.text
     assert (evaluation(world).form_fields, evaluation(world).file_rules) == ([], {})
 
 
