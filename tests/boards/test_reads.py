@@ -10,14 +10,11 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.boards.models import Board
 from leaderboard.boards.reads.board import BoardPage, BoardQuery, board
-from leaderboard.boards.reads.ranking import Show
 from leaderboard.boards.writes import packed_figures
-from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, NotAllowed
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import NoRelevant, Opening, Split, Subset
-from leaderboard.evaluations.writes import create_evaluation
 from leaderboard.judgments.writes import set_split
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, RunChoice, State, SystemKind
@@ -59,13 +56,6 @@ def test_an_undefined_mean_stands_last_without_a_rank(field: Field) -> None:
     assert standing(read(field, sort="-AP")) == [(1, "Birch"), (None, "Alder")]
 
 
-def test_the_board_counts_the_queries_that_each_mean_is_over(field: Field) -> None:
-    field.run("Alder", {"AP": [0.5, NAN, 1.0, NAN], "P@5": [0.1, 0.1, 0.1, 0.1]})
-    assert read(field).queries_in_means == {"AP": (2, 2), "P@5": (4, 4)}
-    field.run("Birch", {"AP": [0.5, 0.5, 1.0, NAN], "P@5": [0.1, 0.1, 0.1, 0.1]})
-    assert read(field).queries_in_means == {"AP": (2, 3), "P@5": (4, 4)}
-
-
 def test_where_lower_is_better_the_lowest_leads(database: Database) -> None:
     field = Field(database, measures=("Pmiss", "AP"))
     field.campaign()
@@ -74,14 +64,6 @@ def test_where_lower_is_better_the_lowest_leads(database: Database) -> None:
     field.run("Birch", {"Pmiss": [0.25] * 4, "AP": [0.1] * 4})
     assert standing(read(field)) == [(1, "Birch"), (2, "Alder")]
     assert standing(read(field, measure="AP")) == [(1, "Alder"), (2, "Birch")]
-
-
-def test_a_count_ranks_nobody(database: Database) -> None:
-    field = Field(database, measures=("AP", "NumRet"))
-    field.campaign()
-    field.evaluation()
-    field.run("Alder", {"AP": [0.5] * 4, "NumRet": [10.0] * 4}, means={"NumRet": 40.0})
-    assert standing(read(field, measure="NumRet")) == [(None, "Alder")]
 
 
 def test_the_primary_run_stands_for_its_system_and_the_first_one_scored_for_the_others(field: Field) -> None:
@@ -98,16 +80,6 @@ def test_a_contrastive_run_takes_the_place_of_another_when_its_team_says_so(fiel
     assert [row.entry.submission_id for row in read(field).rows] == [chosen]
     field.withdraw(chosen)
     assert [row.entry.submission_id for row in read(field).rows] == [first]
-
-
-def test_a_reader_may_ask_for_the_best_run_of_each_system_or_for_all(field: Field) -> None:
-    field.run("Alder", {"AP": [0.9] * 4, "P@5": [0.1] * 4})
-    field.run("Alder", {"AP": [0.5] * 4, "P@5": [0.2] * 4})
-    page = read(field, show="best")
-    assert (page.show, [row.ranked_by.mean for row in page.rows]) == (Show.BEST, [0.9])
-    by_precision = read(field, show="best", measure="P@5")
-    assert [row.ranked_by.mean for row in by_precision.rows] == [0.2]
-    assert standing(read(field, show="all")) == [(1, "Alder"), (2, "Alder")]
 
 
 def test_the_campaign_says_which_run_stands_where_the_reader_does_not(database: Database) -> None:
@@ -162,11 +134,6 @@ def test_every_shown_measure_is_a_column_and_any_may_rank(field: Field) -> None:
     assert [figure.mean for figure in page.rows[1].figures] == [0.5, pytest.approx(0.3)]
 
 
-def test_a_measure_may_be_asked_for_by_its_trec_eval_name(field: Field) -> None:
-    field.run("Alder", {"P@5": [0.2] * 4})
-    assert read(field, measure="P_5").ranked_by.name == "P@5"
-
-
 @pytest.mark.parametrize("name", ["RR", "nonsense"])
 def test_a_measure_that_is_not_shown_is_refused_with_those_that_are(field: Field, name: str) -> None:
     with pytest.raises(BadInput, match="this page shows AP, P@5"):
@@ -194,14 +161,6 @@ def test_a_tag_leaves_only_its_queries_in_the_means(database: Database) -> None:
     assert [(tag.name, tag.queries) for tag in page.tags] == [("law", 2), ("long", 2)]
     assert standing(page) == [(1, "Birch"), (2, "Alder")]
     assert [(row.ranked_by.mean, row.ranked_by.count) for row in page.rows] == [(0.5, 1), (0.25, 2)]
-
-
-def test_an_unknown_tag_is_refused_with_those_there_are(database: Database) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation(tags=(["law"], [], [], []))
-    with pytest.raises(BadInput, match="there are: law"):
-        read(field, tag="lore")
 
 
 def test_over_a_tag_aqwv_follows_its_policy_from_its_parts(database: Database) -> None:
@@ -239,18 +198,6 @@ def test_the_terms_say_what_the_figures_rest_on(database: Database) -> None:
     )
     assert (terms.settings.documents, terms.settings.compat, terms.revision) == (601, 9, 1)
     assert (terms.queries, terms.counted, terms.unjudged, terms.excluded) == (4, 3, 1, 0)
-
-
-def test_before_the_first_judgments_the_board_says_how_many_runs_wait(database: Database) -> None:
-    field = Field(database)
-    field.campaign()
-    with database.write() as session:
-        campaign = session.scalars(sa.select(Campaign)).one()
-        made = create_evaluation(session, CONSOLE, campaign, "2026", "The year 2026", "2026")
-        field.evaluations["2026"] = made.id
-    page = read(field)
-    assert (page.terms, page.rows, page.waiting) == (None, (), 0)
-    assert [column.name for column in page.columns] == ["AP", "P@5"]
 
 
 def test_results_that_are_not_open_show_a_team_its_own_runs_only_and_unranked(field: Field) -> None:

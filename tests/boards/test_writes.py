@@ -141,15 +141,6 @@ def test_systems_that_the_queries_do_not_tell_apart_share_their_ranks_and_may_bo
     assert may_be_best(field) == ["Birch", "Alder"]
 
 
-def test_where_lower_is_better_the_lowest_may_be_the_best(database: Database) -> None:
-    field = of_twenty(database, ("Pmiss", "AP"))
-    field.run("Alder", {"Pmiss": about(0.9)})
-    field.run("Birch", {"Pmiss": about(0.1)})
-    refresh(field)
-    assert sets(field) == [("Birch", 1, (1, 1)), ("Alder", 2, (2, 2))]
-    assert may_be_best(field) == ["Birch"]
-
-
 def test_baselines_late_and_contrastive_runs_have_intervals_and_leave_the_ranks_to_the_others(field: Field) -> None:
     field.run("Alder", {"AP": about(1.9)}, team="Woods", designation=Designation.PRIMARY)
     field.run("Birch", {"AP": about(0.4)})
@@ -178,14 +169,6 @@ def test_sets_are_not_shown_among_other_runs_than_they_were_worked_out_over(fiel
     for show in ("best", "all"):
         assert {one[2] for one in sets(field, show=show)} == {None}
         assert may_be_best(field, show=show) == []
-
-
-def test_a_baseline_that_arrives_makes_the_figures_due(field: Field) -> None:
-    field.run("Alder", {"AP": about(0.5)})
-    refresh(field)
-    assert due(field) == []
-    field.run("Term matching", {"AP": HALF}, kind=SystemKind.BASELINE)
-    assert due(field) == ["AP", "P@5"]
 
 
 def test_where_the_best_run_counts_each_measure_has_its_own(database: Database) -> None:
@@ -219,14 +202,6 @@ def test_under_pfa_only_the_interval_of_aqwv_is_of_its_parts(database: Database)
     assert [column.name for column in read(field).columns] == ["AQWV", "AP"]
 
 
-def test_under_the_other_policies_the_values_of_aqwv_suffice(database: Database) -> None:
-    field = of_twenty(database, ("AQWV", "AP"), beta=20.0)
-    assert field.current_set().settings.kept == ()
-    run = field.run("Alder", {"AQWV": HALF})
-    refresh(field)
-    assert interval(field, run, "AQWV") == ENDS
-
-
 def test_a_measure_of_the_whole_run_and_one_without_a_better_end_have_no_ranks(database: Database) -> None:
     field = of_twenty(database, ("AQWV", "MQWV", "NumRet"), beta=20.0)
     values = {"AQWV": HALF, "MQWV": [NAN] * 20, "NumRet": [10.0 + each for each in HALF]}
@@ -236,13 +211,6 @@ def test_a_measure_of_the_whole_run_and_one_without_a_better_end_have_no_ranks(d
     assert (figures(field, "MQWV")["ranks"], figures(field, "MQWV")["rank_resamples"]) == ({}, 0)
     assert interval(field, run, "NumRet") == pytest.approx((200.0 + 20 * LOW, 200.0 + 20 * HIGH))
     assert figures(field, "NumRet")["ranks"] == {}
-
-
-def test_a_run_without_a_figure_has_no_range_and_takes_no_place(field: Field) -> None:
-    field.run("Alder", {"AP": [NAN] * 20})
-    field.run("Birch", {"AP": [0.5] * 20})
-    refresh(field)
-    assert sets(field) == [("Birch", 1, (1, 1)), ("Alder", None, None)]
 
 
 def test_hidden_queries_have_intervals_and_ranks_of_their_own(field: Field) -> None:
@@ -262,13 +230,6 @@ def test_hidden_queries_have_intervals_and_ranks_of_their_own(field: Field) -> N
     assert figures(field, subset=Subset.ALL)["ranks"] == {first: [2, 2], second: [1, 1]}
 
 
-def test_without_hidden_queries_both_subsets_hold_the_same(field: Field) -> None:
-    run = field.run("Alder", {"AP": HALF})
-    refresh(field)
-    assert interval(field, run, subset=Subset.SHOWN) == interval(field, run, subset=Subset.ALL) == ENDS
-    assert figures(field, subset=Subset.SHOWN) == figures(field, subset=Subset.ALL)
-
-
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # what is computed
 def test_a_large_board_has_fewer_resamples_and_compares_pairs_under_its_primary_measure_only(
     database: Database,
@@ -283,15 +244,6 @@ def test_a_large_board_has_fewer_resamples_and_compares_pairs_under_its_primary_
     assert (figures(field)["resamples"], figures(field)["rank_resamples"]) == (5_000, 5_000)
     assert set(map(tuple, figures(field)["ranks"].values())) == {(1, 24)}
     assert (figures(field, "P@5")["rank_resamples"], figures(field, "P@5")["ranks"]) == (0, {})
-
-
-def test_nothing_is_due_before_the_first_run(field: Field) -> None:
-    assert due(field) == []
-
-
-def test_the_primary_measure_comes_first(field: Field) -> None:
-    field.run("Alder", {"AP": HALF, "P@5": HALF})
-    assert due(field) == ["AP", "P@5"]
 
 
 def test_a_board_is_due_after_whatever_changes_who_stands_on_it(field: Field) -> None:
@@ -367,10 +319,6 @@ def test_figures_of_an_earlier_version_are_due(field: Field) -> None:
     with field.database.write() as session:
         session.execute(sa.update(Board).where(Board.measure == "P@5").values(version=boards.FIGURES_VERSION - 1))
     assert due(field) == ["P@5"]
-
-
-def test_a_set_that_is_no_longer_current_comes_to_nothing(field: Field) -> None:
-    assert not boards.refresh(field.database, boards.Due(4711, "AP"))
 
 
 def test_the_figures_are_the_same_each_time(field: Field) -> None:

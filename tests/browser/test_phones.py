@@ -1,7 +1,6 @@
 """Every page at 375 px: what is seen first, how high rows are, what can be touched."""
 
 import datetime as dt
-import statistics
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -161,19 +160,6 @@ def test_pages_are_no_wider_than_the_phone_and_what_is_touched_is_24_px_high_and
     assert not wrong, "\n".join(f"{endpoint}: {found}" for endpoint, found in wrong.items())
 
 
-def test_organisers_see_several_runs_and_events_at_once_on_a_phone(
-    names: dict[str, object], news: str, phone: Page
-) -> None:
-    """names: makes the account. Most rows: what it is, whose, when; a long name takes more lines."""
-    _log_in(phone, news, "Orla of the phones")
-    for path, lines in ((f"{ROOM}/submissions", 4), (f"{ROOM}/trail", 5)):
-        phone.goto(news + path)
-        rows = phone.locator(".compact tbody tr")
-        rows.first.wait_for()
-        heights = rows.evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
-        assert statistics.median(heights) <= lines * LINE + 20, path
-
-
 def test_the_ranking_measure_and_another_are_seen_on_a_board_without_scrolling(news: str, phone: Page) -> None:
     phone.goto(news + BOARD)
     heads = phone.locator("thead th").evaluate_all("all => all.map(one => one.getBoundingClientRect().right)")
@@ -186,14 +172,6 @@ def _log_in(phone: Page, news: str, name: str) -> None:
     phone.get_by_label("Password").fill("correct horse battery")
     phone.get_by_role("main").get_by_role("button", name="Log in").click()
     phone.get_by_role("heading", name=name).wait_for()
-
-
-def test_the_median_and_the_best_are_seen_on_the_queries_page_without_scrolling(news: str, phone: Page) -> None:
-    phone.goto(f"{news}{BOARD}/queries")
-    for name in ("Median", "Best"):
-        box = phone.get_by_role("columnheader", name=name, exact=True).bounding_box()
-        assert box is not None
-        assert box["x"] + box["width"] <= 375
 
 
 def test_the_evaluations_of_a_system_stand_below_each_other_however_far_their_table_is_swiped(

@@ -44,15 +44,6 @@ def test_a_database_in_a_folder_that_is_not_there_is_said_with_the_folder(
     assert "upgrade" not in complaint
 
 
-def test_a_database_that_does_not_answer_is_named_without_its_password(
-    monkeypatch: pytest.MonkeyPatch, refused: Says
-) -> None:
-    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", "postgresql://ada:sesame@127.0.0.1:1/leaderboard")
-    complaint = refused("user", "list")
-    assert "ada:***@127.0.0.1:1/leaderboard does not answer" in complaint
-    assert "sesame" not in complaint
-
-
 @SQLITE
 def test_accounts_are_made_and_listed(ok: Says) -> None:
     ok("user", "add", "ada", "--email", "ada@example.org", "--password-stdin", text=PASSWORD + "\n")
@@ -64,24 +55,11 @@ def test_accounts_are_made_and_listed(ok: Says) -> None:
 
 
 @SQLITE
-def test_an_empty_list_says_how_to_make_the_first(command: Callable[..., Any]) -> None:
-    for group in ("user", "team", "campaign", "evaluation"):
-        done = command(group, "list")
-        assert (done.status, done.out) == (0, "")
-        assert f"make one: leaderboard {group} add" in done.err
-
-
-@SQLITE
 def test_every_problem_with_an_account_is_said(ok: Says, refused: Says) -> None:
     complaint = refused("user", "add", "a@b", "--email", "nobody", "--password-stdin", text="short\n")
     assert [line.partition(":")[0] for line in complaint.splitlines()] == ["NAME", "--email", "password"]
     ok("user", "add", "ada", "--password-stdin", text=PASSWORD)
     assert "too close to 'ada'" in refused("user", "add", "ADA", "--password-stdin", text=PASSWORD)
-
-
-@SQLITE
-def test_no_password_on_standard_input_is_said(refused: Says) -> None:
-    assert refused("user", "add", "ada", "--password-stdin") == "--password-stdin: standard input is empty\n"
 
 
 @SQLITE

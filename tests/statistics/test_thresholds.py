@@ -100,12 +100,6 @@ def test_with_many_thresholds_the_most_valuable_are_tried_and_fewer_draws_are_ma
     assert threshold_intervals(ranking).maximum.resamples == thresholds.LEAST_RESAMPLES
 
 
-def test_below_five_queries_there_is_no_interval():
-    found = threshold_intervals(field(4, seed=1))
-    assert (found.maximum.low, found.lost.low) == (None, None)
-    assert found.maximum.reason == "an interval needs at least 5 queries; there are 4"
-
-
 def test_what_a_single_threshold_lost_is_never_said_to_be_negative():
     ranking = field(12, seed=2, theta=0.6)
     free, never_negative = (threshold_intervals(ranking, resamples=300, one_threshold=one).lost for one in (0, 1))

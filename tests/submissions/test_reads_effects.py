@@ -22,7 +22,6 @@ from leaderboard.evaluations.reads.readiness import Urgency, effects, readiness
 from leaderboard.evaluations.rules import FieldKind, FormField, Opening, ShownTo, Split
 from leaderboard.judgments import writes as queries
 from leaderboard.submissions.rules import Designation, RunChoice, SetState, State
-from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Team
 from leaderboard.worker import writes as scoring_sets
 from leaderboard.worker.models import Scoring, ScoringSet
@@ -148,20 +147,6 @@ def test_a_draft_is_no_way_round_the_questions(field: Field) -> None:
     assert seen(field, Visibility.PUBLIC)[0] == "2 teams with runs let in."
 
 
-def test_letting_out_a_team_asks_where_it_has_runs_and_the_campaign_is_private(field: Field) -> None:
-    field.run("Alder", {"AP": [0.8] * 4}, received_at=present() - DAY)
-    with field.database.write() as session:
-        field.teams["Team Birch"] = teams.create_team(session, CONSOLE, "Team Birch").id
-        campaign = session.scalars(sa.select(Campaign)).one()
-        for name in ("Team Alder", "Team Birch"):
-            campaigns.let_team_in(session, CONSOLE, campaign, session.get_one(Team, field.teams[name]))
-    assert let_out(field, "Team Alder") == ()  # who is let in does not count while the campaign is public
-    seen(field, Visibility.PRIVATE)  # which lets it in again
-    assert let_out(field, "Team Birch") == ()
-    assert let_out(field, "Team Alder") == ("1 team with runs can't see them any more.",)
-    assert let_out(field, "Team Alder") == ()  # it is out already
-
-
 def let_out(field: Field, name: str) -> tuple[str, ...]:
     """Lets a team out of the campaign; what that does at once."""
 
@@ -169,15 +154,6 @@ def let_out(field: Field, name: str) -> tuple[str, ...]:
         campaigns.let_team_out(session, CONSOLE, campaign, session.get_one(Team, field.teams[name]))
 
     return does(field, let_go)
-
-
-def test_a_draft_forgets_no_more_than_a_date_what_everybody_could_read(field: Field) -> None:
-    now = present()
-    field.change(closes_at=now - DAY, judgments_published=True)
-    field.run("Alder", {"AP": [0.8] * 4}, received_at=now - 2 * DAY)
-    changed(field, draft=True)
-    assert changed(field, closes_at=None) == ()
-    assert changed(field, draft=False)[-1] == f"The year 2026 {AGAIN}: {REVEALED}."
 
 
 def test_a_draft_of_the_whole_campaign_forgets_no_more(field: Field) -> None:

@@ -3,16 +3,13 @@
 import datetime as dt
 import re
 
-import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
-from leaderboard.campaigns import writes as campaigns
-from leaderboard.errors import NotFound
 from leaderboard.moments import moment_in_words
 from leaderboard.submissions.reads.form import Submitting, submitting
-from leaderboard.submissions.rules import Designation, RunChoice, SystemKind
+from leaderboard.submissions.rules import Designation, SystemKind
 from leaderboard.teams import writes as systems
 from leaderboard.teams.models import System, Team
 from tests.support.world import World, run_text
@@ -28,11 +25,6 @@ def form(world: World, now: dt.datetime | None = None) -> Submitting:
 def _label(form: Submitting) -> str:
     """The label of the run that stands for the team's first system."""
     return (form.teams[0].systems[0].standing or "").partition(" (run ")[0]
-
-
-def test_there_is_none_without_an_evaluation(world: World) -> None:
-    with world.database.read() as session, pytest.raises(NotFound):
-        submitting(session, world.ada, "small", "1999", present())
 
 
 def test_it_offers_the_systems_of_one_s_teams_and_no_baseline(world: World) -> None:
@@ -70,13 +62,6 @@ def test_it_says_which_run_stands_for_each_system_now(world: World) -> None:
     world.drain()
     [own] = form(world).teams[0].systems
     assert (_label(form(world)), own.primary_stands) == ("best try", True)
-
-
-def test_where_the_best_run_stands_there_is_none_to_name(world: World) -> None:
-    world.submit()
-    with world.organising() as (session, campaign, _):
-        campaigns.change_campaign(session, CONSOLE, campaign, run_choice=RunChoice.BEST)
-    assert form(world).teams[0].systems[0].standing is None
 
 
 def test_outside_the_dates_it_is_closed_unless_late_runs_are_taken(world: World) -> None:

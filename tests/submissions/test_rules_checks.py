@@ -63,23 +63,6 @@ def test_a_file_is_not_said_to_be_sound_of_which_only_the_beginning_was_looked_a
     assert found(b"q1 Q0 d1\n", expected, whole=False).is_sound is False
 
 
-def test_a_moment_at_which_no_run_is_taken_is_told_beside_what_is_said_of_the_file() -> None:
-    closed = Expected("Text", refused_now="Text closed on 1 Jan 2026, 12:00 UTC; it takes no late runs.")
-    sound = found(RUN, closed)
-    assert sound.is_sound
-    assert sound.in_words[-2:] == (
-        "nothing in the file speaks against submitting it",
-        "It would not be taken now: Text closed on 1 Jan 2026, 12:00 UTC; it takes no late runs.",
-    )
-    wrong = found(b"q1 Q0 d1\n", closed)
-    assert (wrong.is_sound, wrong.verdict, wrong.in_words[-1]) == (False, "", sound.in_words[-1])
-    late = found(RUN, Expected("Text", late_now=True))
-    assert late.in_words[-2:] == (
-        "nothing in the file speaks against submitting it",
-        "It would count as late: the evaluation has closed. Late runs are shown without a rank.",
-    )
-
-
 def test_what_a_run_answers_to_fields_of_the_form_is_held_against_them() -> None:
     params = FormField(key="params", label="Parameters", kind=FieldKind.NUMBER, header="params")
     gpus = FormField(key="gpus", label="Processors", kind=FieldKind.NUMBER, header="gpus", required=True)

@@ -25,16 +25,6 @@ class Used:
     used: int = 0
 
 
-def test_without_limits_there_is_no_number_and_nothing_is_spent() -> None:
-    quota = quota_of(Held(), Used(used_today=7, used=70), NOON)
-    assert (quota.left, quota.left_today, quota.left_in_all, quota.spent) == (None, None, None, None)
-
-
-def test_a_team_that_has_submitted_nothing_has_all_of_it() -> None:
-    quota = quota_of(Held(daily_quota=2, total_quota=10), None, NOON)
-    assert (quota.left, quota.left_today, quota.left_in_all, quota.rejections_left) == (2, 2, 10, REJECTED_A_DAY)
-
-
 def test_the_smaller_of_what_is_left_today_and_in_all_counts() -> None:
     assert quota_of(Held(daily_quota=3, total_quota=10), Used(used_today=1, used=9), NOON).left == 1
     assert quota_of(Held(daily_quota=3, total_quota=10), Used(used_today=2, used=3), NOON).left == 1

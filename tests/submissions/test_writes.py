@@ -127,20 +127,6 @@ def test_a_withdrawn_run_stays_on_record_and_keeps_its_quota(world: World) -> No
         world.submit()
 
 
-def test_the_newest_scored_primary_run_stands_and_its_withdrawal_brings_back_the_one_before(world: World) -> None:
-    first = world.submit(designation=Designation.PRIMARY)
-    world.submit(designation=Designation.CONTRASTIVE)
-    second = world.submit(designation=Designation.PRIMARY)
-    wrong = world.submit(WRONG_FILE, designation=Designation.PRIMARY)
-    assert _participation(world).primary_submission_id is None
-    world.drain()
-    assert world.scoring(wrong).state is State.REJECTED
-    assert _participation(world).primary_submission_id == second
-    with world.database.write() as session:
-        submissions.withdraw(session, world.ada, session.get_one(Submission, second))
-    assert _participation(world).primary_submission_id == first
-
-
 def test_an_older_primary_run_that_is_scored_later_does_not_come_forward(world: World) -> None:
     first = world.submit(designation=Designation.PRIMARY)
     second = world.submit(designation=Designation.PRIMARY)
@@ -190,28 +176,6 @@ def test_a_run_that_is_scored_anew_keeps_the_moment_of_its_first_score(world: Wo
     assert _standing(world) == first
 
 
-def test_no_contrastive_run_is_chosen_over_the_primary_one(world: World) -> None:
-    world.submit(label="best try", designation=Designation.PRIMARY)
-    (system,) = world.all(sa.select(System))
-    world.drain()
-    with refused(
-        world.database,
-        InvalidFields,
-        "evaluation",
-        match=r"stand: System number 0's primary run, best try \(run 1, \d+ \w+ \d+\), stands for it",
-    ):
-        world.submit(system=system, stand=True)
-    other = world.submit(system=system)
-    with (
-        refused(world.database, Conflict, "evaluation", match="make this one primary to replace it"),
-        world.database.write() as session,
-    ):
-        submissions.select_run(session, world.ada, session.get_one(Submission, other))
-    replacing = world.submit(system=system, stand=True, designation=Designation.PRIMARY)
-    world.drain()
-    assert _standing(world) == replacing
-
-
 @pytest.mark.parametrize("choice", [RunChoice.BEST, RunChoice.LATEST])
 def test_where_the_best_or_the_latest_run_stands_there_is_nothing_to_choose(world: World, choice: RunChoice) -> None:
     run = world.submit()
@@ -226,16 +190,3 @@ def test_where_the_best_or_the_latest_run_stands_there_is_nothing_to_choose(worl
         world.database.write() as session,
     ):
         submissions.select_run(session, world.ada, session.get_one(Submission, run))
-
-
-def test_an_organiser_chooses_among_late_runs_though_another_run_is_primary(world: World) -> None:
-    noon = NOON + dt.timedelta(days=1)
-    world.change_evaluation(closes_at=noon, late_allowed=True)
-    world.submit(designation=Designation.PRIMARY, received_at=NOON)
-    (system,) = world.all(sa.select(System))
-    world.drain()
-    late = [world.submit(run_text(number), system=system, received_at=noon) for number in range(2)]
-    with world.database.write() as session:
-        submissions.select_run(session, CONSOLE, session.get_one(Submission, late[1]))
-    (chosen,) = world.all(sa.select(Submission).where(Submission.chosen_at.is_not(None)))
-    assert (chosen.id, chosen.late) == (late[1], True)

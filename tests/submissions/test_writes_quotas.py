@@ -137,15 +137,6 @@ def test_a_rejected_file_costs_no_quota_but_twenty_a_day_are_enough(world: World
     world.submit(received_at=NOON + dt.timedelta(days=1))
 
 
-def test_a_file_that_was_rejected_yesterday_gives_back_nothing_of_today(world: World) -> None:
-    world.change_evaluation(daily_quota=1)
-    world.submit(WRONG_FILE, received_at=NOON)
-    world.submit(received_at=NOON + dt.timedelta(days=1))
-    world.drain()
-    participation = _participation(world)
-    assert (participation.used_today, participation.used, participation.rejected_today) == (1, 1, 0)
-
-
 def test_a_rejection_under_a_second_set_gives_nothing_back_again(world: World) -> None:
     world.submit(WRONG_FILE)
     world.drain()

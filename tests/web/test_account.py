@@ -1,12 +1,9 @@
 """The account page: teams, runs, password, sessions."""
 
-import datetime as dt
 import re
 
 import pytest
 
-from leaderboard.accounts import writes as credentials
-from leaderboard.audit.writes import present
 from tests.web.conftest import PASSWORD, Reader, World, errors
 
 PATHS = ["/account/", "/account/password", "/account/teams/new"]
@@ -20,30 +17,10 @@ def test_a_visitor_logs_in_first(visitor: Reader, path: str) -> None:
 
 
 @SQLITE
-@pytest.mark.parametrize("path", PATHS)
-def test_everybody_with_an_account_has_these_pages(participant: Reader, organiser: Reader, path: str) -> None:
-    participant.get(path)
-    organiser.get(path)
-
-
-@SQLITE
 def test_it_shows_the_teams_one_is_in_and_no_other(participant: Reader) -> None:
     page = participant.get("/account/")
     assert 'href="/teams/alpha"' in page
     assert 'href="/teams/beta"' not in page
-
-
-@SQLITE
-def test_a_run_that_has_no_label_yet_is_listed_by_its_file_as_on_its_own_page(
-    world: World, participant: Reader
-) -> None:
-    sent = participant.send(
-        "/campaigns/harbour/2025/submit", "q1 Q0 d1 1 0.9 x\n", system=str(world.system.id), designation="contrastive"
-    )
-    assert sent.location is not None
-    assert "<h1>alpha.run</h1>" in participant.get(sent.location)
-    for address in ("/account/", "/teams/alpha"):
-        assert f'<a href="{sent.location}">alpha.run</a>' in participant.get(address)
 
 
 def test_a_new_password_works_and_ends_other_sessions(world: World, participant: Reader, visitor: Reader) -> None:
@@ -54,20 +31,6 @@ def test_a_new_password_works_and_ends_other_sessions(world: World, participant:
     participant.get("/account/")
     assert elsewhere.client.get("/account/").status_code == 302
     assert elsewhere.post("/login", name="ada", password="harbour lantern row").location == "/account/"
-
-
-@SQLITE
-def test_the_current_password_must_be_right(participant: Reader) -> None:
-    answer = participant.post("/account/password", current="wrong", password="harbour lantern row")
-    assert answer.status_code == 400
-    assert "not your current password" in answer.text
-
-
-@SQLITE
-def test_the_password_in_use_is_no_new_one(participant: Reader) -> None:
-    same = participant.post("/account/password", current=PASSWORD, password=PASSWORD)
-    assert (same.status_code, errors(same.text)) == (400, {"password"})
-    assert "this is the current password: choose another one" in same.text
 
 
 def test_guesses_in_one_browser_hold_up_no_other_that_is_logged_in_before_and_after_it_changes_the_password(
@@ -116,24 +79,6 @@ def test_ending_the_other_sessions_keeps_this_one(participant: Reader, visitor: 
     assert elsewhere.client.get("/account/").status_code == 302
     elsewhere.client.set_cookie("leaderboard", copied.value)
     assert elsewhere.client.get("/account/").status_code == 302
-
-
-def test_of_many_sessions_the_five_that_were_used_last_stand_open_and_this_one_first(
-    world: World, participant: Reader
-) -> None:
-    hours = range(1, 8)
-    with world.database.write() as session:
-        for number in hours:  # the participant's own was seen before all of them
-            at = present() + dt.timedelta(hours=number)
-            credentials.start_session(session, world.users["ada"].id, at, f"Browser {number}")
-    page = participant.get("/account/")
-    shown, _, folded = page.partition("<details")
-    assert re.findall(r"this browser|Browser \d", shown) == [
-        "this browser",
-        *(f"Browser {one}" for one in (7, 6, 5, 4)),
-    ]
-    assert "3 more, used longer ago" in folded
-    assert re.findall(r"this browser|Browser \d", folded) == [f"Browser {one}" for one in (3, 2, 1)]
 
 
 def test_it_lists_where_one_is_logged_in_and_each_can_be_ended(

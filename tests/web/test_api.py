@@ -62,14 +62,6 @@ def program(app: Flask, world: World) -> Callable[..., Program]:
     return of
 
 
-def test_what_is_public_is_read_without_a_token(program: Callable[..., Program]) -> None:
-    listed = program().ask(f"{API}/campaigns")
-    assert [one["campaign"]["slug"] for one in listed] == ["harbour"]
-    board = program().ask(f"{BOARD}?measure=P@5")
-    assert board["ranked_by"]["name"] == "P@5"
-    assert board["rows"] == []
-
-
 @pytest.mark.parametrize(("accepted", "coding"), [("gzip", "gzip"), ("gzip, br", "br"), ("gzip;q=0", None)])
 def test_an_answer_is_packed_and_told_only_once(app: Flask, world: World, accepted: str, coding: str | None) -> None:
     client = app.test_client()
@@ -246,18 +238,6 @@ def test_the_last_use_of_a_token_is_true_within_a_minute_and_not_every_request_w
     assert "When it was last used is kept, true within a minute." in account
 
 
-def test_a_token_is_revoked_on_the_account_page_by_its_owner_only(
-    participant: Reader, other: Reader, program: Callable[..., Program], world: World
-) -> None:
-    ada = program("ada")
-    with world.database.read() as session:
-        own = session.scalars(sa.select(ApiToken.id)).one()
-    assert other.post(f"/account/tokens/{own}/revoke").status_code == 404
-    ada.ask(f"{API}/account")
-    assert participant.post(f"/account/tokens/{own}/revoke").status_code == 302
-    ada.ask(f"{API}/account", status=401)
-
-
 @SQLITE
 def test_the_document_names_every_endpoint_and_every_type_that_it_uses(program: Callable[..., Program]) -> None:
     document = program().ask(f"{API}/openapi.json")
@@ -273,9 +253,3 @@ def _values(tree: Any, key: str) -> list[str]:
         own = [tree[key]] if key in tree else []
         return own + [found for value in tree.values() for found in _values(value, key)]
     return [found for value in tree for found in _values(value, key)] if isinstance(tree, list) else []
-
-
-@SQLITE
-def test_the_page_on_the_api_lists_the_addresses(visitor: Reader) -> None:
-    page = visitor.get("/api")
-    assert "GET /api/v1/campaigns/&lt;campaign&gt;/evaluations/&lt;evaluation&gt;/board" in page

@@ -75,17 +75,6 @@ def test_only_the_own_teams_runs_are_told_as_twins(program: Callable[..., Progra
     assert check(program("eve"), RUN)["twins"] == []
 
 
-def test_what_is_wrong_with_the_form_is_said_by_its_field(program: Callable[..., Program]) -> None:
-    ada = program("ada")
-    assert "run" in check(ada, None, 400, threshold="0.5")["fields"]
-    assert "threshold" in check(ada, RUN, 400, threshold="half")["fields"]
-    assert "team" in check(ada, RUN, 400, team="alpha")["fields"]
-    ada.ask(CHECK, "POST", status=400, json={"run": "x"})
-    check(program(), RUN, 401)
-    for bad in (b"", b"%PDF-1.7\n\x00", b"\x1f\x8bbroken", b"\xff\xfe\x00"):
-        assert check(ada, bad)["problem_count"] > 0
-
-
 BAD = {
     "a header that is no run's": b"topic,url\nq1,d1\n",
     "judgments": b"q1 0 d1 1\nq1 0 d2 0\n",
@@ -223,13 +212,3 @@ def test_a_check_holds_what_a_run_says_of_itself_against_the_form_as_submitting_
     lacking = check(ada, RUN)
     assert (lacking["wrong_answers"], len(lacking["lacking_answers"])) == ([], 1)
     assert lacking["remarks"][0].startswith("Gpus is lacking, which every run here needs: say gpus")
-
-
-def test_the_page_of_a_check_lists_the_rules_for_files_as_the_form_does(world: World, participant: Reader) -> None:
-    with world.database.write() as session:
-        evaluation = session.get_one(Evaluation, world.evaluation.id)
-        submission_forms.set_rules(session, CONSOLE, evaluation, most_documents=5, tag_pattern="[a-z]+")
-    for page in ("check", "submit"):
-        shown = participant.get(f"/campaigns/harbour/2025/{page}")
-        assert "Documents in a query&#39;s list: at most 5." in shown
-        assert "The run tag of every line, in a format that has tags, has the form [a-z]+" in shown

@@ -6,9 +6,6 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.access import CONSOLE
-from leaderboard.accounts import writes as people
-from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
 from leaderboard.evaluations.rules import Opening
 from leaderboard.submissions.rules import State
@@ -156,31 +153,6 @@ def test_the_trail_is_read_page_by_page_and_filtered(orla: Program) -> None:
     assert orla.ask(f"{CAMPAIGN}/trail?until=2020-01-01")["rows"] == []
     for wrong in ("subject=weather", "since=yesterday", "person=ada", "number=x", "page=0", "page=x", "who=ada"):
         orla.ask(f"{CAMPAIGN}/trail?{wrong}", status=400)
-
-
-def test_admins_say_who_may_make_campaigns(world: World, program: Callable[..., Program]) -> None:
-    with world.database.write() as session:
-        people.set_admin(session, CONSOLE, session.get_one(User, world.users["ben"].id), is_admin=True)
-    admin, founders = program("ben", Scope.ORGANISE), f"{API}/organise/founders"
-    assert [one["name"] for one in admin.ask(founders, "POST", json={"name": "eve"})] == ["eve"]
-    assert admin.ask(f"{founders}/remove", "POST", json={"name": "eve"}) == []
-    for token in (program("ben", Scope.SUBMIT), program("orla", Scope.ORGANISE)):
-        refused: Any = token.send(founders, "POST", json={"name": "eve"})
-        assert refused.status_code in {403, 404}
-    assert admin.ask(founders) == []
-
-
-def test_a_team_is_told_what_a_decision_would_change_and_gets_its_file(
-    runs: dict[str, int], program: Callable[..., Program]
-) -> None:
-    own = f"{API}/submissions/{runs['alpha']}"
-    ada, eve = program("ada"), program("eve")
-    with ada.send(f"{own}/file") as file:
-        assert file.data == RUN.encode()
-    eve.ask(f"{own}/file", status=404)  # on no board yet
-    assert ada.ask(f"{own}/effect?act=withdraw")["changes"] == []  # nor stands it yet
-    eve.ask(f"{own}/effect", status=404)
-    ada.ask(f"{own}/effect?act=delete", status=400)
 
 
 @pytest.mark.parametrize("act", ["stand", "primary", "withdraw"])

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from leaderboard.accounts.rate_limits import TAKEN_NAMES
 from leaderboard.accounts.rules import Scope
 from tests.web.conftest import World
 from tests.web.test_api import API, Program, program
@@ -51,22 +50,6 @@ def test_a_team_is_made_found_asked_and_joined(ada: Program, eve: Program) -> No
     never = eve.ask(f"{API}/teams/deltb", status=404)["detail"].replace("deltb", "delta")
     assert absent == [never] * 3  # not listed, and no run of it to be seen
     eve.ask(f"{delta}/invitations", "POST", status=404, json={})
-
-
-@pytest.mark.parametrize("way", ["leave", "members/{own}/remove"])
-def test_the_last_member_of_a_team_leaves_with_a_yes_only(ada: Program, eve: Program, way: str) -> None:
-    eve.ask(f"{API}/teams", "POST", status=201, json={"name": "Delta"})
-    delta = f"{API}/teams/delta"
-    eve.ask(f"{delta}/settings", "POST", json={"is_listed": True})
-    ada.ask(f"{delta}/requests", "POST", json={"text": "me too"})
-    address = f"{delta}/{way.format(own=eve.ask(delta)['members'][0]['user_id'])}"
-    refused = eve.ask(address, "POST", status=400)["fields"]["confirm"]
-    assert "nobody but an admin of this site can let somebody in" in refused[0]
-    assert [one["name"] for one in eve.ask(delta)["members"]] == ["eve"]
-    assert len(eve.ask(f"{delta}/requests")["waiting"]) == 1
-    eve.ask(address, "POST", json={"confirm": True})
-    assert ada.ask(delta)["size"] == 0
-    assert ada.ask(f"{delta}/requests", status=404)["status"] == 404  # none of hers waits, and none can be made
 
 
 def test_a_request_is_taken_back_or_refused(ada: Program, eve: Program) -> None:
@@ -145,9 +128,3 @@ def test_a_token_that_only_submits_changes_no_team(program: Callable[..., Progra
     kind = script.ask(f"{ALPHA}/systems/searcher", "POST", status=403, json={"kind": "manual"})
     assert "may not organise" in kind["detail"]
     assert script.ask(f"{ALPHA}/invitations") == []
-
-
-def test_addresses_that_are_tried_for_a_new_team_are_counted_whatever_its_name(ada: Program) -> None:
-    for _ in range(TAKEN_NAMES):
-        assert "slug" in ada.ask(f"{API}/teams", "POST", status=400, json={"name": "", "slug": "beta"})["fields"]
-    ada.ask(f"{API}/teams", "POST", status=429, json={"name": "", "slug": "beta"})

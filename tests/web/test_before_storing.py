@@ -13,12 +13,11 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from leaderboard.access import CONSOLE
-from leaderboard.accounts import rate_limits as attempts
 from leaderboard.audit.writes import present
 from leaderboard.store import Caps
 from leaderboard.submissions.models import Arrival, Submission
 from leaderboard.teams import writes as teams
-from tests.web.conftest import RUN, Reader, World
+from tests.web.conftest import Reader, World
 
 FORM = "/campaigns/harbour/2025/submit"
 DAY = dt.timedelta(days=1)
@@ -94,10 +93,6 @@ def test_before_opening_and_after_closing_no_byte_of_a_file_is_read(
     refused_unread(roomy, world, participant, 409, "it takes no late runs", 0)
 
 
-def test_of_somebody_without_a_team_no_byte_of_a_file_is_read(roomy: Flask, world: World, organiser: Reader) -> None:
-    refused_unread(roomy, world, organiser, 403, "You are in no team yet", 0)
-
-
 def test_of_a_visitor_no_byte_of_a_file_is_read(roomy: Flask, world: World, visitor: Reader) -> None:
     answer, read = post(visitor, system=str(world.system.id))
     assert (answer.status_code, read, files_in(roomy)) == (302, 0, [])
@@ -117,12 +112,6 @@ def test_a_file_for_somebody_else_s_team_is_refused_after_the_fields_before_it(
     refused_unread(roomy, world, other, 403, "You may submit for no such team", MOST_READ, system=alpha)
 
 
-def test_a_file_for_no_team_is_refused_after_the_fields_before_it(
-    roomy: Flask, world: World, participant: Reader
-) -> None:
-    refused_unread(roomy, world, participant, 400, "system-error", MOST_READ, system="nonsense")
-
-
 def test_a_file_for_a_team_whose_quota_is_spent_is_refused_though_another_team_has_some(
     roomy: Flask, world: World, participant: Reader
 ) -> None:
@@ -135,18 +124,6 @@ def test_a_file_for_a_team_whose_quota_is_spent_is_refused_though_another_team_h
             " VALUES (:team, :evaluation, :day, 1, 0, 1)"
         ), {"team": world.teams["alpha"].id, "evaluation": world.evaluation.id, "day": present().date()})  # fmt: skip
     refused_unread(roomy, world, participant, 429, "Your team has used 1 of its 1 submissions for today", MOST_READ)
-
-
-def test_files_sent_with_forms_that_cannot_be_used_are_bounded(
-    world: World, participant: Reader, reader: Callable[[str], Reader], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world.measure("AP", "SetF")
-    monkeypatch.setattr(attempts, "FORM_FILES", 1)
-    sent = {"system": str(world.system.id), "designation": "contrastive", "threshold": "high"}
-    assert participant.send("/campaigns/harbour/2025/submit", RUN, **sent).status_code == 400
-    assert "rejected files used today" not in participant.get(FORM)
-    assert participant.send(FORM, RUN, **sent).status_code == 429
-    assert reader("ben").send(FORM, RUN, **{**sent, "threshold": ""}).status_code == 302
 
 
 class Interrupted(Counted):

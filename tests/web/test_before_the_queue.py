@@ -104,11 +104,6 @@ def test_a_run_without_decisions_and_threshold_asks_for_a_yes_where_a_measure_co
     assert count(measured, Submission) == 1
 
 
-def test_a_run_with_a_threshold_or_with_decisions_goes_in_at_once(measured: World, participant: Reader) -> None:
-    assert participant.send(FORM, RUN, **fields(measured, threshold="0.75")).location == "/submissions/1"
-    assert participant.send(FORM, "q1 d1 Y 0.5\n", **fields(measured)).location == "/submissions/2"
-
-
 def test_a_run_of_another_collection_is_refused(of_collection: World, participant: Reader) -> None:
     run = "t1 Q0 new-1 1 2 a\nt1 Q0 new-2 2 1 a\nt2 Q0 new-3 1 1 a\n"
     answer = participant.send(FORM, run, **fields(of_collection, label="kept label"))
@@ -155,21 +150,6 @@ def test_a_run_that_waits_is_not_confirmed_under_another_evaluation(measured: Wo
     assert count(measured, Submission) == 0
 
 
-def test_a_run_that_waits_holds_its_place_and_a_no_gives_it_back_and_counts_the_file(
-    measured: World, participant: Reader
-) -> None:
-    measured.change(daily_quota=1)
-    address = participant.send(FORM, RUN, **fields(measured)).location
-    refused = participant.send(FORM, RUN, **fields(measured, threshold="0.75"))
-    assert refused.status_code == 429
-    assert "reserved for files of your team in progress (1); to be confirmed (1) by" in refused.text
-    assert STAGED - 60 < int(refused.headers["Retry-After"]) <= STAGED
-    assert participant.post(f"{address}/discard").location == FORM
-    assert (count(measured, StagedRun), count(measured, Arrival), rejected_today(measured)) == (0, 0, 1)
-    assert participant.send(FORM, RUN, **fields(measured, threshold="0.75")).status_code == 302
-    assert count(measured, Submission) == 1
-
-
 def test_a_run_that_waits_goes_back_to_the_filled_form_with_its_file_and_place(
     app: Flask, measured: World, participant: Reader
 ) -> None:
@@ -204,16 +184,6 @@ def test_a_run_that_waits_goes_back_to_the_filled_form_with_its_file_and_place(
         assert (run.system.name, run.filename, run.designation.value) == ("Heron", "alpha.run", "primary")
     assert participant.post(f"{address}/change").location == address  # the quota is spent
     assert participant.client.get(address).location == FORM
-
-
-def test_a_run_whose_evaluation_has_closed_is_not_taken_back_to_a_form_that_takes_nothing(
-    measured: World, participant: Reader
-) -> None:
-    address = participant.send(FORM, RUN, **fields(measured)).location
-    measured.change(closes_at=present() - dt.timedelta(days=1))
-    assert participant.post(f"{address}/change").location == address
-    assert "Change it" not in participant.get(address)
-    assert count(measured, StagedRun) == 1
 
 
 def sent_again(page: str) -> dict[str, str]:
@@ -287,48 +257,6 @@ def test_a_yes_to_what_can_be_no_more_is_refused_and_nothing_is_lost(measured: W
     assert answer.location == address
     assert "it takes no late runs" in participant.get(address)
     assert (count(measured, StagedRun), count(measured, Submission)) == (1, 0)
-
-
-THREE_COLUMNS = "all 6,000 lines: expected 6 columns, found 3 (query Q0 document rank score tag)"
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ("query,document,score\nq1;d1\n", "expected 3 columns"),
-        ("q1 d1 0.5\n" * 6000, THREE_COLUMNS),
-        ("q1 0 d1 1\nq1 0 d2 0\n", "it looks like judgments"),
-        ("%PDF-1.7 nonsense\n", "is a PDF document"),
-        ("q1,d1,0.5\nq1,d2,0.4\n", "it looks like CSV"),
-    ],
-)
-def test_a_check_groups_what_is_wrong_and_says_what_the_file_looks_like(
-    app: Flask, world: World, participant: Reader, content: str, says: str
-) -> None:
-    page = check(participant, content)
-    assert "It would be rejected" in page
-    assert says in page
-    assert files_in(app) == []
-
-
-def test_a_check_says_how_much_of_the_queries_and_how_deep(world: World, participant: Reader, app: Flask) -> None:
-    page = check(participant, RUN + "q9 Q0 d1 1 1 alpha\n")
-    assert "a list for 3 of the 3 shown" in page
-    assert "1 query is not among those listed here: q9" in page
-    assert "median 1" in page
-    assert (files_in(app), count(world, Submission), count(world, StagedRun), count(world, PersonalUse)) == (
-        [],
-        0,
-        0,
-        0,
-    )
-
-
-def test_a_check_needs_an_account_a_token_and_a_file(visitor: Reader, participant: Reader) -> None:
-    assert visitor.client.get(CHECK).location == f"/login?next={CHECK}"
-    assert visitor.client.post(CHECK).status_code == 302
-    assert participant.send(CHECK, None).status_code == 400
-    assert participant.client.post(CHECK, data={"run": (io.BytesIO(b"x"), "a.run")}).status_code == 400
 
 
 def test_hidden_queries_are_not_told_from_queries_that_there_are_not(

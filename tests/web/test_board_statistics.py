@@ -8,13 +8,11 @@ import re
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 from flask import Flask
 
 from leaderboard.db import Database
 from leaderboard.evaluations.rules import Opening
 from leaderboard.submissions.rules import SystemKind
-from leaderboard.worker.models import Score
 from tests.support.field import NOW, Field, about
 from tests.support.pages import seen
 
@@ -71,16 +69,6 @@ def test_systems_that_share_a_name_are_told_by_their_teams_unless_names_are_hidd
     assert not re.search("elm|oak|sysone", hidden, re.IGNORECASE)
 
 
-def test_a_first_that_can_be_told_apart_from_all_is_said_to_be_the_best(app: Flask, field: Field) -> None:
-    field.run("Alder", {"AP": about(0.9)})
-    field.run("Birch", {"AP": about(0.1)})
-    field.refresh()
-    page = seen(app, BOARD)
-    assert "Alder has the highest AP, 0.900 over 20 queries; Birch is next with 0.100." in page
-    assert "At 95 % confidence the best system is Alder." in page
-    assert shaded(app) == 1
-
-
 def test_many_that_may_be_the_best_are_counted_and_not_named(app: Flask, field: Field) -> None:
     for number in range(5):
         field.run(f"System {number}", {"AP": HALF[2 * number :] + HALF[: 2 * number]})
@@ -131,21 +119,6 @@ def test_a_board_over_few_queries_says_why_it_claims_nothing(app: Flask, databas
     assert shaded(app) == 0
 
 
-def test_a_board_over_one_query_claims_nothing_beyond_it(app: Flask, database: Database) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation(tags=[()], qrels="q1 0 d 1\n")
-    field.run("Alder", {"AP": [0.75]})
-    field.run("Birch", {"AP": [0.5]})
-    field.refresh()
-    page = seen(app, BOARD)
-    assert "Alder has the highest AP, 0.750 over 1 query; Birch is next with 0.500." in page
-    assert "1 query can't tell what others would: they may turn this order round." in page
-    assert "significant" not in page
-    assert drawn(app) == []
-    assert "Thin line" not in page
-
-
 def test_with_a_large_beta_a_board_says_why_it_claims_nothing_below_25_and_150_queries(
     app: Flask, database: Database
 ) -> None:
@@ -173,44 +146,6 @@ def test_with_a_large_beta_a_board_says_why_it_claims_nothing_below_25_and_150_q
     assert "With these 30 queries a difference of" in page
     assert "Thin line: 95 % confidence interval of AQWV" in page
     assert "Shaded" not in page
-
-
-def test_below_five_queries_a_board_says_why_it_has_no_intervals(app: Flask, database: Database) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation()  # four queries
-    field.run("Alder", {"AP": [0.75, 0.5, 0.25, 1.0]})
-    field.refresh()
-    assert drawn(app) == []
-    assert "No confidence intervals: fewer than 5 queries say next to nothing of how others vary." in seen(app, BOARD)
-
-
-def test_a_board_of_all_runs_counts_runs_and_names_which(app: Flask, field: Field) -> None:
-    field.run("Alder", {"AP": HALF}, label="first")
-    field.run("Alder", {"AP": [0.75] * 20}, label="second")
-    field.run("Baseline", {"AP": [0.1] * 20}, kind=SystemKind.BASELINE)
-    field.refresh()
-    page = seen(app, f"{BOARD}?show=all")
-    assert "Alder (second) has the highest AP, 0.750 over 20 queries; Alder (first) is next with 0.500." in page
-    assert "Which runs may be the best has not been worked out." in page
-    assert "Better than the best baseline in AP: 2 of 2 runs." in page
-
-
-def test_by_a_measure_of_the_whole_run_it_says_why_nobody_can_be_told_apart(app: Flask, database: Database) -> None:
-    field = Field(database, measures=("MQWV", "AQWV"))
-    field.campaign(beta=20.0)
-    field.evaluation(tags=[()] * 20)
-    for name, best in (("Alder", 0.9), ("Birch", 0.7)):
-        field.run(name, {"MQWV": [float("nan")] * 20, "AQWV": about(0.5)}, means={"MQWV": best})
-    with database.write() as session:
-        session.execute(sa.update(Score).values(count=20))
-    field.refresh()
-    page = seen(app, BOARD)
-    assert (
-        "Which systems may be the best can't be said by MQWV, a measure of the whole run: it has no values query by "
-        "query."
-    ) in page
-    assert "has not been worked out" not in page
 
 
 def test_sentences_above_a_part_of_the_queries_stand_apart_and_claim_nothing_of_ranks(app: Flask, field: Field) -> None:
@@ -298,33 +233,6 @@ def test_over_how_many_queries_pairs_were_compared_is_not_told_while_details_are
     assert document["statistics"] == {
         "confidence": 0.95, "resamples": 10_000, "rank_resamples": None, "rank_queries": 20, "seed": 1,
     }  # fmt: skip
-
-
-def test_a_board_of_one_system_claims_nothing_of_the_best(app: Flask, field: Field) -> None:
-    field.run("Alder", {"AP": HALF}, intervals={"AP": (0.25, 0.75)})
-    field.refresh()
-    assert "At 95 %" not in seen(app, BOARD).split("Rank System")[0]
-    field.run("Birch", {"AP": HALF[::-1]}, intervals={"AP": (0.25, 0.75)})
-    field.refresh()
-    assert "Numbers under a rank: its rank set" in seen(app, BOARD)
-
-
-def test_how_to_read_a_board_leads_to_the_document_on_statistics(app: Flask, field: Field) -> None:
-    field.run("Alder", {"AP": HALF})
-    field.run("Birch", {"AP": HALF[::-1]})
-    field.refresh()
-    page = app.test_client().get(BOARD).text
-    assert "Such intervals are made to hold the value over all queries of this kind about 95 % of the time" in page
-    assert 'href="/docs/statistics.md"' in page
-    assert app.test_client().get("/docs/statistics.md").text.startswith("# Statistics")
-
-
-def test_a_board_over_a_tag_says_why_it_has_no_intervals(app: Flask, field: Field) -> None:
-    field.run("Alder", {"AP": HALF})
-    field.refresh()
-    says = "No confidence intervals: they are worked out over all queries only."
-    assert says in seen(app, f"{BOARD}?tag=law")
-    assert says not in seen(app, BOARD)
 
 
 def test_a_bar_says_its_interval_in_numbers_rounded_as_the_mean_is(app: Flask, field: Field) -> None:

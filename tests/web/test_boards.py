@@ -18,13 +18,12 @@ from leaderboard.access import CONSOLE
 from leaderboard.accounts import writes as people
 from leaderboard.audit.models import Event
 from leaderboard.audit.verify import Difference, Report, record_verification
-from leaderboard.audit.writes import present
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.evaluations.reads.find import find_campaign
 from leaderboard.evaluations.rules import NoRelevant, Opening
 from leaderboard.moments import moment_in_words
 from leaderboard.store import RankedList
-from leaderboard.submissions.rules import State, SystemKind
+from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams import writes as teams
 from leaderboard.teams.rules import Role
 from leaderboard.web.exports import FORMATS
@@ -60,19 +59,6 @@ def client(app: Flask, field: Field, quick_hashes: None) -> Client:
         return browser
 
     return made
-
-
-@SQLITE
-@pytest.mark.parametrize("path", ["/campaigns/news/2026", "/campaigns/news/2026/queries/q1"])
-@pytest.mark.parametrize("show", ["primary", "best", "latest", "all"])
-def test_a_page_says_the_rule_by_which_a_run_stands_and_no_other(
-    field: Field, client: Client, path: str, show: str
-) -> None:
-    field.run("Alder", {"AP": [0.5] * 4})
-    page = text_of(client().get(f"{path}?show={show}").text)
-    rule = "the primary run; else the one that its team chose; else the first that was scored"
-    assert (rule in page) == (show == "primary")
-    assert not re.search(r"else (its|the) latest", page)
 
 
 def text_of(html: str) -> str:
@@ -111,16 +97,6 @@ def test_the_terms_stand_above_the_board(app: Flask, database: Any) -> None:
 
 
 @SQLITE
-def test_the_board_says_which_means_leave_queries_out(client: Client, field: Field) -> None:
-    field.run("Alder", {"AP": [0.5, NAN, 1.0, NAN]})
-    assert "Means are over 2 of 4 queries." in text_of(client("").get("/campaigns/news/2026").text)
-    field.run("Birch", {"AP": [0.5, 0.5, 1.0, NAN], "P@5": [0.2] * 4})
-    shown = text_of(client("").get("/campaigns/news/2026").text)
-    assert "Means are over 2 to 3 of 4 queries; P@5 is over 4." in shown
-    assert "4 queries judged" in shown
-
-
-@SQLITE
 def test_the_board_says_how_many_queries_its_means_leave_out_only_to_those_who_may_see_single_queries(
     app: Flask, database: Any
 ) -> None:
@@ -136,34 +112,6 @@ def test_the_board_says_how_many_queries_its_means_leave_out_only_to_those_who_m
     assert "4 queries · judgments revision 1" in shown
     assert "3 of 4" not in shown
     assert "no relevant document." not in shown
-
-
-@SQLITE
-def test_the_probability_of_a_false_alarm_is_written_with_two_digits_at_least_on_every_page(
-    app: Flask, database: Any
-) -> None:
-    field = Field(database, measures=("Pfa",))
-    field.campaign(beta=20.0)
-    field.evaluation()
-    field.run("Alder", {"Pfa": [0.0058] * 4})
-    field.run("Birch", {"Pfa": [0.0062] * 4})
-    browser = app.test_client()
-    seen = text_of(browser.get("/campaigns/news/2026").text)
-    assert "Alder has the lowest Pfa, 0.0058 over 4 queries; Birch is next with 0.0062." in seen
-    for address in ("/", "/campaigns/news", "/campaigns/news/2026/queries/q1", "/campaigns/news/progress"):
-        assert "0.0058" in text_of(browser.get(address).text), address
-
-
-@SQLITE
-def test_an_empty_board_says_what_will_be_there(client: Client) -> None:
-    assert "No run is scored yet" in client("").get("/campaigns/news/2026").text
-
-
-@SQLITE
-def test_runs_that_wait_are_announced(client: Client, field: Field) -> None:
-    field.run("Alder", state=State.QUEUED)
-    field.run("Birch", state=State.SCORING)
-    assert "2 runs queued or being scored" in client("").get("/campaigns/news/2026").text
 
 
 @SQLITE
@@ -187,16 +135,6 @@ def test_the_board_as_csv_has_all_digits_and_empty_cells_for_what_is_undefined(c
         "1", "Alder", "Team Alder", "0.3333333333333333", "",
     )  # fmt: skip
     assert row["label"] == "'=1+1"  # no spreadsheet takes it for a formula
-
-
-@SQLITE
-def test_a_systems_years_as_csv_have_a_row_for_each_measure_and_the_rank_beside_the_one_that_ranks(
-    client: Client, field: Field
-) -> None:
-    field.run("Alder", {"AP": [0.25] * 4, "P@5": [0.75] * 4})
-    rows = rows_of(client("").get("/teams/team-alder/alder.csv"))
-    assert [(row["measure"], row["mean"], row["rank"]) for row in rows] == [("AP", "0.25", "1"), ("P@5", "0.75", "")]
-    assert "0.750" in text_of(client("").get("/teams/team-alder/alder").text)
 
 
 @SQLITE
@@ -277,15 +215,6 @@ def test_no_link_of_the_pages_leads_nowhere(client: Client, field: Field) -> Non
     assert {address.format(run=run) for address in ADDRESSES.values()} <= seen
 
 
-@SQLITE
-def test_arguments_that_a_page_does_not_know_stay_out_of_its_links(client: Client, field: Field) -> None:
-    field.run("Alder", {"AP": [0.6] * 4})
-    asked = "_external=1&_scheme=javascript&endpoint=x&evaluation=other&show=all"
-    links = re.findall(r'href="([^"]*)"', client("").get(f"/campaigns/news/2026?{asked}").text)
-    assert any("show=all" in link for link in links)
-    assert not [link for link in links if re.search("javascript|endpoint|_external|other", link)]
-
-
 def test_a_query_id_may_hold_what_an_address_has_to_quote(app: Flask, database: Any) -> None:
     field = Field(database)
     field.campaign()
@@ -299,60 +228,10 @@ def test_a_query_id_may_hold_what_an_address_has_to_quote(app: Flask, database: 
     assert "Query a/b?c#d" in text_of(browser.get(links[0]).text)
 
 
-@SQLITE
-def test_two_hundred_runs_with_long_names_are_one_page(client: Client, field: Field) -> None:
-    name = "A system whose name is as long as the rules of this site allow"
-    for number in range(40):
-        field.run(f"{name[:52]} {number:03}", {"AP": [number / 200] * 4}, team="Woods")
-    page = client("").get("/campaigns/news/2026")
-    assert page.text.count('scope="row"') == 40
-    assert page.text.index(" 039</a>") < page.text.index(" 000</a>")
-
-
-@SQLITE
-def test_the_front_page_leads_to_a_campaign_with_its_leader(client: Client, field: Field) -> None:
-    field.run("Alder", {"AP": [0.625] * 4})
-    seen = text_of(client("").get("/").text)
-    assert "News search" in seen
-    assert "0.625 AP , the highest in The year 2026 (4 queries): Alder" in seen
-
-
-@SQLITE
-def test_progress_says_what_is_held_constant(app: Flask, database: Any) -> None:
-    field = Field(database, measures=("AQWV",))
-    field.campaign(beta=20.0)
-    for year in (2025, 2026):
-        field.evaluation(str(year), period_key=year)
-        field.run("Alder", {"AQWV": [year / 10_000] * 4}, evaluation=str(year))
-    seen = text_of(app.test_client().get("/campaigns/news/progress").text)
-    assert "The highest AQWV is 0.203 in 2025 (Alder) and 0.203 in 2026 (Alder)." in seen
-    assert "β is 20, as the campaign states it" in seen
-    assert "Ties and rounding follow trec_eval 10" in seen
-    assert "version 1.0 of the measures" in seen
-
-
 @pytest.mark.parametrize("ending", ["", "/status", ".csv", ".json", "/queries/q1"])
 def test_a_number_that_no_row_can_have_is_not_found(client: Client, ending: str) -> None:
     for number in (2**31 - 1, 2**31, 2**63, 10**20):
         assert client("").get(f"/submissions/{number}{ending}").status_code == 404
-
-
-@SQLITE
-def test_the_links_of_a_page_ask_for_orders_that_it_knows(client: Client, field: Field) -> None:
-    run = field.run("Alder", {"AP": [0.75] * 4, "P@5": [0.5] * 4})
-    field.run("Birch", {"AP": [0.5] * 4, "P@5": [0.75] * 4})
-    for page in (
-        "/campaigns/news/2026",
-        "/campaigns/news/2026/queries",
-        "/campaigns/news/2026/queries/q1",
-        f"/submissions/{run}",
-    ):
-        links = {
-            unescape(link)
-            for link in re.findall(r'href="(/(?!static|bootstrap)[^"]*[?][^"]*)"', client("").get(page).text)
-        }
-        assert any("sort=" in link for link in links)
-        assert {link for link in links if client("").get(link).status_code != 200} == set()
 
 
 @SQLITE
@@ -430,17 +309,3 @@ def test_a_page_shows_the_beta_that_was_used_whatever_the_rows_of_campaign_and_s
         text = " ".join(client("organiser").get(address).text.split())
         assert "9.25, as the campaign states it" in text
         assert not re.search(r"\b80\b", re.sub(r"<[^>]*>", " ", text))  # digests hold any digits
-
-
-@SQLITE
-def test_the_queries_are_listed_without_a_column_of_texts_before_these_open(client: Client, field: Field) -> None:
-    def heads() -> list[str]:
-        return re.findall(r'<th scope="col"[^>]*>(\w+)', client("").get("/campaigns/news/2026/queries").text)
-
-    field.change(opens_at=present() + DAY, closes_at=present() + 2 * DAY)
-    page = client("").get("/campaigns/news/2026/queries").text
-    assert heads() == ["Query"]
-    assert '<span class="code">q4</span>' in page
-    assert "with all digits" not in page  # there is no figure
-    field.change(opens_at=present() - DAY)
-    assert heads() == ["Query", "Text"]

@@ -9,24 +9,20 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-import sqlalchemy as sa
 from flask import Flask
 
 from leaderboard.access import VISITOR
 from leaderboard.db import Database
-from leaderboard.judgments.models import Query
 from leaderboard.progress.reads import ProgressPage, progress
 from leaderboard.results.reads.run import results
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.web import charts
-from leaderboard.web.charts import HEIGHT as PLOT_HEIGHT
 from leaderboard.web.charts import KEPT, LABEL_HEIGHT, PROPERTIES, SINGLE, SVG, _svg
 from leaderboard.web.sentences import best_over_periods
 from tests.support.databases import Filling, OwnDatabase
 from tests.support.field import NAN, NOW, Field
 
 YEARS = (2024, 2025, 2026)
-PLOT_TOP = 34  # px
 
 
 @pytest.fixture
@@ -176,12 +172,6 @@ def test_zero_is_on_the_axis_and_marked_where_a_value_can_be_below_it(database: 
     assert {"0.00", "AQWV; 0 = nothing returned"} <= set(texts(chart.wide))
 
 
-def test_figures_all_below_zero_can_be_drawn(database: Database) -> None:
-    chart = charts.progress_chart(years_of(made_years(database, "AQWV"), {"Alder": (-0.5, -1.5, -0.25)})[1])
-    assert chart is not None
-    assert "−1.50" in texts(chart.wide) or "−1.00" in texts(chart.wide)
-
-
 def test_names_are_text_whatever_they_hold(years: Field) -> None:
     chart = charts.progress_chart(years_of(years, {'A <b>&amp;</b> "x"': (0.5, None, None)})[1])
     assert chart is not None
@@ -205,21 +195,6 @@ def test_labels_of_lines_that_end_together_do_not_lie_on_each_other(years: Field
     assert all(after - before >= LABEL_HEIGHT - 1 for before, after in pairwise(heights))
 
 
-def test_whoever_was_the_best_of_a_period_has_a_name_in_the_chart(years: Field) -> None:
-    means: dict[str, Sequence[float | None]] = {f"System {number}": (0.1, 0.1, 0.1) for number in range(1, 8)}
-    chart = charts.progress_chart(years_of(years, {**means, "Newcomer": (None, None, 0.9)})[1])
-    assert chart is not None
-    assert "Newcomer" in texts(chart.wide)
-    assert chart.sentence.endswith("and 0.900 in 2026 (Newcomer).")
-
-
-def test_many_labels_at_one_height_stay_inside_the_drawing(years: Field) -> None:
-    means = {f"System {number}": (0.1, 0.1, 0.9 + number / 1000) for number in range(6)}
-    chart = charts.progress_chart(years_of(years, means)[1])
-    assert chart is not None
-    assert all(height >= 0 for height in heights_of(chart.wide, means))
-
-
 def test_the_name_of_a_line_that_ends_early_stands_right_of_the_plot(years: Field) -> None:
     """In the plot it would cover another's line."""
     means = {"Alder": (0.5, 0.5, 0.5), "Birch": (0.4, 0.5, None)}
@@ -230,17 +205,6 @@ def test_the_name_of_a_line_that_ends_early_stands_right_of_the_plot(years: Fiel
         names = {text for text in texts(svg) if text.startswith(("Alder", "Birch"))}
         assert len(names) == 2
         assert all(x > last_period for name in names for x, _ in places_of(svg, name))
-
-
-def test_the_best_of_the_latest_period_is_named_and_not_grey(years: Field) -> None:
-    means: dict[str, Sequence[float | None]] = {f"System {number}": (0.1, 0.1, 0.1) for number in range(1, 8)}
-    chart = charts.progress_chart(years_of(years, {**means, "Newcomer": (None, 0.05, 0.9)})[1])
-    assert chart is not None
-    for svg in (chart.wide, chart.narrow):
-        assert "Newcomer" in texts(svg)
-        line = re.search(r"<path [^>]*>\s*<title>Newcomer</title>", svg)
-        assert line is not None
-        assert "--series-rest" not in line[0]
 
 
 def test_an_interval_is_drawn_on_its_point(database: Database) -> None:
@@ -285,30 +249,6 @@ def test_what_stands_on_hover_is_written_for_readers(database: Database, years: 
         said = [title.text or "" for title in ElementTree.fromstring(chart.wide).iter(f"{{{SVG}}}title")]
         assert said
         assert not [text for text in said if re.search("colour|#0000|mean|label|period|difference|zero", text)]
-
-
-def test_whole_names_of_queries_stand_under_a_runs_chart(database: Database) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation(tags=[()] * 30)
-    run = field.run("Alder", {"AP": [number / 30 for number in range(30)]})
-    field.run("Birch", {"AP": [0.5] * 30})
-    with database.write() as session:
-        for query in session.scalars(sa.select(Query)):
-            query.external_id = f"spoken-{query.position:02}"
-    with database.read() as session:
-        chart = charts.differences_chart(results(session, VISITOR, run, NOW))
-    assert chart is not None
-    assert {f"spoken-{number:02}" for number in range(30)} <= set(texts(chart.wide))
-    drawing = ElementTree.fromstring(chart.wide)
-    below_the_plot = float(drawing.get("height") or 0) - (PLOT_TOP + PLOT_HEIGHT)
-    assert below_the_plot >= 6 + 9 * 7  # px: the names stand upright, nine characters each
-
-
-def test_there_is_no_chart_of_nothing(years: Field) -> None:
-    page = years_of(years, {})[1]
-    assert charts.progress_chart(page) is None
-    assert charts.team_chart(page) is None
 
 
 def test_teams_have_a_chart_of_their_best_systems(page: ProgressPage) -> None:
@@ -427,42 +367,3 @@ def test_the_first_few_of_the_latest_period_have_a_name_in_the_chart_however_you
             line = re.search(rf"<path [^>]*>\s*<title>{name}</title>", svg)
             assert line is not None
             assert "--series-rest" not in line[0]
-
-
-def test_a_phone_shows_names_whole_and_when_a_line_ended(years: Field) -> None:
-    means = {"Cinder": (0.5, 0.5, None), "Term matching": (0.3, 0.3, 0.3), "Heron": (0.4, 0.5, 0.6)}
-    chart = charts.progress_chart(years_of(years, means)[1])
-    assert chart is not None
-    assert {"Cinder, to 2025", "Term matching", "Heron"} <= set(texts(chart.narrow))
-
-
-def test_the_figure_of_the_best_lies_on_no_interval_of_its_period(database: Database) -> None:
-    field = Field(database)
-    field.campaign()
-    for year in YEARS:
-        field.evaluation(str(year), period_key=year, tags=[()] * 5)
-        field.run("Alder", {"AP": [0.681] * 5}, evaluation=str(year), intervals={"AP": (0.66, 0.69)})
-        field.run("Birch", {"AP": [0.67] * 5}, evaluation=str(year), intervals={"AP": (0.55, 0.75)})
-        field.run("Cedar", {"AP": [0.2] * 5}, evaluation=str(year), intervals={"AP": (0.1, 0.3)})
-    with database.read() as session:
-        chart = charts.progress_chart(progress(session, VISITOR, "news", NOW))
-    assert chart is not None
-    for svg in (chart.wide, chart.narrow):
-        interval = r'<line transform="translate\([\d.]+,(-?[\d.]+)\)" x2="0" y2="(-?[\d.]+)"[^>]*stroke-width="5"'
-        # The upper end: where the line starts, or where it goes to, whichever is higher up.
-        tops = [float(place) + min(0.0, float(end)) for place, end in re.findall(interval, svg)]
-        figures = [y for _, y in places_of(svg, "0.681")]
-        assert tops
-        assert figures
-        assert max(figures) < min(tops)
-
-
-def test_zero_has_no_sign_on_an_axis_of_differences(field: Field) -> None:
-    run = field.run("Alder", {"AP": [0.75, 0.25, 0.5, 0.5]})
-    field.run("Birch", {"AP": [0.25, 0.5, 0.5, 0.5]})
-    with field.database.read() as session:
-        chart = charts.differences_chart(results(session, VISITOR, run, NOW))
-    assert chart is not None
-    for svg in (chart.wide, chart.narrow):
-        assert "0" in texts(svg)
-        assert not [text for text in texts(svg) if re.fullmatch(r"[+−]0(\.0+)?", text)]

@@ -139,22 +139,6 @@ def test_no_page_says_of_a_rounded_mean_that_it_is_over_queries_that_may_not_be_
     assert "50, of which the judged ones count" in board
 
 
-def test_a_page_says_once_that_its_means_are_rounded(browsers: Callable[[str], FlaskClient]) -> None:
-    board = browsers("").get("/campaigns/news/2025").text
-    assert board.count("rounded") == 1
-    assert "Means are rounded to two decimals, since the judgments' details stay closed." in board
-    assert "with all digits" not in board
-    assert "rounded" not in browsers("admin").get("/campaigns/news/2025").text
-    progress = browsers("").get("/campaigns/news/progress").text
-    assert "Means of The year 2024, The year 2025 are rounded while the judgments' details are closed." in progress
-    for address in ("/", "/campaigns/news", "/teams/woods", "/teams/woods/alder"):
-        page = browsers("member").get(address).text
-        assert re.findall(r"Means of (.*) are rounded", page) in (
-            [["The year 2024, The year 2025"], ["The year 2025, The year 2024"]]
-        ), address
-        assert "rounded" not in browsers("admin").get(address).text
-
-
 def test_every_json_file_with_means_says_to_how_many_decimals_they_are_rounded(
     browsers: Callable[[str], FlaskClient],
 ) -> None:

@@ -9,7 +9,6 @@ import sqlalchemy as sa
 from leaderboard.accounts.models import User
 from leaderboard.mail.models import Mail
 from leaderboard.mail.rules import MailKind
-from leaderboard.teams import writes as teams
 from leaderboard.teams.models import JoinRequest, Membership
 from tests.web.conftest import Reader, World
 
@@ -111,33 +110,6 @@ def test_a_request_is_taken_back_and_a_team_that_takes_none_is_not_asked(
     other.get("/teams/alpha", status=404)
     assert other.post(listed).status_code == 404
     assert participant.post(listed).status_code == 409  # a member
-
-
-def test_a_team_whose_last_owner_left_is_not_asked(world: World, listed: str, other: Reader) -> None:
-    other.post(listed)
-    with world.database.write() as session:
-        session.execute(sa.delete(Membership).where(Membership.team_id == world.teams["alpha"].id))
-    assert other.post(f"{listed}/back").location == "/teams"
-    assert "Ask to join" not in other.get("/teams/alpha")
-    refused = other.post(listed)
-    assert (refused.status_code, "no owner who could answer" in refused.text) == (409, True)
-
-
-def test_a_text_that_is_too_long_is_refused(world: World, listed: str, other: Reader) -> None:
-    refused = other.post(listed, text="x" * (teams.LONGEST_TEXT + 1))
-    assert (refused.status_code, "<title>Error: " in refused.text) == (400, True)
-    assert 'id="text-error"' in refused.text
-    assert "xxx" in refused.text
-    with world.database.read() as session:
-        assert session.scalars(sa.select(JoinRequest)).all() == []
-
-
-def test_only_owners_change_what_a_team_says(reader: Callable[[str], Reader], participant: Reader) -> None:
-    ben = reader("ben")
-    assert "Only its owners" in ben.get("/account/teams/alpha")
-    assert ben.post("/account/teams/alpha", description="mine", is_listed="y").status_code == 403
-    long = participant.post("/account/teams/alpha", description="x" * 2001)
-    assert (long.status_code, 'id="description-error"' in long.text) == (400, True)
 
 
 def test_a_taken_name_tells_nothing_of_an_absent_team_and_is_counted(participant: Reader, other: Reader) -> None:

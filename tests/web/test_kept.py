@@ -208,15 +208,6 @@ def test_pages_beyond_the_memory_for_them_go_with_the_longest_unasked_first() ->
     assert shelf.take(("huge",)) is None
 
 
-def test_long_addresses_and_cookies_count_as_what_they_take() -> None:
-    shelf = Shelf(50_000)
-    page = Page((None, 1), None, None, organises=False, since=present(), until=None, personal=False)
-    keys = [("/", None, f"{number}" * 8_000) for number in range(1, 10)]  # 9,000 bytes each, with the page
-    for key in keys:
-        shelf.put(key, page)
-    assert [key for key in keys if shelf.take(key)] == keys[-5:]
-
-
 @BOTH
 @pytest.mark.parametrize("visibility", [Visibility.PUBLIC, Visibility.DRAFT])
 def test_a_campaign_that_takes_the_name_of_another_is_not_shown_by_its_pages(

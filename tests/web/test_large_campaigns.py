@@ -1,9 +1,7 @@
 """Pages of a campaign with many systems and runs: boards in pages, charts with a band, and what they cost."""
 
 import csv
-import dataclasses
 import datetime as dt
-import gzip
 import io
 import re
 
@@ -102,22 +100,6 @@ def test_a_long_board_comes_in_pages_that_find_every_row(app: Flask, large: Data
     rows = list(csv.DictReader(io.StringIO(visitor.get(f"{BOARD}.csv").text)))
     assert len(rows) == SYSTEMS
     assert all(row["P@5" if "P@5" in row else "nDCG@10"] for row in rows)
-
-
-@pytest.mark.parametrize("engine_name", ["sqlite"])  # the same
-def test_what_moved_on_a_large_board_comes_in_pages_and_in_its_file_as_a_whole(app: Flask, database: Database) -> None:
-    make_campaign(database, dataclasses.replace(SHAPE, boards=2, years=1))
-    with database.read() as session:
-        before, after = session.scalars(sa.select(ScoringSet.id).order_by(ScoringSet.id))
-    address, visitor = f"/campaigns/large/2019/boards/{before}/to/{after}", app.test_client()
-    rows = list(csv.DictReader(io.StringIO(visitor.get(f"{address}.csv").text)))
-    pages = [visitor.get(f"{address}?page={number}").text for number in (1, 2, 3)]
-    listed = [re.findall(r'<th scope="row">\s*<a href="/submissions/(\d+)"', page) for page in pages]
-    assert [len(own) for own in listed] == [100, 100, SYSTEMS - 200]
-    assert [run for own in listed for run in own] == [row["submission"] for row in rows]
-    assert "page 2 of 3" in pages[1]
-    found = visitor.get(f"{address}?text={rows[-1]['system'].upper()}").text
-    assert re.findall(r'<th scope="row">\s*<a href="/submissions/(\d+)"', found) == [rows[-1]["submission"]]
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # what is drawn
@@ -368,18 +350,6 @@ def _expect_the_best_and_the_latest(visitor: FlaskClient) -> None:
     ):
         shown = csv.DictReader(io.StringIO(visitor.get(f"{BOARD}.csv{show}").text))
         assert {row["system"]: int(row["submission"]) for row in shown} == expected, show
-
-
-def test_style_sheets_are_sent_compressed_to_whoever_takes_that(app: Flask, database: Database) -> None:
-    visitor = app.test_client()
-    (sheet,) = re.findall(r'href="(/static/leaderboard.css[^"]*)"', visitor.get("/").text)
-    with visitor.get(sheet) as answer:
-        plain = answer.data
-    packed = visitor.get(sheet, headers={"Accept-Encoding": "gzip"})
-    assert gzip.decompress(packed.data) == plain
-    assert packed.headers["Content-Encoding"] == "gzip"
-    assert int(packed.headers["Content-Length"]) == len(packed.data) < len(plain) / 3
-    assert "Accept-Encoding" in packed.headers["Vary"]
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])

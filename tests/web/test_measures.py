@@ -22,12 +22,6 @@ def test_every_measure_has_a_page_with_everything_that_is_said_of_it(visitor: Re
             assert heading == "Formula" or f"<dt>{heading}</dt>" in page
 
 
-def test_an_agreement_says_nothing_of_queries_or_of_trec_evals_name(visitor: Reader) -> None:
-    page = visitor.get("/measures/RBO")
-    assert "<dt>Over queries</dt>" not in page
-    assert "the probability of looking one rank deeper" in page
-
-
 @pytest.mark.parametrize("name", ["Nonsense", "ndcg_cut"])
 def test_a_measure_that_is_not_there_is_not_found(visitor: Reader, name: str) -> None:
     visitor.get(f"/measures/{name}", status=404)

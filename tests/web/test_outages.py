@@ -253,28 +253,6 @@ def test_an_sqlite_file_that_keeps_readers_out_is_said_everywhere(on_sqlite: tup
     assert ada.submit().status_code == 302
 
 
-def test_a_disk_that_has_no_room_left_for_the_database_is_said_and_reading_goes_on(
-    on_sqlite: tuple[World, Flask],
-) -> None:
-    world, app = on_sqlite
-    ada = Visitor(app.test_client())
-    assert ada.log_in() == 302
-    token = ada.token()
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    log = file_of(world).with_name(file_of(world).name + "-wal")
-    form = {"csrf_token": token, "name": "Southern lights"}
-    resource.setrlimit(resource.RLIMIT_FSIZE, (log.stat().st_size // 2, before[1]))
-    try:
-        answers = [ada.client.post("/account/teams/new", data=form) for _ in range(3)]
-        page = ada.client.get("/campaigns/small/2026")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert [(answer.status_code, answer.headers["Retry-After"]) for answer in answers] == [(503, "30")] * 3
-    assert not INTERNAL.search(answers[0].text.partition("</head>")[2])
-    assert page.status_code == 200
-    assert ada.client.post("/account/teams/new", data=form).status_code == 302
-
-
 def test_a_database_that_another_program_has_locked_is_waited_for_shortly_and_then_said(
     world: World, app: Flask
 ) -> None:

@@ -119,15 +119,6 @@ def test_a_body_whose_size_is_said_oddly_is_awaited_by_no_thread_of_the_pages(si
     assert max(seconds for *_, seconds in answers) < 5 * MOST_SECONDS  # a minute where a thread waits for the body
 
 
-@pytest.mark.parametrize(("size", "status"), [(b"Content-Length: 900000", 413), (b"Transfer-Encoding: chunked", 411)])
-def test_a_form_that_is_long_or_of_no_size_is_refused_before_it_has_come(site: Site, size: bytes, status: int) -> None:
-    head = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
-    host, _, port = Client(site.url).address.partition(":")
-    with socket.create_connection((host, int(port)), timeout=20) as client:
-        client.sendall(head + size + b"\r\n\r\n")
-        assert client.recv(1000).startswith(b"HTTP/1.1 %d " % status)
-
-
 @pytest.mark.parametrize(
     ("path", "size", "status"),
     [

@@ -8,19 +8,13 @@ import pytest
 from flask import Flask
 
 from leaderboard.config import Config
-from leaderboard.errors import BadInput, QuotaSpent, Unavailable
+from leaderboard.errors import BadInput
 from leaderboard.submissions.rules import State
 from leaderboard.web.app import create_app
 from tests.support.field import Field
 from tests.web.conftest import Reader
 
 SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # headers, words and files
-
-
-@SQLITE
-def test_the_site_answers_a_load_balancer(app: Flask) -> None:
-    answer = app.test_client().get("/healthz")
-    assert (answer.status_code, answer.text) == (200, "ok\n")
 
 
 def test_a_site_without_a_secret_does_not_start() -> None:
@@ -65,19 +59,6 @@ def test_an_absent_page_and_a_hidden_one_look_the_same(visitor: Reader) -> None:
 
 
 @SQLITE
-@pytest.mark.parametrize(("error", "status"), [(QuotaSpent("None left."), 429), (Unavailable("Gone."), 503)])
-def test_a_refusal_is_a_page_with_its_status(app: Flask, error: Exception, status: int) -> None:
-    def refuse() -> str:
-        raise error
-
-    app.add_url_rule("/refuse", view_func=refuse)
-    answer = app.test_client().get("/refuse")
-    assert answer.status_code == status
-    assert int(answer.headers["Retry-After"]) > 0
-    assert str(error) in answer.text
-
-
-@SQLITE
 def test_our_own_fault_says_so_without_saying_what(app: Flask) -> None:
     def fail() -> str:
         raise RuntimeError("an internal matter")
@@ -95,19 +76,6 @@ def test_neither_the_chart_renderer_nor_the_password_lists_are_imported_with_the
     # common passwords take longer to load than a page takes.
     program = "import sys, leaderboard.web.app; sys.exit(bool({'vl_convert', 'zxcvbn'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0
-
-
-@pytest.mark.parametrize("setting_up", [True, False])
-def test_an_empty_front_page_says_when_the_demonstration_is_being_set_up_and_reloads_itself(
-    setting_up: bool, database_url: str, tmp_path: object
-) -> None:
-    config = Config(database_url=database_url, store_url=f"{tmp_path}", secret_key="s")
-    app = create_app(config, setting_up=setting_up)
-    front = app.test_client().get("/").text
-    app.extensions["database"].close()
-    assert ("The demonstration is being set up" in front) == setting_up
-    assert ('<meta http-equiv="refresh"' in front) == setting_up
-    assert ("No campaign yet" in front) != setting_up
 
 
 def test_the_front_page_says_that_it_is_being_set_up_until_every_loaded_run_is_scored(

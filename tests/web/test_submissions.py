@@ -1,20 +1,14 @@
 """A submission's page: who sees it, what it says in every state, withdrawing."""
 
 import hashlib
-import io
 import re
 from collections.abc import Callable
 
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.access import CONSOLE
 from leaderboard.campaigns.models import Campaign
-from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules import Opening
-from leaderboard.formats import read_judgments
-from leaderboard.judgments import writes as judgments
-from leaderboard.submissions.models import Participation, Submission
+from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import RunChoice, State
 from leaderboard.worker.models import Scoring
 from tests.web.conftest import RUN, Reader, World
@@ -57,25 +51,6 @@ def test_its_team_and_the_organisers_see_it_while_it_waits_and_nobody_else(
 
 
 @SQLITE
-def test_it_gives_the_receipt(world: World, participant: Reader, run: str) -> None:
-    with world.database.read() as session:
-        receipt = session.scalar(sa.select(Submission.sha256))
-    assert receipt is not None
-    assert receipt in participant.get(run)
-
-
-@SQLITE
-@pytest.mark.parametrize("state", [State.QUEUED, State.SCORING])
-def test_it_looks_again_by_itself_until_it_is_done(world: World, participant: Reader, run: str, state: State) -> None:
-    turn(world, state)
-    page = participant.get(run)
-    assert f'data-progress="{run}/status"' in page
-    assert '<noscript><meta http-equiv="refresh"' in page
-    part = participant.get(f"{run}/status")
-    assert f'data-state="{state.value}" data-awaits="scores"' in part
-
-
-@SQLITE
 @pytest.mark.parametrize("state", [State.SCORED, State.REJECTED, State.FAILED])
 def test_it_no_longer_looks_once_it_is_done(world: World, participant: Reader, run: str, state: State) -> None:
     turn(world, state)
@@ -94,12 +69,6 @@ def test_a_rejected_file_shows_every_problem_with_its_line(world: World, partici
     assert '<td class="figure">whole file</td><td>&lt;b&gt;no&lt;/b&gt; end</td>' in page
     assert "1,204 problems; here are the first of each kind" in page
     assert "Submit another run" in page
-
-
-@SQLITE
-def test_a_failure_is_ours_and_says_so(world: World, participant: Reader, run: str) -> None:
-    turn(world, State.FAILED)
-    assert "The fault is ours" in participant.get(run)
 
 
 def test_its_team_withdraws_it_with_a_reason(participant: Reader, reader: Callable[[str], Reader], run: str) -> None:
@@ -134,25 +103,6 @@ def two_runs(world: World, participant: Reader) -> tuple[str, str]:
     assert second is not None
     turn(world, State.SCORED)
     return first, second
-
-
-@SQLITE
-def test_a_run_says_which_run_stands_for_its_system_and_its_team_lets_it_stand_instead(
-    world: World, visitor: Reader, participant: Reader
-) -> None:
-    first, second = two_runs(world, participant)
-    assert "stands for Searcher" in visitor.get(first)
-    page = participant.get(second)
-    assert re.search(rf'<a href="{first}">BERT \(run 1, \d+ \w+ \d+\)</a> stands for Searcher', page)
-    assert f'href="{second}/stand"' in page
-    assert f'href="{first}/stand"' not in participant.get(first)
-    asked = participant.get(f"{second}/stand")
-    assert re.search(r"<td[^>]*>BERT \(run 1, [^)]+\)<.*<td[^>]*>BERT \(run 2, ", asked, re.S)  # now, and then
-    assert participant.post(f"{second}/stand").location == second
-    page = participant.get(second)
-    assert "You chose this run to stand for its system on the board." in page
-    assert "/stand" not in page
-    assert f'<a href="{second}">BERT' in visitor.get(first)
 
 
 def test_only_its_team_and_organisers_let_a_run_stand(
@@ -203,19 +153,6 @@ def test_label_and_notes_are_changed_by_the_team_and_come_back_where_they_are_to
 
 
 @SQLITE
-def test_rejected_files_fold_away_on_the_pages_of_team_system_and_account(
-    world: World, participant: Reader, run: str
-) -> None:
-    pages = ("/teams/alpha", "/teams/alpha/searcher", "/account/")
-    for path in pages:
-        assert "rejected file" not in participant.get(path)
-    turn(world, State.REJECTED)
-    for path in pages:
-        page = participant.get(path)
-        assert re.search(rf'<summary>1 rejected file</summary>.*href="{run}".*</details>', page, re.S), path
-
-
-@SQLITE
 def test_what_can_t_be_chosen_is_told_with_its_reason_in_place_of_a_button(world: World, participant: Reader) -> None:
     _, second = two_runs(world, participant)
     with world.database.write() as session:
@@ -230,49 +167,6 @@ def test_what_can_t_be_chosen_is_told_with_its_reason_in_place_of_a_button(world
         assert '<p class="notice">This run was withdrawn.</p>' in participant.get(f"{second}/{act}")
 
 
-@SQLITE
-def test_a_primary_run_is_called_its_team_s_and_never_said_to_stand_for_it(
-    world: World, participant: Reader, run: str
-) -> None:
-    turn(world, State.SCORED)
-    with world.database.write() as session:
-        session.scalars(sa.select(Participation)).one().primary_submission_id = int(run.rpartition("/")[2])
-    page = participant.get(run)
-    assert "its team&#39;s primary run" in page
-    assert "stands for its team" not in page
-
-
-@SQLITE
-def test_a_right_empty_answer_is_not_blamed(world: World, visitor: Reader, participant: Reader) -> None:
-    with world.database.write() as session:
-        evaluation = session.get_one(Evaluation, world.evaluation.id)
-        nothing_for_q3 = read_judgments(io.BytesIO(b"q1 0 d1 1\nq2 0 d4 1\nq3 0 d5 0\n"))
-        judgments.import_judgments(session, CONSOLE, evaluation, nothing_for_q3)
-    sent = {"system": str(world.system.id), "designation": "contrastive"}
-    run = participant.send("/campaigns/harbour/2025/submit", RUN, **sent).location
-    assert run is not None
-    with world.database.write() as session:
-        scoring = session.scalars(sa.select(Scoring)).one()
-        scoring.state, scoring.missing = State.SCORED, ["q3"]
-    page = " ".join(visitor.get(run).split())
-    assert "The run has no list for 1 query: q3." in page  # more would give judgments away
-    assert "empty list" not in page
-    world.change(details=Opening.ALWAYS)
-    page = " ".join(visitor.get(run).split())
-    assert "The run has no list for 1 query where nothing is relevant: q3." in page
-    assert "empty list" not in page
-    assert "tag-warning" not in page
-    with world.database.write() as session:
-        session.scalars(sa.select(Scoring)).one().missing = ["q1", "q3"]
-    page = " ".join(visitor.get(run).split())
-    assert (
-        "The run has no list for 1 query: q1. It counts as an empty list. The run has no list for 1 query where" in page
-    )
-    board = visitor.get("/campaigns/harbour/2025")
-    assert "no list for 2 queries" in board
-    assert "missing" not in board
-
-
 def test_an_outsider_sees_a_scored_run_without_what_is_its_team_s_own(
     world: World, visitor: Reader, other: Reader, run: str
 ) -> None:
@@ -283,7 +177,3 @@ def test_an_outsider_sees_a_scored_run_without_what_is_its_team_s_own(
         assert "alpha.run" not in page
         assert hashlib.sha256(RUN.encode()).hexdigest() in page  # who has the same file may know it
         assert "Withdraw" not in page
-
-
-def test_a_number_that_no_run_has_is_not_found(visitor: Reader) -> None:
-    visitor.get("/submissions/99", status=404)

@@ -37,21 +37,6 @@ def test_a_name_that_is_taken_alike_or_none_comes_back_with_its_error(participan
 
 
 @SQLITE
-@pytest.mark.parametrize("name", ["alpha", "", "x" * 61])
-def test_all_that_is_wrong_with_a_new_team_is_told_at_once(participant: Reader, name: str) -> None:
-    refused = participant.post("/account/teams/new", name=name, description="y" * 2001)
-    assert refused.status_code == 400
-    for field in ("name", "description"):
-        assert f'id="{field}-error"' in refused.text
-
-
-@SQLITE
-def test_a_team_may_be_called_new(participant: Reader) -> None:
-    assert participant.post("/account/teams/new", name="New").location == "/teams/new"
-    assert "<h1>New</h1>" in participant.get("/teams/new")
-
-
-@SQLITE
 def test_a_team_is_absent_for_others_until_it_is_listed_and_only_members_see_who_is_in_it(
     visitor: Reader, participant: Reader, other: Reader, organiser: Reader
 ) -> None:
@@ -80,32 +65,11 @@ def test_a_link_lets_one_person_in_once(participant: Reader, other: Reader, orga
 
 
 @SQLITE
-def test_the_link_is_shown_once_only(participant: Reader) -> None:
-    link = invitation_of(participant)
-    assert link not in participant.get("/teams/alpha")
-
-
-@SQLITE
 def test_a_visitor_with_a_link_registers_and_comes_back(participant: Reader, visitor: Reader) -> None:
     link = invitation_of(participant)
     assert f"/register?next={link}" in visitor.get(link)
     assert visitor.post("/register", name="Grace", password=PASSWORD, next=link).location == link
     assert visitor.post(link).location == "/teams/alpha"
-
-
-@SQLITE
-def test_a_link_that_was_taken_back_says_so(participant: Reader, other: Reader) -> None:
-    link = invitation_of(participant)
-    revoke = re.search(r'action="(/teams/alpha/invitations/\d+/revoke)"', participant.get("/teams/alpha"))
-    assert revoke is not None
-    assert participant.post(revoke[1]).location == "/teams/alpha"
-    assert "was taken back" in other.get(link, status=409)
-
-
-@SQLITE
-@pytest.mark.parametrize(("name", "status"), [("ben", 403), ("eve", 404), ("orla", 404)])
-def test_only_owners_invite(reader: Callable[[str], Reader], name: str, status: int) -> None:
-    assert reader(name).post("/teams/alpha/invitations").status_code == status
 
 
 @SQLITE

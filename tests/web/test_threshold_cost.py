@@ -69,14 +69,6 @@ def test_nothing_is_given_where_no_single_threshold_gives_the_decisions(app: Fla
     assert (cost["one_threshold"], cost["mean"], cost["low"]) == (False, None, None)
 
 
-def test_nothing_lost_is_claimed_of_these_queries_only(app: Flask, field: Field) -> None:
-    run = scored(field, lost=(None, None), best=0.4125)
-    assert (
-        "MQWV − AQWV 0.000: what the choice of threshold cost; no other threshold is better on these queries, which "
-        "says nothing of others."
-    ) in seen(app, run)
-
-
 def test_whoever_may_not_see_single_queries_gets_it_rounded_and_its_interval_outward(app: Flask, field: Field) -> None:
     run = scored(field, lost=(0.0114, 0.0903), best=0.4549)
     field.change(details=Opening.NEVER)

@@ -111,26 +111,3 @@ def test_each_kind_of_lead_is_said_as_it_is_and_below_five_queries_none(app: Fla
         assert (said or "Alder has the highest AP") in page
         assert ("What these queries can tell" in page) == bool(said)
         assert page.count("rests on") == said.count("rests on")
-
-
-def test_a_board_by_a_geometric_mean_says_which_ratio_its_queries_find(app: Flask, database: Database) -> None:
-    field = Field(database, measures=("GMAP",))
-    field.campaign()
-    field.evaluation(tags=[()] * 20)
-    field.run("Alder", {"GMAP": AHEAD})
-    field.run("Birch", {"GMAP": HALF})
-    field.refresh()
-    page = seen(app, BOARD)
-    assert "Which systems may be the best is said from 150 queries on" in page
-    # Of logarithms: three differences of .6931 and 17 of -.0513, a standard deviation of .2727. By statsmodels, .6604
-    # times that, .1801, is found, and e to that is 1.197. Half of it is .09, a ratio of 1.094; at .09 / .2727 the power
-    # is .7999 with 74 queries and .8053 with 75.
-    assert (
-        "With these 20 queries a ratio of 1.20 in GMAP between two systems is found with probability 0.8; "
-        "to find one of 1.09 takes about 75." in page
-    )
-    assert "varies with a standard deviation of 0.273" in page
-    assert "in which one figure is on one set at least as many times the other" in page
-    told = json.loads(app.test_client().get(f"{BOARD}.json").text)["queries_tell"]
-    assert told["of_logarithms"] is True
-    assert told["detectable"]["difference"] == pytest.approx(0.1801, abs=5e-4)

@@ -24,7 +24,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.rules import SetState, State
 from leaderboard.submissions.writes.submissions import retry_failed
 from leaderboard.worker import loop as worker
-from leaderboard.worker.child_process import Failed, Postponed, Stage
+from leaderboard.worker.child_process import Postponed, Stage
 from leaderboard.worker.loop import Worker
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.run_scorer import of_error
@@ -88,27 +88,6 @@ def test_a_store_that_is_away_during_a_rescoring_parks_nothing_and_the_board_sta
     assert scorings(world, SetState.BUILDING) == []
     assert [one.state for one in scorings(world, SetState.CURRENT)] == [State.SCORED] * 2
     assert [row.ranked_by.mean for row in shown(world).rows] != before
-
-
-def test_a_run_that_fails_by_our_fault_keeps_the_old_board_until_it_is_scored_again(world: World) -> None:
-    world.worker = WorkerHere  # what failed is written into the table
-    runs = [world.submit(run_text(number)) for number in range(2)]
-    world.drain()
-    world.judge(CORRECTED)
-    with world.database.write() as session:
-        building = sa.select(ScoringSet.id).where(ScoringSet.state == SetState.BUILDING).scalar_subquery()
-        parked = sa.update(Scoring).where(Scoring.scoring_set_id == building, Scoring.submission_id == runs[0])
-        session.execute(parked.values(state=State.FAILED, failure="an error while scoring: KeyError"))
-    world.drain()
-    assert [one.state for one in scorings(world, SetState.BUILDING)] == [State.FAILED, State.SCORED]
-    (run,) = shown(world).parked
-    assert (run.submission_id, run.holds_up) == (runs[0], True)
-    assert len(shown(world).rows) == 2
-    with world.database.write() as session:
-        retry_failed(session, CONSOLE, session.get_one(Evaluation, world.evaluation))
-    world.drain()
-    assert [one.state for one in scorings(world, SetState.CURRENT)] == [State.SCORED] * 2
-    assert shown(world).parked == ()
 
 
 def flip(file: Path) -> None:
@@ -344,32 +323,9 @@ def test_a_store_that_is_full_when_ranked_lists_are_kept_has_the_job_wait_and_he
     read_all(world, run)
 
 
-@pytest.mark.parametrize("engine_name", ["sqlite"])
-def test_a_machine_that_has_no_file_to_spare_counts_no_attempt(world: World) -> None:
-    world.submit(run_text(1))
-    world.drain()
-    (child,) = children(os.getpid(), "worker.run_scorer")
-    before = resource.prlimit(child, resource.RLIMIT_NOFILE)
-    resource.prlimit(child, resource.RLIMIT_NOFILE, (3, before[1]))
-    run = world.submit(run_text(2))
-    world.drain()
-    scoring = world.scoring(run)
-    assert (scoring.state, scoring.errors) == (State.QUEUED, 0), scoring.failure
-    resource.prlimit(child, resource.RLIMIT_NOFILE, before)
-    wait_no_more(world)
-    world.drain()
-    assert world.scoring(run).state is State.SCORED
-
-
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.EDQUOT])
 def test_what_the_system_refuses_for_a_while_is_no_fault_of_a_job(number: int) -> None:
     assert isinstance(of_error(OSError(number, "refused"), Stage.SCORING), Postponed)
-
-
-def test_any_other_error_in_the_scoring_process_is_a_fault_that_counts() -> None:
-    assert of_error(FileNotFoundError(errno.ENOENT, "not there"), Stage.SCORING) == Failed(
-        "an error while scoring: FileNotFoundError"
-    )
 
 
 def test_a_worker_whose_database_goes_away_again_and_again_waits_and_goes_on(

@@ -109,14 +109,6 @@ def test_the_record_says_how_it_came_about(world: World) -> None:
     assert campaign.locked_at is not None
 
 
-def test_that_a_run_lacks_a_query_is_said_of_the_evaluations_queries_whether_judged_or_not(world: World) -> None:
-    run = world.submit()  # it lacks q3
-    for judgments in ("q1 0 d1 1\n", "q1 0 d1 1\nq3 0 d4 1\n"):
-        world.judge(judgments)
-        world.drain()
-        assert world.scoring(run).missing == ["q3"]
-
-
 def test_an_undefined_mean_is_no_number(world: World) -> None:
     world.judge("q3 0 d4 0\n")
     run = world.submit()

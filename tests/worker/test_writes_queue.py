@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
-from leaderboard.db import Database, clock
+from leaderboard.db import Database
 from leaderboard.errors import Problem
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Subset
@@ -100,18 +100,6 @@ def test_a_team_with_many_queued_runs_holds_up_no_other_team_s(world: World) -> 
     assert left == 5
 
 
-def test_teams_take_turns_when_an_evaluation_is_scored_anew(world: World) -> None:
-    world.change_evaluation(daily_quota=None)
-    with world.database.write() as session:
-        other = teams.create_team(session, CONSOLE, "Some others").id
-    many, few = _queue_for(world, world.team, 4), _queue_for(world, other, 2)
-    while (claim := _claim(world)) is not None:
-        _record(world, claim)
-    world.judge("q1 0 d9 1\n")
-    again = [_claimed(world).submission_id for _ in range(6)]
-    assert again == [many[0], few[0], many[1], few[1], many[2], many[3]]
-
-
 def test_a_run_that_is_tried_again_lets_no_newcomer_pass_those_that_have_waited_since(world: World) -> None:
     world.change_evaluation(daily_quota=None)
     with world.database.write() as session:
@@ -150,15 +138,6 @@ def test_workers_that_claim_at_the_same_moment_never_get_the_same_job(world: Wor
     while (more := _claim(world)) is not None:
         claims.append(more)
     assert {claim.submission_id for claim in claims} == jobs
-
-
-def test_a_lease_that_is_renewed_holds(world: World) -> None:
-    world.submit()
-    claim = _claimed(world, lease_seconds=-1)
-    with world.database.write() as session:
-        assert queue.renew(session, claim, 60)
-    assert _sweep(world) == 0
-    assert _record(world, claim) is Recorded.DONE
 
 
 def test_an_expired_lease_gives_the_job_to_another_and_only_that_one_records(world: World) -> None:
@@ -284,14 +263,6 @@ def test_two_results_at_the_same_moment_are_both_recorded(world: World, database
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(record, claims)) == {Recorded.DONE}
     assert len(world.all(sa.select(Score))) == 8
-
-
-def test_leases_run_by_the_clock_of_the_database(world: World) -> None:
-    world.submit()
-    _claimed(world, lease_seconds=100)
-    with world.database.read() as session:
-        left = sa.select(Scoring.id).where(Scoring.lease_until > clock(95), Scoring.lease_until <= clock(100))
-        assert session.scalar(left) is not None
 
 
 @pytest.mark.parametrize(
