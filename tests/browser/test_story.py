@@ -139,23 +139,6 @@ def test_a_wrong_file_shows_its_lines_and_costs_nothing(
     expect(page.get_by_role("complementary")).to_contain_text("3 of 3 left today")
 
 
-def test_a_friend_joins_by_a_link(site: Site, campaign: Path, page: Page, new_page: Callable[..., Page]) -> None:
-    register(page, site, "Ida")
-    make_team(page, "Iris")
-    press(page, "Make an invitation link")
-    link = page.locator(".notice code").inner_text()
-
-    friend = new_page()
-    friend.goto(link)
-    assert_accessible(friend)
-    friend.get_by_role("main").get_by_role("link", name="Register").click()
-    fill(friend, name="Jo", password=PASSWORD)
-    press(friend, "Register")
-    press(friend, "Join Iris")
-    expect(friend.get_by_role("main")).to_contain_text("You are in Iris now")
-    expect(friend.get_by_role("main")).to_contain_text("Leave this team")
-
-
 @pytest.mark.parametrize("path", ["/", "/login", "/register", "/measures/", "/measures/nDCG", "/campaigns/harbour"])
 def test_a_page_is_accessible_in_both_colours_and_fits_a_phone(
     site: Site, campaign: Path, phone: Page, path: str

@@ -273,27 +273,6 @@ def test_hidden_queries_are_not_told_from_queries_that_there_are_not(
     assert "not among" not in check(organiser, f"{RUN}secret Q0 d1 1 1 alpha\n")
 
 
-def test_a_run_with_a_query_that_there_is_not_is_refused_before_the_queue_and_one_with_a_hidden_query_goes_in(
-    world: World, participant: Reader
-) -> None:
-    with world.database.write() as session:
-        evaluation = session.get_one(Evaluation, world.evaluation.id)
-        evaluation.closes_at = present() + dt.timedelta(days=1)
-        queries.import_queries(session, CONSOLE, evaluation, _rows("secret"), queries.Split.HIDDEN)
-    answer = participant.send(FORM, f"{RUN}nobody Q0 d1 1 1 alpha\n", **fields(world))
-    page = answer.text
-    assert (answer.status_code, count(world, Submission), count(world, Arrival)) == (400, 0, 0)
-    assert "query nobody is not in this evaluation" in page
-    assert "is a hidden one" not in page
-    assert rejected_today(world) == 1
-    sent = participant.send(FORM, f"{RUN}secret Q0 d1 1 1 alpha\n", **fields(world))
-    assert sent.location == "/submissions/1"
-    # A form that is refused behind the check says by that which queries there are, too.
-    taken = fields(world, system=f"new-{world.teams['alpha'].id}", system_name="Searcher")
-    assert participant.send(FORM, f"{RUN}secret Q0 d2 1 1 alpha\n", **taken).status_code == 400
-    assert rejected_today(world) == 2
-
-
 def test_a_check_depends_on_judgments_only_where_single_queries_are_open(world: World, participant: Reader) -> None:
     def answers() -> str:
         page = check(participant, RUN).partition("<main")[2]

@@ -228,12 +228,6 @@ def test_a_query_id_may_hold_what_an_address_has_to_quote(app: Flask, database: 
     assert "Query a/b?c#d" in text_of(browser.get(links[0]).text)
 
 
-@pytest.mark.parametrize("ending", ["", "/status", ".csv", ".json", "/queries/q1"])
-def test_a_number_that_no_row_can_have_is_not_found(client: Client, ending: str) -> None:
-    for number in (2**31 - 1, 2**31, 2**63, 10**20):
-        assert client("").get(f"/submissions/{number}{ending}").status_code == 404
-
-
 @SQLITE
 def test_errors_at_the_addresses_of_files_are_not_pages(client: Client) -> None:
     answer = client("").get("/campaigns/news/2026.csv?measure=zzz")

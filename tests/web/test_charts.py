@@ -59,8 +59,25 @@ def years_of(field: Field, means: Mapping[str, Sequence[float | None]]) -> tuple
         for year, mean in zip(YEARS, own, strict=True):
             if mean is not None:
                 field.run(name, {field.measures[0]: [mean] * 4}, evaluation=str(year), kind=kind)
-    with field.database.read() as session:
-        return field, progress(session, VISITOR, "news", NOW)
+    return field, progress_of(field.database)
+
+
+def progress_of(database: Database) -> ProgressPage:
+    with database.read() as session:
+        return progress(session, VISITOR, "news", NOW)
+
+
+def drawn(page: ProgressPage, only: int | None = None) -> charts.Chart:
+    chart = charts.progress_chart(page, only=only)
+    assert chart is not None
+    return chart
+
+
+def differences_drawn(database: Database, run: int) -> charts.Chart:
+    with database.read() as session:
+        chart = charts.differences_chart(results(session, VISITOR, run, NOW))
+    assert chart is not None
+    return chart
 
 
 def texts(svg: str) -> list[str]:
@@ -105,8 +122,7 @@ def page(years: Field) -> ProgressPage:
 
 
 def test_the_finding_stands_under_the_chart_and_in_its_description(page: ProgressPage) -> None:
-    chart = charts.progress_chart(page)
-    assert chart is not None
+    chart = drawn(page)
     assert chart.sentence == "The highest AP is 0.500 in 2024 (Birch) and 0.625 in 2026 (Alder)."
     for svg in (chart.wide, chart.narrow):
         root = ElementTree.fromstring(svg)
@@ -115,16 +131,14 @@ def test_the_finding_stands_under_the_chart_and_in_its_description(page: Progres
 
 
 def test_lines_are_named_at_their_ends_and_marks_on_hover(page: ProgressPage) -> None:
-    chart = charts.progress_chart(page)
-    assert chart is not None
+    chart = drawn(page)
     assert {"Alder", "Birch, to 2025", "Baseline", "2024", "2025", "2026"} <= set(texts(chart.wide))
     said = [title.text for title in ElementTree.fromstring(chart.wide).iter(f"{{{SVG}}}title")]
     assert "Alder, 2025: 0.500, rank 1" in said
 
 
 def test_a_drawing_takes_every_colour_from_the_page_and_obeys_its_security_policy(page: ProgressPage) -> None:
-    chart = charts.progress_chart(page)
-    assert chart is not None
+    chart = drawn(page)
     for svg in (chart.wide, chart.narrow):
         colours = set(re.findall(r'(?:fill|stroke)="([^"]*)"', svg))
         assert colours <= {"none", "transparent", *(f"var({name})" for name in PROPERTIES.values())}
@@ -135,8 +149,7 @@ def test_a_drawing_takes_every_colour_from_the_page_and_obeys_its_security_polic
 
 def test_at_most_six_systems_have_a_colour_and_the_rest_is_grey(years: Field) -> None:
     means = {f"System {number}": (0.1 * number, 0.1 * number, 0.1 * number) for number in range(1, 9)}
-    chart = charts.progress_chart(years_of(years, means)[1])
-    assert chart is not None
+    chart = drawn(years_of(years, means)[1])
     assert set(re.findall(r"--series-\w+", chart.wide)) == {
         *(f"--series-{number}" for number in range(1, 7)), "--series-rest",
     }  # fmt: skip
@@ -160,36 +173,31 @@ def test_no_page_over_the_periods_says_that_a_figure_changed_since_its_queries_d
 
 def test_a_systems_own_chart_greys_the_others_and_keeps_its_colour(years: Field) -> None:
     field, page = years_of(years, {"Alder": (0.5, 0.5, 0.5), "Birch": (0.25, 0.25, 0.375)})
-    chart = charts.progress_chart(page, only=field.systems["Birch"])
-    assert chart is not None
+    chart = drawn(page, only=field.systems["Birch"])
     assert set(re.findall(r"--series-\w+", chart.wide)) == {"--series-2", "--series-rest"}
     assert chart.sentence == "AP of Birch is 0.250 in 2024 and 0.375 in 2026; the other systems are grey."
 
 
 def test_zero_is_on_the_axis_and_marked_where_a_value_can_be_below_it(database: Database) -> None:
-    chart = charts.progress_chart(years_of(made_years(database, "AQWV"), {"Alder": (0.5, 0.75, 0.5)})[1])
-    assert chart is not None
+    chart = drawn(years_of(made_years(database, "AQWV"), {"Alder": (0.5, 0.75, 0.5)})[1])
     assert {"0.00", "AQWV; 0 = nothing returned"} <= set(texts(chart.wide))
 
 
 def test_names_are_text_whatever_they_hold(years: Field) -> None:
-    chart = charts.progress_chart(years_of(years, {'A <b>&amp;</b> "x"': (0.5, None, None)})[1])
-    assert chart is not None
+    chart = drawn(years_of(years, {'A <b>&amp;</b> "x"': (0.5, None, None)})[1])
     assert 'A <b>&amp;</b> "x", to 2024' in texts(chart.wide)
 
 
 def test_long_names_are_shortened_in_the_drawing_and_whole_on_hover(years: Field) -> None:
     name = "A system with a name of some forty letters"
-    chart = charts.progress_chart(years_of(years, {name: (0.5, 0.5, 0.5)})[1])
-    assert chart is not None
+    chart = drawn(years_of(years, {name: (0.5, 0.5, 0.5)})[1])
     assert "A system with a name of som…" in texts(chart.wide)
     assert name in chart.wide
 
 
 def test_labels_of_lines_that_end_together_do_not_lie_on_each_other(years: Field) -> None:
     means = {name: (None, None, 0.5 + 0.001 * place) for place, name in enumerate(("Alder", "Birch", "Cedar"))}
-    chart = charts.progress_chart(years_of(years, {**means, "Dogwood": (0.1, None, None)})[1])
-    assert chart is not None
+    chart = drawn(years_of(years, {**means, "Dogwood": (0.1, None, None)})[1])
     heights = heights_of(chart.wide, means)
     assert len(heights) == 3
     assert all(after - before >= LABEL_HEIGHT - 1 for before, after in pairwise(heights))
@@ -198,8 +206,7 @@ def test_labels_of_lines_that_end_together_do_not_lie_on_each_other(years: Field
 def test_the_name_of_a_line_that_ends_early_stands_right_of_the_plot(years: Field) -> None:
     """In the plot it would cover another's line."""
     means = {"Alder": (0.5, 0.5, 0.5), "Birch": (0.4, 0.5, None)}
-    chart = charts.progress_chart(years_of(years, means)[1])
-    assert chart is not None
+    chart = drawn(years_of(years, means)[1])
     for svg in (chart.wide, chart.narrow):
         last_period = places_of(svg, "2026")[0][0]
         names = {text for text in texts(svg) if text.startswith(("Alder", "Birch"))}
@@ -215,8 +222,7 @@ def test_an_interval_is_drawn_on_its_point(database: Database) -> None:
         for name in ("Alder", "Birch", "Cedar"):
             field.run(name, {"AP": [0.5] * 5}, evaluation=str(year), intervals={"AP": (0.4, 0.6)})
     with database.read() as session:
-        chart = charts.progress_chart(progress(session, VISITOR, "news", NOW))
-    assert chart is not None
+        chart = drawn(progress(session, VISITOR, "news", NOW))
     for svg in (chart.wide, chart.narrow):
         points = set(re.findall(r'<path transform="translate\(([\d.]+),[^>]*stroke-width="2"', svg))
         intervals = re.findall(r'<line transform="translate\(([\d.]+),[^>]*stroke-width="5"', svg)
@@ -231,8 +237,7 @@ def test_the_title_says_of_which_condition_the_figures_are(database: Database) -
         field.evaluation(str(year), period_key=year, condition="main task")
         field.run("Alder", {"AP": [(year - 2000) / 100] * 4}, evaluation=str(year))
     with database.read() as session:
-        chart = charts.progress_chart(progress(session, VISITOR, "news", NOW))
-    assert chart is not None
+        chart = drawn(progress(session, VISITOR, "news", NOW))
     assert chart.sentence == "main task: the highest AP is 0.240 in 2024 (Alder) and 0.260 in 2026 (Alder)."
     for svg in (chart.wide, chart.narrow):
         assert "AP, main task" in texts(svg)
@@ -271,9 +276,7 @@ def test_a_runs_chart_says_where_it_is_above_and_below_the_median(field: Field) 
     run = field.run("Alder", {"AP": [0.75, 0.25, 0.5, NAN]})
     field.run("Birch", {"AP": [0.25, 0.5, 0.5, 0.5]})
     field.run("Cedar", {"AP": [0.25, 0.75, 0.5, 0.5]})
-    with field.database.read() as session:
-        chart = charts.differences_chart(results(session, VISITOR, run, NOW))
-    assert chart is not None
+    chart = differences_drawn(field.database, run)
     assert chart.sentence == (
         "Above the median of 3 systems on 1 of 3 queries, below on 1, level on 1; "
         "most above on q1 (+0.500); furthest below on q2 (−0.250)."
@@ -288,9 +291,7 @@ def test_very_many_queries_become_a_histogram(database: Database) -> None:
     values = [(number % 10) / 10 for number in range(SINGLE + 1)]
     run = field.run("Alder", {"AP": values})
     field.run("Birch", {"AP": values[::-1]})
-    with database.read() as session:
-        chart = charts.differences_chart(results(session, VISITOR, run, NOW))
-    assert chart is not None
+    chart = differences_drawn(database, run)
     assert 'aria-label="Histogram of the difference in AP' in chart.wide
 
 
@@ -306,8 +307,7 @@ def test_nothing_is_drawn_over_evaluations_of_one_period(database: Database) -> 
     for slug in ("a", "b"):
         field.evaluation(slug, period="2026")
         field.run("Alder", {"AP": [0.5] * 4}, evaluation=slug)
-    with database.read() as session:
-        page = progress(session, VISITOR, "news", NOW)
+    page = progress_of(database)
     assert charts.progress_chart(page) is None
     assert charts.progress_chart(page, only=field.systems["Alder"]) is None
     assert charts.team_chart(page) is None
@@ -334,21 +334,18 @@ def test_systems_that_share_a_name_are_told_by_their_teams_in_the_sentence_and_a
     for year, mean in zip(YEARS, (0.125, 0.25, 0.5), strict=True):
         field.run("Sysone", {"AP": [mean] * 4}, team="Oak", evaluation=str(year))
     with database.read() as session:
-        chart = charts.progress_chart(progress(session, VISITOR, "news", NOW))
-    assert chart is not None
+        chart = drawn(progress(session, VISITOR, "news", NOW))
     shared = "Sysone of Team Sysone and Sysone of Oak"
     assert chart.sentence == f"The highest AP is 0.250 in 2024 (Sysone of Team Sysone) and 0.500 in 2026 ({shared})."
     assert {"Sysone of Team Sysone", "Sysone of Oak"} <= set(texts(chart.wide))
-    with database.read() as session:
-        page = progress(session, VISITOR, "news", NOW)
+    page = progress_of(database)
     assert [(line.name, line.team) for line in page.systems] == [("Sysone", "Team Sysone"), ("Sysone", "Oak")]
 
 
 @pytest.mark.parametrize("greatest", [0.0004, 0.014, 0.02, 0.3, 0.9])
 def test_no_two_ticks_of_the_axis_read_alike(years: Field, greatest: float) -> None:
     _, page = years_of(years, {"Alder": (0.0, greatest / 2, greatest)})
-    chart = charts.progress_chart(page)
-    assert chart is not None
+    chart = drawn(page)
     for svg in (chart.wide, chart.narrow):
         axis = ElementTree.fromstring(svg).findall(f".//{{{SVG}}}text[@text-anchor='end']")
         ticks = [text.text for text in axis if re.fullmatch(r"[\d.]+", text.text or "")]
@@ -359,8 +356,7 @@ def test_no_two_ticks_of_the_axis_read_alike(years: Field, greatest: float) -> N
 def test_the_first_few_of_the_latest_period_have_a_name_in_the_chart_however_young_they_are(years: Field) -> None:
     old = {f"System {number}": (0.1 + number / 100,) * 3 for number in range(1, 8)}
     young = {"Egret": (None, None, 0.75), "Meteor": (None, None, 0.742), "Heron": (None, None, 0.76)}
-    chart = charts.progress_chart(years_of(years, {**old, **young})[1])
-    assert chart is not None
+    chart = drawn(years_of(years, {**old, **young})[1])
     for svg in (chart.wide, chart.narrow):
         assert set(young) <= set(texts(svg))
         for name in young:

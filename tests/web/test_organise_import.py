@@ -204,12 +204,6 @@ def test_an_archive_that_can_not_be_used_is_refused_in_words(
 
 
 @ONE_ENGINE
-def test_what_is_wrong_with_a_file_begins_with_no_name_of_it_that_could_be_taken_for_a_word(organiser: Reader) -> None:
-    answer = organiser.send("/organise/harbour/import/preview", b"no archive", "txt", field="archive")
-    assert "The file txt is neither a folder nor an archive" in answer.text
-
-
-@ONE_ENGINE
 def test_an_archive_without_a_manifest_gets_a_draft_that_is_completed_and_brought_in(
     organiser: Reader, world: World
 ) -> None:

@@ -10,7 +10,6 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
-from leaderboard.audit.writes import present
 from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import FieldKind, FormField
@@ -62,14 +61,6 @@ def test_all_submissions_are_listed_with_filters_states_and_the_oldest_wait(
     turn(world, State.SCORED)
     assert "None waits to be scored." in organiser.get(LIST)
     organiser.get(f"{LIST}?state=lost", status=400)
-
-
-def test_a_label_that_a_spreadsheet_would_run_is_defused_in_the_list_as_a_file(
-    organiser: Reader, runs: list[str]
-) -> None:
-    assert runs
-    assert ",'=1+1," in organiser.get(f"{LIST}.csv")
-    assert '"label": "=1+1"' in organiser.get(f"{LIST}.json")
 
 
 @BOTH
@@ -124,23 +115,6 @@ def test_organisers_disqualify_a_run_its_team_reads_why_and_they_put_it_back(
     assert "disqualified 1" in organiser.get(LIST)
     assert organiser.post(f"{first}/restore").location == first
     assert '/submissions/1"' in other.get(board)
-
-
-def test_a_rejected_file_is_handed_back_and_nothing_else_is(
-    world: World, organiser: Reader, reader: Callable[[str], Reader], runs: list[str]
-) -> None:
-    turn(world, State.REJECTED)
-    page = organiser.get(runs[0])
-    assert "Put it into the queue again" in page
-    assert "It is on no board while it is rejected." in page
-    assert "still counts in the quota" not in page  # what is rejected costs nothing
-    assert reader("ada").post(f"{runs[0]}/retry").status_code == 404
-    assert organiser.post(f"{runs[0]}/retry").location == runs[0]
-    assert "status-queued" in organiser.get(runs[0])
-    organiser.post(f"{runs[0]}/retry")
-    assert "No scoring of this run has failed" in organiser.get(runs[0])
-    with world.database.read() as session:
-        assert session.scalar(sa.select(sa.func.count()).select_from(Submission)) == 2
 
 
 @BOTH
@@ -226,18 +200,3 @@ def test_a_date_and_an_official_source_that_change_boards_ask_first(
     assert "It takes runs again, and ranks them, although everybody could read before:" in organiser.get(
         "/organise/harbour/2025"
     )
-
-
-def test_a_place_that_a_run_left_after_closing_is_told_with_the_runs_that_can_take_it(
-    world: World, organiser: Reader, participant: Reader, runs: list[str]
-) -> None:
-    turn(world, State.SCORED)
-    world.change(closes_at=present())
-    assert participant.post("/submissions/1/withdraw").location == "/submissions/1"
-    page = organiser.get(runs[0])
-    assert "Because the evaluation had closed no other run takes the place that it had." in page
-    assert '<a href="/submissions/2/stand">Let =1+1 stand</a>' in page
-    assert "stand</a>" not in organiser.get(runs[1])  # it left no place
-    assert organiser.post("/submissions/2/stand").location == "/submissions/2"
-    page = organiser.get(runs[0])
-    assert ("no other run takes" in page, "stand</a>" in page) == (False, False)

@@ -139,20 +139,6 @@ def _scored(world: World, means: dict[int, float]) -> None:
             session.add(Score(**own, values=np.array([mean])))
 
 
-@SQLITE
-def test_a_team_describes_its_own_systems_and_no_other(
-    world: World, participant: Reader, other: Reader, both: int
-) -> None:
-    assert both
-    path = "/teams/alpha/searcher/edit"
-    assert "Describe it" in participant.get("/teams/alpha/searcher")
-    assert participant.post(path, description="Ours", kind="baseline").location == "/teams/alpha/searcher"
-    assert "Ours" in participant.get("/teams/alpha/searcher")
-    with world.database.read() as session:
-        assert session.get_one(System, world.system.id).kind is SystemKind.AUTOMATIC
-    assert other.post(path, description="Theirs").status_code == 404  # on no board that she sees
-
-
 def test_an_organiser_makes_two_spellings_one_team_having_read_what_that_does(
     world: World, organiser: Reader, participant: Reader, both: int
 ) -> None:
@@ -199,40 +185,6 @@ def test_whoever_may_not_merge_a_team_reads_so_before_anything_is_asked(
     told = program("orla", Scope.ORGANISE).ask(f"{API}/organise/campaigns/harbour/teams/{beta}/into/{alpha}")
     assert (told["refusal"], told["shared"]) == (said, [])
     assert said in organiser.post(ask, confirm="yes", **{f"twin-{both}": "one"}).text
-
-
-CHANGE_QUERIES = "/organise/harbour/2025/queries/change"
-
-
-def test_the_trail_names_what_events_know_by_number(world: World, organiser: Reader, both: int) -> None:
-    """Of a merge, which touches runs, systems and teams, and of what is part of an evaluation."""
-    alpha, beta = world.teams["alpha"].id, world.teams["beta"].id
-    organiser.post("/organise/harbour/teams-let-in", team="beta")
-    ask = f"/organise/harbour/teams/{beta}/merge?into={alpha}"
-    assert organiser.post(ask, confirm="yes", **{f"twin-{both}": "one"}).status_code == 302
-    change = {"action": "exclude", "query": "q1", "because": "no text"}
-    assert 'name="confirm"' in organiser.post(CHANGE_QUERIES, **change).text
-    assert organiser.post(CHANGE_QUERIES, **change, confirm="yes").status_code == 302
-    page = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", organiser.get("/organise/harbour/trail")))
-    assert re.search(r"orla: move to team run \d+ of Searcher by Alpha, Harbour 2025 team: Beta → Alpha", page)
-    assert "orla: let team in campaign Harbour team: Beta" in page
-    assert "orla: leave out of the figures query q1 of Harbour 2025" in page
-    assert re.search(r"switch the boards to scoring set \d+ of Harbour 2025, by revision 1 of the judgments by", page)
-    assert not re.search(r"\b(team|system|user|scoring|primary run): \d", page)
-    assert not re.search(r"primary run: [^:]*? → \d", page)
-
-
-@SQLITE
-def test_a_renamed_team_is_found_under_its_old_address(
-    world: World, organiser: Reader, visitor: Reader, both: int
-) -> None:
-    assert both
-    page = f"/organise/harbour/teams/{world.teams['alpha'].id}"
-    refused = organiser.post(page, name="Beta")
-    assert (refused.status_code, "merge the two if they are one" in refused.text) == (400, True)
-    assert organiser.post(page, name="Alpha Group").location == "/organise/harbour/teams"
-    assert visitor.client.get("/teams/alpha").location == "/teams/alpha-group"
-    assert "Alpha Group" in visitor.get("/campaigns/harbour/2025")
 
 
 def test_the_trail_says_who_did_what_and_what_changed(
