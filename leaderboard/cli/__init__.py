@@ -23,7 +23,7 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "serve": ("serve", "The site."),
     "worker": ("worker", "Scores what is submitted."),
     "score": ("score", "Scores run files offline: no database, no site."),
-    "trec_eval": ("score", "trec_eval's own arguments and output."),
+    "trec_eval": ("trec_eval", "trec_eval's own arguments and output."),
     "check": ("check", "Says what would become of a run, before it counts."),
     "curves": ("runs", "A run's curves as columns: sweep, oracle, recall, rank."),
     "agreement": ("runs", "How much two runs agree, query by query."),

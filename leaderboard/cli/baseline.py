@@ -6,30 +6,49 @@ from dataclasses import replace
 from io import FileIO
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
-from leaderboard.cli.offline import (
-    BETA,
+from leaderboard.baselines import (
+    BM25,
+    Analyser,
+    DocumentFile,
+    IndexBuilder,
+    RankedList,
+    TfIdf,
+    Tuned,
+    Weighting,
+    Weights,
+    document_files,
+    language_of,
+    read_documents,
+    require_other_queries,
+    tune,
+)
+from leaderboard.cli.options import (
+    COSTS,
+    DEPTH,
+    FILE,
+    JUDGING,
     LEVEL_OPTION,
     NO_RELEVANT,
     OUT,
-    TAG,
-    Written,
-    require_place,
-    setting_of,
-    write_run,
+    WAIT,
+    Number,
+    Place,
+    PlaceType,
+    given_on_line,
+    together,
 )
-from leaderboard.cli.options import ANY_NUMBER, FILE, WAIT, Number, Place, PlaceType, Whole, given_on_line, together
-from leaderboard.cli.tables import aligned, named
+from leaderboard.cli.output import aligned, counting_bar, named, progress_bar
+from leaderboard.cli.runs import TAG, Written, require_place, watched, write_run
+from leaderboard.cli.score import BETA_OF, setting_of
+from leaderboard.errors import BadInput, NotFound
+from leaderboard.formats import QueryRow, read_judgments, read_queries
+from leaderboard.metrics import Setting
 from leaderboard.numbers import counted
-
-if TYPE_CHECKING:
-    from leaderboard.baselines import Analyser, DocumentFile, RankedList, Tuned, Weighting, Weights
-    from leaderboard.formats import QueryRow
-    from leaderboard.metrics import Setting
-    from leaderboard.scoring import JudgedQueries
+from leaderboard.scoring import JudgedQueries, prepare
 
 LARGEST = 1e9  # of k1 and k3: far above any in use, and no sum of theirs is too large for a number
 
@@ -44,8 +63,8 @@ SHARED = together(
     ),
     click.option("--queries", "query_file", required=True, metavar="FILE", type=FILE, help="Lines of id TAB text."),
     click.option("--out", type=OUT, metavar="FILE", help="The run to write; gzipped if it ends in .gz."),
-    click.option("--depth", type=Whole(1), default=1000, show_default=True, metavar="K", help="Documents a query."),
-    click.option("--tag", type=TAG, help="The run's own name (default: the system's)."),
+    DEPTH,
+    TAG,
     click.option(
         "--language",
         default="english",
@@ -65,17 +84,9 @@ SHARED = together(
         help="Find the θ of the best value on other, judged queries, and write decisions by it.",
     ),
     click.option("--tune-queries", "tuning_queries", metavar="FILE", type=FILE, help="Those queries: id TAB text."),
-    click.option(
-        "--judging",
-        type=click.Choice(["pooled", "complete"]),
-        default="pooled",
-        help="What such a query without judgments is: left out, or without relevant documents (pooled).",
-    ),
+    JUDGING,
     LEVEL_OPTION,
-    BETA,
-    click.option("--cost", type=ANY_NUMBER, metavar="C", help="Cost of a false alarm: β = C/V · (1/P − 1)."),
-    click.option("--value", type=ANY_NUMBER, metavar="V", help="Value of a correct detection."),
-    click.option("--prior", type=ANY_NUMBER, metavar="P", help="A-priori probability that a document is relevant."),
+    COSTS,
     NO_RELEVANT,
     click.option(
         "--submit",
@@ -97,6 +108,19 @@ OF_CAMPAIGN = {  # what states it with --submit, by the names of the arguments
     "level": "--relevance",
     "judging": "--judging",
 }
+
+
+class _Stated(NamedTuple):
+    """What campaign and evaluation state.
+
+    of_campaign  the options of OF_CAMPAIGN
+    documents    how many the collection has, None where that isn't said
+    stand        whether somebody chooses the run that stands for its system: then this one shall
+    """
+
+    of_campaign: dict[str, Any]
+    documents: int | None
+    stand: bool
 
 
 @click.group()
@@ -131,8 +155,6 @@ def bm25(context: click.Context, /, k1: float, b: float, k3: float | None, idf: 
     A document's score is the sum over the query's terms of idf · f (k1 + 1) / (f + k1 (1 − b + b · |D| / avgdl)).
     Listed is every document with a term of the query, by score and then by id, both falling.
     """
-    from leaderboard.baselines import BM25
-
     return _baseline(context, BM25(k1, b, k3, idf), "bm25", SimpleNamespace(**options))
 
 
@@ -148,15 +170,11 @@ def tfidf(context: click.Context, /, **options: Any) -> int:
     A document's score is the sum over the query's terms of n / |D| · log2(N / df).
     Listed is every document with a term of the query, by score and then by id, both falling.
     """
-    from leaderboard.baselines import TfIdf
-
     return _baseline(context, TfIdf(), "tfidf", SimpleNamespace(**options))
 
 
-def _baseline(context: click.Context, weighting: "Weighting", short: str, asked: SimpleNamespace) -> int:
+def _baseline(context: click.Context, weighting: Weighting, short: str, asked: SimpleNamespace) -> int:
     """asked: the options of SHARED"""
-    from leaderboard.baselines import Analyser, Weights, document_files, language_of, tune
-
     _require_sense(context, asked)
     _require_encoding(asked.encoding)
     analyser = Analyser(language_of(asked.language), stop_words=not asked.no_stop_words, stemming=not asked.no_stems)
@@ -186,7 +204,7 @@ def _baseline(context: click.Context, weighting: "Weighting", short: str, asked:
     return 0 if stated is None else _submit(asked, stated, weights, short, theta)
 
 
-def _submit(asked: SimpleNamespace, stated: "_Stated", weights: "Weights", short: str, theta: float | None) -> int:
+def _submit(asked: SimpleNamespace, stated: _Stated, weights: Weights, short: str, theta: float | None) -> int:
     from leaderboard.cli.submissions import send_baseline
     from leaderboard.submissions.rules import SystemKind
     from leaderboard.submissions.writes.submissions import LONGEST_LABEL
@@ -237,30 +255,22 @@ def _require_encoding(name: str) -> None:
         raise click.UsageError(f"--encoding: no encoding is called {name!r}; try utf-8, latin-1 or cp1252") from None
 
 
-def _read_queries(file: Path) -> "tuple[QueryRow, ...]":
-    from leaderboard.errors import BadInput
-    from leaderboard.formats import read_queries
-
+def _read_queries(file: Path) -> tuple[QueryRow, ...]:
     rows = read_queries(file, name=str(file))
     if not any(row.text for row in rows):
         raise BadInput(f"{file}: none of the queries has a text (id TAB text)")
     return rows
 
 
-def _query(rows: "Sequence[QueryRow]", wanted: str, file: Path) -> "QueryRow":
-    from leaderboard.errors import NotFound
-
+def _query(rows: Sequence[QueryRow], wanted: str, file: Path) -> QueryRow:
     row = next((row for row in rows if row.id == wanted), None)
     if row is None:
         raise NotFound(f"{file}: there is no query {wanted!r}; it has {named([row.id for row in rows])}")
     return row
 
 
-def _index(files: "Sequence[DocumentFile]", analyser: "Analyser", queries: Iterable[str], encoding: str) -> Any:
+def _index(files: Sequence[DocumentFile], analyser: Analyser, queries: Iterable[str], encoding: str) -> Any:
     """The index of all documents, with a bar while they are read."""
-    from leaderboard.baselines import IndexBuilder, read_documents
-    from leaderboard.cli.offline import progress_bar
-
     builder = IndexBuilder(analyser, queries)
     with progress_bar([file.path for file in files]) as opened:
         for file in files:
@@ -271,23 +281,14 @@ def _index(files: "Sequence[DocumentFile]", analyser: "Analyser", queries: Itera
     return builder.index()
 
 
-def _answers(weights: "Weights", rows: "Sequence[QueryRow]", depth: int, label: str) -> "Iterator[RankedList]":
-    from leaderboard.cli.offline import counting_bar
-
+def _answers(weights: Weights, rows: Sequence[QueryRow], depth: int, label: str) -> Iterator[RankedList]:
     with counting_bar(len(rows), label) as tell:
-        for row in rows:
-            yield weights.answer(row.id, row.text, depth)
-            tell(1)
+        yield from watched((weights.answer(row.id, row.text, depth) for row in rows), tell)
 
 
-def _tuning(asked: SimpleNamespace, run: "Sequence[QueryRow]") -> "tuple[Sequence[QueryRow], JudgedQueries, Setting]":
+def _tuning(asked: SimpleNamespace, run: Sequence[QueryRow]) -> tuple[Sequence[QueryRow], JudgedQueries, Setting]:
     """The queries that θ is tuned on, with their judgments, and what their value depends on."""
-    from leaderboard.baselines import require_other_queries
-    from leaderboard.errors import BadInput
-    from leaderboard.formats import read_judgments
-    from leaderboard.scoring import prepare
-
-    setting = setting_of(**{name: getattr(asked, name) for name in ("beta", "cost", "value", "prior", "no_relevant")})
+    setting = setting_of(**{name: getattr(asked, name) for name in (*BETA_OF, "no_relevant")})
     if setting.beta is None:
         raise click.UsageError("--tune-threshold needs β: --beta B, or --cost, --value and --prior, or a campaign's")
     queries = _read_queries(asked.tuning_queries)
@@ -301,13 +302,13 @@ def _tuning(asked: SimpleNamespace, run: "Sequence[QueryRow]") -> "tuple[Sequenc
     return queries, judged, setting
 
 
-def _what(weights: "Weights") -> str:
+def _what(weights: Weights) -> str:
     """The system and what it does with words, on one line."""
     parameters = weights.weighting.parameters
     return f"{weights.weighting.name}{f' ({parameters})' if parameters else ''}; {weights.index.analyser.described}"
 
 
-def _report(out: Path, weights: "Weights", written: Written, tuned: "Tuned | None") -> None:
+def _report(out: Path, weights: Weights, written: Written, tuned: Tuned | None) -> None:
     index = weights.index
     click.echo(
         f"{_what(weights)}\n"
@@ -322,20 +323,7 @@ def _report(out: Path, weights: "Weights", written: Written, tuned: "Tuned | Non
         click.echo(f"{queries} without a document: {named(written.empty)}", err=True)
 
 
-class _Stated(NamedTuple):
-    """What campaign and evaluation state.
-
-    of_campaign  the options of OF_CAMPAIGN
-    documents    how many the collection has, None where that isn't said
-    stand        whether somebody chooses the run that stands for its system: then this one shall
-    """
-
-    of_campaign: dict[str, Any]
-    documents: int | None
-    stand: bool
-
-
-def _stated(address: Place, team: str, system: str, rows: "Sequence[QueryRow]") -> _Stated:
+def _stated(address: Place, team: str, system: str, rows: Sequence[QueryRow]) -> _Stated:
     """Raises what `submit` would, and BadInput for queries that the evaluation lacks, which would fail the run when it
     is scored: before the documents are read, not after."""
     import datetime as dt
@@ -345,7 +333,6 @@ def _stated(address: Place, team: str, system: str, rows: "Sequence[QueryRow]") 
     from leaderboard.access import CONSOLE
     from leaderboard.cli.database import reading
     from leaderboard.cli.submissions import find_baseline
-    from leaderboard.errors import BadInput
     from leaderboard.evaluations.reads.find import find_evaluation
     from leaderboard.judgments.models import Query
     from leaderboard.submissions.rules import RunChoice
@@ -374,7 +361,7 @@ def _stated(address: Place, team: str, system: str, rows: "Sequence[QueryRow]") 
 HEAD = ("term", "in query", "weight", "tf", "df", "idf", "tf part", "share")
 
 
-def _explained(weights: "Weights", row: "QueryRow", document: str) -> str:
+def _explained(weights: Weights, row: QueryRow, document: str) -> str:
     """A table of shares, with every digit of them and of the score."""
     index, explained = weights.index, weights.explain(row.text, document)
     rows = [

@@ -5,7 +5,7 @@ import click
 from leaderboard.audit.writes import present
 from leaderboard.cli.database import reading, up_to_date, writing
 from leaderboard.cli.options import Whole
-from leaderboard.cli.tables import print_table
+from leaderboard.cli.output import print_table
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.mail import writes as outbox

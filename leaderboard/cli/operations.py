@@ -26,7 +26,7 @@ from werkzeug.test import Client as Caller
 
 from leaderboard.cli.database import up_to_date
 from leaderboard.cli.options import FILE, MOMENT, OrNone, ask
-from leaderboard.cli.tables import print_table
+from leaderboard.cli.output import print_table
 from leaderboard.client import Client, Refused
 from leaderboard.config import Config
 from leaderboard.declared.commands import Command, Find, Lines, Table

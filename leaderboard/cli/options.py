@@ -196,6 +196,46 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return add
 
 
+LEVEL = Whole(1, 1000)  # of relevance; up to formats.GRADE_LIMIT, which takes long to import
+LEVEL_OPTION = click.option(
+    "-l", "--relevance", "level", type=LEVEL, default=1, metavar="L", help="Lowest relevant grade (1)."
+)
+COMPAT = click.option(
+    "--compat", type=click.Choice([10, 9]), default=10, help="trec_eval's version to agree with (10)."
+)
+DOCUMENTS = click.option("--documents", type=Whole(1), metavar="N", help="Documents in the collection.")
+BETA = click.option("--beta", type=ANY_NUMBER, metavar="B", help="β of Value = 1 − (P_miss + β · P_fa).")
+COSTS = together(
+    BETA,
+    click.option("--cost", type=ANY_NUMBER, metavar="C", help="Cost of a false alarm: β = C/V · (1/P − 1)."),
+    click.option("--value", type=ANY_NUMBER, metavar="V", help="Value of a correct detection."),
+    click.option("--prior", type=ANY_NUMBER, metavar="P", help="A-priori probability that a document is relevant."),
+)
+NO_RELEVANT = click.option(
+    "--no-relevant",
+    type=click.Choice(["exclude", "pfa_only", "pmiss_zero"]),
+    default="exclude",
+    help="Queries without relevant documents, in detection measures (exclude).",
+)
+JUDGING = click.option(
+    "--judging",
+    type=click.Choice(["pooled", "complete"]),
+    default="pooled",
+    help="What a query without judgments is: left out, or without relevant documents (pooled).",
+)
+QUERIES = together(  # what `score.judged_queries` takes
+    JUDGING,
+    click.option(
+        "--queries", "query_file", metavar="FILE", type=FILE, help="The evaluation's queries: id, text, tags."
+    ),
+    click.option(
+        "--exclude", "excluded", multiple=True, metavar="QUERY", help="A query that does not count; may be repeated."
+    ),
+)
+DEPTH = click.option("--depth", type=Whole(1), default=1000, show_default=True, metavar="K", help="Documents a query.")
+OUT = click.Path(dir_okay=False, path_type=Path)
+
+
 def given(context: click.Context) -> dict[str, Any]:
     """The options on the command line, by name, but for --confirm: what a command that changes something is to change.
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from leaderboard.cli.offline import counting_bar
-from leaderboard.cli.tables import UNDEFINED, aligned
+from leaderboard.cli.output import UNDEFINED, aligned, counting_bar
 from leaderboard.client import Client, Doubtful, NoServer, Refused
 from leaderboard.errors import FileRejected, Problem
 from leaderboard.evaluations.rules import WHERE_READ

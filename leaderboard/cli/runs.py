@@ -5,38 +5,56 @@
 `leaderboard fuse`: one run made of several. No judgments, no database.
 """
 
+import gzip
+import io
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import mkstemp
+from typing import Any, NamedTuple
 
 import click
 
-from leaderboard.cli.offline import (
+from leaderboard.baselines import Normalisation, RankedList, reciprocal_rank_fusion
+from leaderboard.baselines import combsum as by_scores
+from leaderboard.cli.options import (
     BETA,
     COMPAT,
+    DEPTH,
     DOCUMENTS,
+    FILE,
     LEVEL_OPTION,
     NO_RELEVANT,
     OUT,
     QUERIES,
-    TAG,
-    judged_queries,
-    require_place,
-    setting_of,
-    tell_strange,
-    write_run,
+    Number,
+    Whole,
+    together,
 )
-from leaderboard.cli.options import FILE, Number, Whole, together
-from leaderboard.cli.tables import UNDEFINED, aligned, csv_text, defined, json_text, named
+from leaderboard.cli.output import (
+    aligned,
+    counting_bar,
+    csv_text,
+    defined,
+    figure,
+    json_text,
+    named,
+    progress_bar,
+)
+from leaderboard.cli.score import judged_queries, setting_of, tell_strange
+from leaderboard.errors import BadInput, NotFound
+from leaderboard.formats import RUN_WRITERS, Run, RunLine, read_run
+from leaderboard.formats.plain_text import LONGEST_TAG
+from leaderboard.metrics import Ranking, oracles, parse_agreements, sweep
+from leaderboard.metrics.families.agreement import Agreed, Items
+from leaderboard.metrics.families.recall_levels import over_rank, over_recall
 from leaderboard.numbers import counted
-
-if TYPE_CHECKING:
-    from leaderboard.formats import Run
-    from leaderboard.metrics.families.agreement import Agreed, Items
-
+from leaderboard.scoring import join, ranked_lines
 
 USUAL = "KendallTau KendallDistance SpearmanRho RBO TauAP"
 
@@ -61,87 +79,51 @@ def agreement(first: Path, second: Path, depth: int | None, measures: str, outpu
     mean; in the row all, n is the number of queries that the mean is over. TauAP takes RUN_A as the reference.
     `leaderboard score --explain RBO` has more.
     """
-    from leaderboard.cli.offline import progress_bar
-    from leaderboard.errors import BadInput
-    from leaderboard.formats import read_run
-    from leaderboard.metrics import parse_agreements
-
     asked = parse_agreements(measures)
     if not asked:
         raise click.UsageError(f"--measures names none; expected some of {USUAL}")
     with progress_bar([first, second]) as opened:
-        one, other = (_lists(read_run(opened(path), name=str(path)), depth) for path in (first, second))
-    shared = [query for query in one if query in other]
+        reference, other = (_lists(read_run(opened(path), name=str(path)), depth) for path in (first, second))
+    shared = [query for query in reference if query in other]
     if not shared:
         raise BadInput(f"{first} and {second} have no query in common")
-    for path, here, there in ((first, one, other), (second, other, one)):
-        _report(path, [query for query in here if query not in there])
+    for path, here, there in ((first, reference, other), (second, other, reference)):
+        alone = [query for query in here if query not in there]
+        if alone:
+            queries = counted(len(alone), "query")
+            click.echo(f"{path}: {queries} not in the other run, left out: {named(alone)}", err=True)
     names = [str(each) for each in asked]
-    rows = {query: [each.compute(one[query], other[query]) for each in asked] for query in shared}
+    rows = {query: [each.compute(reference[query], other[query]) for each in asked] for query in shared}
     means = [_mean(column) for column in zip(*rows.values(), strict=True)]
     lines = [*rows.items(), ("all", means)]
     if output == "json":
-        text = json_text(_document(names, rows, means))
+        per_query = {query: _by_name(names, agreed, "documents") for query, agreed in rows.items()}
+        text = json_text({"mean": _by_name(names, means, "queries"), "per_query": per_query})
     elif output == "csv":
-        text = csv_text(_cells([(name, f"n of {name}") for name in names], lines, defined))
+        cells = [[query, *chain(*((defined(value), str(n)) for value, n in agreed))] for query, agreed in lines]
+        text = csv_text([["query", *chain(*((name, f"n of {name}") for name in names))], *cells])
     else:
-        text = aligned(list(_cells([(name, "n") for name in names], lines, _shown)), {0})
+        shown = [[query, *chain(*((figure(value), str(n)) for value, n in agreed))] for query, agreed in lines]
+        text = aligned([["query", *chain(*((name, "n") for name in names))], *shown], {0})
     click.echo(text, nl=False)
 
 
-def _lists(run: "Run", depth: int | None) -> "dict[str, Items]":
+def _lists(run: Run, depth: int | None) -> dict[str, Items]:
     """Each query's documents in rank order."""
-    from leaderboard.scoring import ranked_lines
-
     lines = ranked_lines(run)
     bounds = zip(run.queries, lines.start[:-1].tolist(), lines.start[1:].tolist(), strict=True)
     return {query: lines.document[first:last][:depth] for query, first, last in bounds}
 
 
-def _mean(values: "Sequence[Agreed]") -> "Agreed":
+def _mean(values: Sequence[Agreed]) -> Agreed:
     """Over the queries where it is defined, and how many these are."""
-    from leaderboard.metrics.families.agreement import Agreed
-
-    defined = [each.value for each in values if not math.isnan(each.value)]
-    return Agreed(math.fsum(defined) / len(defined) if defined else math.nan, len(defined))
+    numbers = [each.value for each in values if not math.isnan(each.value)]
+    return Agreed(math.fsum(numbers) / len(numbers) if numbers else math.nan, len(numbers))
 
 
-def _report(path: Path, alone: Sequence[str]) -> None:
-    """Says on stderr which queries only one run has."""
-    if alone:
-        queries = counted(len(alone), "query")
-        click.echo(f"{path}: {queries} not in the other run, left out: {named(alone)}", err=True)
+def _by_name(names: Sequence[str], agreed: Sequence[Agreed], things: str) -> dict[str, Any]:
+    return {name: {"value": defined(value), things: n} for name, (value, n) in zip(names, agreed, strict=True)}
 
-
-def _document(names: Sequence[str], rows: "dict[str, list[Agreed]]", means: "list[Agreed]") -> dict[str, Any]:
-    """What --format json prints."""
-
-    def by_name(agreed: "list[Agreed]", counted: str) -> dict[str, Any]:
-        return {name: {"value": defined(value), counted: n} for name, (value, n) in zip(names, agreed, strict=True)}
-
-    return {
-        "mean": by_name(means, "queries"),
-        "per_query": {query: by_name(agreed, "documents") for query, agreed in rows.items()},
-    }
-
-
-def _cells(
-    heads: Sequence[tuple[str, str]],
-    lines: "Sequence[tuple[str, list[Agreed]]]",
-    show: Callable[[float], str | float | None],
-) -> Iterator[list[Any]]:
-    """The head and a row for each line: two columns for each measure, its value and n."""
-    yield ["query", *chain.from_iterable(heads)]
-    for query, agreed in lines:
-        yield [query, *(part for value, n in agreed for part in (show(value), str(n)))]
-
-
-def _shown(value: float) -> str:
-    return UNDEFINED if math.isnan(value) else f"{value:.4f}"
-
-
-if TYPE_CHECKING:
-    from leaderboard.metrics import Ranking
 
 DETECTION = {"sweep", "oracle"}
 
@@ -189,41 +171,33 @@ def curves(
     A threshold of inf (in JSON: null) returns nothing. What is undefined is empty (in JSON: null). A query that the run
     lacks counts as an empty list.
     """
-    from leaderboard.errors import NotFound
-    from leaderboard.formats import read_run
-    from leaderboard.scoring import join
-
-    given = {name: options.pop(name) for name in ("documents", "beta", "no_relevant", "compat")}
-    if curve in DETECTION and (given["documents"] is None or given["beta"] is None):
+    settings = {name: options.pop(name) for name in ("documents", "beta", "no_relevant", "compat")}
+    if curve in DETECTION and (settings["documents"] is None or settings["beta"] is None):
         raise click.UsageError(f"--curve {curve} needs --documents N and --beta B")
     if depth is not None and curve != "rank":
         raise click.UsageError("--depth goes with --curve rank")
-    setting = setting_of(**given)
+    setting = setting_of(**settings)
     judged, strange = judged_queries(judgments, **options)
     if query is not None and query not in judged.number:
         raise NotFound(f"{judgments}: there is no query {query!r} that counts")
     read = read_run(run, name=str(run))
     tell_strange(strange, read.queries)
-    ranking = join(read, judged, setting).ranking
-    names = judged.queries
+    ranking, names = join(read, judged, setting).ranking, judged.queries
     if query is not None:
         ranking, names = ranking.of_query(judged.number[query]), (query,)
     points = _points(curve, ranking, names, level, depth)
     if output == "csv":
         click.echo(csv_text([points, *zip(*points.values(), strict=True)]), nl=False)
         return
-    document = {"run": str(run), "curve": curve, "query": query, "relevance": level, "setting": given}
+    document = {"run": str(run), "curve": curve, "query": query, "relevance": level, "setting": settings}
     columns = {name: [None if each == math.inf else each for each in column] for name, column in points.items()}
     click.echo(json.dumps(document | {"points": columns}, ensure_ascii=False, allow_nan=False))
 
 
 def _points(
-    curve: str, ranking: "Ranking", queries: tuple[str, ...], level: int, depth: int | None
+    curve: str, ranking: Ranking, queries: tuple[str, ...], level: int, depth: int | None
 ) -> dict[str, list[Any]]:
     """The curve's columns by name; None where a value is undefined."""
-    from leaderboard.metrics import oracles, sweep
-    from leaderboard.metrics.families.recall_levels import over_rank, over_recall
-
     columns: dict[str, Any]
     if curve == "sweep":
         at = sweep(ranking, level)
@@ -243,15 +217,21 @@ def _points(
     }
 
 
-if TYPE_CHECKING:
-    from leaderboard.baselines import Normalisation, RankedList
-    from leaderboard.formats import Run
+NO_TAG = re.compile(r"\s|[^\x21-\U0010ffff]")
 
+
+def _checked_tag(_context: click.Context, _option: click.Parameter, tag: str | None) -> str | None:
+    if tag is not None and (not tag or NO_TAG.search(tag) or not tag.isprintable() or len(tag) > LONGEST_TAG):
+        raise click.BadParameter(f"a run tag has 1 to {LONGEST_TAG} characters and no blank, found {tag!r}")
+    return tag
+
+
+TAG = click.option("--tag", callback=_checked_tag, help="The run's own name (default: what it is made by).")
 SHARED = together(
     click.argument("paths", nargs=-1, required=True, metavar="RUN RUN...", type=FILE),
     click.option("--out", required=True, type=OUT, metavar="FILE", help="The run to write; gzipped if it ends in .gz."),
-    click.option("--depth", type=Whole(1), default=1000, show_default=True, metavar="K", help="Documents a query."),
-    click.option("--tag", type=TAG, help="The run's own name (default: the method and how many runs it is made of)."),
+    DEPTH,
+    TAG,
 )
 
 
@@ -275,8 +255,6 @@ def rrf(paths: tuple[Path, ...], out: Path, depth: int, tag: str | None, k: floa
 
     A document's score is the sum of 1 / (k + rank) over the runs that list it (Cormack, Clarke and Büttcher, 2009).
     """
-    from leaderboard.baselines import reciprocal_rank_fusion
-
     _fuse(paths, out, tag or f"rrf-of-{len(paths)}", lambda runs: reciprocal_rank_fusion(runs, k=k, depth=depth))
 
 
@@ -289,7 +267,7 @@ def rrf(paths: tuple[Path, ...], out: Path, depth: int, tag: str | None, k: floa
     show_default=True,
     help="Move the scores of each run and query to 0 … 1 first, or add them as they are.",
 )
-def combsum(paths: tuple[Path, ...], out: Path, depth: int, tag: str | None, normalise: "Normalisation") -> None:
+def combsum(paths: tuple[Path, ...], out: Path, depth: int, tag: str | None, normalise: Normalisation) -> None:
     """CombSUM, fusion by scores.
 
     \b
@@ -298,17 +276,15 @@ def combsum(paths: tuple[Path, ...], out: Path, depth: int, tag: str | None, nor
     A document's score is the sum of its scores in the runs that list it (Fox and Shaw, 1994), which are moved to 0 … 1
     for each run and query first, unless they shall be added as they are.
     """
-    from leaderboard.baselines import combsum as fused
+    _fuse(
+        paths,
+        out,
+        tag or f"combsum-of-{len(paths)}",
+        lambda runs: by_scores(runs, normalise=normalise, depth=depth),
+    )
 
-    _fuse(paths, out, tag or f"combsum-of-{len(paths)}", lambda runs: fused(runs, normalise=normalise, depth=depth))
 
-
-def _fuse(
-    paths: Sequence[Path], out: Path, tag: str, method: "Callable[[Sequence[Run]], Iterator[RankedList]]"
-) -> None:
-    from leaderboard.cli.offline import counting_bar, progress_bar
-    from leaderboard.formats import read_run
-
+def _fuse(paths: Sequence[Path], out: Path, tag: str, method: Callable[[Sequence[Run]], Iterator[RankedList]]) -> None:
     if len(paths) < 2:
         raise click.UsageError("name two runs or more: one alone is fused with nothing")
     if len({path.resolve() for path in paths}) < len(paths):
@@ -316,18 +292,96 @@ def _fuse(
     require_place(out, paths)
     with progress_bar(paths) as opened:
         runs = [read_run(opened(path), name=str(path)) for path in paths]
-    queries = dict.fromkeys(query for run in runs for query in run.queries)
+    queries = {query for run in runs for query in run.queries}
     for path, run in zip(paths, runs, strict=True):
-        lacking = sorted(queries.keys() - set(run.queries))
-        if lacking:
-            queries_lacking = counted(len(lacking), "query")
-            click.echo(f"{path}: {queries_lacking} of other runs not in it: {named(lacking)}", err=True)
+        if lacking := sorted(queries - set(run.queries)):
+            count = counted(len(lacking), "query")
+            click.echo(f"{path}: {count} of other runs not in it: {named(lacking)}", err=True)
     with counting_bar(len(queries), "Fusing") as tell:
-        written = write_run(out, _counted(method(runs), tell), tag)
+        written = write_run(out, watched(method(runs), tell), tag)
     click.echo(f"{out}: {tag}, {written}, fused of {len(paths)} runs")
 
 
-def _counted(lists: "Iterator[RankedList]", tell: Callable[[int], None]) -> Any:
+def watched(lists: Iterable[RankedList], tell: Callable[[int], None]) -> Iterator[RankedList]:
+    """The lists, each told to a bar once it is dealt with."""
     for each in lists:
         yield each
         tell(1)
+
+
+class Written(NamedTuple):
+    """How much a run file holds, and which queries have no line in it."""
+
+    queries: int
+    lines: int
+    empty: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{counted(self.queries, 'query')}, {counted(self.lines, 'line')}"
+
+
+def require_place(out: Path, inputs: Iterable[Path]) -> None:
+    """Raises UsageError where the file to write has no folder, is no file, or is one of those that are read."""
+    if not out.parent.is_dir():
+        raise click.UsageError(f"--out {out}: there is no folder {out.parent}")
+    if out.exists() and not out.is_file():
+        raise click.UsageError(f"--out {out} is no file that could be replaced")
+    if out.resolve() in {path.resolve() for path in inputs}:
+        raise click.UsageError(f"--out {out} is one of the files that are read; name another")
+
+
+def write_run(out: Path, lists: Iterable[RankedList], tag: str, theta: float | None = None) -> Written:
+    """Writes the lists as they come, as TREC's six columns; gzipped where the name ends in .gz.
+
+    Scores have every digit, so that they are read as they were. With θ the run holds decisions: Y from θ on.
+    The file gets its name when all of it is written; one of this name is replaced. Raises BadInput for a run without a
+    line.
+    """
+    write = RUN_WRITERS["trec" if theta is None else "decisions"]
+    least = -math.inf if theta is None else theta
+    queries, lines, empty = 0, 0, []
+    with _whole(out) as text:
+        for query, document, score in lists:
+            if not len(score):
+                empty.append(query)
+                continue
+            columns = zip(document.tolist(), score.tolist(), strict=True)
+            text.writelines(
+                write(RunLine(query, name.decode(), rank, repr(value), value >= least, tag))
+                for rank, (name, value) in enumerate(columns, 1)
+            )
+            queries += 1
+            lines += len(score)
+        if not lines:
+            raise BadInput("no document was found for any query; no run is written")
+    return Written(queries, lines, tuple(empty))
+
+
+@contextmanager
+def _whole(out: Path) -> Iterator[io.TextIOWrapper]:
+    """A text to write to, which becomes the file when the block ends without an exception, and else leaves nothing."""
+    out = out.resolve()  # a link stays, and what it leads to is replaced
+    number, name = mkstemp(dir=out.parent, prefix=f".{out.name[:100]}.")
+    unfinished = Path(name)
+    try:
+        with os.fdopen(number, "wb") as plain, _compressed(plain, out) as raw:
+            text = io.TextIOWrapper(raw, encoding="utf-8", newline="\n")
+            yield text
+            text.flush()
+            text.detach()
+        mask = os.umask(0)
+        os.umask(mask)
+        unfinished.chmod(0o666 & ~mask)  # as any other new file; mkstemp's are their maker's only
+        unfinished.replace(out)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def _compressed(plain: Any, out: Path) -> Iterator[Any]:
+    if out.suffix != ".gz":
+        yield plain
+        return
+    # Without name and time, so that the same run is the same file.
+    with gzip.GzipFile("", "wb", 6, plain, mtime=0) as packed, io.BufferedWriter(packed, 1 << 16) as buffered:
+        yield buffered

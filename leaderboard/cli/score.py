@@ -1,45 +1,67 @@
 """`leaderboard score`: scores run files offline, without database or site.
 
-`leaderboard trec_eval`: trec_eval's own arguments, and its output byte for byte.
+And what every command that reads judgments from files begins with: the setting and the queries that count.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from types import SimpleNamespace
+from typing import Any
 
 import click
 
-from leaderboard.cli.offline import (
-    BETA,
+from leaderboard import scoring
+from leaderboard.campaigns.rules import checked_beta
+from leaderboard.cli.options import (
+    ANY_NUMBER,
     COMPAT,
+    COSTS,
     DOCUMENTS,
-    LEVEL,
+    FILE,
     LEVEL_OPTION,
     NO_RELEVANT,
     QUERIES,
-    judged_queries,
-    setting_of,
-    tell_strange,
+    Whole,
 )
-from leaderboard.cli.options import ANY_NUMBER, FILE, Whole
-from leaderboard.cli.tables import named
-from leaderboard.numbers import counted
-
-if TYPE_CHECKING:
-    from leaderboard.cli.score_output import ScoredRun, TrecRequest
-    from leaderboard.metrics import Measure, Setting
-    from leaderboard.scoring import Judging
+from leaderboard.cli.output import aligned, csv_text, figure, json_text, named, progress_bar
+from leaderboard.cli.trec_eval import printed_under_own_names, trec_lines
+from leaderboard.errors import BadInput
+from leaderboard.evaluations.rules import lacks
+from leaderboard.formats import (
+    Judgments,
+    SubtopicJudgments,
+    of_any_subtopic,
+    read_judgments,
+    read_queries,
+    read_run,
+    read_subtopic_judgments,
+)
+from leaderboard.metrics import Measure, Setting, parse_all
+from leaderboard.metrics import explain as explained
+from leaderboard.numbers import counted, natural
+from leaderboard.scoring import JudgedQueries, Judging, Scored, prepare
 
 USUAL = "AP nDCG@10 RR P@10"
+USUAL_WITH_BETA = "AQWV Pmiss Pfa " + USUAL
+ALL = "all"
+BETA_OF = ("beta", "cost", "value", "prior")  # the options that say it
 OPTION = {
     "documents": "--documents N",
     "beta": "--beta B (or --cost, --value and --prior)",
     "known": "--known FILE",
     "subtopics": "--subtopics FILE",
 }
-USUAL_WITH_BETA = "AQWV Pmiss Pfa " + USUAL
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRun:
+    """A run's figures. `name` is what the file is called, `tag` what the run calls itself."""
+
+    name: str
+    tag: str
+    scored: Scored
 
 
 @click.command()
@@ -52,10 +74,7 @@ USUAL_WITH_BETA = "AQWV Pmiss Pfa " + USUAL
 @click.option("-J", "--judged-only", is_flag=True, help="Take unjudged documents out of the lists first.")
 @COMPAT
 @DOCUMENTS
-@BETA
-@click.option("--cost", type=ANY_NUMBER, metavar="C", help="Cost of a false alarm: β = C/V · (1/P − 1).")
-@click.option("--value", type=ANY_NUMBER, metavar="V", help="Value of a correct detection.")
-@click.option("--prior", type=ANY_NUMBER, metavar="P", help="A-priori probability that a document is relevant.")
+@COSTS
 @NO_RELEVANT
 @click.option(
     "--threshold", type=ANY_NUMBER, metavar="θ", help="Documents with a score of at least θ count as returned."
@@ -101,116 +120,76 @@ def score(explain: str | None, **options: Any) -> None:
     stderr.
     """
     if explain is not None:
-        from leaderboard.metrics import explain as explained
-
         click.echo(explained(explain))
         return
-    asked = _Asked(**options)
+    asked = SimpleNamespace(**options)
     if not asked.runs:
         raise click.UsageError("no run is named; give one run file or more")
     if asked.judgments is None and asked.subtopics is None:
         raise click.UsageError("--judgments is missing; name the file of judgments")
-    _print(asked, _scored(asked))
+    setting = setting_of(
+        **{name: options[name] for name in ("compat", "documents", "no_relevant", "highest_grade", *BETA_OF)}
+    )
+    baseline = _baseline(asked)
+    names = asked.measures or (USUAL if setting.beta is None or asked.documents is None else USUAL_WITH_BETA)
+    if asked.output == "trec_eval":
+        request = printed_under_own_names(names, asked.compat, asked.level)
+        wanted = tuple(dict.fromkeys(printed.at(asked.level) for printed in request.measures))
+        how: Any = {"level": asked.level, "compat": asked.compat, "per_query": asked.per_query}
+        runs = _scored(asked, wanted, setting)
+        text = "".join(line for run in runs for line in trec_lines(run.scored, run.tag, request, **how))
+    else:
+        wanted = tuple(measure.at_relevance(asked.level) for measure in parse_all(names))
+        runs = _scored(asked, wanted, setting)
+        if baseline is not None:
+            from leaderboard.cli.compare import COMPARISONS
+
+            text = COMPARISONS[asked.output](runs, wanted, baseline, seed=asked.seed)
+        else:
+            text = FORMATS[asked.output](runs, wanted, setting, per_query=asked.per_query)
+    click.echo(text, nl=False)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Asked:
-    """The command's options."""
-
-    runs: tuple[Path, ...]
-    judgments: Path | None
-    measures: str | None
-    per_query: bool
-    level: int
-    depth: int | None
-    judged_only: bool
-    compat: Literal[9, 10]
-    documents: int | None
-    beta: float | None
-    cost: float | None
-    value: float | None
-    prior: float | None
-    no_relevant: Any
-    threshold: float | None
-    highest_grade: int | None
-    judging: "Judging"
-    query_file: Path | None
-    excluded: tuple[str, ...]
-    known: Path | None
-    subtopics: Path | None
-    output: str
-    compare: str | None
-    seed: int | None
-
-    @cached_property
-    def setting(self) -> "Setting":
-        names = ("compat", "documents", "beta", "cost", "value", "prior", "no_relevant", "highest_grade")
-        return setting_of(**{name: getattr(self, name) for name in names})
-
-    @cached_property
-    def request(self) -> "TrecRequest":
-        """What to print as trec_eval."""
-        from leaderboard.cli.score_output import printed_under_own_names
-
-        return printed_under_own_names(self.names, self.compat, self.level)
-
-    @property
-    def names(self) -> str:
-        has_value = self.setting.beta is not None and self.documents is not None
-        return self.measures or (USUAL_WITH_BETA if has_value else USUAL)
-
-    @cached_property
-    def wanted(self) -> "tuple[Measure, ...]":
-        from leaderboard.metrics import parse_all
-
-        if self.output == "trec_eval":
-            return tuple(dict.fromkeys(printed.at(self.level) for printed in self.request.measures))
-        return tuple(measure.at_relevance(self.level) for measure in parse_all(self.names))
-
-    @cached_property
-    def baseline(self) -> str | None:
-        """The name of the run that --compare names; None without it. Raises UsageError."""
-        if self.compare is None:
-            if self.seed is not None:
-                raise click.UsageError("--seed is for --compare; scores themselves draw nothing")
-            return None
-        if self.output == "trec_eval" or self.per_query:
-            raise click.UsageError(
-                "--compare prints comparisons of whole runs; leave out --per-query and --format trec_eval"
-            )
-        if len(self.runs) < 2 or len(set(self.runs)) < len(self.runs):
-            raise click.UsageError("--compare needs two different runs or more: the one to compare with and the others")
-        for path in self.runs:
-            if path.resolve() == Path(self.compare).resolve():
-                return str(path)
-        runs = ", ".join(map(str, self.runs))
-        raise click.UsageError(f"--compare: {self.compare} is not among the runs; these are {runs}")
+def _baseline(asked: SimpleNamespace) -> str | None:
+    """The name of the run that --compare names; None without it. Raises UsageError."""
+    if asked.compare is None:
+        if asked.seed is not None:
+            raise click.UsageError("--seed is for --compare; scores themselves draw nothing")
+        return None
+    if asked.output == "trec_eval" or asked.per_query:
+        raise click.UsageError(
+            "--compare prints comparisons of whole runs; leave out --per-query and --format trec_eval"
+        )
+    if len(asked.runs) < 2 or len(set(asked.runs)) < len(asked.runs):
+        raise click.UsageError("--compare needs two different runs or more: the one to compare with and the others")
+    for path in asked.runs:
+        if path.resolve() == Path(asked.compare).resolve():
+            return str(path)
+    raise click.UsageError(f"--compare: {asked.compare} is not among the runs: {', '.join(map(str, asked.runs))}")
 
 
-def _scored(asked: _Asked) -> "list[ScoredRun]":
-    """The runs' figures, in their order; says on stderr what was left out."""
-    from leaderboard import formats, scoring
-    from leaderboard.cli.offline import progress_bar
-    from leaderboard.cli.score_output import ScoredRun
-
-    _ = asked.setting, asked.baseline  # raise before any file is read
-    _require(asked)
+def _scored(asked: SimpleNamespace, wanted: Sequence[Measure], setting: Setting) -> list[ScoredRun]:
+    """The runs' figures, in their order; says on stderr what was left out, and first which option a measure lacks."""
+    there: Any = {name: getattr(asked, name) is not None for name in ("known", "subtopics")}
+    for measure in wanted:
+        if missing := lacks(measure, documents=asked.documents, beta=setting.beta, **there):
+            raise BadInput(f"{measure} needs {' and '.join(OPTION[need] for need in missing)}")
     judged, strange = judged_queries(
         asked.judgments,
         asked.query_file,
         asked.judging,
         excluded=asked.excluded,
         subtopics=asked.subtopics,
-        known=None if asked.known is None else formats.read_judgments(asked.known, name=str(asked.known)),
+        known=None if asked.known is None else read_judgments(asked.known, name=str(asked.known)),
         zero_without_relevant=asked.output == "trec_eval",
     )
     scored = []
     cut: Any = {name: getattr(asked, name) for name in ("threshold", "depth", "judged_only")}
     with progress_bar(asked.runs) as opened:
         for path in asked.runs:
-            run = formats.read_run(opened(path), name=str(path))
+            run = read_run(opened(path), name=str(path))
             strange = strange.difference(run.queries)
-            figures = scoring.score(run, judged, asked.wanted, asked.setting, name=str(path), **cut)
+            figures = scoring.score(run, judged, wanted, setting, name=str(path), **cut)
             scored.append(ScoredRun(str(path), run.tag, figures))
     tell_strange(strange, ())
     for each in scored:
@@ -218,53 +197,15 @@ def _scored(asked: _Asked) -> "list[ScoredRun]":
     return scored
 
 
-def _print(asked: _Asked, scored: "Sequence[ScoredRun]") -> None:
-    from leaderboard.cli import score_output as show
-    from leaderboard.cli.score_output import trec_lines
-
-    per_query, wanted = asked.per_query, asked.wanted
-    if asked.baseline is not None:
-        from leaderboard.cli.comparison_output import FORMATS
-
-        click.echo(FORMATS[asked.output](scored, wanted, asked.baseline, seed=asked.seed), nl=False)
-    elif asked.output == "trec_eval":
-        how: Any = {"level": asked.level, "compat": asked.compat, "per_query": per_query}
-        for run in scored:
-            click.echo("".join(trec_lines(run.scored, run.tag, asked.request, **how)), nl=False)
-    elif asked.output == "json":
-        click.echo(show.json_text(scored, wanted, asked.setting, per_query=per_query), nl=False)
-    else:
-        text = show.csv_text if asked.output == "csv" else show.table_text
-        click.echo(text(scored, wanted, per_query=per_query), nl=False)
-
-
-def _require(asked: _Asked) -> None:
-    """Says which option a measure lacks, before any file is read."""
-    from leaderboard.errors import BadInput
-    from leaderboard.evaluations.rules import lacks
-
-    for measure in asked.wanted:
-        missing = lacks(
-            measure,
-            documents=asked.documents,
-            beta=asked.setting.beta,
-            known=asked.known is not None,
-            subtopics=asked.subtopics is not None,
-        )
-        if missing:
-            raise BadInput(f"{measure} needs {' and '.join(OPTION[need] for need in missing)}")
-
-
-def _report(run: "ScoredRun", excluded: Sequence[str]) -> None:
+def _report(run: ScoredRun, excluded: Sequence[str]) -> None:
     """Says on stderr which queries are missing, which are ignored, and which means are over fewer than all."""
     for queries, what in (
         (run.scored.missing, "judged but not in the run, scored as an empty list"),
-        ([one for one in run.scored.unknown if one not in excluded], "in the run but not judged, ignored"),
+        ([query for query in run.scored.unknown if query not in excluded], "in the run but not judged, ignored"),
         (run.scored.crowded, "with more documents, listed and judged ones together, than the collection has"),
     ):
         if queries:
-            some = counted(len(queries), "query")
-            click.echo(f"{run.name}: {some} {what}: {named(queries)}", err=True)
+            click.echo(f"{run.name}: {counted(len(queries), 'query')} {what}: {named(queries)}", err=True)
     total = len(run.scored.queries)
     fewer: dict[tuple[int, str], list[str]] = {}
     for measure, result in run.scored.results.items():
@@ -277,54 +218,143 @@ def _report(run: "ScoredRun", excluded: Sequence[str]) -> None:
         )
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("judgments", metavar="QRELS", type=FILE)
-@click.argument("run", metavar="RUN", type=FILE)
-@click.option("-m", "--measure", "wanted", multiple=True, metavar="MEASURE[.PARAMETERS]", help="A measure or a bundle.")
-@click.option("-q", "--query_eval_wanted", "per_query", is_flag=True, help="Print every query too.")
-@click.option("-n", "--nosummary", is_flag=True, help="Leave the figures over all queries out.")
-@click.option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all judged queries.")
-@click.option("-l", "--level_for_rel", "level", type=LEVEL, default=1, metavar="N", help="Lowest relevant grade (1).")
-@click.option("-M", "--Max_retrieved_per_topic", "depth", type=Whole(0), metavar="N", help="Cut lists here.")
-@click.option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Take unjudged documents out first.")
-@click.option("-N", "--Number_docs_in_coll", "documents", type=Whole(1), metavar="N", help="Collection size.")
-@COMPAT
-def trec_eval(
-    judgments: Path,
-    run: Path,
-    wanted: tuple[str, ...],
-    documents: int | None,
-    compat: Literal[9, 10],
-    complete: bool,
-    nosummary: bool,
+def _table(runs: Sequence[ScoredRun], measures: Sequence[Measure], _: Setting, *, per_query: bool) -> str:
+    """For people: four digits, aligned on the point; one row a run, or also one for each of its queries."""
+
+    def shown(value: float, measure: Measure) -> str:
+        return figure(value, 0 if measure.is_count else 4)
+
+    rows = list(_rows(runs, measures, shown, per_query=per_query))
+    return aligned(rows, range(len(rows[0]) - len(measures)))
+
+
+def _csv(runs: Sequence[ScoredRun], measures: Sequence[Measure], _: Setting, *, per_query: bool) -> str:
+    """For programs: the same rows with every digit; an undefined value is empty."""
+    return csv_text(_rows(runs, measures, lambda value, _: _number(value), per_query=per_query))
+
+
+def _json(runs: Sequence[ScoredRun], measures: Sequence[Measure], setting: Setting, *, per_query: bool) -> str:
+    """For programs: every digit, and what was left out; an undefined value is null."""
+    of_setting = ("beta", "compat", "documents", "no_relevant")
+    return json_text(
+        {
+            "setting": {name: getattr(setting, name) for name in of_setting},
+            "runs": [_document(run, measures, per_query=per_query) for run in runs],
+        }
+    )
+
+
+FORMATS = {"table": _table, "csv": _csv, "json": _json}
+
+
+def _document(run: ScoredRun, measures: Sequence[Measure], *, per_query: bool) -> dict[str, Any]:
+    scored = run.scored
+    results = {str(measure): scored.results[measure] for measure in measures}
+    document: dict[str, Any] = {
+        "run": run.name,
+        "tag": run.tag,
+        "queries": len(scored.queries),
+        "missing": list(scored.missing),
+        "ignored": list(scored.unknown),
+        "measures": {
+            name: {"mean": _number(result.mean), "queries": result.count}
+            | ({} if result.theta is None else {"theta": _number(result.theta)})
+            for name, result in results.items()
+        },
+    }
+    if per_query:
+        columns = [map(_number, result.values.tolist()) for result in results.values()]
+        rows = zip(scored.queries, *columns, strict=True)
+        document["per_query"] = {query: dict(zip(results, values, strict=True)) for query, *values in rows}
+    return document
+
+
+def _rows(
+    runs: Sequence[ScoredRun], measures: Sequence[Measure], show: Callable[[float, Measure], Any], *, per_query: bool
+) -> Iterator[list[Any]]:
+    """The head, then the rows; a run's queries come before its figure over all of them."""
+    yield ["run", *(["query"] if per_query else []), *map(str, measures)]
+    for run in runs:
+        results = [run.scored.results[measure] for measure in measures]
+        if per_query:
+            columns = [result.values.tolist() for result in results]
+            for query, *values in zip(run.scored.queries, *columns, strict=True):
+                yield [run.name, query, *map(show, values, measures)]
+        means = map(show, (result.mean for result in results), measures)
+        yield [run.name, *([ALL] if per_query else []), *means]
+
+
+def _number(value: float) -> float | int | None:
+    """A whole number without its point; None for what has no value or no bound."""
+    if not math.isfinite(value):
+        return None
+    return int(value) if value == int(value) else value
+
+
+def setting_of(
+    *,
+    beta: float | None = None,
+    cost: float | None = None,
+    value: float | None = None,
+    prior: float | None = None,
+    **rest: Any,
+) -> Setting:
+    """The measures' setting from the options. Raises InvalidFields for a wrong β, cost, value or prior."""
+    return Setting(beta=checked_beta(beta, cost=cost, value=value, prior=prior), **rest)
+
+
+def judged_queries(
+    judgments: Path | None,
+    query_file: Path | None,
+    judging: Judging,
+    *,
+    excluded: Collection[str] = (),
+    subtopics: Path | None = None,
     **options: Any,
-) -> None:
-    """Scores RUN against QRELS as trec_eval does.
+) -> tuple[JudgedQueries, frozenset[str]]:
+    """The judgments of the queries that count.
 
-    \b
-    leaderboard trec_eval -q -c -m map -m P.5,10 qrels.txt run.txt
+    judgments  a file of them, or None where those of subtopics say what is relevant
+    excluded   external ids of queries that do not count
+    subtopics  a file of judgments of subtopics
+    options    those of `scoring.prepare`
 
-    All measures of its all_trec, with its parameters, and its bundles official (the default), set and all_trec. Not
-    there: preference judgments, judgment groups (-R, -T) and z-scores (-Z). Files may be gzipped; CSV and JSON lines
-    are read too, and for a run an archive of one file of decisions a query.
+    With them come the excluded queries that are neither judged nor in the file of queries (`tell_strange`). Raises
+    BadInput when no query has judgments.
     """
-    from leaderboard.cli.offline import progress_bar
-    from leaderboard.cli.score_output import read_request, trec_lines
-    from leaderboard.errors import BadInput
-    from leaderboard.formats import read_judgments, read_run
-    from leaderboard.metrics import Setting
-    from leaderboard.scoring import prepare, score
+    if judging == "complete" and query_file is None:
+        raise click.UsageError(
+            "--judging complete needs --queries FILE: judgments don't name the queries without relevant documents"
+        )
+    queries = None if query_file is None else [row.id for row in read_queries(query_file, name=str(query_file))]
+    aspects = None if subtopics is None else read_subtopic_judgments(subtopics, name=str(subtopics))
+    _tell_repeats(subtopics, aspects)
+    if judgments is None:
+        assert aspects is not None  # noqa: S101  # one of the two is there
+        whole = of_any_subtopic(aspects)
+    else:
+        whole = read_judgments(judgments, name=str(judgments))
+        _tell_repeats(judgments, whole)
+    strange: frozenset[str] = frozenset()
+    if excluded:
+        asked = list(whole.queries) if queries is None else queries
+        strange = frozenset(excluded).difference(asked)
+        queries = [query for query in asked if query not in excluded]
+    judged = prepare(whole, queries, judging=judging, subtopics=aspects, **options)
+    if not judged.queries:
+        raise BadInput(f"{judgments or subtopics}: none of the queries has judgments")
+    return judged, strange
 
-    request = read_request(wanted, compat)
-    qrels = read_judgments(judgments, name=str(judgments))
-    with progress_bar([run]) as opened:
-        lists = read_run(opened(run), name=str(run), format="trec_eval")
-    both = set(qrels.queries) & set(lists.queries)
-    if not both:
-        raise BadInput(f"{run}: no query of this run has judgments in {judgments}")
-    judged = prepare(qrels, qrels.queries if complete else both)
-    level, per_query = options.pop("level"), options.pop("per_query")
-    measures = [printed.at(level) for printed in request.measures]
-    scored = score(lists, judged, measures, Setting(documents=documents, compat=compat), **options)
-    how: Any = {"level": level, "compat": compat, "per_query": per_query, "complete": complete}
-    click.echo("".join(trec_lines(scored, lists.tag, request, summary=not nosummary, **how)), nl=False)
+
+def _tell_repeats(file: Path | None, judged: Judgments | SubtopicJudgments | None) -> None:
+    if judged is not None and judged.repeated:
+        lines = counted(judged.repeated, "line")
+        click.echo(f"{file}: left out, because earlier lines say the same: {lines}", err=True)
+
+
+def tell_strange(strange: Collection[str], answered: Iterable[str]) -> None:
+    """Says on stderr which excluded queries nobody knows: the judgments that a site publishes have none of those that
+    it excludes, but the runs answer them.
+    """
+    if unknown := sorted(set(strange).difference(answered), key=natural):
+        click.echo(f"--exclude: neither judged nor in a run: {named(unknown)}", err=True)

@@ -10,7 +10,7 @@ from leaderboard.audit.writes import present
 from leaderboard.cli.database import reading
 from leaderboard.cli.operations import SERVER, client_of
 from leaderboard.cli.options import ANY_WHOLE, PLACE, OneOf, Place
-from leaderboard.cli.tables import print_table
+from leaderboard.cli.output import print_table
 from leaderboard.config import Config
 from leaderboard.declared.commands import moment
 from leaderboard.errors import BadInput, Missing, NotFound

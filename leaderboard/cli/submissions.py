@@ -15,8 +15,8 @@ from leaderboard.accounts.writes import find_user
 from leaderboard.boards.rules import Rounded
 from leaderboard.cli.database import up_to_date
 from leaderboard.cli.options import AGREEMENT, ANSWER, ANY_NUMBER, FILE, PLACE, WAIT, OneOf, Place
+from leaderboard.cli.output import named, print_table
 from leaderboard.cli.remote import say_doubtful, say_how_asked, send_to_server
-from leaderboard.cli.tables import named, print_table
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, Conflict, Doubtful, FileRejected, InvalidFields, LeaderboardError, Problem

@@ -9,7 +9,7 @@ from leaderboard.audit.writes import present
 from leaderboard.campaigns import reads as listings
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.options import OneOf, Whole, require_yes
-from leaderboard.cli.tables import print_table
+from leaderboard.cli.output import print_table
 from leaderboard.errors import NotFound
 from leaderboard.teams import writes as teams
 from leaderboard.teams.merging import merge_teams

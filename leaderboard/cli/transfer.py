@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.accounts.writes import find_user
 from leaderboard.cli.database import up_to_date
-from leaderboard.cli.offline import counting_bar
+from leaderboard.cli.output import counting_bar
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.numbers import counted

@@ -13,7 +13,7 @@ from leaderboard.audit.writes import present
 from leaderboard.campaigns.reads import list_accounts
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.options import OneOf, Whole
-from leaderboard.cli.tables import print_table
+from leaderboard.cli.output import print_table
 from leaderboard.errors import BadInput
 
 password_stdin = click.option(

@@ -11,8 +11,7 @@ from leaderboard.audit.events import verifications
 from leaderboard.audit.verify import Report, one_moment, part, record_verification, scored_runs_on_record
 from leaderboard.audit.verify import verify as verified
 from leaderboard.cli.database import up_to_date
-from leaderboard.cli.offline import counting_bar
-from leaderboard.cli.tables import json_text
+from leaderboard.cli.output import counting_bar, json_text
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import NotFound

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.boards.reads.board import board
-from leaderboard.cli import offline as progress_bar
+from leaderboard.cli import output as progress_bar
 from leaderboard.cli import run as leaderboard
 from leaderboard.db import Database
 from leaderboard.submissions.models import Submission

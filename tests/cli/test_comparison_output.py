@@ -232,7 +232,7 @@ def test_the_run_may_be_named_by_another_path_to_the_same_file(scored: Scored) -
     ("arguments", "said"),
     [
         (["a", "--compare", "a"], "needs two different runs or more"),
-        (["a", "b", "--compare", "z"], "z is not among the runs; these are a, b"),
+        (["a", "b", "--compare", "z"], "z is not among the runs: a, b"),
         (["a", "b", "a", "--compare", "a"], "needs two different runs or more"),
         (["a", "b", "--seed", "3"], "--seed is for --compare"),
         (["a", "b", "--compare", "a", "--seed", "-1"], "-1 is not in the range"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from leaderboard.cli import run as leaderboard
-from leaderboard.cli.offline import LEVEL
+from leaderboard.cli.options import LEVEL
 from leaderboard.formats import GRADE_LIMIT
 from leaderboard.metrics import GRADE_LIMIT as METRICS_LIMIT
 

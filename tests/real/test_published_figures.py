@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.cli.score_output import read_request, trec_lines
+from leaderboard.cli.trec_eval import read_request, trec_lines
 from leaderboard.formats import read_judgments, read_run
 from leaderboard.metrics import Setting, parse_all
 from leaderboard.scoring import prepare, score

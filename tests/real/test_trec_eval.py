@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from leaderboard.cli.score import score as score_command
-from leaderboard.cli.score_output import read_request, trec_lines
+from leaderboard.cli.trec_eval import read_request, trec_lines
 from leaderboard.formats import Run, read_run
 from leaderboard.metrics import Setting
 from leaderboard.scoring import score

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from leaderboard.cli.score_output import read_request, trec_lines
+from leaderboard.cli.trec_eval import read_request, trec_lines
 from leaderboard.metrics import Measure, Setting, groups, parse, parse_all
 from leaderboard.scoring import Judging, Scored, prepare, score
 from tests.scoring.obvious import Line, judgments_of, run_of, subtopics_of

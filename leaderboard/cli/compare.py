@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from leaderboard.cli import tables
-from leaderboard.cli.score_output import ScoredRun
-from leaderboard.cli.tables import UNDEFINED, aligned, defined
+from leaderboard.cli.output import UNDEFINED, aligned, csv_text, defined, figure, json_text
+from leaderboard.cli.score import ScoredRun
 from leaderboard.metrics import Measure
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.numbers import counted
@@ -34,29 +33,17 @@ COLUMNS = (
     "confidence", "resamples", "seed", "reason",
 )  # fmt: skip
 HEAD = (
-    "difference",
-    f"{CONFIDENCE * 100:g} % interval",
-    "d_z",
-    "dominance",
-    "better",
-    "worse",
-    "tied",
-    "finds",
-    "needs",
-    "Tukey HSD",
-    "test",
-    "p",
-    "Holm",
-    "BH",
-)
-
-Compared = dict[Measure, ComparisonTable]
+    "difference", f"{CONFIDENCE * 100:g} % interval", "d_z", "dominance", "better", "worse", "tied", "finds", "needs",
+    "Tukey HSD", "test", "p", "Holm", "BH",
+)  # fmt: skip
 
 
-def compared(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, seed: int | None) -> Compared:
+def _compared(
+    runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, seed: int | None
+) -> dict[Measure, ComparisonTable]:
     """Each measure's comparisons; none, with the reason, for a measure without a direction."""
     seed = SEED if seed is None else seed
-    tables: Compared = {}
+    tables = {}
     for measure in measures:
         if measure.direction == "none":
             tables[measure] = ComparisonTable(baseline, (), CONFIDENCE, RESAMPLES, seed, NO_DIRECTION)
@@ -68,18 +55,18 @@ def compared(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: s
     return tables
 
 
-def table_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, *, seed: int | None) -> str:
+def _table(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, *, seed: int | None) -> str:
     """For people: a table a measure, with a line for each run and test."""
     return "\n".join(
         "\n".join(_section(runs, measure, table)) + "\n"
-        for measure, table in compared(runs, measures, baseline, seed).items()
+        for measure, table in _compared(runs, measures, baseline, seed).items()
     )
 
 
-def csv_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, *, seed: int | None) -> str:
+def _csv(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, *, seed: int | None) -> str:
     """For programs: a row for each measure and run with every digit; what is undefined is empty, with its reason."""
     rows: list[Sequence[object]] = [COLUMNS]
-    for measure, table in compared(runs, measures, baseline, seed).items():
+    for measure, table in _compared(runs, measures, baseline, seed).items():
         means = _means(runs, measure)
         compared_runs = {row.name: _record(row) for row in table.rows}
         for run in runs:
@@ -94,29 +81,29 @@ def csv_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: s
                     "reason": table.reason or known.get("reason"),
                 }
                 rows.append([record.get(column) for column in COLUMNS])
-    return tables.csv_text(rows)
+    return csv_text(rows)
 
 
-def json_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, *, seed: int | None) -> str:
+def _json(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, *, seed: int | None) -> str:
     """For programs: everything that is known of each comparison; what is undefined is null, with its reason."""
-    return tables.json_text(
+    return json_text(
         {
             "baseline": baseline,
             "measures": {
                 str(measure): {"direction": measure.direction, "means": _means(runs, measure), **asdict(table)}
-                for measure, table in compared(runs, measures, baseline, seed).items()
+                for measure, table in _compared(runs, measures, baseline, seed).items()
             },
         }
     )
 
 
-FORMATS = {"table": table_text, "csv": csv_text, "json": json_text}
+COMPARISONS = {"table": _table, "csv": _csv, "json": _json}
 
 
 def _section(runs: Sequence[ScoredRun], measure: Measure, table: ComparisonTable) -> Iterator[str]:
     means = _means(runs, measure)
     better = "" if measure.direction != "lower" else "; lower is better"
-    yield f"{measure} against {table.baseline} ({_figure(means[table.baseline])}){better}"
+    yield f"{measure} against {table.baseline} ({figure(means[table.baseline])}){better}"
     if table.reason is not None:
         yield f"not compared: {table.reason}"
         return
@@ -152,7 +139,7 @@ def _lines(row: Comparison, mean: float | None) -> Iterator[list[str]]:
     effects, difference = row.effects, row.difference
     first = [
         row.name,
-        _figure(mean),
+        figure(mean),
         _signed(difference.estimate),
         _interval(difference),
         _signed(effects.d_z, 2),
@@ -160,13 +147,13 @@ def _lines(row: Comparison, mean: float | None) -> Iterator[list[str]]:
         str(effects.better),
         str(effects.worse),
         str(effects.tied),
-        _figure(row.detectable.difference if row.detectable else None),
+        figure(row.detectable.difference if row.detectable else None),
         UNDEFINED if row.needed is None else f"{row.needed:,}",
         _probability(row.tukey),
     ]
-    for place, each in enumerate(row.tests):
+    for position, each in enumerate(row.tests):
         p = [_probability(value) for value in (each.test.p, each.holm, each.benjamini_hochberg)]
-        yield [*(first if place == 0 else [""] * len(first)), TESTS[each.test.name], *p]
+        yield [*(first if position == 0 else [""] * len(first)), TESTS[each.test.name], *p]
 
 
 def _means(runs: Sequence[ScoredRun], measure: Measure) -> dict[str, float | None]:
@@ -192,10 +179,6 @@ def _record(row: Comparison) -> dict[str, Any]:
         "queries_needed": row.needed,
         "tukey_p": row.tukey,
     }
-
-
-def _figure(value: float | None, digits: int = DIGITS) -> str:
-    return UNDEFINED if value is None else f"{value:z.{digits}f}"
 
 
 def _signed(value: float | None, digits: int = DIGITS) -> str:

@@ -1,106 +1,19 @@
-"""What `leaderboard score` prints: a table, CSV or JSON, over one run or many.
+"""`leaderboard trec_eval`: trec_eval's own arguments, and its output byte for byte."""
 
-trec_eval's requests and its output, byte for byte.
-"""
-
-import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
-from leaderboard.cli import tables
-from leaderboard.cli.tables import UNDEFINED, aligned
-from leaderboard.errors import UnknownMeasure
+import click
+
+from leaderboard.cli.options import COMPAT, FILE, LEVEL, Whole
+from leaderboard.cli.output import progress_bar
+from leaderboard.errors import BadInput, UnknownMeasure
+from leaderboard.formats import read_judgments, read_run
 from leaderboard.metrics import ALL_TREC, BUNDLES, NEW_IN_10, Measure, Printed, Ranking, Setting, parse_all, requested
-from leaderboard.scoring import Scored
-
-ALL = "all"
-DIGITS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredRun:
-    """A run's figures. `name` is what the file is called, `tag` what the run calls itself."""
-
-    name: str
-    tag: str
-    scored: Scored
-
-
-def table_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], *, per_query: bool) -> str:
-    """For people: four digits, aligned on the point; one row a run, or also one for each of its queries."""
-    rows = list(_rows(runs, measures, _shown, per_query=per_query))
-    return aligned(rows, range(len(rows[0]) - len(measures)))
-
-
-def csv_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], *, per_query: bool) -> str:
-    """For programs: the same rows with every digit; an undefined value is empty."""
-    return tables.csv_text(_rows(runs, measures, lambda value, _: _number(value), per_query=per_query))
-
-
-def json_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], setting: Setting, *, per_query: bool) -> str:
-    """For programs: every digit, and what was left out; an undefined value is null."""
-    held = ("beta", "compat", "documents", "no_relevant")
-    return tables.json_text(
-        {
-            "setting": {name: getattr(setting, name) for name in held},
-            "runs": [_run(run, measures, per_query=per_query) for run in runs],
-        }
-    )
-
-
-def _run(run: ScoredRun, measures: Sequence[Measure], *, per_query: bool) -> dict[str, Any]:
-    scored = run.scored
-    results = {str(measure): scored.results[measure] for measure in measures}
-    document: dict[str, Any] = {
-        "run": run.name,
-        "tag": run.tag,
-        "queries": len(scored.queries),
-        "missing": list(scored.missing),
-        "ignored": list(scored.unknown),
-        "measures": {
-            name: {"mean": _number(result.mean), "queries": result.count}
-            | ({} if result.theta is None else {"theta": _number(result.theta)})
-            for name, result in results.items()
-        },
-    }
-    if per_query:
-        values = {name: result.values.tolist() for name, result in results.items()}
-        document["per_query"] = {
-            query: {name: _number(column[place]) for name, column in values.items()}
-            for place, query in enumerate(scored.queries)
-        }
-    return document
-
-
-def _rows(
-    runs: Sequence[ScoredRun], measures: Sequence[Measure], show: Callable[[float, Measure], Any], *, per_query: bool
-) -> Iterator[list[Any]]:
-    """The head, then the rows; a run's queries come before its figure over all of them."""
-    yield ["run", *(["query"] if per_query else []), *map(str, measures)]
-    for run in runs:
-        results = [run.scored.results[measure] for measure in measures]
-        if per_query:
-            columns = [result.values.tolist() for result in results]
-            for query, *values in zip(run.scored.queries, *columns, strict=True):
-                yield [run.name, query, *map(show, values, measures)]
-        means = map(show, (result.mean for result in results), measures)
-        yield [run.name, *([ALL] if per_query else []), *means]
-
-
-def _shown(value: float, measure: Measure) -> str:
-    if math.isnan(value):
-        return UNDEFINED
-    return f"{value:.0f}" if measure.is_count else f"{value:z.{DIGITS}f}"
-
-
-def _number(value: float) -> float | int | None:
-    """A whole number without its point; None for what has no value or no bound."""
-    if not math.isfinite(value):
-        return None
-    return int(value) if value == int(value) else value
-
+from leaderboard.scoring import Scored, prepare, score
 
 GRADES_SHOWN = 10
 BEFORE_GRADES = frozenset(ALL_TREC[: ALL_TREC.index("P") + 1])  # printed above a query's grades; all others below
@@ -108,6 +21,52 @@ SUMMARY_ONLY = frozenset({"num_q", "gm_map", "gm_bpref"})  # printed over all qu
 LARGEST_DIGIT = 9
 
 Compat = Literal[9, 10]
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("judgments", metavar="QRELS", type=FILE)
+@click.argument("run", metavar="RUN", type=FILE)
+@click.option("-m", "--measure", "wanted", multiple=True, metavar="MEASURE[.PARAMETERS]", help="A measure or a bundle.")
+@click.option("-q", "--query_eval_wanted", "per_query", is_flag=True, help="Print every query too.")
+@click.option("-n", "--nosummary", is_flag=True, help="Leave the figures over all queries out.")
+@click.option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all judged queries.")
+@click.option("-l", "--level_for_rel", "level", type=LEVEL, default=1, metavar="N", help="Lowest relevant grade (1).")
+@click.option("-M", "--Max_retrieved_per_topic", "depth", type=Whole(0), metavar="N", help="Cut lists here.")
+@click.option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Take unjudged documents out first.")
+@click.option("-N", "--Number_docs_in_coll", "documents", type=Whole(1), metavar="N", help="Collection size.")
+@COMPAT
+def trec_eval(
+    judgments: Path,
+    run: Path,
+    wanted: tuple[str, ...],
+    documents: int | None,
+    compat: Literal[9, 10],
+    complete: bool,
+    nosummary: bool,
+    **options: Any,
+) -> None:
+    """Scores RUN against QRELS as trec_eval does.
+
+    \b
+    leaderboard trec_eval -q -c -m map -m P.5,10 qrels.txt run.txt
+
+    All measures of its all_trec, with its parameters, and its bundles official (the default), set and all_trec. Not
+    there: preference judgments, judgment groups (-R, -T) and z-scores (-Z). Files may be gzipped; CSV and JSON lines
+    are read too, and for a run an archive of one file of decisions a query.
+    """
+    request = read_request(wanted, compat)
+    qrels = read_judgments(judgments, name=str(judgments))
+    with progress_bar([run]) as opened:
+        lists = read_run(opened(run), name=str(run), format="trec_eval")
+    both = set(qrels.queries) & set(lists.queries)
+    if not both:
+        raise BadInput(f"{run}: no query of this run has judgments in {judgments}")
+    judged = prepare(qrels, qrels.queries if complete else both)
+    level, per_query = options.pop("level"), options.pop("per_query")
+    measures = [printed.at(level) for printed in request.measures]
+    scored = score(lists, judged, measures, Setting(documents=documents, compat=compat), **options)
+    how: Any = {"level": level, "compat": compat, "per_query": per_query, "complete": complete}
+    click.echo("".join(trec_lines(scored, lists.tag, request, summary=not nosummary, **how)), nl=False)
 
 
 @dataclass(frozen=True)
@@ -149,7 +108,7 @@ def printed_under_own_names(text: str, compat: Compat, level: int) -> TrecReques
             named.setdefault(name, Printed(name, measure))
         else:
             own[str(measure)] = Printed(str(measure), measure)
-    return replace(request, measures=(*sorted(named.values(), key=_place), *own.values()))
+    return replace(request, measures=(*sorted(named.values(), key=_order), *own.values()))
 
 
 def trec_lines(
@@ -178,13 +137,13 @@ def trec_lines(
         ]
         before = [column for column in columns if _base(column[0]) in BEFORE_GRADES]
         after = [column for column in columns if _base(column[0]) not in BEFORE_GRADES]
-        for place, query in enumerate(scored.queries):
+        for position, query in enumerate(scored.queries):
             if query not in skipped:
-                yield "".join(_line(name, query, values[place], measure) for name, measure, values in before)
+                yield "".join(_line(name, query, values[position], measure) for name, measure, values in before)
                 if request.grades is not None:
-                    grades = grade_string(scored.ranking, place, request.grades)
+                    grades = grade_string(scored.ranking, position, request.grades)
                     yield f"{request.grades_as:<22}\t{query}\t'{grades}'\n"
-                yield "".join(_line(name, query, values[place], measure) for name, measure, values in after)
+                yield "".join(_line(name, query, values[position], measure) for name, measure, values in after)
     if summary:
         if request.run_name:
             yield f"{'runid':<22}\tall\t{tag}\n"
@@ -247,7 +206,7 @@ def _base(name: str) -> str:
     return max((base for base in ALL_TREC if name == base or name.startswith(f"{base}_")), key=len, default=name)
 
 
-def _place(printed: Printed) -> tuple[int, float]:
+def _order(printed: Printed) -> tuple[int, float]:
     """The sort key for trec_eval's order of printing: by measure, then by cutoff."""
     base = _base(printed.name)
     suffix = printed.name[len(base) + 1 :]
