@@ -1,14 +1,14 @@
 """What `leaderboard score --compare` prints: every other run against one, measure by measure."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from leaderboard.cli.output import UNDEFINED, aligned, csv_text, defined, figure, json_text
-from leaderboard.cli.score import ScoredRun
 from leaderboard.metrics import Measure
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.numbers import counted
+from leaderboard.scoring import Scored
 from leaderboard.statistics import (
     CONFIDENCE,
     POWER,
@@ -36,6 +36,15 @@ HEAD = (
     "difference", f"{CONFIDENCE * 100:g} % interval", "d_z", "dominance", "better", "worse", "tied", "finds", "needs",
     "Tukey HSD", "test", "p", "Holm", "BH",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRun:
+    """A run's figures. `name` is what the file is called, `tag` what the run calls itself."""
+
+    name: str
+    tag: str
+    scored: Scored
 
 
 def _compared(

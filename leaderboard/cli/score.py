@@ -5,7 +5,6 @@ And what every command that reads judgments from files begins with: the setting 
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +13,7 @@ import click
 
 from leaderboard import scoring
 from leaderboard.campaigns.rules import checked_beta
+from leaderboard.cli.compare import COMPARISONS, ScoredRun
 from leaderboard.cli.options import (
     ANY_NUMBER,
     COMPAT,
@@ -41,7 +41,7 @@ from leaderboard.formats import (
 from leaderboard.metrics import Measure, Setting, parse_all
 from leaderboard.metrics import explain as explained
 from leaderboard.numbers import counted, natural
-from leaderboard.scoring import JudgedQueries, Judging, Scored, prepare
+from leaderboard.scoring import JudgedQueries, Judging, prepare
 
 USUAL = "AP nDCG@10 RR P@10"
 USUAL_WITH_BETA = "AQWV Pmiss Pfa " + USUAL
@@ -53,15 +53,6 @@ OPTION = {
     "known": "--known FILE",
     "subtopics": "--subtopics FILE",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredRun:
-    """A run's figures. `name` is what the file is called, `tag` what the run calls itself."""
-
-    name: str
-    tag: str
-    scored: Scored
 
 
 @click.command()
@@ -142,8 +133,6 @@ def score(explain: str | None, **options: Any) -> None:
         wanted = tuple(measure.at_relevance(asked.level) for measure in parse_all(names))
         runs = _scored(asked, wanted, setting)
         if baseline is not None:
-            from leaderboard.cli.compare import COMPARISONS
-
             text = COMPARISONS[asked.output](runs, wanted, baseline, seed=asked.seed)
         else:
             text = FORMATS[asked.output](runs, wanted, setting, per_query=asked.per_query)
