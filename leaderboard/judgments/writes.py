@@ -7,8 +7,9 @@ Sources of judgments: one whose name was mistyped is renamed, one that came by m
 """
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Mapping
-from typing import TypedDict, Unpack
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, TypedDict, TypeVar, Unpack
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -17,7 +18,7 @@ from leaderboard.access import Actor, require_organiser
 from leaderboard.audit.rules import revision_sha256, rows_of, rows_of_subtopics
 from leaderboard.audit.writes import present, record
 from leaderboard.boards.models import Board
-from leaderboard.db import locked
+from leaderboard.db import Base, locked
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_query, queries_stay
@@ -42,6 +43,7 @@ from leaderboard.worker.models import ScoringSet
 from leaderboard.worker.reads import highest_grade_of
 from leaderboard.worker.writes import make_set, supersede
 
+Row = TypeVar("Row", ScoringSet, JudgmentRevision)
 COPIED = "external_id", "text", "description", "position", "split", "excluded_because"
 
 
@@ -227,7 +229,7 @@ def import_judgments(
     now = present()
     if released_at is not None and released_at > now:
         raise InvalidFields({"released": [f"{moment_in_words(released_at)} is in the future"]})
-    evaluation.set_aside = [one for one in evaluation.set_aside if one != source]
+    evaluation.set_aside = [other for other in evaluation.set_aside if other != source]
     last = session.scalar(
         sa.select(sa.func.max(JudgmentRevision.number)).where(JudgmentRevision.evaluation_id == evaluation.id)
     )
@@ -265,33 +267,17 @@ def _insert_rows(
     subtopics: SubtopicJudgments | None,
 ) -> None:
     """The revision's rows. numbers: the id of each query, by its external id."""
-    own = {"revision_id": revision.id}
-    _insert(session, Judgment, (
-        {**own, "query_id": numbers[query], "document": document, "grade": grade}
-        for query, document, grade in rows_of(judgments)
-    ))  # fmt: skip
-    if known is not None:
-        _insert(session, KnownDocument, (
-            {**own, "query_id": numbers[query], "document": document} for query, document, _ in rows_of(known)
-        ))  # fmt: skip
-    if subtopics is not None:
-        _insert(session, SubtopicJudgment, (
-            {**own, "query_id": numbers[query], "subtopic": subtopic, "document": document, "grade": grade}
-            for query, subtopic, document, grade in rows_of_subtopics(subtopics)
-        ))  # fmt: skip
-
-
-def _insert(
-    session: Session, table: type[Judgment | KnownDocument | SubtopicJudgment], rows: Iterable[dict[str, object]]
-) -> None:
-    batch: list[dict[str, object]] = []
-    for row in rows:
-        batch.append(row)
-        if len(batch) == ROWS_AT_ONCE:
-            session.execute(sa.insert(table), batch)
-            batch = []
-    if batch:
-        session.execute(sa.insert(table), batch)
+    files: tuple[tuple[type[Base], tuple[str, ...], Iterator[tuple[Any, ...]]], ...] = (
+        (Judgment, ("document", "grade"), rows_of(judgments)),
+        (KnownDocument, ("document",), (row[:2] for row in rows_of(known)) if known is not None else iter(())),
+        (SubtopicJudgment, ("subtopic", "document", "grade"), rows_of_subtopics(subtopics) if subtopics else iter(())),
+    )
+    for table, names, rows in files:
+        while batch := list(itertools.islice(rows, ROWS_AT_ONCE)):
+            session.execute(sa.insert(table), [
+                {"revision_id": revision.id, "query_id": numbers[query], **dict(zip(names, values, strict=True))}
+                for query, *values in batch
+            ])  # fmt: skip
 
 
 NAMED = 3  # sources that a message names
@@ -308,12 +294,12 @@ def rename_source(session: Session, actor: Actor, evaluation: Evaluation, source
     name = checked_slug(name, "name")
     if name in known_sources(session, evaluation):
         raise InvalidFields({"name": [f"there is a source {name} already; give another name"]})
-    sets = _sets(session, evaluation, source)
-    for revision in _revisions(session, evaluation, source):
+    sets = _of_source(session, ScoringSet, evaluation, source)
+    for revision in _of_source(session, JudgmentRevision, evaluation, source):
         revision.source = name
-    for one in sets:
-        one.source = name
-    evaluation.set_aside = [name if one == source else one for one in evaluation.set_aside]
+    for scoring_set in sets:
+        scoring_set.source = name
+    evaluation.set_aside = [name if other == source else other for other in evaluation.set_aside]
     if evaluation.official_source == source:
         evaluation.official_source = name
     record(session, actor, "rename source", evaluation, about=sets[:1], source=name, before=source)
@@ -335,18 +321,20 @@ def remove_source(session: Session, actor: Actor, evaluation: Evaluation, source
     if removal is not Removal.GONE:
         set_aside_sources(session, actor, evaluation, [source], evaluation.official_source)
         if removal is Removal.HIDDEN:
-            for one in _sets(session, evaluation, source):
-                one.switched_at = None
+            for scoring_set in _of_source(session, ScoringSet, evaluation, source):
+                scoring_set.switched_at = None
         return removal
-    sets, revisions = _sets(session, evaluation, source), _revisions(session, evaluation, source)
+    sets, revisions = (
+        _of_source(session, ScoringSet, evaluation, source),
+        _of_source(session, JudgmentRevision, evaluation, source),
+    )
     others = session.scalars(sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id).limit(1))
     record(session, actor, "remove source", evaluation, about=others.all(), source=source)
-    session.execute(sa.delete(Board).where(Board.scoring_set_id.in_([one.id for one in sets])))
-    for one in sets:
-        session.delete(one)
-    session.flush()
-    for revision in revisions:
-        session.delete(revision)
+    session.execute(sa.delete(Board).where(Board.scoring_set_id.in_([row.id for row in sets])))
+    for rows in (sets, revisions):
+        for row in rows:
+            session.delete(row)
+        session.flush()
     return removal
 
 
@@ -361,22 +349,18 @@ def set_aside_sources(
     """
     require_organiser(actor, evaluation.campaign_id)
     judged = known_sources(session, evaluation)
-    if lost := [shown(one) for one in sources if one == official or one not in judged]:
+    if lost := [shown(source) for source in sources if source == official or source not in judged]:
         raise InvalidFields({"set_aside": [f"{first_of(lost, NAMED)}: no source beside the official one"]})
     for source in sources:
-        sets = _sets(session, evaluation, source)
-        for one in sets:
-            if one.state is not SetState.SUPERSEDED:
-                supersede(session, one)
+        sets = _of_source(session, ScoringSet, evaluation, source)
+        for scoring_set in sets:
+            if scoring_set.state is not SetState.SUPERSEDED:
+                supersede(session, scoring_set)
         evaluation.set_aside = sorted({*evaluation.set_aside, source})
         record(session, actor, "set source aside", evaluation, about=sets[:1], source=source)
 
 
-def _sets(session: Session, evaluation: Evaluation, source: str) -> list[ScoringSet]:
-    own = ScoringSet.evaluation_id == evaluation.id, ScoringSet.source == source
-    return list(session.scalars(sa.select(ScoringSet).where(*own).order_by(ScoringSet.id)))
-
-
-def _revisions(session: Session, evaluation: Evaluation, source: str) -> list[JudgmentRevision]:
-    own = JudgmentRevision.evaluation_id == evaluation.id, JudgmentRevision.source == source
-    return list(session.scalars(sa.select(JudgmentRevision).where(*own).order_by(JudgmentRevision.number)))
+def _of_source(session: Session, table: type[Row], evaluation: Evaluation, source: str) -> list[Row]:
+    """The scoring sets, or the revisions of judgments, of a source."""
+    own = table.evaluation_id == evaluation.id, table.source == source
+    return list(session.scalars(sa.select(table).where(*own).order_by(table.id)))

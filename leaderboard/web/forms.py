@@ -21,7 +21,7 @@ from wtforms.widgets import DateTimeLocalInput, TextInput
 from leaderboard.audit.rules import short
 from leaderboard.declared.inputs import Inputs, as_text, is_required, kinds_of, shown_of
 from leaderboard.errors import Conflict, Gathered, InvalidFields, LeaderboardError, Unconfirmed
-from leaderboard.numbers import is_whole, read_number, read_whole, written
+from leaderboard.numbers import read_number, written
 from leaderboard.web.context import writing
 from leaderboard.web.errors import retry_after
 
@@ -220,42 +220,20 @@ class NumberField(FloatField):
     """A number, or None where nothing is written. A plain text input: one for numbers hides what was typed wrongly."""
 
     widget = TextInput()
-    read = staticmethod(read_number)
-    wrong = "give a number such as 0.5, or leave it empty"
 
     def process_formdata(self, valuelist: list[str]) -> None:
         text = valuelist[0].strip() if valuelist else ""
         self.data = None
         if text:
             try:
-                self.data = self.read(text)
+                self.data = read_number(text)
             except ValueError:
-                raise ValueError(self.problem(text)) from None
-
-    def problem(self, _: str) -> str:
-        """What is wrong with a text that can't be read."""
-        return self.wrong
+                raise ValueError("give a number such as 0.5, or leave it empty") from None
 
     def _value(self) -> str:
         if self.raw_data:
             return str(self.raw_data[0])
         return "" if self.data is None else written(self.data)
-
-
-class WholeField(NumberField):
-    """A whole number, or None where nothing is written."""
-
-    read = staticmethod(read_whole)
-    wrong = "give a whole number, or leave it empty"
-
-    def problem(self, text: str) -> str:
-        """One that is a whole number has too many digits."""
-        return "give a whole number of at most 18 digits, or leave it empty" if is_whole(text) else self.wrong
-
-
-def options(*pairs: tuple[str, str]) -> Any:
-    """The choices of a field, each with its label, as WTForms 3.3 wants them (its types are older)."""
-    return dict(pairs)
 
 
 def form_page(template: str, form: Form, error: LeaderboardError | None = None, **context: Any) -> ResponseReturnValue:

@@ -290,13 +290,15 @@ def _counts(judged: Sequence[JudgedQuery], scoring_set: ScoringSet, subset: Subs
     """The counts of queries for a reader who may know which are judged."""
     settings = scoring_set.settings
     excluded = set(settings.excluded)
-    seen = [query for query in judged if not subset.leaves_out(query.split)]
-    left = [query for query in seen if query.external_id not in excluded]
-    counted = [one for one in left if one.best_grade is not None or settings.judging is Judging.COMPLETE]
+    known = [query for query in judged if not subset.leaves_out(query.split)]
+    left = [query for query in known if query.external_id not in excluded]
+    counted = [query for query in left if query.best_grade is not None or settings.judging is Judging.COMPLETE]
     return {
-        "queries": len(seen),
+        "queries": len(known),
         "counted": len(counted),
-        "nothing_relevant": sum(one.best_grade is None or one.best_grade < settings.relevance_level for one in counted),
-        "excluded": len(seen) - len(left),
+        "nothing_relevant": sum(
+            query.best_grade is None or query.best_grade < settings.relevance_level for query in counted
+        ),
+        "excluded": len(known) - len(left),
         "unjudged": len(left) - len(counted),
     }

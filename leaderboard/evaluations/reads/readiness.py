@@ -6,7 +6,7 @@ What an evaluation still lacks before it can open, and before its runs can be sc
 """
 
 import datetime as dt
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -90,9 +90,9 @@ def effects(
     """
     session.flush()
     evaluations = session.scalars(sa.select(Evaluation).where(changed).order_by(Evaluation.id)).all()
-    stored = {one.id: one for one in committed.scalars(sa.select(Evaluation).where(changed))}
-    pairs = [(one, stored[one.id], _state(session, one, now), _state(committed, stored[one.id], now))
-             for one in evaluations if one.id in stored]  # fmt: skip
+    stored = {row.id: row for row in committed.scalars(sa.select(Evaluation).where(changed))}
+    pairs = [(row, stored[row.id], _state(session, row, now), _state(committed, stored[row.id], now))
+             for row in evaluations if row.id in stored]  # fmt: skip
     lines = [*_rescored(session, committed, changed)]
     shut_out = {team for _, _, after, before in pairs for team in before.knowing - after.knowing}
     let_in = {team for _, _, after, before in pairs
@@ -195,8 +195,8 @@ def _places(session: Session, actor: Actor, evaluation: Evaluation, now: dt.date
     by = column(current.primary_measure)
     entries = load_entries(session, actor, [evaluation], now, [by.name], scoring_set=current)
     selected = choose(entries, Show(evaluation.campaign.run_choice.value), by)
-    found = ranks(selected, by)
-    return {(run.system_id, run.late): (run.submission_id, found.get(run.submission_id)) for run in selected}
+    rank = ranks(selected, by)
+    return {(run.system_id, run.late): (run.submission_id, rank.get(run.submission_id)) for run in selected}
 
 
 def _moved(title: str, before: Places, after: Places, *, always: bool) -> Iterator[str]:
@@ -204,7 +204,7 @@ def _moved(title: str, before: Places, after: Places, *, always: bool) -> Iterat
     both = before.keys() | after.keys()
     systems = len({system for system, _ in both})
     other_runs, moved = (
-        {place[0] for place in both if before.get(place, none)[part] != after.get(place, none)[part]} for part in (0, 1)
+        {key[0] for key in both if before.get(key, none)[part] != after.get(key, none)[part]} for part in (0, 1)
     )
     if moved or other_runs or (always and both):
         yield f"{title}: {len(moved):,} of {counted(systems, 'system')} change rank, {len(other_runs):,} the run shown."
@@ -320,10 +320,13 @@ def _queries(session: Session, evaluation: Evaluation) -> Points:
     elif all(split is Split.HIDDEN for split, _ in counting):
         yield TO_DO, "All queries are hidden: nobody can make a run.", Mend.QUERIES
     elif textless:
-        of_all = f"{counted(textless, 'query', 'queries')} of {len(counting):,}"
-        yield LOOK, f"{of_all} without a text: participants see ids only.", Mend.QUERIES
+        yield LOOK, f"{_of_all(textless, counting)} without a text: participants see ids only.", Mend.QUERIES
     else:
         yield DONE, f"{counted(len(counting), 'query', 'queries')}.", Mend.QUERIES
+
+
+def _of_all(count: int, queries: Sequence[Any]) -> str:
+    return f"{counted(count, 'query', 'queries')} of {len(queries):,}"
 
 
 def _judgments(session: Session, evaluation: Evaluation) -> Points:
@@ -341,11 +344,9 @@ def _judgments(session: Session, evaluation: Evaluation) -> Points:
     unjudged = sum(grade is None for grade in best_grades) if evaluation.judging is Judging.POOLED else 0
     barren = sum(grade is None or grade < evaluation.relevance_level for grade in best_grades)
     if unjudged:
-        of_all = f"{counted(unjudged, 'query', 'queries')} of {len(best_grades):,}"
-        yield LOOK, f"{of_all} without judgments: left out of all means.", Mend.JUDGMENTS
+        yield LOOK, f"{_of_all(unjudged, best_grades)} without judgments: left out of all means.", Mend.JUDGMENTS
     elif barren:
-        of_all = f"{counted(barren, 'query', 'queries')} of {len(best_grades):,}"
-        yield LOOK, f"{of_all} without a relevant document.", Mend.JUDGMENTS
+        yield LOOK, f"{_of_all(barren, best_grades)} without a relevant document.", Mend.JUDGMENTS
     else:
         yield DONE, f"{counted(revision.judgments, 'judgment')}.", Mend.JUDGMENTS
 
@@ -372,45 +373,34 @@ def _has(session: Session, table: type[KnownDocument | SubtopicJudgment], revisi
 
 
 def _dates(session: Session, evaluation: Evaluation, now: dt.datetime) -> Points:
-    phase = phase_of(evaluation, now)
-    runs, imported = session.execute(
-        sa.select(sa.func.count(), sa.func.count(Submission.imported_at)).where(
-            Submission.evaluation_id == evaluation.id
-        )
-    ).one()
-    urgency = DONE
-    if evaluation.closes_at is None:
+    phase, closes_at = phase_of(evaluation, now), evaluation.closes_at
+    own = Submission.evaluation_id == evaluation.id
+    counts = sa.select(sa.func.count(), sa.func.count(Submission.imported_at)).where(own)
+    runs, imported = session.execute(counts).one()
+    if closes_at is None:
         waiting = [name for name in ("results", "details", "texts") if getattr(evaluation, name) is Opening.CLOSED]
-        words = "It never closes."
         if runs and runs == imported:
-            missing = " and no opening date" if evaluation.opens_at is None else ""
             takes = "once it is no draft any more, it takes new runs" if evaluation.draft else "it takes new runs"
-            words = (
-                f"Its runs were brought in and it has no closing date{missing}: {takes}. Give the dates that it had."
-            )
-            urgency = TO_DO
+            words = f"Its runs were brought in and it has no closing date: {takes}. Give the dates that it had."
+            yield TO_DO, words, Mend.SETTINGS
         elif waiting:
             words = f"It never closes, so what is to open when it closes stays closed: {', '.join(waiting)}."
-            urgency = LOOK
+            yield LOOK, words, Mend.SETTINGS
+        else:
+            yield DONE, "It never closes.", Mend.SETTINGS
     elif phase in (Phase.CLOSED, Phase.GRACE):
         late = "late runs" if evaluation.late_allowed else "no runs any more"
-        words = f"It closed on {moment_in_words(evaluation.closes_at)}, and takes {late}."
-        if evaluation.draft or not runs:
-            urgency = TO_DO
-            words += "" if evaluation.draft else " No run ever came: give it dates to come."
+        words = f"It closed on {moment_in_words(closes_at)}, and takes {late}."
+        unseen = "" if evaluation.draft or runs else " No run ever came: give it dates to come."
+        yield TO_DO if evaluation.draft or unseen else DONE, f"{words}{unseen}", Mend.SETTINGS
     else:
         opens = f"Opens on {moment_in_words(evaluation.opens_at)}" if evaluation.opens_at else "Is open"
         if phase is Phase.OPEN:
             opens = "Opens as soon as you publish it" if evaluation.draft else "Is open"
-        words = f"{opens}, closes on {moment_in_words(evaluation.closes_at)}."
-    yield urgency, words, Mend.SETTINGS
-    if phase in TAKES_RUNS and (revealed := once_revealed(session, evaluation)):
-        before = revealed_in_words(revealed)
-        yield (
-            LOOK,
-            f"It takes runs again, and ranks them, although everybody could read before: {before}.",
-            Mend.SETTINGS,
-        )
+        yield DONE, f"{opens}, closes on {moment_in_words(closes_at)}.", Mend.SETTINGS
+    if phase in TAKES_RUNS and (revealed := revealed_in_words(once_revealed(session, evaluation))):
+        words = f"It takes runs again, and ranks them, although everybody could read before: {revealed}."
+        yield LOOK, words, Mend.SETTINGS
 
 
 def _knowledge(session: Session, evaluation: Evaluation) -> Points:
@@ -456,14 +446,12 @@ def _openings(evaluation: Evaluation, now: dt.datetime) -> Points:
 def _quotas(evaluation: Evaluation) -> Points:
     quotas = {"a day": evaluation.daily_quota, "in all": evaluation.total_quota}
     bounds = [f"{bound:,} {when}" for when, bound in quotas.items() if bound is not None]
+    urgency, words = DONE, f"A team submits {' and '.join(bounds)} at most."
     if not bounds:
-        words = "No limit of submissions: the figures of many runs tell something of the judgments."
-        yield LOOK, words, Mend.SETTINGS
+        urgency, words = LOOK, "No limit of submissions: the figures of many runs tell something of the judgments."
     elif 0 in quotas.values():
-        words = "The quota is 0: no team can submit a run. Left empty, there is no limit."
-        yield LOOK, words, Mend.SETTINGS
-    else:
-        yield DONE, f"A team submits {' and '.join(bounds)} at most.", Mend.SETTINGS
+        urgency, words = LOOK, "The quota is 0: no team can submit a run. Left empty, there is no limit."
+    yield urgency, words, Mend.SETTINGS
 
 
 def _document_list(session: Session, evaluation: Evaluation) -> Points:
@@ -471,23 +459,15 @@ def _document_list(session: Session, evaluation: Evaluation) -> Points:
     listed, documents = file_rules(evaluation).documents, evaluation.documents
     if not listed:
         return
-    has = f"The list of documents has {counted(listed, 'document')}"
-    refused = "Runs that name others are rejected."
+    has, refused = f"The list of documents has {counted(listed, 'document')}", "Runs that name others are rejected."
+    revision = newest_revision(session, evaluation, evaluation.official_source) if documents is None else None
+    different = sa.select(sa.func.count(sa.distinct(Judgment.document)))
     if documents is not None and documents != listed:
         yield TO_DO, f"{has}, and the collection {documents:,} (N_total). {refused}", Mend.FORM
-    elif documents is None and (judged := _judged_documents(session, evaluation)) > listed:
+    elif revision and (judged := session.scalar(different.where(Judgment.revision_id == revision.id)) or 0) > listed:
         yield TO_DO, f"{has}, and {judged:,} are judged. {refused}", Mend.FORM
     else:
         yield DONE, f"{has}.", Mend.FORM
-
-
-def _judged_documents(session: Session, evaluation: Evaluation) -> int:
-    """How many different ones."""
-    revision = newest_revision(session, evaluation, evaluation.official_source)
-    if revision is None:
-        return 0
-    different = sa.func.count(sa.distinct(Judgment.document))
-    return session.scalar(sa.select(different).where(Judgment.revision_id == revision.id)) or 0
 
 
 def _baselines(session: Session, evaluation: Evaluation) -> Points:
@@ -499,14 +479,12 @@ def _baselines(session: Session, evaluation: Evaluation) -> Points:
     )
     if count:
         yield DONE, f"{counted(count, 'baseline')}.", Mend.SYSTEMS
-    else:
-        words = "No baseline yet: participants see better where they stand beside one. Mark a system with runs as one."
-        yield LOOK, words, Mend.SYSTEMS
+        return
+    words = "No baseline yet: participants see better where they stand beside one. Mark a system with runs as one."
+    yield LOOK, words, Mend.SYSTEMS
 
 
 def _words(evaluation: Evaluation) -> Points:
     lacking = [name for name in ("contact", "guidelines") if not getattr(evaluation.campaign, name)]
-    if lacking:
-        yield LOOK, f"The campaign's page has no {' and no '.join(lacking)}.", Mend.CAMPAIGN
-    else:
-        yield DONE, "The campaign's page has guidelines and a contact.", Mend.CAMPAIGN
+    words = f"no {' and no '.join(lacking)}" if lacking else "guidelines and a contact"
+    yield LOOK if lacking else DONE, f"The campaign's page has {words}.", Mend.CAMPAIGN
