@@ -13,7 +13,7 @@ from leaderboard.boards.reads.board import BoardPage, BoardQuery, BoardRow
 from leaderboard.evaluations.rules import FormField, as_written
 from leaderboard.numbers import read_whole
 from leaderboard.web.context import page_number, read
-from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, table, terms_facts
+from leaderboard.web.exports import Cell, Table, column_facts, evaluation_table, exported, terms_facts
 from leaderboard.web.formatting import scale_of
 from leaderboard.web.sentences import board_finding
 
@@ -66,20 +66,20 @@ def asked_board(campaign: str, evaluation: str, **more: Any) -> BoardPage:
 
 def board_query(asked: Iterable[str], **more: Any) -> BoardQuery:
     """What the address says of a board or of a page behind it. asked: the arguments that the page takes."""
-    given: dict[str, Any] = {name: request.args.get(name, "") for name in asked}
-    return BoardQuery(**given, **more)
+    return BoardQuery(**more, **{name: request.args.get(name, "") for name in asked})  # type: ignore[arg-type]  # texts
 
 
 def board_table(campaign: str, evaluation: str, **more: int | None) -> Table:
     """Baselines first, then the rows as they stand; every measure with its interval where there is one."""
     page = asked_board(campaign, evaluation, **more)
     columns = dict(COLUMNS)
-    for place, column in enumerate(page.columns):
-        columns |= _figure_columns(column.name, place)
+    for index, column in enumerate(page.columns):
+        columns |= _figure_columns(column.name, index)
     for field in page.answers.columns:
         columns[f"answer {field.key}"] = partial(_answer, page, field)
+    statistics = page.statistics
+    names = ("confidence", "resamples", "rank_resamples", "rank_queries", "seed")
     facts = {
-        "evaluation": evaluation_facts(page.evaluation),
         "terms": terms_facts(page.terms) if page.terms else None,
         "ranked_by": page.ranked_by.name if page.ranked_by else None,
         "show": page.show.value,
@@ -87,22 +87,14 @@ def board_table(campaign: str, evaluation: str, **more: int | None) -> Table:
         "text": page.text or None,
         "answer": ":".join(page.answers.chosen) if page.answers.chosen else None,
         "waiting": page.waiting,
-        "statistics": page.statistics
-        and {
-            "confidence": page.statistics.confidence,
-            "resamples": page.statistics.resamples,
-            "rank_resamples": page.statistics.rank_resamples,
-            "rank_queries": page.statistics.rank_queries,
-            "seed": page.statistics.seed,
-        },
-        "queries_tell": _told(page),
+        "statistics": statistics and {name: getattr(statistics, name) for name in names},
+        "queries_tell": _queries_tell(page),
         "measures": [column_facts(column) for column in page.columns],
     }
-    name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}"
     if page.old:
-        facts["as_it_stood"] = {"since": page.old.since, "until": page.old.until, "source": page.old.source}
-        name = f"{name}-board-{page.old.id}"
-    return table(name, columns, (*page.baselines, *page.listed), facts)
+        facts["as_it_stood"] = {name: getattr(page.old, name) for name in ("since", "until", "source")}
+    ending = f"-board-{page.old.id}" if page.old else ""
+    return evaluation_table(page.evaluation, ending, columns, (*page.baselines, *page.listed), facts)
 
 
 def _answer(page: BoardPage, field: FormField, row: BoardRow) -> Cell:
@@ -110,30 +102,24 @@ def _answer(page: BoardPage, field: FormField, row: BoardRow) -> Cell:
     return None if answer is None else as_written(answer)
 
 
-def _told(page: BoardPage) -> dict[str, object] | None:
+def _queries_tell(page: BoardPage) -> dict[str, object] | None:
     """What the queries can tell, with submissions for systems; None where the page says nothing of it."""
-    told = page.statistics.told if page.statistics else None
-    if told is None:
+    power = page.statistics.told if page.statistics else None
+    if power is None:
         return None
     submission = {row.entry.scoring_id: row.entry.submission_id for row in page.ranked}
-    lead = told.lead
-    return {
-        "detectable": asdict(told.detectable),
-        "of_logarithms": told.of_logarithms,
-        "swaps": [asdict(rate) for rate in told.swaps],
-        "lead": asdict(lead)
-        | {
-            "leader": None if lead.leader is None else submission[lead.leader],
-            "then": [submission[scoring] for scoring in lead.then],
-        },
-    }
+    content, lead = asdict(power), power.lead
+    content["lead"]["leader"] = None if lead.leader is None else submission[lead.leader]
+    content["lead"]["then"] = [submission[scoring] for scoring in lead.then]
+    order = ("detectable", "of_logarithms", "swaps", "lead")
+    return {name: content[name] for name in order}
 
 
-def _figure_columns(measure: str, place: int) -> dict[str, Callable[[BoardRow], Cell]]:
-    """A measure's mean, its interval and the queries that it is over; `place` among the page's columns."""
+def _figure_columns(measure: str, index: int) -> dict[str, Callable[[BoardRow], Cell]]:
+    """A measure's mean, its interval and the queries that it is over; `index` among the page's columns."""
     return {
-        measure: lambda row: row.figures[place].mean,
-        f"{measure} low": lambda row: row.figures[place].low,
-        f"{measure} high": lambda row: row.figures[place].high,
-        f"{measure} queries": lambda row: row.figures[place].count,
+        measure: lambda row: row.figures[index].mean,
+        f"{measure} low": lambda row: row.figures[index].low,
+        f"{measure} high": lambda row: row.figures[index].high,
+        f"{measure} queries": lambda row: row.figures[index].count,
     }

@@ -2,16 +2,15 @@
 
 from leaderboard.boards.api import EVALUATION, asked_board
 from leaderboard.boards.reads import board as boards
-from leaderboard.history import reads as moved
-from leaderboard.history import reads as stood
+from leaderboard.history import reads
 from leaderboard.web.context import read
 from leaderboard.web.endpoints import get
 
 
 @get(f"{EVALUATION}/boards")
-def list_boards(campaign: str, evaluation: str) -> stood.BoardVersionsPage:
+def list_boards(campaign: str, evaluation: str) -> reads.BoardVersionsPage:
     """The boards that an evaluation has had and that you may see, the newest first, and why each was made."""
-    return read(stood.board_versions, campaign, evaluation)
+    return read(reads.board_versions, campaign, evaluation)
 
 
 @get(f"{EVALUATION}/boards/<int:scoring_set>")
@@ -34,16 +33,16 @@ def old_board(
 @get(f"{EVALUATION}/boards/<int:before>/to/<int:after>")
 def what_moved(
     campaign: str, evaluation: str, before: int, after: int, *, measure: str | None = None
-) -> moved.BoardDifference:
+) -> reads.BoardDifference:
     """What moved from one board to another: ranks and means, and by each measure how the orders agree, of the systems
     that both boards rank by the same run. `apart` says in sentences which others there are, and why.
     """
-    return read(moved.board_difference, campaign, evaluation, before, after, measure=measure)
+    return read(reads.board_difference, campaign, evaluation, before, after, measure=measure)
 
 
 @get(f"{EVALUATION}/sources")
-def list_sources(campaign: str, evaluation: str, *, measure: str | None = None) -> moved.SourcesPage:
+def list_sources(campaign: str, evaluation: str, *, measure: str | None = None) -> reads.SourcesPage:
     """The boards by every source of judgments side by side, and how each agrees with the official one, where single
     queries are open.
     """
-    return read(moved.sources, campaign, evaluation, measure=measure)
+    return read(reads.sources, campaign, evaluation, measure=measure)

@@ -6,17 +6,16 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from leaderboard.boards.pages import board_page, board_table
-from leaderboard.history import reads as moved
-from leaderboard.history import reads as stood
+from leaderboard.history import reads
 from leaderboard.history.reads import BoardDifference, SourceRow, SourcesPage, SystemDifference
 from leaderboard.web.context import page_number, read
 from leaderboard.web.endpoints import plain
-from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, table
+from leaderboard.web.exports import Cell, Table, column_facts, evaluation_table, exported
 
 blueprint = Blueprint("history", __name__, url_prefix="/campaigns/<campaign>/<evaluation>")
 
-MOVED = "/boards/<int:before>/to/<int:after>"
-MOVED_COLUMNS: dict[str, Callable[[SystemDifference], Cell]] = {
+DIFFERENCE = "/boards/<int:before>/to/<int:after>"
+DIFFERENCE_COLUMNS: dict[str, Callable[[SystemDifference], Cell]] = {
     "system": lambda row: row.system.name,
     "team": lambda row: row.system.team,
     "kind": lambda row: row.system.kind.value,
@@ -37,7 +36,7 @@ SOURCE_COLUMNS: dict[str, Callable[[SourceRow], Cell]] = {
 
 @blueprint.get("/boards")
 def index(campaign: str, evaluation: str) -> ResponseReturnValue:
-    return render_template("history/index.html", page=read(stood.board_versions, campaign, evaluation))
+    return render_template("history/index.html", page=read(reads.board_versions, campaign, evaluation))
 
 
 @blueprint.get("/boards/<int:scoring_set>")
@@ -50,10 +49,10 @@ def board_file(campaign: str, evaluation: str, scoring_set: int) -> Table:
     return board_table(campaign, evaluation, set_id=scoring_set)
 
 
-@blueprint.get(MOVED)
+@blueprint.get(DIFFERENCE)
 def what_moved(campaign: str, evaluation: str, before: int, after: int) -> ResponseReturnValue:
-    page = read(moved.board_difference, campaign, evaluation, before, after, asked=("measure",))
-    return _systems_in_pages("history/moved.html", page)
+    page = read(reads.board_difference, campaign, evaluation, before, after, asked=("measure",))
+    return _systems_in_pages("history/difference.html", page)
 
 
 def _systems_in_pages(template: str, page: BoardDifference | SourcesPage) -> str:
@@ -62,11 +61,11 @@ def _systems_in_pages(template: str, page: BoardDifference | SourcesPage) -> str
     return render_template(template, page=page, rows=rows, paging=paging, text=text)
 
 
-@exported(blueprint, MOVED)
+@exported(blueprint, DIFFERENCE)
 def what_moved_file(campaign: str, evaluation: str, before: int, after: int) -> Table:
-    page = read(moved.board_difference, campaign, evaluation, before, after, asked=("measure",))
+    page = read(reads.board_difference, campaign, evaluation, before, after, asked=("measure",))
+    names = ("systems", "pairs", "swapped", "parted", "tau", "tau_ap")
     facts = {
-        "evaluation": evaluation_facts(page.evaluation),
         "before": page.before.words,
         "after": page.after.words,
         "changes": page.changes,
@@ -74,44 +73,38 @@ def what_moved_file(campaign: str, evaluation: str, before: int, after: int) -> 
         "judgments": plain(page.judgments),
         "measure": column_facts(page.column),
         "orders": [
-            {
-                "measure": one.column.name, "systems": one.systems, "pairs": one.pairs, "swapped": one.swapped,
-                "parted": one.parted, "tau": one.tau, "tau_ap": one.tau_ap,
-            }
-            for one in page.orders
+            {"measure": order.column.name} | {name: getattr(order, name) for name in names} for order in page.orders
         ],
-    }  # fmt: skip
-    name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}-moved"
-    return table(name, MOVED_COLUMNS, page.rows, facts)
+    }
+    return evaluation_table(page.evaluation, "-moved", DIFFERENCE_COLUMNS, page.rows, facts)
 
 
 @blueprint.get("/sources")
 def sources(campaign: str, evaluation: str) -> ResponseReturnValue:
-    return _systems_in_pages("history/sources.html", read(moved.sources, campaign, evaluation, asked=("measure",)))
+    return _systems_in_pages("history/sources.html", read(reads.sources, campaign, evaluation, asked=("measure",)))
 
 
 @exported(blueprint, "/sources")
 def sources_file(campaign: str, evaluation: str) -> Table:
-    page = read(moved.sources, campaign, evaluation, asked=("measure",))
+    page = read(reads.sources, campaign, evaluation, asked=("measure",))
     columns = dict(SOURCE_COLUMNS)
-    for place, source in enumerate(page.sources):
-        columns |= _of_source(source.source, place)
+    for index, source in enumerate(page.sources):
+        columns |= _of_source(source.source, index)
     facts = {
-        "evaluation": evaluation_facts(page.evaluation),
         "measure": column_facts(page.column) if page.column else None,
         "agreement": {
-            one.source.source: {
+            agreement.source.source: {
                 order.column.name: {"tau": order.tau, "tau_ap": order.tau_ap, "swapped": order.swapped}
-                for order in one.orders
+                for order in agreement.orders
             }
-            for one in page.agreements
+            for agreement in page.agreements
         },
     }
-    return table(f"{page.evaluation.campaign.slug}-{page.evaluation.slug}-sources", columns, page.rows, facts)
+    return evaluation_table(page.evaluation, "-sources", columns, page.rows, facts)
 
 
-def _of_source(source: str, place: int) -> dict[str, Callable[[SourceRow], Cell]]:
+def _of_source(source: str, index: int) -> dict[str, Callable[[SourceRow], Cell]]:
     return {
-        f"rank by {source}": lambda row: row.ranks[place],
-        f"mean by {source}": lambda row: row.figures[place].mean,
+        f"rank by {source}": lambda row: row.ranks[index],
+        f"mean by {source}": lambda row: row.figures[index].mean,
     }

@@ -1,6 +1,5 @@
-"""The scoring sets that an evaluation's boards have gone by, and what was different from one to the next.
-
-What moved between two boards of one evaluation: by two revisions, two settings, or two sources of judgments.
+"""The scoring sets that an evaluation's boards have gone by, what was different from one to the next, and what moved
+between two boards of one evaluation: by two revisions, two settings, or two sources of judgments.
 
 Everything here is worked out from the figures and ranks of the two boards as their reader sees them, rounded where
 these are: so it tells nothing that the two boards don't.
@@ -11,13 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, Content, effective_time, may_see, require, subset_seen
-from leaderboard.boards.models import Standing
 from leaderboard.boards.reads.entries import (
     NO_FIGURE,
     Column,
@@ -31,7 +28,7 @@ from leaderboard.boards.reads.entries import (
     found_on_page,
     pick,
 )
-from leaderboard.boards.reads.ranking import ComparedBoard, Names, Orders, Show, load_boards, orders, shared, stands_by
+from leaderboard.boards.reads.ranking import ComparedBoard, Orders, load_boards, orders, shared
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_evaluation, of_subset
@@ -40,8 +37,7 @@ from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, ScoringSet
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.numbers import counted, first_of
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.selection import on_boards
-from leaderboard.submissions.rules import STANDING, RunChoice, SetState, State, StoredChoice
+from leaderboard.submissions.rules import STANDING, SetState, State
 from leaderboard.teams.models import Pseudonym, System, Team
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import current_set, find_sets
@@ -175,27 +171,27 @@ def board_versions(
         .order_by(ScoringSet.switched_at, ScoringSet.id)
     )
     moments = {row: effective_time(actor, evaluation, row, now) for row in rows}
-    seen = {one: moment for one, moment in moments.items() if moment is not None}
+    visible = {scoring_set: moment for scoring_set, moment in moments.items() if moment is not None}
     ends = replaced_beside(session, evaluation)
     times = [
         time
-        for scoring_set, moment in seen.items()
+        for scoring_set, moment in visible.items()
         for time in _times(
             board_version(evaluation, scoring_set, ends.get(scoring_set.id)), scoring_set, goes_on=moment == now
         )
     ]
-    by_id, times_shown = {scoring_set.id: scoring_set for scoring_set in seen}, list[BoardVersion]()
+    by_id, times_shown = {scoring_set.id: scoring_set for scoring_set in visible}, list[BoardVersion]()
     official, last = None, dict[str, ScoringSet]()
     for time in sorted(times, key=lambda time: (time.since, not time.beside, time.id)):
-        one, is_official = by_id[time.id], time.current or time.until is not None
-        before = official if is_official else last.get(one.source)
-        if before is None or before is one:
+        scoring_set, is_official = by_id[time.id], time.current or time.until is not None
+        before = official if is_official else last.get(scoring_set.source)
+        if before is None or before is scoring_set:
             times_shown.append(time)
         else:
-            changes = differences(actor, evaluation, before, one, now)
+            changes = differences(actor, evaluation, before, scoring_set, now)
             times_shown.append(replace(time, changes=changes, before=before.id))
-        last[one.source] = one
-        official = one if is_official else official
+        last[scoring_set.source] = scoring_set
+        official = scoring_set if is_official else official
     return BoardVersionsPage(
         evaluation=evaluation_heading(evaluation, now),
         sets=tuple(reversed(times_shown)),
@@ -226,26 +222,23 @@ def differences(
 
     Only settings: what is different in the judgments themselves is told to whoever may see single queries.
     """
-    told = []
+    words = []
     if before.source != after.source:
-        told.append(f"judgments by {after.source} instead of {before.source}")
+        words.append(f"judgments by {after.source} instead of {before.source}")
     elif before.revision_id != after.revision_id:
-        told.append(f"judgments of revision {after.revision.number} instead of {before.revision.number}")
+        words.append(f"judgments of revision {after.revision.number} instead of {before.revision.number}")
     if before.metric_version != after.metric_version:
-        told.append(f"version {after.metric_version} of the measures instead of {before.metric_version}")
-    for name, words in (OF_CAMPAIGN | OF_EVALUATION).items():
-        was, changed = getattr(before.settings, name), getattr(after.settings, name)
-        if was != changed:
-            told.append(f"{words}: {_shown(changed)} instead of {_shown(was)}")
-    told += _of_queries(before.settings, after.settings, subset_seen(actor, evaluation, now))
-    shown = same_measures(before.settings, after.settings)
-    for word, measures, both in (
-        ("with", after.settings.measures, shown.keys()),
-        ("without", before.settings.measures, shown.values()),
-    ):
-        if others := [name for name in measures if name not in both]:
-            told.append(f"{word} {', '.join(others)}")
-    return tuple(told)
+        words.append(f"version {after.metric_version} of the measures instead of {before.metric_version}")
+    for name, setting in (OF_CAMPAIGN | OF_EVALUATION).items():
+        was, after_it = (getattr(each.settings, name) for each in (before, after))
+        words += [f"{setting}: {_shown(after_it)} instead of {_shown(was)}"] if was != after_it else []
+    words += _of_queries(before.settings, after.settings, subset_seen(actor, evaluation, now))
+    both = same_measures(before.settings, after.settings)
+    added = [name for name in after.settings.measures if name not in both]
+    removed = [name for name in before.settings.measures if name not in both.values()]
+    words += [f"with {', '.join(added)}"] if added else []
+    words += [f"without {', '.join(removed)}"] if removed else []
+    return tuple(words)
 
 
 def same_measures(before: ScoringSettings, after: ScoringSettings) -> dict[str, str]:
@@ -271,15 +264,11 @@ def _of_queries(before: ScoringSettings, after: ScoringSettings, subset: Subset)
     hidden = {*before.hidden, *after.hidden} if subset is Subset.SHOWN else set()
     excluded = sorted({*after.excluded} - {*before.excluded} - hidden)
     included = sorted({*before.excluded} - {*after.excluded} - hidden)
-    told = [f"without {_queries(excluded)}"] if excluded else []
-    if included:
-        told.append(f"with {_queries(included)} again")
+    words = [f"without {_queries(excluded)}"] if excluded else []
+    words += [f"with {_queries(included)} again"] if included else []
     added = after.size(subset) - before.size(subset) + len(excluded) - len(included)
-    if added > 0:
-        told.append(counted(added, "more query", "more queries"))
-    if subset is Subset.ALL and before.hidden != after.hidden:
-        told.append("other hidden queries")
-    return told
+    words += [counted(added, "more query", "more queries")] if added > 0 else []
+    return words + (["other hidden queries"] if subset is Subset.ALL and before.hidden != after.hidden else [])
 
 
 def _shown(value: object) -> str:
@@ -416,31 +405,29 @@ def board_difference(
 ) -> BoardDifference:
     """From the board by one set to that by another. Raises NotFound where one of them is not to be seen."""
     evaluation = find_evaluation(session, actor, campaign_slug, slug)
-    (one, moment), (other, later) = visible_sets(session, actor, evaluation, (before, after), now)
-    called = same_measures(one.settings, other.settings) or {name: name for name in other.settings.measures}
+    (earlier, moment), (later, moment_later) = visible_sets(session, actor, evaluation, (before, after), now)
+    called = same_measures(earlier.settings, later.settings) or {name: name for name in later.settings.measures}
     columns = tuple(column(name) for name in called)
     by = pick(columns, measure)
     by_each = column(called[by.name]), by
-    boards = load_boards(
-        session, actor, evaluation, ((one, moment, list(called.values())), (other, later, list(called))), by_each
-    )
+    asked = (earlier, moment, list(called.values())), (later, moment_later, list(called))
+    boards = load_boards(session, actor, evaluation, asked, by_each)
     labels = _labels(session, evaluation, boards)
     names = _names(labels)
-    rounded = not all(may_see(actor, evaluation, Content.DETAILS, each) for each in (moment, later))
     return BoardDifference(
         evaluation=evaluation_heading(evaluation, now),
-        before=board_version(evaluation, one),
-        after=board_version(evaluation, other),
-        changes=differences(actor, evaluation, one, other, now),
-        apart=_apart(session, boards, by_each, names),
-        judgments=_rejudged(session, actor, evaluation, one, other, now),
+        before=board_version(evaluation, earlier),
+        after=board_version(evaluation, later),
+        changes=differences(actor, evaluation, earlier, later, now),
+        apart=_apart(boards, by_each, names),
+        judgments=_rejudged(session, actor, evaluation, earlier, later, now),
         results_open=all(board.results_open for board in boards),
         columns=columns,
         column=by,
         column_before=by_each[0],
         rows=_rows(boards, by_each, labels),
         orders=tuple(orders(each, shared(boards, (column(called[each.name]), each)), names) for each in columns),
-        rounded=rounded,
+        rounded=not all(may_see(actor, evaluation, Content.DETAILS, each) for each in (moment, moment_later)),
     )
 
 
@@ -458,7 +445,7 @@ def sources(
         .where(ScoringSet.evaluation_id == evaluation.id, ScoringSet.state.in_(STANDING))
         .order_by(ScoringSet.source)
     )
-    sets = sorted(standing, key=lambda one: current is None or one.id != current.id)
+    sets = sorted(standing, key=lambda scoring_set: current is None or scoring_set.id != current.id)
     columns = columns_of(sets[0].settings) if sets else ()
     by = pick(columns, measure) if columns else None
     compared = [[each for each in columns if each.name in scoring_set.settings.measures] for scoring_set in sets]
@@ -483,41 +470,26 @@ def sources(
     )
 
 
-def _apart(
-    session: Session, boards: Sequence[ComparedBoard], by: tuple[Column, Column], names: Names
-) -> tuple[str, ...]:
+def _apart(boards: Sequence[ComparedBoard], by: tuple[Column, Column], names: Mapping[int, str]) -> tuple[str, ...]:
     """Which systems are not compared, and why: what somebody did, or who came."""
     compared = set(shared(boards, by).systems.tolist())
     before, after = (set(board.ranked(own).systems.tolist()) for board, own in zip(boards, by, strict=True))
-    lost = _lost(session, boards[0]) if after - before else frozenset[int]()
     why = {
-        "another run stood for {} on the earlier board": (before & after) - compared,
-        "of {} the run that stood on the earlier board was withdrawn or taken off since": (after - before) & lost,
-        "on the later board only {} {is_} ranked": after - before - lost,
-        "on the earlier board only {} {is_} ranked": before - after,
+        "Another run stood for {} on the earlier board.": (before & after) - compared,
+        "On the later board only {} {is_} ranked.": after - before,
+        "On the earlier board only {} {is_} ranked.": before - after,
     }
-    told = []
+    sentences = []
     for words, systems in why.items():
         if systems:
-            listed = first_of([name for system, name in names.of_system.items() if system in systems], SYSTEMS_NAMED)
-            told.append(words.format(listed, is_="is" if len(systems) == 1 else "are"))
-    return tuple(f"{words[:1].upper()}{words[1:]}." for words in told)
+            listed = first_of([name for system, name in names.items() if system in systems], SYSTEMS_NAMED)
+            sentences.append(words.format(listed, is_="is" if len(systems) == 1 else "are"))
+    return tuple(sentences)
 
 
-def _lost(session: Session, board: ComparedBoard) -> frozenset[int]:
-    """The systems whose run that stood was taken away since."""
-    if board.show is Show.BEST:  # the best one is found again among those that are there
-        return frozenset()
-    stood = sa.select(Standing.system_id).join(Scoring, Scoring.id == Standing.scoring_id).join(Submission)
-    kept = stands_by(StoredChoice(RunChoice(board.show.value)))
-    of_set = Standing.scoring_set_id == board.scoring_set.id, Standing.late.is_(False), kept, ~on_boards()
-    return frozenset(session.scalars(stood.where(*of_set)))
-
-
-def _names(labels: Mapping[int, SystemLabel]) -> Names:
-    """What sentences call the systems of the boards."""
-    named = sorted(disambiguate(labels.values()).items(), key=lambda item: (item[1].casefold(), item[0]))
-    return Names(dict(named), np.array([system for system, _ in named], dtype=np.int64))
+def _names(labels: Mapping[int, SystemLabel]) -> dict[int, str]:
+    """What sentences call the systems of the boards, in the order of the names."""
+    return dict(sorted(disambiguate(labels.values()).items(), key=lambda item: (item[1].casefold(), item[0])))
 
 
 def _rows(
@@ -525,8 +497,8 @@ def _rows(
 ) -> tuple[SystemDifference, ...]:
     before, after = boards[0].lines, boards[1].lines
     rank_before, rank = (board.ranked(own).of_system for board, own in zip(boards, by, strict=True))
-    moves = shared(boards, by).moves
-    several = len(moves) > 1
+    both = shared(boards, by)
+    moves = dict(zip(both.systems.tolist(), (both.before - both.after).tolist(), strict=True))
     rows = []
     for system in {**after, **before}:
         was, line = before.get(system), after.get(system)
@@ -538,7 +510,7 @@ def _rows(
                 another_run=was is not None and was.submission_id != run,
                 rank_before=rank_before.get(system),
                 rank=rank.get(system),
-                places=moves.get(system) if several else None,
+                places=moves.get(system) if len(moves) > 1 else None,
                 before=was.figure if was else NO_FIGURE,
                 after=line.figure if line else NO_FIGURE,
             )

@@ -8,17 +8,24 @@ from flask import Blueprint, Response, g, render_template
 from flask.typing import ResponseReturnValue
 
 from leaderboard.boards.pages import board_query
-from leaderboard.boards.reads.entries import Entry
 from leaderboard.errors import InvalidFields
 from leaderboard.evaluations.rules import Judging
 from leaderboard.results.reads import queries
-from leaderboard.results.reads import queries as ranked_lists
 from leaderboard.results.reads.compare import ComparedQuery, compare
 from leaderboard.results.reads.queries import ListedDocument, QueryResult, QuerySummary
 from leaderboard.web import charts
 from leaderboard.web.context import page_number, read, store
 from leaderboard.web.endpoints import plain
-from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, file_name, table
+from leaderboard.web.exports import (
+    Cell,
+    Table,
+    column_facts,
+    evaluation_facts,
+    evaluation_table,
+    exported,
+    file_name,
+    table,
+)
 from leaderboard.web.formatting import scale_of
 from leaderboard.web.sentences import comparison_finding
 
@@ -61,13 +68,9 @@ def query_list(campaign: str, evaluation: str) -> ResponseReturnValue:
 @exported(blueprint, QUERIES_ADDRESS)
 def query_list_file(campaign: str, evaluation: str) -> Table:
     page = read(queries.query_list, campaign, evaluation, view=board_query(LIST_ASKED))
-    facts = {
-        "evaluation": evaluation_facts(page.evaluation),
-        "measure": column_facts(page.column) if page.column else None,
-        "systems": page.systems,
-    }
-    name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}-queries"
-    return table(name, LIST_COLUMNS | (FIGURES if page.details_open else {}), page.queries, facts)
+    facts = {"measure": column_facts(page.column) if page.column else None, "systems": page.systems}
+    columns = LIST_COLUMNS | (FIGURES if page.details_open else {})
+    return evaluation_table(page.evaluation, "-queries", columns, page.queries, facts)
 
 
 @blueprint.get(f"{QUERIES_ADDRESS}.tsv")
@@ -82,28 +85,23 @@ def query_rows(campaign: str, evaluation: str) -> ResponseReturnValue:
 @blueprint.get(f"{QUERIES_ADDRESS}/<path:query>")
 def query(campaign: str, evaluation: str, query: str) -> ResponseReturnValue:
     page = read(queries.query, campaign, evaluation, query, view=board_query(QUERY_ASKED, page=page_number()))
-    place = page.columns.index(page.column)
-    scale = scale_of(page.ends)
-    return render_template("results/query.html", page=page, scale=scale, place=place)
+    index = page.columns.index(page.column)
+    return render_template("results/query.html", page=page, scale=scale_of(page.ends), index=index)
 
 
 @exported(blueprint, f"{QUERIES_ADDRESS}/<path:query>")
 def query_file(campaign: str, evaluation: str, query: str) -> Table:
     page = read(queries.query, campaign, evaluation, query, view=board_query(QUERY_ASKED))
-    columns = dict(RESULT_COLUMNS)
-    for place, column in enumerate(page.columns):
-        columns[column.name] = partial(_value, place)
+    columns = RESULT_COLUMNS | {column.name: partial(_value, index) for index, column in enumerate(page.columns)}
     facts = {
-        "evaluation": evaluation_facts(page.evaluation),
         "query": {"id": page.query.external_id, "text": page.query.text, "relevant": page.query.relevant},
         "measures": [column_facts(column) for column in page.columns],
     }
-    name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}-query-{file_name(page.query.external_id)}"
-    return table(name, columns, page.rows, facts)
+    return evaluation_table(page.evaluation, f"-query-{file_name(page.query.external_id)}", columns, page.rows, facts)
 
 
-def _value(place: int, row: QueryResult) -> Cell:
-    return row.values[place]
+def _value(index: int, row: QueryResult) -> Cell:
+    return row.values[index]
 
 
 LIST_ADDRESS = "/submissions/<int:submission>/queries/<path:query>"
@@ -119,13 +117,13 @@ DOCUMENT_COLUMNS: dict[str, Callable[[ListedDocument], Cell]] = {
 
 @blueprint.get(LIST_ADDRESS)
 def ranked_list(submission: int, query: str) -> ResponseReturnValue:
-    page = read(ranked_lists.ranked_list, store(), submission, query, page=page_number())
+    page = read(queries.ranked_list, store(), submission, query, page=page_number())
     return render_template("results/ranked_list.html", page=page)
 
 
 @exported(blueprint, LIST_ADDRESS)
 def ranked_list_file(submission: int, query: str) -> Table:
-    page = read(ranked_lists.ranked_list, store(), submission, query, page=None)
+    page = read(queries.ranked_list, store(), submission, query, page=None)
     facts = {
         "evaluation": evaluation_facts(page.evaluation),
         "submission": page.submission_id,
@@ -158,11 +156,11 @@ def compare_runs(campaign: str, evaluation: str) -> ResponseReturnValue:
     except InvalidFields as error:
         g.refused, wrong = True, error.fields
         page = read(compare, campaign, evaluation, asked=[name for name in RUNS if name not in wrong])
-    found = page.compared
-    chart = charts.comparison_chart(found) if found else None
-    finding = comparison_finding(found) if found else None
-    shown = {"page": page, "found": found, "chart": chart, "finding": finding, "wrong": wrong}
-    content = render_template("results/compare_runs.html", **shown)
+    compared = page.compared
+    chart = charts.comparison_chart(compared) if compared else None
+    finding = comparison_finding(compared) if compared else None
+    fields = {"page": page, "compared": compared, "chart": chart, "finding": finding, "wrong": wrong}
+    content = render_template("results/compare_runs.html", **fields)
     return content, HTTPStatus.BAD_REQUEST if wrong else HTTPStatus.OK
 
 
@@ -170,27 +168,21 @@ def compare_runs(campaign: str, evaluation: str) -> ResponseReturnValue:
 def compare_runs_file(campaign: str, evaluation: str) -> Table:
     """Query by query by the measure that is asked for; the means by all measures, interval and test are facts."""
     page = read(compare, campaign, evaluation, asked=RUNS, view=board_query(VIEW))
-    facts: dict[str, object] = {"evaluation": evaluation_facts(page.evaluation)}
-    name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}-compared"
-    found = page.compared
-    if found is None:
-        return table(name, COMPARE_COLUMNS, (), facts)
-    facts |= {
-        "a": _run(found.first),
-        "b": _run(found.second),
-        "measure": column_facts(found.column),
-        "interval": plain(found.interval),
-        "test": plain(found.test),
-        "effects": plain(found.effects),
+    compared = page.compared
+    if compared is None:
+        return evaluation_table(page.evaluation, "-compared", COMPARE_COLUMNS, (), {})
+    runs = compared.first, compared.second
+    facts = {
+        **{
+            name: {"submission": run.submission_id, "system": run.system.name, "team": run.system.team}
+            for name, run in zip(RUNS, runs, strict=True)
+        },
+        "measure": column_facts(compared.column),
+        **{name: plain(getattr(compared, name)) for name in ("interval", "test", "effects")},
         "means": [
-            {"measure": one.column.name, "a": one.first.mean, "b": one.second.mean, "difference": one.difference}
-            for one in found.measures
+            {"measure": row.column.name, "a": row.first.mean, "b": row.second.mean, "difference": row.difference}
+            for row in compared.measures
         ],
     }
-    return table(
-        f"{name}-{found.first.submission_id}-{found.second.submission_id}", COMPARE_COLUMNS, found.queries, facts
-    )
-
-
-def _run(entry: Entry) -> dict[str, object]:
-    return {"submission": entry.submission_id, "system": entry.system.name, "team": entry.system.team}
+    ending = f"-compared-{runs[0].submission_id}-{runs[1].submission_id}"
+    return evaluation_table(page.evaluation, ending, COMPARE_COLUMNS, compared.queries, facts)

@@ -1,14 +1,10 @@
-"""Draws a Vega-Lite specification as SVG whose colours are those of the page, light or dark.
-
-How far one run is from the median of all systems, or from another run, query by query.
-
-Progress over the periods: one line a system, or one a team.
-"""
+"""The charts of the pages, drawn as SVG in the colours of the page, light or dark: how far a run is from the median or
+from another run, query by query; and progress over the periods, one line a system or one a team."""
 
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -18,7 +14,7 @@ from markupsafe import Markup
 
 from leaderboard.boards.reads.entries import Column
 from leaderboard.numbers import counted
-from leaderboard.progress.reads import Line, ProgressPage
+from leaderboard.progress.reads import Line, Period, Point, ProgressPage
 from leaderboard.results.reads.compare import Compared
 from leaderboard.results.reads.run import SubmissionResults
 from leaderboard.web.formatting import plain_figure
@@ -28,6 +24,7 @@ Spec = dict[str, Any]
 
 WIDE, NARROW = 1280, 340  # px, whole drawings: a desktop's and a phone's
 KEPT = 256  # drawings: a few MB
+LEFT = 52  # px, left of the plot
 FONT_SIZE = 12  # px
 
 # Colours that stand for the page's own; no drawing holds any other colour.
@@ -131,20 +128,40 @@ LABELLED = 60  # queries that still have room for their names on a desktop, a ba
 SINGLE = 250  # queries up to which each has a bar of its own; more are counted in bins
 LONGEST_NAME = 16  # characters of a query's name
 CHARACTER = 7.5  # px, at most, of most names
-
+WIDE_FROM = 600  # px, whole width
+ZERO: Spec = {"type": "rule", "color": INK, "strokeWidth": 1}
+SAYS: Spec = {"field": "says"}
+ABOVE: Spec = {"baseline": "bottom", "dy": -2}
 
 Difference = tuple[str, float]  # a query, and by how much
 
 
+def _layer(rows: Sequence[Mapping[str, Any]], mark: Spec, **encoding: Spec) -> Spec:
+    return {"data": {"values": rows}, "mark": mark, "encoding": encoding}
+
+
+def _plot(width: int, height: int, title: Spec, layers: Sequence[Spec], right: float, bottom: float) -> Spec:
+    """A drawing of this whole width, around a plot of this height."""
+    padding = {"left": LEFT, "right": right, "top": 34, "bottom": bottom}
+    return {
+        "width": width - LEFT - right,
+        "height": height,
+        "padding": padding,
+        "autosize": {"type": "none"},
+        "title": {**title, **TITLE},
+        "layer": layers,
+    }
+
+
 def differences(results: SubmissionResults) -> list[Difference]:
     """(query, value of the page's column − the systems' median), the greatest first; undefined ones are left out."""
-    place = results.value_columns.index(results.column)
-    rows = [
-        (row.external_id, value - row.median)
-        for row in results.queries
-        if (value := row.values[place]) is not None and row.median is not None
-    ]
-    return sorted(rows, key=lambda row: (-row[1], row[0]))
+    index = results.value_columns.index(results.column)
+    return _greatest_first((row.external_id, row.values[index], row.median) for row in results.queries)
+
+
+def _greatest_first(rows: Iterable[tuple[str, float | None, float | None]]) -> list[Difference]:
+    defined = [(query, value - other) for query, value, other in rows if value is not None and other is not None]
+    return sorted(defined, key=lambda row: (-row[1], row[0]))
 
 
 def differences_chart(results: SubmissionResults) -> Chart | None:
@@ -153,28 +170,24 @@ def differences_chart(results: SubmissionResults) -> Chart | None:
     if results.compared_with < 2 or not rows:
         return None
     finding = _finding(rows, results.column, f"the median of {results.compared_with} systems")
-    return _chart(rows, results.column, "", "the median of the systems", "the median", finding)
+    return _differences_chart(rows, results.column.name, "the median of the systems", "the median", finding)
 
 
 def comparison_chart(compared: Compared) -> Chart | None:
     """Of the first run from the second. None when there is no query of which both have a value."""
-    found = [(row.external_id, row.difference) for row in compared.queries if row.difference is not None]
-    rows = sorted(found, key=lambda row: (-row[1], row[0]))
+    rows = _greatest_first((row.external_id, row.first, row.second) for row in compared.queries)
     if not rows:
         return None
     first, second = compared.names
     finding = f"{first}: {_finding(rows, compared.column, second)}"
-    return _chart(rows, compared.column, f" of {first}", second, second, finding)
+    return _differences_chart(rows, f"{compared.column.name} of {first}", second, second, finding)
 
 
-def _chart(rows: Sequence[Difference], column: Column, whose: str, other: str, short: str, finding: str) -> Chart:
-    """whose: of the run, behind the measure; other: from what the differences are, short: in a few words"""
-    kind = "Bars" if len(rows) <= SINGLE else "Histogram"
-    alt = f"{kind} of the difference in {column.name}{whose} from {other}, query by query. {finding}"
-    title = f"{column.name}{whose} minus {other}"
-    if len(rows) > SINGLE:
-        return draw(lambda width: _histogram(title, rows, width), alt, finding)
-    return draw(lambda width: _bars(title, short, rows, width), alt, finding)
+def _differences_chart(rows: Sequence[Difference], what: str, other: str, short: str, finding: str) -> Chart:
+    """other: from what the differences are, short: in a few words"""
+    kind, plot = ("Bars", _bars) if len(rows) <= SINGLE else ("Histogram", _histogram)
+    alt = f"{kind} of the difference in {what} from {other}, query by query. {finding}"
+    return draw(lambda width: plot(f"{what} minus {other}", short, rows, width), alt, finding)
 
 
 def _finding(rows: Sequence[Difference], column: Column, other: str) -> str:
@@ -191,94 +204,56 @@ def _finding(rows: Sequence[Difference], column: Column, other: str) -> str:
     return f"{words}."
 
 
-def _frame(width: int, title: str, bottom: float) -> Spec:
-    padding = {"left": 52, "right": 8, "top": 34, "bottom": bottom}
-    return {
-        "width": width - padding["left"] - padding["right"],
-        "height": HEIGHT,
-        "padding": padding,
-        "autosize": {"type": "none"},
-        "title": {"text": title, **TITLE},
-    }
-
-
 def _bars(title: str, other: str, rows: Sequence[Difference], width: int) -> Spec:
-    labelled = len(rows) <= (LABELLED if width > 600 else 12)
-    names = [_ending(query) for query, _ in rows]
+    labelled = len(rows) <= (LABELLED if width > WIDE_FROM else 12)
+    # Names of queries differ at their ends.
+    names = [query if len(query) <= LONGEST_NAME else f"…{query[1 - LONGEST_NAME :]}" for query, _ in rows]
     if len(set(names)) < len(names):
         names = [query for query, _ in rows]
-    upright = len(rows) > 15 or max(map(len, names)) * CHARACTER > (width - 60) / len(rows)
-    room = 12 + max(map(len, names)) * CHARACTER if labelled and upright else 44
+    longest = max(map(len, names)) * CHARACTER
+    upright = len(rows) > 15 or longest > (width - 60) / len(rows)
+    room = 12 + longest if labelled and upright else 44
     values = [
         {
             "query": name,
             "difference": difference,
             "colour": SERIES[0] if difference >= 0 else SERIES[1],
-            "says": f"{query}: {plain_figure(abs(difference))} {_side(difference, other)}",
+            "says": f"{query}: {plain_figure(abs(difference))} "
+            f"{'above' if difference > 0 else 'below' if difference < 0 else 'from'} {other}",
         }
         for (query, difference), name in zip(rows, names, strict=True)
     ]
     axis = {"title": None if labelled else f"queries, most above {other} first", "labels": labelled, "ticks": False}
-    return {
-        **_frame(width, title, room),
-        "layer": [
-            {
-                "data": {"values": values},
-                "mark": {"type": "bar", "aria": True},
-                "encoding": {
-                    "x": {
-                        "field": "query",
-                        "type": "nominal",
-                        "sort": None,
-                        "scale": {"paddingInner": 0.2, "paddingOuter": 0.1},
-                        "axis": {**axis, "labelAngle": -90 if upright else 0, "labelLimit": room},
-                    },
-                    "y": {"field": "difference", "type": "quantitative", "axis": {"title": None, "labelExpr": SIGNED}},
-                    "color": {"field": "colour", "type": "nominal", "scale": None},
-                    "description": {"field": "says"},
-                },
-            },
-            {
-                "data": {"values": [{"difference": 0}]},
-                "mark": {"type": "rule", "color": INK, "strokeWidth": 1},
-                "encoding": {"y": {"field": "difference", "type": "quantitative"}},
-            },
-        ],
+    x = {
+        "field": "query",
+        "type": "nominal",
+        "sort": None,
+        "scale": {"paddingInner": 0.2, "paddingOuter": 0.1},
+        "axis": {**axis, "labelAngle": -90 if upright else 0, "labelLimit": room},
     }
+    y = {"field": "difference", "type": "quantitative"}
+    colour = {"field": "colour", "type": "nominal", "scale": None}
+    bar = {"type": "bar", "aria": True}
+    signed = {**y, "axis": {"title": None, "labelExpr": SIGNED}}
+    layers = [
+        _layer(values, bar, x=x, y=signed, color=colour, description=SAYS),
+        _layer([{"difference": 0}], ZERO, y=y),
+    ]
+    return _plot(width, HEIGHT, {"text": title}, layers, 8, room)
 
 
-def _ending(name: str) -> str:
-    """Names of queries differ at their ends."""
-    return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"
-
-
-def _side(difference: float, other: str) -> str:
-    return f"above {other}" if difference > 0 else f"below {other}" if difference < 0 else f"from {other}"
-
-
-def _histogram(title: str, rows: Sequence[Difference], width: int) -> Spec:
-    return {
-        **_frame(width, "queries", 44),
-        "data": {"values": [{"difference": difference} for _, difference in rows]},
-        "layer": [
-            {
-                "mark": {"type": "bar", "color": SERIES[0]},
-                "encoding": {
-                    "x": {
-                        "field": "difference",
-                        "bin": {"maxbins": 40 if width > 600 else 20},
-                        "type": "quantitative",
-                        "axis": {
-                            "title": title,
-                            "labelExpr": SIGNED,
-                            "labelOverlap": True,
-                        },
-                    },
-                    "y": {"aggregate": "count", "type": "quantitative", "axis": {"title": None}},
-                },
-            },
-        ],
+def _histogram(title: str, _: str, rows: Sequence[Difference], width: int) -> Spec:
+    x = {
+        "field": "difference",
+        "bin": {"maxbins": 40 if width > WIDE_FROM else 20},
+        "type": "quantitative",
+        "axis": {"title": title, "labelExpr": SIGNED, "labelOverlap": True},
     }
+    y = {"aggregate": "count", "type": "quantitative", "axis": {"title": None}}
+    values = [{"difference": difference} for _, difference in rows]
+    return _plot(
+        width, HEIGHT, {"text": "queries"}, [_layer(values, {"type": "bar", "color": SERIES[0]}, x=x, y=y)], 8, 44
+    )
 
 
 PROGRESS_HEIGHT = 340  # px, of the plot
@@ -291,7 +266,6 @@ NAMED_NOW = 3  # places of the latest period whose systems have a name in any ca
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")  # with the colours, not only they
 TICKS = 5  # on the value axis, about
 WIDE_SPAN = 20.0  # of values, from which their axis needs no decimals
-WIDE_FROM = 600  # px, whole width
 
 
 def progress_chart(page: ProgressPage, *, only: int | None = None) -> Chart | None:
@@ -299,29 +273,29 @@ def progress_chart(page: ProgressPage, *, only: int | None = None) -> Chart | No
 
     None when there is nothing to draw: a line needs two periods, and each with one evaluation.
     """
-    return _progress_chart(page, (*page.systems, *page.baselines), "system", only)
+    return _lines_chart(page, (*page.systems, *page.baselines), "system", only)
 
 
 def team_chart(page: ProgressPage) -> Chart | None:
     """The best of each team's systems in every period. None when there is nothing to draw."""
-    return _progress_chart(page, (*page.teams, *page.baselines), "team", None)
+    return _lines_chart(page, (*page.teams, *page.baselines), "team", None)
 
 
-def _progress_chart(page: ProgressPage, lines: Sequence[Line], kind: str, only: int | None) -> Chart | None:
+def _lines_chart(page: ProgressPage, lines: Sequence[Line], kind: str, only: int | None) -> Chart | None:
     if not page.is_series or not any(line.points for line in lines):
         return None
     sentence = one_system_over_periods(page, lines, only) if only is not None else best_over_periods(page, kind)
-    if count := len(_banded(page, lines, only)):
-        sentence += f" The grey band spans the other {counted(count, kind)}."
-    alt = f"Line chart of {page.column.name} over {', '.join(period.label for period in page.periods)}. {sentence}"
-    return draw(lambda width: _Drawing(page, lines, only, width).spec(), alt, sentence)
-
-
-def _banded(page: ProgressPage, lines: Sequence[Line], only: int | None) -> list[Line]:
-    """The lines that nobody could tell apart, and that so are one band: the grey ones without a name, if many."""
     drawn = [line for line in lines if line.points]
-    grey = [line for line in drawn if _colour(page, line, only) == REST and not _has_name(page, line, only)]
-    return grey if len(grey) > MOST_GREY else []
+    colours = {id(line): _colour(page, line, only) for line in drawn}
+    named = [line for line in drawn if colours[id(line)] != REST or (only is None and _stands_out(page, line))]
+    named_ids = set(map(id, named))
+    grey = [line for line in drawn if id(line) not in named_ids]
+    band = grey if len(grey) > MOST_GREY else []  # lines that nobody could tell apart
+    if band:
+        sentence += f" The grey band spans the other {counted(len(band), kind)}."
+        drawn = [line for line in drawn if id(line) in named_ids]
+    alt = f"Line chart of {page.column.name} over {', '.join(period.label for period in page.periods)}. {sentence}"
+    return draw(lambda width: _Drawing(page, drawn, named, band, colours, width).spec(), alt, sentence)
 
 
 def _colour(page: ProgressPage, line: Line, only: int | None) -> str:
@@ -338,37 +312,41 @@ def _colour(page: ProgressPage, line: Line, only: int | None) -> str:
     return INK if is_it or (last.best and last.period is page.periods[-1]) else REST
 
 
-def _has_name(page: ProgressPage, line: Line, only: int | None) -> bool:
-    """Those in colour, baselines, the reader's own, the first few of the latest period, and whoever was the best of a
-    period."""
-    if _colour(page, line, only) != REST:
-        return True
+def _stands_out(page: ProgressPage, line: Line) -> bool:
+    """Whether it is the reader's own, one of the first few of the latest period, or was the best of a period."""
     now = line.at(page.periods[-1])
     is_ahead = now is not None and now.rank is not None and now.rank <= NAMED_NOW
-    return only is None and (line.own or is_ahead or any(point.best for point in line.points))
+    return line.own or is_ahead or any(point.best for point in line.points)
 
 
 class _Drawing:
-    """One drawing of the lines at one width."""
+    """One drawing of the lines at one width. named: those of them with a label; band: others, drawn as one."""
 
-    def __init__(self, page: ProgressPage, lines: Sequence[Line], only: int | None, width: int) -> None:
-        self.page = page
-        self.only = only
-        self.banded = _banded(page, lines, only)
-        apart = {id(line) for line in self.banded}
-        self.lines = [line for line in lines if line.points and id(line) not in apart]
-        self.is_wide = width > WIDE_FROM
-        self.characters = 28 if self.is_wide else 15
-        self.whole_width = width
-        self.padding = {"left": 52, "right": 232 if self.is_wide else 126, "top": 34, "bottom": 28}
-        self.width = width - self.padding["left"] - self.padding["right"]
-        self.lowest, self.highest = _domain(page.column, self.lines, self._band())
+    def __init__(
+        self,
+        page: ProgressPage,
+        lines: Sequence[Line],
+        named: Sequence[Line],
+        band: Sequence[Line],
+        colours: Mapping[int, str],
+        width: int,
+    ) -> None:
+        self.page, self.lines, self.named, self.band, self.colours = page, lines, named, band, colours
+        self.whole_width, is_wide = width, width > WIDE_FROM
+        self.characters, self.right = (28, 232) if is_wide else (15, 126)
+        self.width = width - LEFT - self.right
+        self.is_lower_better = page.column.direction == "lower"
+        self.lowest, self.highest = _domain(page.column, lines, band)
+        self.series = [line for line in lines if self._group(line) == "series"]
         self.asides = self._asides()
-        labels = [period.label for period in page.periods]
         self.x: Spec = {
             "field": "period",
             "type": "nominal",
-            "scale": {"type": "point", "domain": labels, "padding": 0.2 if self.is_wide else 0.4},
+            "scale": {
+                "type": "point",
+                "domain": [period.label for period in page.periods],
+                "padding": 0.2 if is_wide else 0.4,
+            },
             "axis": {"title": None, "labelLimit": self.width / len(page.periods) - 4},
         }
         self.y: Spec = {
@@ -379,193 +357,115 @@ class _Drawing:
         }
 
     def spec(self) -> Spec:
-        return {
-            "width": self.width,
-            "height": PROGRESS_HEIGHT,
-            "padding": self.padding,
-            "autosize": {"type": "none"},
-            "title": {"text": self._title(), "limit": self.whole_width, **TITLE},
-            "layer": [
-                *self._zero(),
-                *self._grey_band(),
-                *(
-                    layer
-                    for group in ("rest", "baseline", "series")
-                    for line in reversed(self.lines)
-                    if self._group(line) == group
-                    for layer in self._series(line, group)
-                ),
-                *self._best(),
-                *self._labels(),
-            ],
-        }
-
-    def _title(self) -> str:
-        """What the figures are, of which condition, and how to read them."""
-        column = self.page.column
-        name = f"{column.name}, {self.page.condition}" if self.page.condition else column.name
-        hints = ["lower is better"] if column.direction == "lower" else []
-        if column.lowest < 0:
+        column, layers = self.page.column, list[Spec]()
+        hints = ["lower is better"] if self.is_lower_better else []
+        if column.lowest < 0:  # the value of returning nothing, which any lower one is worse than
+            layers.append(_layer([{"mean": 0.0}], ZERO, y=self.y))
             hints.append("0 = nothing returned")
-        return "; ".join([name, *hints])
-
-    def _colour(self, line: Line) -> str:
-        return _colour(self.page, line, self.only)
+        if self.band:
+            layers.append(self._grey_band())
+        for group in ("rest", "baseline", "series"):
+            for line in reversed(self.lines):
+                layers += self._line(line, group) if self._group(line) == group else ()
+        name = f"{column.name}, {self.page.condition}" if self.page.condition else column.name
+        title = {"text": "; ".join([name, *hints]), "limit": self.whole_width}
+        layers += [*self._best(), *self._labels()]
+        return _plot(self.whole_width, PROGRESS_HEIGHT, title, layers, self.right, 28)
 
     def _group(self, line: Line) -> str:
-        return {MUTED: "baseline", REST: "rest"}.get(self._colour(line), "series")
+        return {MUTED: "baseline", REST: "rest"}.get(self.colours[id(line)], "series")
 
     def _asides(self) -> Mapping[int, float]:
         """`id` of a line -> by how many px its points and intervals stand beside their period: intervals of one period
         would hide each other."""
-        lines = [line for line in self.lines if self._group(line) == "series"]
-        if all(point.figure.low is None for line in lines for point in line.points):
+        if all(point.figure.low is None for line in self.series for point in line.points):
             return {}
-        apart = min(INTERVAL + 1, self.width / len(self.page.periods) / 2 / len(lines))
-        return {id(line): (place - (len(lines) - 1) / 2) * apart for place, line in enumerate(lines)}
+        apart = min(INTERVAL + 1, self.width / len(self.page.periods) / 2 / len(self.series))
+        return {id(line): (index - (len(self.series) - 1) / 2) * apart for index, line in enumerate(self.series)}
 
-    def _written(self, value: float | None) -> str:
-        return plain_figure(value, self.page.column.unit)
-
-    def _band(self) -> dict[str, tuple[float, float]]:
-        """Period -> the lowest and the highest mean of the lines that are one band."""
-        means: dict[str, list[float]] = {}
-        for line in self.banded:
-            for point in line.points:
-                means.setdefault(point.period.label, []).append(point.figure.mean or 0.0)
-        return {period: (min(own), max(own)) for period, own in means.items()}
-
-    def _grey_band(self) -> Iterator[Spec]:
-        band = self._band()
-        values = [
-            {"period": period.label, "low": band[period.label][0], "high": band[period.label][1]}
+    def _grey_band(self) -> Spec:
+        means = {
+            period.label: [point.figure.mean or 0.0 for line in self.band if (point := line.at(period))]
             for period in self.page.periods
-            if period.label in band
+        }
+        rows = [
+            {"period": period, "low": min(own), "high": max(own), "says": f"The other {len(self.band)}"}
+            for period, own in means.items()
+            if own
         ]
-        if values:
-            low, high = {**self.y, "field": "low"}, {"field": "high"}
-            yield {
-                "data": {"values": [{**one, "says": f"The other {len(self.banded)}"} for one in values]},
-                "mark": {"type": "area", "aria": True, "color": REST, "opacity": 0.3},
-                "encoding": {"x": self.x, "y": low, "y2": high, "description": {"field": "says"}},
-            }
+        mark = {"type": "area", "aria": True, "color": REST, "opacity": 0.3}
+        return _layer(rows, mark, x=self.x, y={**self.y, "field": "low"}, y2={"field": "high"}, description=SAYS)
 
-    def _rows(self, line: Line) -> list[dict[str, Any]]:
-        return [
-            {
-                "period": point.period.label,
-                "mean": point.figure.mean,
-                "low": point.figure.low,
-                "high": point.figure.high,
-                "best": point.best,
-                "text": self._written(point.figure.mean),
-                "says": f"{line.called}, {point.period.label}: {self._written(point.figure.mean)}"
-                + (f", rank {point.rank}" if point.rank is not None else "")
-                + (
-                    f", interval {self._written(point.figure.low)} to {self._written(point.figure.high)}"
-                    if point.figure.low is not None
-                    else ""
-                ),
-            }
-            for point in line.points
-        ]
+    def _row(self, line: Line, point: Point) -> dict[str, Any]:
+        unit, figure = self.page.column.unit, point.figure
+        says = f"{line.called}, {point.period.label}: {plain_figure(figure.mean, unit)}"
+        says += f", rank {point.rank}" if point.rank is not None else ""
+        if figure.low is not None:
+            says += f", interval {plain_figure(figure.low, unit)} to {plain_figure(figure.high, unit)}"
+        return {
+            "period": point.period.label,
+            "mean": figure.mean,
+            "low": figure.low,
+            "high": figure.high,
+            "name": line.called,
+            "says": says,
+        }
 
-    def _series(self, line: Line, group: str) -> Iterator[Spec]:
+    def _line(self, line: Line, group: str) -> Iterator[Spec]:
         """One line with its intervals and its points."""
-        rows = self._rows(line)
-        thin = group == "rest"
-        mark = {"color": self._colour(line), "xOffset": self.asides.get(id(line), 0.0)}
+        rows = [self._row(line, point) for point in line.points]
+        thin, x, y = group == "rest", self.x, self.y
+        mark = {"aria": True, "color": self.colours[id(line)], "xOffset": self.asides.get(id(line), 0.0)}
         dash = {"strokeDash": [5, 4]} if group == "baseline" else {}
-        yield {
-            "data": {"values": [{**row, "name": line.called} for row in rows]},
-            "mark": {"type": "line", "aria": True, "strokeWidth": 1 if thin else 2, "opacity": 0.7 if thin else 1}
-            | mark
-            | dash,
-            "encoding": {"x": self.x, "y": self.y, "description": {"field": "name"}},
-        }
+        look = {"type": "line", "strokeWidth": 1 if thin else 2, "opacity": 0.7 if thin else 1}
+        yield _layer(rows, {**mark, **look, **dash}, x=x, y=y, description={"field": "name"})
         if group == "series":
-            yield {
-                "data": {"values": [row for row in rows if row["low"] is not None]},
-                "mark": {"type": "rule", "aria": True, "strokeWidth": INTERVAL, "opacity": 0.25, **mark},
-                "encoding": {
-                    "x": self.x,
-                    "y": {**self.y, "field": "low"},
-                    "y2": {"field": "high"},
-                    "description": {"field": "says"},
-                },
-            }
-        yield {
-            "data": {"values": rows},
-            "mark": {"type": "point", "aria": True, "filled": True, "opacity": 1, "size": 18 if thin else 60}
-            | {"shape": self._shape(line)}
-            | mark,
-            "encoding": {"x": self.x, "y": self.y, "description": {"field": "says"}},
-        }
+            bars = [row for row in rows if row["low"] is not None]
+            look = {"type": "rule", "strokeWidth": INTERVAL, "opacity": 0.25}
+            ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
+            yield _layer(bars, {**mark, **look}, x=x, **ends, description=SAYS)
+        look = {"type": "point", "filled": True, "opacity": 1, "size": 18 if thin else 60, "shape": self._shape(line)}
+        yield _layer(rows, {**mark, **look}, x=x, y=y, description=SAYS)
 
     def _shape(self, line: Line) -> str:
-        return SHAPES[line.number % len(SHAPES)] if self._colour(line) in SERIES else "circle"
-
-    def _zero(self) -> Iterator[Spec]:
-        """The value of returning nothing, which any lower one is worse than."""
-        if self.page.column.lowest < 0:
-            yield {
-                "data": {"values": [{"mean": 0.0}]},
-                "mark": {"type": "rule", "color": INK, "strokeWidth": 1},
-                "encoding": {"y": self.y},
-            }
+        return SHAPES[line.number % len(SHAPES)] if self.colours[id(line)] in SERIES else "circle"
 
     def _best(self) -> Iterator[Spec]:
         """A ring round the best of each period, with its figure beyond the intervals that are drawn beside it."""
-        below = self.page.column.direction == "lower"
+        below, x = self.is_lower_better, self.x
         px = (self.highest - self.lowest) / PROGRESS_HEIGHT
         for line in self.lines:
-            best = [row for row in self._rows(line) if row["best"]]
-            if not best:
+            rows = []
+            for point in filter(lambda point: point.best, line.points):
+                mean, ends = point.figure.mean or 0.0, self._interval_ends(point.period)
+                label = min([mean - 9 * px, *ends]) if below else max([mean + 9 * px, *ends])
+                text = plain_figure(mean, self.page.column.unit)
+                rows.append({**self._row(line, point), "label": label, "text": text})
+            if not rows:
                 continue
-            for row in best:
-                ends = self._interval_ends(row["period"])
-                row["label"] = min([row["mean"] - 9 * px, *ends]) if below else max([row["mean"] + 9 * px, *ends])
-            aside = self.asides.get(id(line), 0.0)
+            aside = {"xOffset": self.asides.get(id(line), 0.0)}
             ring = {"type": "point", "filled": False, "size": 200, "color": INK, "strokeWidth": 1.25, "opacity": 1}
-            yield {
-                "data": {"values": best},
-                "mark": {**ring, "aria": True, "xOffset": aside},
-                "encoding": {"x": self.x, "y": self.y, "description": {"field": "says"}},
-            }
+            yield _layer(rows, {**ring, **aside, "aria": True}, x=x, y=self.y, description=SAYS)
             # The text twice: first as a halo, so that a line behind it does not make it unreadable.
+            style = {"type": "text", "fontWeight": 600, **({"baseline": "top", "dy": 3} if below else ABOVE), **aside}
+            y = {**self.y, "field": "label"}
             for look in ({"stroke": PAGE, "strokeWidth": 4, "color": PAGE}, {"color": INK}):
-                yield {
-                    "data": {"values": best},
-                    "mark": {"type": "text", "xOffset": aside, "fontWeight": 600, **look}
-                    | {"baseline": "top" if below else "bottom", "dy": 3 if below else -2},
-                    "encoding": {"x": self.x, "y": {**self.y, "field": "label"}, "text": {"field": "text"}},
-                }
+                yield _layer(rows, {**style, **look}, x=x, y=y, text={"field": "text"})
 
-    def _interval_ends(self, period: str) -> list[float]:
+    def _interval_ends(self, period: Period) -> list[float]:
         """The ends of the intervals drawn in this period, on the side where the best one's figure is written: the upper
         ends, or the lower ones where lower is better."""
-        figures = [
-            point.figure
-            for line in self.lines
-            if self._group(line) == "series"
-            for point in line.points
-            if point.period.label == period
-        ]
-        ends = [one.low if self.page.column.direction == "lower" else one.high for one in figures]
+        figures = [point.figure for line in self.series for point in line.points if point.period.label == period.label]
+        ends = [figure.low if self.is_lower_better else figure.high for figure in figures]
         return [end for end in ends if end is not None]
 
     def _labels(self) -> Iterator[Spec]:
         """The names of the lines, each behind its line's sign. They stand right of the plot, where they cover no line,
         at the height of the last point or as near to it as the other names allow."""
-        named = [line for line in self.lines if _has_name(self.page, line, self.only)]
-        heights = spread(
-            [line.points[-1].figure.mean or 0.0 for line in named],
-            self.lowest,
-            self.highest,
-            LABEL_HEIGHT / PROGRESS_HEIGHT,
-        )
-        for line, height in sorted(zip(named, heights, strict=True), key=lambda pair: pair[1]):
-            last = line.points[-1]
+        last_means = [line.points[-1].figure.mean or 0.0 for line in self.named]
+        heights = spread(last_means, self.lowest, self.highest, LABEL_HEIGHT / PROGRESS_HEIGHT)
+        for line, height in sorted(zip(self.named, heights, strict=True), key=lambda pair: pair[1]):
+            last, colour = line.points[-1], self.colours[id(line)]
             is_over = last.period is not self.page.periods[-1]
             ending = f", to {last.period.name}" if is_over else ""
             row = {
@@ -575,32 +475,17 @@ class _Drawing:
                 "text": shortened(line.called, self.characters - len(ending)) + ending,
                 "says": line.called + ending,
             }
-            colour = self._colour(line)
-            at = {"y": {**self.y, "field": "label"}, "description": {"field": "says"}}
+            at: dict[str, Spec] = {"y": {**self.y, "field": "label"}, "description": SAYS}
             if not is_over:
                 aside = self.asides.get(id(line), 0.0)
-                yield {
-                    "data": {"values": [row]},
-                    "mark": {"type": "rule", "xOffset": aside + 8, "strokeWidth": 1, "opacity": 0.5, "color": colour},
-                    "encoding": {
-                        "x": self.x,
-                        "x2": {"value": self.width + 12},
-                        "y": self.y,
-                        "y2": {"field": "label"},
-                    },
-                }
-            yield {
-                "data": {"values": [row]},
-                "mark": {"type": "point", "filled": True, "opacity": 1, "size": 50, "color": colour}
-                | {"shape": self._shape(line)},
-                "encoding": {"x": {"value": self.width + 18}, **at},
-            }
-            yield {
-                "data": {"values": [row]},
-                "mark": {"type": "text", "aria": True, "align": "left", "baseline": "middle", "color": INK}
-                | {"limit": (self.padding["right"] - LABEL_STARTS) * NARROWER},
-                "encoding": {"x": {"value": self.width + LABEL_STARTS}, "text": {"field": "text"}, **at},
-            }
+                rule = {"type": "rule", "xOffset": aside + 8, "strokeWidth": 1, "opacity": 0.5, "color": colour}
+                ends: dict[str, Spec] = {"x2": {"value": self.width + 12}, "y2": {"field": "label"}}
+                yield _layer([row], rule, x=self.x, y=self.y, **ends)
+            sign = {"type": "point", "filled": True, "opacity": 1, "size": 50, "color": colour}
+            yield _layer([row], {**sign, "shape": self._shape(line)}, x={"value": self.width + 18}, **at)
+            name = {"type": "text", "aria": True, "align": "left", "baseline": "middle", "color": INK}
+            name["limit"] = (self.right - LABEL_STARTS) * NARROWER
+            yield _layer([row], name, x={"value": self.width + LABEL_STARTS}, text={"field": "text"}, **at)
 
 
 def _digits(span: float) -> int:
@@ -610,17 +495,11 @@ def _digits(span: float) -> int:
     return max(2, -math.floor(math.log10(span / TICKS)))
 
 
-def _domain(column: Column, lines: Sequence[Line], band: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
+def _domain(column: Column, lines: Sequence[Line], band: Sequence[Line]) -> tuple[float, float]:
     """What the axis spans: every figure with its interval, the band and some air; zero too where a value can be below
     it."""
-    ends = [end for own in band.values() for end in own]
-    ends += [
-        end
-        for line in lines
-        for point in line.points
-        for end in (point.figure.mean, point.figure.low, point.figure.high)
-        if end is not None
-    ]
+    ends = [end for line in lines for point in line.points for end in point.figure.ends if end is not None]
+    ends += [point.figure.mean or 0.0 for line in band for point in line.points]
     if column.lowest < 0:
         ends.append(0.0)
     air = max((max(ends) - min(ends)) * 0.08, max(map(abs, ends)) * 0.02) or 0.01
@@ -633,18 +512,16 @@ def spread(values: Sequence[float], lowest: float, highest: float, share: float)
     their values as that allows, and between `lowest` and `highest` as far as they all fit."""
     apart = share * (highest - lowest)
     order = sorted(range(len(values)), key=values.__getitem__)
-    places = [values[one] for one in order]
-    for _ in range(len(places)):
+    places = [values[index] for index in order]
+    for _ in places:
         for low in range(len(places) - 1):
             overlap = places[low] + apart - places[low + 1]
             if overlap > 0:
                 places[low] -= overlap / 2
                 places[low + 1] += overlap / 2
-    for one in reversed(range(len(places))):
-        places[one] = min(places[one], highest - apart * (len(places) - 1 - one))
-    for one in range(len(places)):
-        places[one] = max(places[one], lowest + apart * one)
-    found = [0.0] * len(values)
-    for one, place in zip(order, places, strict=True):
-        found[one] = place
-    return found
+    for index in reversed(range(len(places))):
+        places[index] = min(places[index], highest - apart * (len(places) - 1 - index))
+    for index in range(len(places)):
+        places[index] = max(places[index], lowest + apart * index)
+    heights = dict(zip(order, places, strict=True))
+    return [heights[index] for index in range(len(values))]

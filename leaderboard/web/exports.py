@@ -54,16 +54,28 @@ def table(
     return Table(name, tuple(columns), [{key: cell(row) for key, cell in columns.items()} for row in rows], facts)
 
 
+def evaluation_table(
+    evaluation: EvaluationHeading,
+    ending: str,
+    columns: Mapping[str, Callable[[Row], Cell]],
+    rows: Iterable[Row],
+    facts: Mapping[str, Any],
+) -> Table:
+    """The same of an evaluation, which names the file and stands first in the facts. ending: of the name"""
+    facts = {"evaluation": evaluation_facts(evaluation), **facts}
+    return table(f"{evaluation.campaign.slug}-{evaluation.slug}{ending}", columns, rows, facts)
+
+
 def exported(blueprint: Blueprint, address: str) -> Callable[[Callable[P, Table]], Callable[P, Table]]:
     """Serves the table that a function gives as a download, at `address` with the ending of each of `FORMATS`."""
 
     def register(function: Callable[P, Table]) -> Callable[P, Table]:
         def view(*args: P.args, **kwargs: P.kwargs) -> Response:
             ending = str(kwargs.pop("ending"))
-            found = function(*args, **kwargs)
-            text, media_type = FORMATS[ending].write(found), FORMATS[ending].media_type
+            content = function(*args, **kwargs)
+            text, media_type = FORMATS[ending].write(content), FORMATS[ending].media_type
             response = Response(text, content_type=f"{media_type}; charset=utf-8")
-            response.headers["Content-Disposition"] = f'attachment; filename="{found.name}.{ending}"'
+            response.headers["Content-Disposition"] = f'attachment; filename="{content.name}.{ending}"'
             return response
 
         blueprint.add_url_rule(f"{address}.<any({', '.join(FORMATS)}):ending>", function.__name__, view)
@@ -98,15 +110,13 @@ def _may_be_formula(text: str) -> bool:
     """Whether it begins as a formula does, in whatever width and behind whatever can't be seen."""
     if text[:1].isascii() and text[:1].isalnum():
         return False
-    seen = (one for one in unicodedata.normalize("NFKC", text) if unicodedata.category(one)[0] not in "CZ")
-    return text.startswith(BEFORE_IT) or next(seen, "") in FORMULA
+    visible = (sign for sign in unicodedata.normalize("NFKC", text) if unicodedata.category(sign)[0] not in "CZ")
+    return text.startswith(BEFORE_IT) or next(visible, "") in FORMULA
 
 
 def _json(table: Table) -> str:
-    return (
-        json.dumps({**table.facts, "rows": table.rows}, default=dt.datetime.isoformat, ensure_ascii=False, indent=1)
-        + "\n"
-    )
+    content = {**table.facts, "rows": table.rows}
+    return json.dumps(content, default=dt.datetime.isoformat, ensure_ascii=False, indent=1) + "\n"
 
 
 # Ending -> format. One more here is offered on every page with a table, and answers at every address of one.
@@ -125,17 +135,12 @@ def campaign_facts(campaign: CampaignHeading) -> dict[str, Any]:
 
 def evaluation_facts(evaluation: EvaluationHeading) -> dict[str, Any]:
     """An evaluation as exports name it, with its phase and dates."""
+    names = ("slug", "title", "period", "condition", "collection")
     return {
         "campaign": campaign_facts(evaluation.campaign),
-        "slug": evaluation.slug,
-        "title": evaluation.title,
-        "period": evaluation.period,
-        "condition": evaluation.condition,
-        "collection": evaluation.collection,
+        **{name: getattr(evaluation, name) for name in names},
         "phase": evaluation.phase.value,
-        "opens_at": evaluation.opens_at,
-        "closes_at": evaluation.closes_at,
-        "grace_seconds": evaluation.grace_seconds,
+        **{name: getattr(evaluation, name) for name in ("opens_at", "closes_at", "grace_seconds")},
     }
 
 

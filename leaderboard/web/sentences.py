@@ -23,8 +23,8 @@ NAMED = 4  # systems that share something and are all named
 
 def init_app(app: Flask) -> None:
     """Gives templates the filters `extreme`, `lead_rests_on`, `means_over`, `smallest_difference` and `times`."""
-    filters = (extreme, lead_rests_on, means_over, smallest_difference, times)
-    app.jinja_env.filters |= {each.__name__: each for each in filters}
+    for sentences in (extreme, lead_rests_on, means_over, smallest_difference, times):
+        app.jinja_env.filters[sentences.__name__] = sentences
 
 
 def comparison_finding(compared: Compared) -> tuple[str, ...]:
@@ -35,24 +35,22 @@ def comparison_finding(compared: Compared) -> tuple[str, ...]:
         return (f"Nothing can be said of a difference in {column.name}: no query has a value for both runs.",)
     queries = counted(interval.queries, "query")
     estimate = signed(interval.estimate, column.unit)
-    found = [f"{column.name} of {first} less that of {second} is {estimate} over {queries}."]
-    disagree = False
+    words = [f"{column.name} of {first} less that of {second} is {estimate} over {queries}."]
     if interval.low is None or interval.high is None:
-        found.append(f"There is no interval: {interval.reason}.")
+        words.append(f"There is no interval: {interval.reason}.")
     else:
         includes = interval.low <= 0 <= interval.high
-        disagree = test.p is not None and includes == (test.p < 1 - interval.confidence)
-        says = "includes 0" if includes else "does not include 0"
-        apart = ": by these queries the two can't be told apart" if includes and not disagree else ""
         ends = f"{_end(interval.low, column.unit)} to {_end(interval.high, column.unit)}"
-        found.append(f"Its {100 * interval.confidence:.0f} % interval, {ends}, {says}{apart}.")
+        says = "includes 0" if includes else "does not include 0"
+        apart = ""
+        if includes and (test.p is None or test.p >= 1 - interval.confidence):
+            apart = ": by these queries the two can't be told apart"
+        words.append(f"Its {100 * interval.confidence:.0f} % interval, {ends}, {says}{apart}.")
     if test.p is not None:
         p = f"p = {test.p:.4g}" if test.p >= LEAST_P else f"p < {LEAST_P}"
-        found.append(f"The randomisation test gives {p}.")
-        if disagree:
-            found.append("The two disagree: the difference is at the edge of what these queries can tell.")
-        found.append("This is of one pair alone: of many pairs that are looked at, some seem apart by chance.")
-    return tuple(found)
+        words.append(f"The randomisation test gives {p}.")
+        words.append("This is of one pair alone: of many pairs that are looked at, some seem apart by chance.")
+    return tuple(words)
 
 
 def _end(value: float, unit: str) -> str:
@@ -68,23 +66,22 @@ def board_finding(page: BoardPage) -> tuple[str, ...]:
     column = page.ranked_by
     if column is None:
         return ()
-    found: list[str] = []
+    sentences: list[str] = []
     if not page.results_open and page.rows:
         opens: str = "when the organisers open the results"
         if page.evaluation.results == "closed" and page.evaluation.closed_from:
             opens = when(page.evaluation.closed_from)
         words = Markup("You see the runs of your own teams only, without ranks. The board opens {}.")
-        found.append(words.format(opens))
+        sentences.append(words.format(opens))
     elif page.ranked:
-        found += filter(None, (_best(page, column), _significance(page, column), _baselines(page, column)))
+        sentences += filter(None, (_best(page, column), _significance(page, column), _baselines(page, column)))
     elif page.rows and column.direction == "none":
-        found.append(f"Neither high nor low is better in {column.name}, so nothing is ranked by it.")
+        sentences.append(f"Neither high nor low is better in {column.name}, so nothing is ranked by it.")
     if page.tag:
-        lacking = f"; {', '.join(page.not_over_tag)} can't be worked out for some of the queries"
+        lacking = f"; not worked out over some of them: {', '.join(page.not_over_tag)}" if page.not_over_tag else ""
         queries = counted(page.tag_queries, "query")
-        tag = f"All figures are over the {queries} with the tag {page.tag} only"
-        found.append(f"{tag}{lacking if page.not_over_tag else ''}.")
-    return tuple(found)
+        sentences.append(f"All figures are over the {queries} with the tag {page.tag} only{lacking}.")
+    return tuple(sentences)
 
 
 def means_over(page: BoardPage) -> str:
@@ -96,10 +93,10 @@ def means_over(page: BoardPage) -> str:
     total = page.tag_queries if page.tag else page.terms.counted if page.terms else 0
     if all(fewest == total for fewest, _ in counts.values()):
         return ""
-    usual = fewest, most = Counter(counts.values()).most_common(1)[0][0]
+    usual, _ = Counter(counts.values()).most_common(1)[0]
     text = f"Means are over {_from_to(*usual)} of {counted(total, 'query')}"
     empty = page.terms.nothing_relevant if page.terms and page.details_open and not page.tag else 0
-    if empty and fewest == most == total - empty:
+    if empty and usual == (total - empty, total - empty):
         text += f"; without a relevant document: {empty:,}"
     others = [f"; {name} is over {_from_to(*own)}" for name, own in counts.items() if own != usual]
     return f"{text}{''.join(others)}."
@@ -107,16 +104,16 @@ def means_over(page: BoardPage) -> str:
 
 def smallest_difference(page: BoardPage) -> str:
     """Which difference of two means these queries find, and what a smaller one takes; empty where nothing is known."""
-    told = page.statistics.told if page.statistics else None
-    if told is None or page.ranked_by is None:
+    power = page.statistics.told if page.statistics else None
+    if power is None or page.ranked_by is None:
         return ""
-    known = told.detectable
+    known = power.detectable
     if known.difference is None or known.smaller is None:
         return f"Which differences these queries can find can't be said: {known.reason}."
     needed = known.queries_for_smaller
     takes = f"about {_significant(needed, 2)}" if needed is not None else "more than a million"
     size, smaller = f"a difference of {_significant(known.difference, 2)}", _significant(known.smaller, 1)
-    if told.of_logarithms:
+    if power.of_logarithms:
         size, smaller = f"a ratio of {times(known.difference)}", times(known.smaller)
     between = f"{size} in {page.ranked_by.name} between two {_noun(page)}s"
     finds = f"With these {known.queries:,} queries {between} is found with probability {number(POWER)}"
@@ -125,8 +122,7 @@ def smallest_difference(page: BoardPage) -> str:
 
 def lead_rests_on(page: BoardPage) -> str:
     """Without how few queries the leader would not be first alone; empty where nothing is known or none leads."""
-    told = page.statistics.told if page.statistics else None
-    lead = told.lead if told else None
+    lead = page.statistics.told.lead if page.statistics and page.statistics.told else None
     if lead is None or lead.leader is None:
         return ""
     names = _names(page)
@@ -135,11 +131,10 @@ def lead_rests_on(page: BoardPage) -> str:
         if lead.reason == NEVER:
             return f"{leader} would be first whichever queries were left out."
         return f"On how few queries the lead of {leader} rests was not worked out: {lead.reason}."
-    queries = counted(lead.queries, "query")
     without = f": without {_together(lead.named)}" if lead.named else ", without which"
-    others = _together([names[each] for each in lead.then if each != lead.leader])
+    others = _together([names[scoring] for scoring in lead.then if scoring != lead.leader])
     then = f"it would share the first place with {others}" if lead.leader in lead.then else f"{others} would be first"
-    return f"The lead of {leader} rests on {lead.removed:,} of {queries}{without} {then}."
+    return f"The lead of {leader} rests on {lead.removed:,} of {counted(lead.queries, 'query')}{without} {then}."
 
 
 def extreme(column: Column) -> str:
@@ -151,20 +146,16 @@ def best_over_periods(page: ProgressPage, kind: str = "system") -> str:
     """The best figures of the first period and of the last one, without a word on change: each period has its own
     queries, and how much of a difference is theirs takes systems that ran unchanged in both (`statistics.linked`)."""
     lines = page.systems if kind == "system" else page.teams
-    best = [
-        [(point, line.called) for line in lines if (point := line.at(period)) and point.best] for period in page.periods
-    ]
-    known = [group for group in best if group]
-    if not known:
+    best = []
+    for period in page.periods:
+        points = [(point, line.called) for line in lines if (point := line.at(period)) and point.best]
+        if points:
+            best.append(f"{_in_period(page, points[0][0])} ({_together([name for _, name in points])})")
+    if not best:
         return f"No {kind} has a value of {page.column.name} yet."
     what = f"the {extreme(page.column)} {page.column.name}"
     what = f"{page.condition}: {what}" if page.condition else sentence(what)
-    first, last = known[0], known[-1]
-    if first is last:
-        (point, _), *_ = last
-        return f"{what} of {point.period.label} is {_written(page, point)} ({_together([name for _, name in last])})."
-    ends = [f"{_in_period(page, group[0][0])} ({_together([name for _, name in group])})" for group in (first, last)]
-    return f"{what} is {' and '.join(ends)}."
+    return f"{what} is {' and '.join(best if len(best) == 1 else (best[0], best[-1]))}."
 
 
 def one_system_over_periods(page: ProgressPage, lines: Sequence[Line], only: int) -> str:
@@ -206,8 +197,7 @@ def _significance(page: BoardPage, column: Column) -> str:
     if statistics is not None and statistics.ranks:
         return f"At {number(statistics.confidence * 100)}\N{NO-BREAK SPACE}% confidence {_may_be_best(page)}."
     if statistics is not None and statistics.needed_queries is not None:
-        why = "one query can cost more than all others together by this measure"
-        return f"{which} is said from {statistics.needed_queries} queries on, since {why}; there are {queries}."
+        return f"{which} is said from {statistics.needed_queries} queries on by this measure; there are {queries}."
     return f"{which} has not been worked out."
 
 
@@ -249,12 +239,8 @@ def _from_to(fewest: int, most: int) -> str:
     return f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
 
 
-def _written(page: ProgressPage, point: Point) -> str:
-    return plain_figure(point.figure.mean, page.column.unit)
-
-
 def _in_period(page: ProgressPage, point: Point) -> str:
-    return f"{_written(page, point)} in {point.period.label}"
+    return f"{plain_figure(point.figure.mean, page.column.unit)} in {point.period.label}"
 
 
 def _significant(value: float, digits: int) -> str:

@@ -379,7 +379,7 @@ def test_a_run_that_another_took_the_place_of_since_moved_nothing_by_the_judgmen
     page = what_moved(field, first, second)
     rows = [(one.system.name, one.rank_before, one.rank, one.places) for one in page.rows]
     assert rows == [("Birch", 1, 1, None), ("Alder", None, 2, None)]
-    assert page.apart == ("Of Alder the run that stood on the earlier board was withdrawn or taken off since.",)
+    assert page.apart == ("On the later board only Alder is ranked.",)
     assert (page.order.systems, page.order.leaders) == (1, (("Birch",), ("Birch",)))
 
 

@@ -131,10 +131,7 @@ def test_with_a_large_beta_a_board_says_why_it_claims_nothing_below_25_and_150_q
             own = about(0.8 if name == "Alder" else 0.2, queries)
             field.run(name, {"AQWV": own, "Pmiss": [1 - one for one in own], "Pfa": [0.0] * queries}, evaluation=slug)
     field.refresh()
-    says = (
-        "Which systems may be the best is said from 150 queries on, since one query can cost more than all others "
-        "together by this measure; there are "
-    )
+    says = "Which systems may be the best is said from 150 queries on by this measure; there are "
     page = seen(app, BOARD)
     assert f"{says}20." in page
     assert (

@@ -1,11 +1,6 @@
-"""Which run stands for a system, and which rank it takes.
-
-What the worker has of a board: rank sets, the best, what the queries can tell, as its reader may know it; how many
-runs are queued, and which could not be scored.
-
-Boards of an evaluation as arrays, for pages that compare them: what each lists and ranks, and how two order the
-systems that both rank.
-"""
+"""Which run stands for a system, and which rank it takes; what the worker has of a board: rank sets, the best, what the
+queries can tell, as its reader may know it; how many runs are queued, and which could not be scored; and boards as
+arrays, for pages that compare them: what each lists and ranks, and how two order the systems that both rank."""
 
 import datetime as dt
 import math
@@ -13,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import sqlalchemy as sa
@@ -56,6 +51,8 @@ from leaderboard.submissions.rules import (
 from leaderboard.worker.models import IN_QUEUE, Scoring, ScoringSet
 from leaderboard.worker.reads import current_sets
 
+Row = TypeVar("Row")
+
 NAMED = 20_000  # runs that a statement may name, below the number of values that databases take
 
 
@@ -89,6 +86,20 @@ def known_order(asked: str, keys: Iterable[str]) -> tuple[str, bool]:
     return wanted, asked.startswith("-")
 
 
+def sorted_rows(
+    rows: Sequence[Row], sort: str, orders: Mapping[str, tuple[Column, Callable[[Row], float | None]]]
+) -> tuple[Row, ...]:
+    """By position, as they come, or by one of `orders`: by its value under its column, "-" the other way round.
+
+    Raises BadInput for anything else.
+    """
+    wanted, backwards = known_order(sort, ("position", *orders))
+    if wanted not in orders:
+        return tuple(rows)
+    column, value = orders[wanted]
+    return tuple(column.sort(rows, value, backwards))
+
+
 def load_candidates(
     session: Session,
     actor: Actor,
@@ -109,7 +120,7 @@ def load_candidates(
     by    evaluation -> the measures that `choose` is to choose the best run by; None: each set's primary measure
     """
     sets = current_sets(session, [evaluation.id for evaluation in evaluations])
-    kept: dict[StoredChoice, list[int]] = {}
+    stored: dict[StoredChoice, list[int]] = {}
     others: dict[Show, list[Evaluation]] = {}
     for evaluation in evaluations:
         shown, current = show or Show(evaluation.campaign.run_choice.value), sets.get(evaluation.id)
@@ -119,20 +130,19 @@ def load_candidates(
         if shown is Show.ALL or (shown is Show.BEST and by and set(by[evaluation.id]) != {primary}):
             others.setdefault(shown, []).append(evaluation)
         else:
-            kept.setdefault(_kept_as_seen(actor, evaluation, current, now, shown), []).append(evaluation.id)
+            stored.setdefault(_stored_choice(actor, evaluation, current, now, shown), []).append(evaluation.id)
     wanted = list(measures)
     entries: list[Entry] = []
-    if kept:
-        own_rows = (sa.and_(ScoringSet.evaluation_id.in_(own), stands_by(way)) for way, own in kept.items())
-        ids = {each for own in kept.values() for each in own}
+    if stored:
+        own_rows = (sa.and_(ScoringSet.evaluation_id.in_(own), stands_by(way)) for way, own in stored.items())
+        ids = {each for own in stored.values() for each in own}
         chosen = [evaluation for evaluation in evaluations if evaluation.id in ids]
         entries += load_entries(session, actor, chosen, now, wanted, standing=sa.or_(*own_rows))
     for shown, own in others.items():
         runs: list[int] | None = None
         if by and shown is Show.BEST:
-            runs = _may_be_best(
-                session, actor, [(evaluation, sets[evaluation.id], by[evaluation.id]) for evaluation in own], now
-            )
+            with_sets = [(evaluation, sets[evaluation.id], by[evaluation.id]) for evaluation in own]
+            runs = _may_be_best(session, actor, with_sets, now)
         entries += load_entries(session, actor, own, now, wanted, runs=runs)
     return entries
 
@@ -145,14 +155,13 @@ def load_standing(
     return choose(candidates, show or Show(evaluation.campaign.run_choice.value), by)
 
 
-def stands_by(kept: StoredChoice) -> sa.ColumnElement[bool]:
+def stands_by(way: StoredChoice) -> sa.ColumnElement[bool]:
     """A condition on Standing: the rows of this way of choosing."""
-    return sa.and_(
-        Standing.run_choice == kept.run_choice, Standing.subset == kept.subset, Standing.rounded.is_(kept.rounded)
-    )
+    own = Standing.run_choice == way.run_choice, Standing.subset == way.subset, Standing.rounded.is_(way.rounded)
+    return sa.and_(*own)
 
 
-def _kept_as_seen(
+def _stored_choice(
     actor: Actor, evaluation: Evaluation, current: ScoringSet, now: dt.datetime, show: Show
 ) -> StoredChoice:
     """The way of choosing whose rows say what stands for this reader, by the means as they see them."""
@@ -161,10 +170,8 @@ def _kept_as_seen(
     subset = subset_seen(actor, evaluation, now)
     own = subset if subset in current.settings.subsets else Subset.ALL  # without hidden queries one stands for both
     # Of an evaluation whose results are not open a reader sees runs of own teams only, and those of all teams alike.
-    team_id = min(actor.teams, default=None)
-    return StoredChoice(
-        RunChoice.BEST, own, rounding_seen(actor, evaluation, current.settings, now, team_id) is not None
-    )
+    rounding = rounding_seen(actor, evaluation, current.settings, now, min(actor.teams, default=None))
+    return StoredChoice(RunChoice.BEST, own, rounding is not None)
 
 
 def _may_be_best(
@@ -264,19 +271,6 @@ class PowerAndFragility:
     swaps: tuple[SwapRate, ...]
 
 
-def power_and_fragility(kept: Mapping[str, Any] | None) -> PowerAndFragility | None:
-    """From what the worker keeps of a board; None where it kept nothing, since fewer than two runs are ranked."""
-    if kept is None:
-        return None
-    lead = kept["lead"]
-    return PowerAndFragility(
-        lead=Lead(**{**lead, "named": tuple(lead["named"]), "then": tuple(lead["then"])}),
-        detectable=Detectable(**kept["detectable"]),
-        of_logarithms=kept["of_logarithms"],
-        swaps=tuple(SwapRate(**rate) for rate in kept["swaps"]),
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class BoardStatistics:
     """What the worker computed for a board besides means and intervals.
@@ -310,16 +304,21 @@ def statistics_of(figures: Mapping[str, Any], ranked: Collection[int]) -> BoardS
     """
     ranks = {int(scoring): (low, high) for scoring, (low, high) in figures["ranks"].items()}
     fits = set(figures["ranked"]) == set(ranked)
+    power, queries = None, figures["queries"]
+    if fits and queries is not None:  # else fewer than two runs are ranked
+        lead = queries["lead"]
+        power = PowerAndFragility(
+            lead=Lead(**{**lead, "named": tuple(lead["named"]), "then": tuple(lead["then"])}),
+            detectable=Detectable(**queries["detectable"]),
+            of_logarithms=queries["of_logarithms"],
+            swaps=tuple(SwapRate(**rate) for rate in queries["swaps"]),
+        )
+    names = ("confidence", "resamples", "rank_resamples", "rank_queries", "needed_queries", "seed")
     return BoardStatistics(
         ranks=ranks if fits else {},
         above_baselines=frozenset(figures["above_baselines"] if fits else ()),
-        confidence=figures["confidence"],
-        resamples=figures["resamples"],
-        rank_resamples=figures["rank_resamples"],
-        rank_queries=figures["rank_queries"],
-        needed_queries=figures["needed_queries"],
-        seed=figures["seed"],
-        told=power_and_fragility(figures["queries"]) if fits else None,
+        told=power,
+        **{name: figures[name] for name in names},
     )
 
 
@@ -337,25 +336,16 @@ def as_rounded(
              where the best run stands and two read alike, since that they are given for the one that stands would say
              that it is better
     """
+    nothing = replace(statistics, ranks={}, above_baselines=frozenset(), rank_resamples=None, told=None)
     if hide:
-        return replace(
-            statistics,
-            ranks={},
-            above_baselines=frozenset(),
-            rank_resamples=0,
-            rank_queries=0,
-            needed_queries=None,
-            told=None,
-        )
+        return replace(nothing, rank_resamples=0, rank_queries=0, needed_queries=None)
     shared = Counter(places.values())
     rank = {entry.scoring_id: places[entry.submission_id] for entry in entries if entry.submission_id in places}
     ranks = {
         scoring: (min(low, rank[scoring]), max(high, rank[scoring] + shared[rank[scoring]] - 1))
         for scoring, (low, high) in statistics.ranks.items()
     }
-    return replace(
-        statistics, ranks=ranks, above_baselines=frozenset(), rank_resamples=None, rank_queries=queries, told=None
-    )
+    return replace(nothing, ranks=ranks, rank_queries=queries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -522,16 +512,15 @@ def load_boards(
     wanted = []
     for (scoring_set, moment, names), own_runs, looked_at in zip(asked, runs, by, strict=True):
         disclosure = Disclosure(actor, evaluation, scoring_set, moment)
-        seen_runs = own_runs.at(disclosure.sees_each(Content.RESULTS, own_runs.own))
-        wanted.append(Wanted(scoring_set.id, disclosure, names, seen_runs, in_full=[looked_at.name]))
-    boards = []
-    for (scoring_set, _, _), each, figures, looked_at in zip(
-        asked, wanted, load_figures(session, wanted), by, strict=True
-    ):
-        board = ComparedBoard(scoring_set, each.disclosure, show, each.runs, figures)
+        visible = own_runs.at(disclosure.sees_each(Content.RESULTS, own_runs.own))
+        wanted.append(Wanted(scoring_set.id, disclosure, names, visible, in_full=[looked_at.name]))
+    boards = tuple(
+        ComparedBoard(scoring_set, each.disclosure, show, each.runs, figures)
+        for (scoring_set, _, _), each, figures in zip(asked, wanted, load_figures(session, wanted), strict=True)
+    )
+    for board, looked_at in zip(boards, by, strict=True):
         board.note_lines(looked_at)
-        boards.append(board)
-    return tuple(boards)
+    return boards
 
 
 def _load_runs(
@@ -602,25 +591,12 @@ class Orders:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
-    """What sentences call systems, in the order of the names. systems: their ids in this order."""
-
-    of_system: Mapping[int, str]
-    systems: Ints
-
-
-@dataclass(frozen=True, slots=True)
 class Shared:
     """The systems that are compared on two boards, and their places before and after among themselves."""
 
     systems: Ints
     before: Ints
     after: Ints
-
-    @property
-    def moves(self) -> dict[int, int]:
-        """System -> how many places it went up."""
-        return dict(zip(self.systems.tolist(), (self.before - self.after).tolist(), strict=True))
 
 
 def shared(boards: Sequence[ComparedBoard], by: tuple[Column, Column]) -> Shared:
@@ -649,9 +625,9 @@ def _among(ranks: Ints) -> Ints:
     return np.searchsorted(np.sort(ranks), ranks) + 1
 
 
-def orders(column: Column, compared: Shared, names: Names) -> Orders:
-    """By this measure. names: of these systems and maybe of others."""
-    at = _places_in(compared.systems, names.systems)
+def orders(column: Column, compared: Shared, names: Mapping[int, str]) -> Orders:
+    """By this measure. names: of these systems and maybe of others, in the order of the names."""
+    at = _places_in(compared.systems, np.fromiter(names, dtype=np.int64))
     at = at[at >= 0]
     systems, before, after = compared.systems[at], compared.before[at], compared.after[at]
     counts = pairs(before, after)
@@ -659,6 +635,10 @@ def orders(column: Column, compared: Shared, names: Names) -> Orders:
     reference = np.empty(len(at), dtype=np.int64)
     reference[np.argsort(before, kind="stable")] = np.arange(len(at))
     in_order = reference[np.argsort(after, kind="stable")]
+
+    def leaders(places: Ints) -> tuple[str, ...]:
+        return tuple(sorted(names[system] for system in systems[places == 1].tolist()))
+
     return Orders(
         column=column,
         systems=len(at),
@@ -666,14 +646,10 @@ def orders(column: Column, compared: Shared, names: Names) -> Orders:
         parted=counts.tied_first + counts.tied_second - 2 * counts.tied_both,
         tau=tau,
         tau_ap=None if tau is None else _defined(tau_ap_of(in_order)),
-        leaders=(_leaders(systems[before == 1], names), _leaders(systems[after == 1], names)),
+        leaders=(leaders(before), leaders(after)),
         largest=int(np.abs(before - after).max(initial=0)),
     )
 
 
 def _defined(value: float) -> float | None:
     return None if math.isnan(value) else value
-
-
-def _leaders(systems: Ints, names: Names) -> tuple[str, ...]:
-    return tuple(sorted(names.of_system[system] for system in systems.tolist()))

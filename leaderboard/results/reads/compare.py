@@ -22,7 +22,7 @@ from leaderboard.boards.reads.entries import (
     per_query_columns,
     pick,
 )
-from leaderboard.boards.reads.ranking import known_order, load_standing
+from leaderboard.boards.reads.ranking import load_standing, sorted_rows
 from leaderboard.db import snapshot
 from leaderboard.errors import BadInput, InvalidFields, NotFound
 from leaderboard.evaluations.reads.find import find_evaluation_and_set
@@ -206,8 +206,20 @@ def _compared(
     pair = pairs[chosen.name]
     shown_queries = [query for query in known if not subset.leaves_out(query.split)]
     rows = _queries(shown_queries, settings, first.get(chosen.name), second.get(chosen.name))
-    ordered = _sorted(rows, chosen, view.sort)
+    ordered = sorted_rows(
+        rows,
+        view.sort,
+        {
+            "a": (chosen, lambda row: row.first),
+            "b": (chosen, lambda row: row.second),
+            "difference": (chosen, lambda row: row.difference),
+        },
+    )
     shown, paging = paged(ordered, view.page, PAGE)
+    test = None
+    if pair is not None:
+        resamples = statistics.affordable_resamples(len((contributions := _contributions(chosen, pair))[0]), DRAWN)
+        test = statistics.randomisation_test(*contributions, resamples=resamples)
     called = disambiguate(entry.system for entry in entries)
     same = entries[0].system_id == entries[1].system_id
     names = [entry.name if same else called[entry.system.id] for entry in entries]
@@ -218,7 +230,7 @@ def _compared(
         measures=tuple(_beside(each, entries, pairs[each.name]) for each in columns),
         column=chosen,
         interval=None if pair is None else _interval(chosen, settings, pair),
-        test=None if pair is None else _test(chosen, pair),
+        test=test,
         effects=_effects(chosen, pair),
         sort=view.sort,
         queries=ordered,
@@ -252,24 +264,16 @@ def _interval(by: Column, settings: ScoringSettings, pair: Pair) -> Interval:
     return statistics.difference_interval(*pair, measure.family.aggregation, least=least, resamples=resamples)
 
 
-def _test(by: Column, pair: Pair) -> PairedTest:
-    mine, theirs = _contributions(by, pair)
-    resamples = statistics.affordable_resamples(len(mine), DRAWN)
-    return statistics.randomisation_test(mine, theirs, resamples=resamples)
-
-
 def _effects(by: Column, pair: Pair | None) -> Effects | None:
     if pair is None or by.direction == "none":
         return None
-    mine, theirs = _contributions(by, pair)
-    return statistics.effect_sizes(mine, theirs, lower_is_better=by.direction == "lower")
+    return statistics.effect_sizes(*_contributions(by, pair), lower_is_better=by.direction == "lower")
 
 
-def _contributions(by: Column, pair: Pair) -> tuple[Floats, Floats]:
+def _contributions(by: Column, pair: Pair) -> list[Floats]:
     """What each query adds to the means of the two, over the queries where both have a value."""
     aggregation = metrics.parse(by.name).family.aggregation
-    first, second = statistics.common(*pair)
-    return statistics.contributions(first, aggregation), statistics.contributions(second, aggregation)
+    return [statistics.contributions(own, aggregation) for own in statistics.common(*pair)]
 
 
 def _beside(by: Column, entries: Sequence[Entry], pair: Pair | None) -> MeasureBeside:
@@ -297,11 +301,3 @@ def _queries(
             )
         )
     return tuple(rows)
-
-
-def _sorted(rows: Sequence[ComparedQuery], by: Column, sort: str) -> tuple[ComparedQuery, ...]:
-    """By position; by one of the runs or their difference, what speaks most for the first run first; "-" the other
-    way."""
-    wanted, backwards = known_order(sort, ("position", "a", "b", "difference"))
-    value = {"a": lambda row: row.first, "b": lambda row: row.second, "difference": lambda row: row.difference}
-    return tuple(by.sort(rows, value[wanted], backwards)) if wanted in value else tuple(rows)

@@ -1,11 +1,8 @@
-"""The queries of an evaluation, and one query across all systems.
-
-One run on one query: the ranked list, each document with its grade.
-"""
+"""The queries of an evaluation; one query across all systems; one run on one query: the ranked list with its grades."""
 
 import datetime as dt
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import sqlalchemy as sa
@@ -26,7 +23,7 @@ from leaderboard.boards.reads.entries import (
     per_query_columns,
     pick,
 )
-from leaderboard.boards.reads.ranking import Show, known_order, load_standing, show_of
+from leaderboard.boards.reads.ranking import Show, load_standing, show_of, sorted_rows
 from leaderboard.db import snapshot
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.reads.find import find_evaluation_and_set, find_query, of_subset
@@ -152,7 +149,12 @@ def query_list(
     names = [called[entry.system.id] for entry in with_values]
     relevant = relevant_documents(session, scoring_set)
     rows = [_summary(query_heading(query, relevant.get(query.id, 0), texts), spread, names) for query in queries]
-    shown, paging = paged(_sorted(rows, by, view.sort), view.page, PAGE)
+    orders: dict[str, tuple[Column, Callable[[QuerySummary], float | None]]] = {
+        "median": (by, lambda row: row.median),
+        "best": (by, lambda row: row.best),
+        "relevant": (replace(by, direction="higher"), lambda row: row.query.relevant or 0),
+    }
+    shown, paging = paged(sorted_rows(rows, view.sort, orders), view.page, PAGE)
     return QueryListPage(heading, texts, True, "", columns, by, len(entries), view.sort, view.tag, shown, paging)
 
 
@@ -212,16 +214,6 @@ def _summary(heading: QueryHeading, spread: QuerySpread, names: Sequence[str]) -
     at = heading.position
     median, best, worst = (value_in(values, at) for values in (spread.median, spread.best, spread.worst))
     return QuerySummary(heading, median, best, worst, "" if best is None else names[spread.first[at]])
-
-
-def _sorted(rows: list[QuerySummary], by: Column, sort: str) -> tuple[QuerySummary, ...]:
-    """By position; or by median, best or relevant, with "-" the other way; undefined last either way."""
-    wanted, backwards = known_order(sort, ("position", "median", "best", "relevant"))
-    if wanted in {"median", "best"}:
-        rows = by.sort(rows, lambda row: getattr(row, wanted), backwards)
-    elif wanted == "relevant":
-        rows.sort(key=lambda row: row.query.relevant or 0, reverse=not backwards)
-    return tuple(rows)
 
 
 def relevant_documents(session: Session, scoring_set: ScoringSet, query_id: int | None = None) -> dict[int, int]:
@@ -339,7 +331,8 @@ def ranked_list(
     subset = subset_seen(actor, evaluation, now)
     query = find_query(session, evaluation, external_id, subset)
     level = scoring_set.settings.relevance_level
-    grades = _grades(session, scoring_set, query)
+    judged = Judgment.revision_id == scoring_set.revision_id, Judgment.query_id == query.id
+    grades = dict(session.execute(sa.select(Judgment.document, Judgment.grade).where(*judged)).all())
     listed = store.ranked_list(run.id, scoring_set.settings.compat, query.position)
     lines, decided_by = _lines(listed, grades, level, run.threshold, scoring_set.settings.compat)
     documents = {line.document for line in lines}
@@ -375,15 +368,6 @@ def ranked_list(
         previous=previous,
         next=following,
     )
-
-
-def _grades(session: Session, scoring_set: ScoringSet, query: Query) -> dict[str, int]:
-    rows = session.execute(
-        sa.select(Judgment.document, Judgment.grade).where(
-            Judgment.revision_id == scoring_set.revision_id, Judgment.query_id == query.id
-        )
-    )
-    return dict(rows.all())
 
 
 def _lines(

@@ -1,14 +1,10 @@
-"""Per-query values: loading them from packed vectors, and figures made of some of them.
-
-The command that computes a run's figures again, offline, from its file and the judgments.
-
-What one run scored: its means, its rank, its values query by query beside the median of all systems; and its score
-receipt: everything that its figures follow from, and the command that computes them again.
-"""
+"""What one run scored: its means, its rank, its values query by query beside the median of all systems, loaded from
+packed vectors; and its receipt: everything that its figures follow from, and the command that computes them again from
+its file and the judgments."""
 
 import datetime as dt
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +25,7 @@ from leaderboard.boards.reads.entries import (
     per_query_columns,
     pick,
 )
-from leaderboard.boards.reads.ranking import known_order, load_standing, ranks
+from leaderboard.boards.reads.ranking import load_standing, ranks, sorted_rows
 from leaderboard.db import snapshot, value_at
 from leaderboard.evaluations.reads.headings import (
     EvaluationHeading,
@@ -94,10 +90,7 @@ def load_slices(
             Score.scoring_id.in_(list(scorings)), Score.measure.in_(list(measures)), Score.subset == subset
         )
     )
-    slices: dict[tuple[int, str], float | None] = {}
-    for scoring, measure, values in rows:
-        slices[scoring, measure] = value_in(values, 0)
-    return slices
+    return {(scoring, measure): value_in(values, 0) for scoring, measure, values in rows}
 
 
 def figures_over(
@@ -251,6 +244,9 @@ class SubmissionResults:
     compared_with: int
 
 
+Order = tuple[Column, Callable[[QueryValues], float | None]]
+
+
 def results(
     session: Session,
     actor: Actor,
@@ -279,7 +275,7 @@ def results(
     places = ranks(on_board, held.primary) if public else {}
     others = [entry.scoring_id for entry in on_board if public]
     rows = _values(session, actor, scored, scores, column, others, now) if scored.details else ()
-    queries = _sorted(rows, value_columns, column, sort or "")
+    queries = sorted_rows(rows, sort or "", _orders(value_columns, column))
     shown, paging = paged(queries, page, PAGE)
     missing = tuple(scoring_set.settings.counted(scoring.missing, scored.subset))
     not_judged = set(scoring.unjudged)
@@ -400,23 +396,18 @@ def _values(
     )
 
 
-def _sorted(
-    rows: Sequence[QueryValues], columns: Sequence[Column], column: Column, sort: str
-) -> tuple[QueryValues, ...]:
-    """By position; by a column, best first; or by the `difference` to the median; "-" the other way."""
-    wanted, backwards = known_order(sort, ("position", *(each.name for each in columns), "difference"))
-    by = next((one for one in columns if one.name == wanted), None)
-    place = columns.index(by or column)
-    if by is not None:
-        return tuple(by.sort(rows, lambda row: row.values[place], backwards))
-    if wanted == "difference":
-        return tuple(column.sort(rows, lambda row: _difference(row, place), backwards))
-    return tuple(rows)
+def _orders(columns: Sequence[Column], column: Column) -> dict[str, Order]:
+    """What the queries are sorted by: a measure, or the difference to the median of the page's."""
 
+    def value_of(index: int) -> Callable[[QueryValues], float | None]:
+        return lambda row: row.values[index]
 
-def _difference(row: QueryValues, place: int) -> float | None:
-    value = row.values[place]
-    return None if value is None or row.median is None else value - row.median
+    def difference(row: QueryValues) -> float | None:
+        value = row.values[columns.index(column)]
+        return None if value is None or row.median is None else value - row.median
+
+    orders: dict[str, Order] = {each.name: (each, value_of(index)) for index, each in enumerate(columns)}
+    return {**orders, "difference": (column, difference)}
 
 
 @dataclass(frozen=True, slots=True)
