@@ -33,8 +33,6 @@ FOLDER = Path("leaderboard-demo")
 START_SECONDS = 60.0
 LOOK_SECONDS = 0.5  # between two checks of the processes
 STOP_SECONDS = 20.0  # for a process to end by itself, before it is killed
-RESTARTS = 3  # in a row, before the worker is given up
-WELL_SECONDS = 60.0  # once a worker has run this long, its earlier restarts no longer count
 LAST_LINES = 15
 # Ctrl-C, `kill`, the closing of the terminal; and the alarm with which _stop tries again
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
@@ -43,25 +41,17 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
 class _Process:
     """`leaderboard ARGUMENTS` in a process of its own, which ends when this one does, however that ends.
 
-    keep_open  open files that it is handed over; with them it can't be started again
+    keep_open  open files that it is handed over
     """
 
     def __init__(self, config: Config, log: Path, *arguments: str, keep_open: Sequence[int] = ()) -> None:
-        self._environment = {**os.environ, **config.as_environment()}
-        self._log = log
-        self._arguments = arguments
-        self._restarts = 0
+        self._log, self._name = log, arguments[0]
         private_file(log)
-        log.write_bytes(b"")
-        self._start(keep_open)
-
-    def _start(self, keep_open: Sequence[int] = ()) -> None:
-        self._started = time.monotonic()
-        with self._log.open("ab") as output:
+        with log.open("wb") as output:
             self._process = subprocess.Popen(  # noqa: S603  # our own program with our own arguments
-                [sys.executable, "-m", "leaderboard", *self._arguments, "--until-stdin-closes"],
-                env=self._environment,
-                cwd=self._log.parent,
+                [sys.executable, "-m", "leaderboard", *arguments, "--until-stdin-closes"],
+                env={**os.environ, **config.as_environment()},
+                cwd=log.parent,
                 stdin=subprocess.PIPE,  # held open by this process alone, so that the kernel closes it if we are killed
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -76,22 +66,7 @@ class _Process:
         if status is not None:
             lines = self._log.read_text(errors="replace").splitlines()[-LAST_LINES:]
             said = "\n".join(f"    {line}" for line in lines) or "    (nothing)"
-            name = self._arguments[0]
-            raise Unavailable(f"`leaderboard {name}` ended with status {status}; {self._log} ends with\n{said}")
-
-    def keep_alive(self) -> None:
-        """Starts it again when it has ended, and says so. Raises Unavailable after RESTARTS of these in a row."""
-        status = self._process.poll()
-        if status is None:
-            return
-        if time.monotonic() - self._started > WELL_SECONDS:
-            self._restarts = 0
-        if self._restarts == RESTARTS:
-            self.require_alive()
-        self._restarts += 1
-        self._close_stdin()
-        self._start()
-        click.echo(f"`leaderboard {self._arguments[0]}` ended with status {status}; started it again")
+            raise Unavailable(f"`leaderboard {self._name}` ended with status {status}; {self._log} ends with\n{said}")
 
     def terminate(self) -> None:
         """Asks it to end."""
@@ -104,9 +79,6 @@ class _Process:
         except subprocess.TimeoutExpired:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
-        self._close_stdin()
-
-    def _close_stdin(self) -> None:
         if self._process.stdin is not None:
             self._process.stdin.close()
 
@@ -223,23 +195,20 @@ def _secret_key(path: Path) -> str:
 def _site_and_worker(config: Config, folder: Path, listener: socket.socket) -> Iterator[Callable[[], None]]:
     """Runs the site on the open socket, and a worker; both are stopped when the block ends.
 
-    Gives a function that starts a worker which died again. It raises Unavailable where that does not help, or when the
-    site has ended.
+    Gives a function that raises Unavailable when one of them has ended.
     """
     descriptor = listener.fileno()
     serve = ("serve", "--fd", str(descriptor), "--workers", "1", "--setting-up")
-    started = []
+    started: list[_Process] = []
+
+    def look_after() -> None:
+        for process in started:
+            process.require_alive()
+
     try:
-        site = _Process(config, folder / "site.log", *serve, keep_open=[descriptor])
-        started.append(site)
+        started.append(_Process(config, folder / "site.log", *serve, keep_open=[descriptor]))
         listener.close()  # from here on nobody else keeps the port
-        worker = _Process(config, folder / "worker.log", "worker")
-        started.append(worker)
-
-        def look_after() -> None:
-            site.require_alive()
-            worker.keep_alive()
-
+        started.append(_Process(config, folder / "worker.log", "worker"))
         yield look_after
     finally:
         _go_on_stopping()
@@ -278,7 +247,7 @@ def _announce(config: Config, seeded: seeding.Seeded, sample: Path, folder: Path
     width = max(len(account.name) for account in seeded.accounts)
     long = max(len(account.password) for account in seeded.accounts)
     accounts = "\n".join(
-        f"    {one.name:{width}}  password {one.password:{long}}  {one.does}" for one in seeded.accounts
+        f"    {account.name:{width}}  password {account.password:{long}}  {account.does}" for account in seeded.accounts
     )
     click.echo(
         f"\nThe site is at {address}\n\n{accounts}\n\n"

@@ -68,12 +68,12 @@ class RunPlan:
     team: str
     system: str
     label: str
-    designation: str
-    threshold: float | None
-    notes: str
     filename: str
-    after_opening: dt.timedelta
     content: Callable[[], bytes]
+    designation: str = "contrastive"
+    threshold: float | None = None
+    notes: str = ""
+    after_opening: dt.timedelta = dt.timedelta()
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,14 +278,4 @@ def _evaluation(folder: Path, table: Mapping[str, Any]) -> EvaluationPlan:
 def _run(folder: Path, table: Mapping[str, Any]) -> RunPlan:
     path = folder / table["file"]
     slug = slug_of(table["system"])
-    return RunPlan(
-        team=TEAM.slug,
-        system=slug,
-        label=slug,
-        designation="contrastive",
-        threshold=None,
-        notes="",
-        filename=path.name,
-        after_opening=dt.timedelta(),
-        content=path.read_bytes,
-    )
+    return RunPlan(TEAM.slug, slug, slug, path.name, path.read_bytes)

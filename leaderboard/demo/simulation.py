@@ -89,6 +89,9 @@ class Episode:
     damaged: bool = False
 
 
+USUAL = Episode("", 0, "", "")  # nothing was special
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """The run that a visitor can submit."""
@@ -409,7 +412,7 @@ class SimulatedCampaign:
                 if year not in system.quality or (system.conditions and condition.slug not in system.conditions):
                     continue
                 episodes = self.scenario.happened(system, year, condition)
-                usual = next((episode for episode in episodes if not episode.label), None)
+                usual = next((episode for episode in episodes if not episode.label), USUAL)
                 yield drawing.plan(team, system, usual, designation)
                 designation = "contrastive"
                 for episode in episodes:
@@ -427,8 +430,8 @@ class _Drawing:
     calendar: int
     condition: Condition
 
-    def plan(self, team: Team, system: System, episode: Episode | None, designation: str) -> RunPlan:
-        label = episode.label if episode is not None and episode.label else f"{system.slug}-{self.calendar}"
+    def plan(self, team: Team, system: System, episode: Episode, designation: str) -> RunPlan:
+        label = episode.label or f"{system.slug}-{self.calendar}"
         quality = self._quality(system)
         threshold = None
         if system.format == "trec":
@@ -439,37 +442,35 @@ class _Drawing:
             label=label,
             designation=designation,
             threshold=threshold,
-            notes=episode.note if episode is not None else "",
+            notes=episode.note,
             filename=f"{label}.{'tsv' if system.format == 'decisions' else 'run'}.gz",
             after_opening=self._after_opening(label),
             content=partial(self.write, system, quality, episode),
         )
 
-    def write(self, system: System, quality: float, episode: Episode | None = None) -> bytes:
+    def write(self, system: System, quality: float, episode: Episode = USUAL) -> bytes:
         threshold = self._threshold(quality, episode)
         listing = self._listing(system, quality, episode)
         run = write_run(self.pool, listing, threshold, style=system.format, scale=system.scale, tag=system.slug)
-        return damage(run) if episode is not None and episode.damaged else run
+        return damage(run) if episode.damaged else run
 
-    def _listing(self, system: System, quality: float, episode: Episode | None) -> Listing:
-        if episode is not None and episode.same_as:
+    def _listing(self, system: System, quality: float, episode: Episode) -> Listing:
+        if episode.same_as:
             system = self.scenario.system(episode.same_as)
             quality = self._quality(system)
         rng = _rng(self.scenario, self.year, self.condition, system.slug)
-        missing = episode.missing if episode is not None else 0
-        return list_documents(rng, self.pool, quality, conceptual=system.conceptual, missing=missing)
+        return list_documents(rng, self.pool, quality, conceptual=system.conceptual, missing=episode.missing)
 
     def _quality(self, system: System) -> float:
         return system.quality[self.year] + self.condition.quality + system.bonus.get(self.condition.slug, 0.0)
 
-    def _threshold(self, quality: float, episode: Episode | None) -> float:
+    def _threshold(self, quality: float, episode: Episode) -> float:
         """The hidden value from which on the system decides Y; with `same_as` that of the system that it copies."""
-        if episode is not None and episode.same_as:
+        if episode.same_as:
             quality = self._quality(self.scenario.system(episode.same_as))
         campaign = self.scenario.campaign
         odds = 1 / (beta_of(campaign["cost"], campaign["value"], campaign["prior"]) * campaign["prior"])
-        best = best_threshold(quality, self.scenario.queries, odds)
-        return best + (episode.threshold if episode is not None else 0.0)
+        return best_threshold(quality, self.scenario.queries, odds) + episode.threshold
 
     def _after_opening(self, label: str) -> dt.timedelta:
         """When the run was received: a time that looks random and is the same whenever the label is."""

@@ -25,7 +25,6 @@ from leaderboard.db import Database
 from leaderboard.submissions.models import Submission
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
-from tests.support.waiting import wait_until
 
 START_SECONDS = 120.0
 STOP_SECONDS = 40.0
@@ -148,18 +147,9 @@ class Demonstration:
     @property
     def worker(self) -> int:
         """The worker's process id, which its name in the log holds."""
-        return self.workers[-1]
-
-    @property
-    def workers(self) -> list[int]:
-        """Those of all workers that there were, one after the other."""
-        found = re.findall(r"worker [^:\s]*:(\d+):", (self.folder / "worker.log").read_text())
+        found = re.search(r"worker [^:\s]*:(\d+):", (self.folder / "worker.log").read_text())
         assert found
-        return [int(pid) for pid in dict.fromkeys(found)]
-
-    def wait_for_workers(self, count: int) -> None:
-        """Returns once there were so many."""
-        wait_until(lambda: len(self.workers) == count, f"{count} workers, one after the other", START_SECONDS)
+        return int(found[1])
 
 
 @dataclass(frozen=True)
