@@ -38,17 +38,16 @@ MESSAGE = {
     "scoring_set": "a scoring set never changes",
 }
 MAY_CHANGE = {
-    "scoring_set": {
-        "source",
-        "state",
-        "switched_at",
-        "shown_until",
-        "shown_before",
-        "refreshing_until",
-        "primary_measure",
-    },
+    "scoring_set": {"source", "state", "switched_at", "shown_until", "shown_before", "refreshing_until",
+                    "primary_measure"},
     "judgment_revision": {"source"},
-}
+}  # fmt: skip
+# One more revision of the first evaluation: its id and number, its highest grade, when it was finished.
+REVISION = (
+    "INSERT INTO judgment_revision (id, evaluation_id, number, source, sha256, judgments, highest_grade, note,"
+    " imported_at, finished_at) SELECT {0}, evaluation_id, {0}, source, 'x', 1, {1}, '', imported_at, {2}"
+    " FROM judgment_revision WHERE id = 1"
+)
 
 
 class Raw:
@@ -93,9 +92,7 @@ def _fill(database: Database, folder: Path) -> dict[str, Any]:
             evaluations.create_evaluation(session, CONSOLE, other, "2026", "2026", "2026")
         with contextlib.closing(Raw(database)) as connection:
             connection.run(
-                "INSERT INTO judgment_revision (id, evaluation_id, number, source, sha256, judgments, highest_grade,"
-                " note, imported_at) SELECT 7, evaluation_id, 7, source, 'x', 1, 1, '', imported_at"
-                " FROM judgment_revision WHERE id = 1",
+                REVISION.format(7, 1, "NULL"),
                 "INSERT INTO subtopic_judgment VALUES (7, 1, 's', 'd', 1)",
                 "UPDATE judgment_revision SET finished_at = imported_at WHERE id = 7",
                 "UPDATE campaign SET locked_at = created_at WHERE slug = 'small'",
@@ -190,30 +187,19 @@ def test_nothing_is_inserted_into_a_finished_revision(raw: Raw, world: World) ->
 
 
 def test_a_judgment_is_not_replaced_by_a_hidden_row_number(raw: Raw, world: World, engine_name: str) -> None:
-    unfinished = (
-        "INSERT INTO judgment_revision (id, evaluation_id, number, source, sha256, judgments, highest_grade, note,"
-        " imported_at)"
-        " SELECT 8, evaluation_id, 8, source, 'x', 1, 1, '', imported_at FROM judgment_revision WHERE id = 1"
-    )
     number = {"sqlite": "rowid", "postgresql": "ctid"}[engine_name]
     with refused(world.database, BROKEN, "judgment", match=r"no column named rowid|column .ctid. of relation"):
         raw.run(
-            unfinished,
+            REVISION.format(8, 1, "NULL"),
             f"INSERT {'OR REPLACE ' * (engine_name == 'sqlite')}INTO judgment ({number}, revision_id, query_id,"
             f" document, grade) VALUES ({1 if engine_name == 'sqlite' else repr('(0,1)')}, 8, 1, 'd1', 0)",
         )
 
 
 def test_a_revision_is_finished_once_and_only_after_it_was_made(raw: Raw, world: World) -> None:
-    made = (
-        "INSERT INTO judgment_revision (id, evaluation_id, number, source, sha256, judgments, highest_grade, note,"
-        " imported_at,"
-        " finished_at) SELECT 9, evaluation_id, 9, source, 'x', 1, 1, '', imported_at, {} FROM judgment_revision"
-        " WHERE id = 1"
-    )
     with refused(world.database, BROKEN, "judgment_revision", match="never changes"):
-        raw.run(made.format("imported_at"))
-    assert raw.run(made.format("NULL")) == 1
+        raw.run(REVISION.format(9, 1, "imported_at"))
+    assert raw.run(REVISION.format(9, 1, "NULL")) == 1
     with refused(world.database, BROKEN, "judgment_revision", match="never changes"):
         raw.run("UPDATE judgment_revision SET finished_at = imported_at, sha256 = 'y' WHERE id = 9")
     assert raw.run("UPDATE judgment_revision SET finished_at = imported_at WHERE id = 9") == 1
@@ -223,11 +209,7 @@ def test_a_revision_is_finished_once_and_only_after_it_was_made(raw: Raw, world:
 
 
 def test_a_revision_that_was_left_unfinished_is_used_by_nothing(raw: Raw, world: World) -> None:
-    raw.run(
-        "INSERT INTO judgment_revision (id, evaluation_id, number, source, sha256, judgments, highest_grade, note,"
-        " imported_at)"
-        " SELECT 9, evaluation_id, 9, source, 'x', 1, 5, '', imported_at FROM judgment_revision WHERE id = 1"
-    )
+    raw.run(REVISION.format(9, 5, "NULL"))
     world.change_evaluation(documents=2000)
     used = world.all(sa.select(ScoringSet.revision_id).order_by(ScoringSet.id.desc()))
     assert used[0] == 7
@@ -336,23 +318,11 @@ def test_the_current_set_is_not_replaced_by_another_one_that_takes_its_place(
 
 NO_MOMENTS = ["infinity", "-infinity", "10000-01-01 00:00:00", "0001-01-01 00:00:00"]
 NO_MOMENTS_OF_TEXT = [  # SQLite has no type for moments
-    "2026-13-45 99:99:99",
-    "2026-02-30 00:00:00.000000",
-    "2026-02-29 00:00:00",
-    "2026-01-01 24:00:00",
-    "2026-01-01 00:00:60",
-    "2026 garbage",
-    "2026-01-01",
-    "2026-01-01T00:00:00",
-    "2026-01-01 00:00:00+00:00",
-    "2026-01-01 00:00:00.000",
-    "2026-01-01 00:00:00.0000000",
-    "2026-01-01 00:00:00.00000x",
-    "2026-01-01 00:00:0٣",
-    "2026-01-01 00:00:00' || char(0) || '.00000",
-    "now",
-    "2461000.5",
-]
+    "2026-13-45 99:99:99", "2026-02-30 00:00:00.000000", "2026-02-29 00:00:00", "2026-01-01 24:00:00",
+    "2026-01-01 00:00:60", "2026 garbage", "2026-01-01", "2026-01-01T00:00:00", "2026-01-01 00:00:00+00:00",
+    "2026-01-01 00:00:00.000", "2026-01-01 00:00:00.0000000", "2026-01-01 00:00:00.00000x", "2026-01-01 00:00:0٣",
+    "2026-01-01 00:00:00' || char(0) || '.00000", "now", "2461000.5",
+]  # fmt: skip
 
 
 def test_no_date_is_one_that_python_cannot_read(raw: Raw, world: World, engine_name: str) -> None:

@@ -315,20 +315,6 @@ def test_runs_go_to_a_team_with_members_that_has_none_here_only_where_it_is_said
 
 
 @ONE_ENGINE
-def test_spellings_mean_one_team(command: Command, tmp_path: Path) -> None:
-    folder = tmp_path / "2023"
-    for team, tag in (("Alder_Lab", "one"), ("alder lab", "two"), ("ALDR", "three")):
-        (folder / "runs" / team).mkdir(parents=True)
-        (folder / "runs" / team / f"{tag}.run").write_bytes(run(tag))
-    (folder / "qrels.txt").write_text(QRELS)
-    content = drafted(command, folder)
-    content["team"] = [{"name": "Alder Lab", "spellings": ["Alder_Lab", "ALDR"]}]
-    (tmp_path / "m.toml").write_text(written(content))
-    done = command("import-campaign", folder, "--manifest", tmp_path / "m.toml")
-    assert [line for line in done.out.splitlines() if "team" in line] == ["made the team Alder Lab"]
-
-
-@ONE_ENGINE
 def test_every_problem_is_told_at_once_and_nothing_is_made(
     imported: Callable[..., Done], content: dict[str, Any], archive: Path, tmp_path: Path, database_url: str
 ) -> None:

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import sqlalchemy as sa
 from werkzeug.routing import AnyConverter, IntegerConverter, Rule
@@ -85,56 +86,37 @@ class Places:
     """What addresses can be filled with: for each set of parts, all that there is and one that there isn't."""
 
     def __init__(self, installation: Installation) -> None:
+        here = sa.select(Campaign.slug, Evaluation.slug).join(Evaluation, Evaluation.campaign_id == Campaign.id)
+        of_teams = sa.select(Team.slug)
         with installation.database.read() as session:
-            campaigns = session.execute(sa.select(Campaign.slug).order_by(Campaign.id)).all()
-            evaluations = session.execute(
-                sa.select(Campaign.slug, Evaluation.slug)
-                .join(Campaign, Campaign.id == Evaluation.campaign_id)
-                .order_by(Evaluation.id)
-            ).all()
-            queries = session.execute(
-                sa.select(Campaign.slug, Evaluation.slug, Query.external_id)
-                .join(Evaluation, Evaluation.id == Query.evaluation_id)
-                .join(Campaign, Campaign.id == Evaluation.campaign_id)
-                .order_by(Evaluation.id, Query.position)
-            ).all()
-            sets = session.execute(
-                sa.select(Campaign.slug, Evaluation.slug, ScoringSet.id)
-                .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
-                .join(Campaign, Campaign.id == Evaluation.campaign_id)
-                .order_by(ScoringSet.id)
-            ).all()
-            runs = session.execute(sa.select(Submission.id).order_by(Submission.id)).all()
-            entered = session.execute(
-                sa.select(Campaign.slug, Evaluation.slug, sa.func.min(Submission.id), sa.func.max(Submission.id))
-                .join(Evaluation, Evaluation.campaign_id == Campaign.id)
-                .join(Submission, Submission.evaluation_id == Evaluation.id)
-                .group_by(Campaign.slug, Evaluation.slug)
-            ).all()
-            of_runs = session.execute(
+
+            def rows(select: sa.Select[Any], *order: Any) -> list[Any]:
+                return list(session.execute(select.order_by(*order)).all())
+
+            def within(table: Any, *columns: Any) -> sa.Select[Any]:
+                return here.add_columns(*columns).join(table, table.evaluation_id == Evaluation.id)
+
+            campaigns = rows(sa.select(Campaign.slug), Campaign.id)
+            evaluations = rows(here, Evaluation.id)
+            queries = rows(within(Query, Query.external_id), Evaluation.id, Query.position)
+            sets = rows(within(ScoringSet, ScoringSet.id), ScoringSet.id)
+            runs = rows(sa.select(Submission.id), Submission.id)
+            ends = sa.func.min(Submission.id), sa.func.max(Submission.id)
+            entered = rows(within(Submission, *ends).group_by(Campaign.slug, Evaluation.slug))
+            of_runs = rows(
                 sa.select(Submission.id, Query.external_id)
                 .join(Query, Query.evaluation_id == Submission.evaluation_id)
-                .where((Submission.id + Query.position) % EACH == 0)
-                .order_by(Submission.id, Query.position)
-            ).all()
-            waiting = session.execute(
-                sa.select(Campaign.slug, Evaluation.slug, StagedRun.id)
-                .join(Evaluation, Evaluation.id == StagedRun.evaluation_id)
-                .join(Campaign, Campaign.id == Evaluation.campaign_id)
-                .order_by(StagedRun.id)
-            ).all()
-            teams = session.execute(sa.select(Team.slug).order_by(Team.id)).all()
-            systems = session.execute(
-                sa.select(Team.slug, System.slug).join(Team, Team.id == System.team_id).order_by(System.id)
-            ).all()
-            numbers = session.scalars(sa.select(System.id).order_by(System.id)).all()
-            members = session.execute(
-                sa.select(Team.slug, Membership.user_id).join(Team, Team.id == Membership.team_id).order_by(Team.id)
-            ).all()
-            invitations = session.execute(
-                sa.select(Team.slug, Invitation.id).join(Team, Team.id == Invitation.team_id).order_by(Invitation.id)
-            ).all()
-            tokens = session.execute(sa.select(ApiToken.id).order_by(ApiToken.id)).all()
+                .where((Submission.id + Query.position) % EACH == 0),
+                Submission.id,
+                Query.position,
+            )
+            waiting = rows(within(StagedRun, StagedRun.id), StagedRun.id)
+            teams = rows(of_teams, Team.id)
+            systems = rows(of_teams.add_columns(System.slug).join(System, Team.id == System.team_id), System.id)
+            numbers = rows(sa.select(System.id), System.id)
+            members = rows(of_teams.add_columns(Membership.user_id).join(Membership), Team.id)
+            invitations = rows(of_teams.add_columns(Invitation.id).join(Invitation), Invitation.id)
+            tokens = rows(sa.select(ApiToken.id), ApiToken.id)
             measures = {name for names in session.scalars(sa.select(Campaign.measures)) for name in names}
         self._pairs = {(campaign, evaluation): (first, last) for campaign, evaluation, first, last in entered}
         self._known: dict[frozenset[str], list[Place]] = {}
@@ -149,14 +131,13 @@ class Places:
         self._add(("campaign", "evaluation", "waiting"), [*waiting, (*evaluations[0], 9999)])
         self._add(("submission",), [*runs, (9999,)])
         self._add(("submission", "query"), [*of_runs, (1, "nowhere"), (9999, "q1")])
-        self._add(("campaign", "member"), [(campaigns[0][0], 1), (campaigns[0][0], 9999)])
-        self._add(("campaign", "team_id"), [(campaigns[0][0], 1), (campaigns[0][0], 9999)])
+        for name in ("member", "team_id", "system_id"):
+            self._add(("campaign", name), [(campaigns[0][0], 1), (campaigns[0][0], 9999)])
         self._add(("campaign", "team_id", "other_id"), [(campaigns[0][0], 1, 2), (campaigns[0][0], 1, 9999)])
-        self._add(("campaign", "system_id"), [(campaigns[0][0], 1), (campaigns[0][0], 9999)])
         self._add(("campaign", "team"), [(campaigns[0][0], teams[0][0]), (campaigns[0][0], "nobody")])
         self._add(("team",), [*teams, ("nobody",)])
         self._add(("team", "system"), [*systems, (teams[0][0], "nothing")])
-        self._add(("campaign", "system"), [*((*campaigns[0], number) for number in numbers), (*campaigns[0], 9999)])
+        self._add(("campaign", "system"), [*((*campaigns[0], *number) for number in numbers), (*campaigns[0], 9999)])
         self._add(("team", "member"), [*members, (teams[0][0], 9999)])
         self._add(("team", "invitation"), [*invitations, (teams[0][0], 9999)])
         self._add(("campaign", "evaluation", "key"), [(*evaluations[0], "no-such-field")])
@@ -164,8 +145,8 @@ class Places:
         self._add(("api_token",), [*tokens, (9999,)])
         self._add(("token",), [("no-such-token",)])
         self._add(("provider",), [("nobody",)])
-        self._add(("identity",), [(9999,)])
-        self._add(("session_id",), [(9999,)])
+        for name in ("identity", "session_id"):
+            self._add((name,), [(9999,)])
         self._add(("team", "asked"), [(teams[0][0], 9999)])
         self._add(("name",), [*((name,) for name in sorted(measures)), ("nothing",)])
 

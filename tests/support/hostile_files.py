@@ -20,57 +20,17 @@ UNSEEN = [
     chr(code).encode() for code in (0x85, 0xA0, 0xAD, 0x61C, 0x200B, 0x200D, 0x202E, 0x2028, 0x2066, 0xFEFF, 0xFFFE)
 ]
 NUMBERS = [
-    "inf",
-    "-inf",
-    "nan",
-    "NaN",
-    "Infinity",
-    "1_0",
-    "٣",
-    "１",
-    "0x10",
-    "1e999",
-    "-1e999",
-    "1e-9999",
-    "1" * 5000,
-    "0." + "3" * 5000,
-    "--1",
-    "1,5",
-    "",
-    "1e",
-    ".",
-    "+",
-    "1d5",
-    "½",
-    "²",
-]
+    "inf", "-inf", "nan", "NaN", "Infinity", "1_0", "٣", "１", "0x10", "1e999", "-1e999", "1e-9999", "1" * 5000,
+    "0." + "3" * 5000, "--1", "1,5", "", "1e", ".", "+", "1d5", "½", "²",
+]  # fmt: skip
 ENCODINGS = ["utf-16", "utf-16-be", "utf-32", "latin-1", "cp1252", "utf-7", "cp037", "utf-8-sig"]
 PATHS = [
-    "../q1",
-    "/etc/q1",
-    "q1/../../x",
-    "q\0one",
-    "x" * 300,
-    "q1\n",
-    "q1\u202e",
-    "._q1",
-    "C:\\q1",
-    "q1/",
-    ".",
-    "",
-    "q-q1",
-]
+    "../q1", "/etc/q1", "q1/../../x", "q\0one", "x" * 300, "q1\n", "q1\u202e", "._q1", "C:\\q1", "q1/", ".", "", "q-q1",
+]  # fmt: skip
 MAGICS = [
-    b"PK\x03\x04",
-    b"%PDF-1.7\n",
-    b"\x7fELF",
-    b"BZh91AY",
-    b"\xfd7zXZ\x00",
-    b"\x28\xb5\x2f\xfd",
-    b"SQLite format 3\0",
-    b"<html>",
-    b"PAR1",
-]
+    b"PK\x03\x04", b"%PDF-1.7\n", b"\x7fELF", b"BZh91AY", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"SQLite format 3\0",
+    b"<html>", b"PAR1",
+]  # fmt: skip
 
 
 GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
@@ -136,7 +96,13 @@ class HostileFile(NamedTuple):
     @property
     def lines(self) -> int:
         """Of text, once it is decompressed, which takes some time."""
-        return _lines(self.content)
+        if not self.content.startswith(b"\x1f\x8b"):
+            return self.content.count(b"\n")
+        try:
+            with gzip.open(io.BytesIO(self.content)) as text:
+                return sum(piece.count(b"\n") for piece in iter(lambda: text.read(MIB), b""))
+        except (OSError, EOFError, zlib.error):
+            return 0
 
 
 Family = Callable[[random.Random], bytes]
@@ -153,10 +119,6 @@ def _spliced(chance: random.Random, piece: bytes, times: int = 1) -> bytes:
 
 def _line(query: str = "q1", document: str = "d1", score: str = "1.0", tag: str = "tag") -> bytes:
     return f"{query} Q0 {document} 1 {score} {tag}\n".encode("utf-8", "surrogatepass")
-
-
-def _some(chance: random.Random, least: int, most: int) -> int:
-    return chance.randint(least, most)
 
 
 def _tar(
@@ -193,7 +155,7 @@ def _zip(chance: random.Random) -> bytes:
 
 def _damaged(chance: random.Random) -> bytes:
     packed = bytearray(gzip.compress(GOOD * 100))
-    for _ in range(_some(chance, 1, 5)):
+    for _ in range(chance.randint(1, 5)):
         packed[chance.randrange(2, len(packed))] ^= 1 << chance.randrange(8)
     return bytes(packed)
 
@@ -203,28 +165,18 @@ def _nested(chance: random.Random) -> bytes:
     opening, closing = chance.choice([("[", "]"), ('{"a":', "}")])
     value = opening * depth + "1" + closing * depth
     member = chance.choice(["query", "document", "score", "other"])
-    given = {"query": '"q1"', "document": '"d1"', "score": "1", member: value}
-    return ("{" + ", ".join(f'"{name}": {each}' for name, each in given.items()) + "}\n").encode() * _some(chance, 1, 3)
+    values = {"query": '"q1"', "document": '"d1"', "score": "1", member: value}
+    line = ", ".join(f'"{name}": {text}' for name, text in values.items())
+    return f"{{{line}}}\n".encode() * chance.randint(1, 3)
 
 
 def _json(chance: random.Random) -> bytes:
     values = [
-        '"q1"',
-        '"\\ud800"',
-        '"\\u0000"',
-        "NaN",
-        "-Infinity",
-        "1e999",
-        "9" * 5000,
-        "null",
-        "true",
-        "{}",
-        "[]",
-        '"' + "x" * 300 + '"',
-        '"1_0"',
-    ]
+        '"q1"', '"\\ud800"', '"\\u0000"', "NaN", "-Infinity", "1e999", "9" * 5000, "null", "true", "{}", "[]",
+        '"' + "x" * 300 + '"', '"1_0"',
+    ]  # fmt: skip
     lines = []
-    for _ in range(_some(chance, 1, 30)):
+    for _ in range(chance.randint(1, 30)):
         names = [
             chance.choice(["query", "document", "score", "decision", "qid", "sc\\u0000re", "\\udfff"]) for _ in range(4)
         ]
@@ -244,27 +196,19 @@ def _csv(chance: random.Random) -> bytes:
         ]
     )
     rows = [
-        "q1,d1,1",
-        '"q1,d1,1',
-        'q1,"d""1",1',
-        '"q\n1",d1,1',
-        "q1,d1",
-        "q1,d1,1,1",
-        "=1+1,d1,1",
-        'q1,d1,"1',
-        "a\0,b,c",
-        '"' * 50,
-    ]
-    return "\n".join([header, *(chance.choice(rows) for _ in range(_some(chance, 1, 40)))]).encode()
+        "q1,d1,1", '"q1,d1,1', 'q1,"d""1",1', '"q\n1",d1,1', "q1,d1", "q1,d1,1,1", "=1+1,d1,1", 'q1,d1,"1',
+        "a\0,b,c", '"' * 50,
+    ]  # fmt: skip
+    return "\n".join([header, *(chance.choice(rows) for _ in range(chance.randint(1, 40)))]).encode()
 
 
 def _repeated_header(chance: random.Random) -> bytes:
-    header = b"query,document,score," + b"b" * _some(chance, 10_000, 900_000) + b"\n"
-    return (header + b"a\n") * _some(chance, 2, 5)
+    header = b"query,document,score," + b"b" * chance.randint(10_000, 900_000) + b"\n"
+    return (header + b"a\n") * chance.randint(2, 5)
 
 
 def _random_bytes(chance: random.Random) -> bytes:
-    return chance.randbytes(_some(chance, 1, 20_000))
+    return chance.randbytes(chance.randint(1, 20_000))
 
 
 def _mixed(chance: random.Random) -> bytes:
@@ -277,15 +221,15 @@ def _mixed(chance: random.Random) -> bytes:
         b"[1, 2]\n",
         b"<top>\n",
     ]
-    return b"".join(chance.choices(parts, k=_some(chance, 2, 9)))
+    return b"".join(chance.choices(parts, k=chance.randint(2, 9)))
 
 
 def _many(chance: random.Random, line: bytes, most: int = 400_000) -> bytes:
-    return chance.choice([b"", GOOD]) + line * _some(chance, most // 4, most)
+    return chance.choice([b"", GOOD]) + line * chance.randint(most // 4, most)
 
 
 def _numbered(chance: random.Random, form: str, most: int = 150_000) -> bytes:
-    return "".join(form.format(number) for number in range(_some(chance, most // 4, most))).encode()
+    return "".join(form.format(number) for number in range(chance.randint(most // 4, most))).encode()
 
 
 FAMILIES: Mapping[str, Family] = {
@@ -293,23 +237,23 @@ FAMILIES: Mapping[str, Family] = {
     "one byte": lambda chance: bytes([chance.randrange(256)]),
     "random bytes": _random_bytes,
     "another encoding": lambda chance: GOOD.decode().replace("tag", "täg").encode(chance.choice(ENCODINGS), "replace"),
-    "control characters": lambda chance: _spliced(chance, chance.choice(CONTROLS), _some(chance, 1, 4)),
-    "NUL in the tag": lambda chance: _line(tag="a\0" * _some(chance, 1, 3)),
-    "unseen characters": lambda chance: _spliced(chance, chance.choice(UNSEEN), _some(chance, 1, 4)),
+    "control characters": lambda chance: _spliced(chance, chance.choice(CONTROLS), chance.randint(1, 4)),
+    "NUL in the tag": lambda chance: _line(tag="a\0" * chance.randint(1, 3)),
+    "unseen characters": lambda chance: _spliced(chance, chance.choice(UNSEEN), chance.randint(1, 4)),
     "broken UTF-8": lambda chance: _spliced(
         chance, chance.choice([b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\x80"])
     ),
     "numbers that are none": lambda chance: b"".join(_line(score=chance.choice(NUMBERS)) for _ in range(5)),
     "ids without end": lambda chance: _line(
-        document="d" * _some(chance, 250, 500_000), query="q" * chance.choice([2, 300])
+        document="d" * chance.randint(250, 500_000), query="q" * chance.choice([2, 300])
     ),
-    "a tag without end": lambda chance: _line(tag=chance.choice(["t", "é", "\u202e"]) * _some(chance, 1_000, 200_000)),
+    "a tag without end": lambda chance: _line(tag=chance.choice(["t", "é", "\u202e"]) * chance.randint(1_000, 200_000)),
     "one line without end": lambda chance: gzip.compress(
-        chance.choice([b"a", b"a ", b"\0", b"#"]) * _some(chance, MIB, 30 * MIB)
+        chance.choice([b"a", b"a ", b"\0", b"#"]) * chance.randint(MIB, 30 * MIB)
     ),
-    "many columns": lambda chance: (b"a " * _some(chance, 7, 300_000) + b"\n") * _some(chance, 1, 4),
+    "many columns": lambda chance: (b"a " * chance.randint(7, 300_000) + b"\n") * chance.randint(1, 4),
     "widths": lambda chance: b"".join(b"a " * chance.randrange(60) + b"\n" for _ in range(20_000)),
-    "returns only": lambda chance: GOOD.replace(b"\n", b"\r") * _some(chance, 1, 5_000),
+    "returns only": lambda chance: GOOD.replace(b"\n", b"\r") * chance.randint(1, 5_000),
     "blank lines": lambda chance: gzip.compress(
         _many(chance, chance.choice([b"\n", b"\r\n", b" \n", b"\t\v\f\n"]), 4_000_000)
     ),
@@ -336,11 +280,11 @@ FAMILIES: Mapping[str, Family] = {
     "mixed formats": _mixed,
     "another kind of file": lambda chance: chance.choice(MAGICS) + chance.choice([GOOD, b"\0" * 1000, b""]),
     "gzip in gzip": lambda _: gzip.compress(gzip.compress(GOOD)),
-    "cut gzip": lambda chance: gzip.compress(GOOD * 100)[: -_some(chance, 1, 60)],
+    "cut gzip": lambda chance: gzip.compress(GOOD * 100)[: -chance.randint(1, 60)],
     "damaged gzip": _damaged,
     "a gzip bomb": lambda chance: (
         gzip.compress(chance.choice([b"\0" * len(GOOD), b"\n" * len(GOOD), GOOD]) * (60 * MIB // len(GOOD)), 9)
-        * _some(chance, 1, 3)
+        * chance.randint(1, 3)
     ),
     "gzip that gives nothing": lambda chance: chance.choice(list(GZIP_SHAPES.values())),
     "zip": _zip,
@@ -348,7 +292,7 @@ FAMILIES: Mapping[str, Family] = {
         chance, ((tarfile.TarInfo(f"q{number}"), b"d1\t1\n" * 500_000) for number in range(1, 4))
     ),
     "an archive of many files": lambda chance: _tar(
-        chance, ((tarfile.TarInfo(f"x{number}"), b"") for number in range(_some(chance, 1_000, 25_000)))
+        chance, ((tarfile.TarInfo(f"x{number}"), b"") for number in range(chance.randint(1_000, 25_000)))
     ),
     "an archive of many headers": lambda chance: chance.choice(list(ARCHIVE_SHAPES.values())),
     "odd names in an archive": lambda chance: _tar(
@@ -360,7 +304,7 @@ FAMILIES: Mapping[str, Family] = {
         chance, ((tarfile.TarInfo(f"q{number}"), _random_bytes(chance)) for number in (1, 2))
     ),
     "two kinds at once": lambda chance: (
-        _tar(chance, iter([(tarfile.TarInfo("q1"), GOOD)]))[: _some(chance, 20, 200)] + GOOD
+        _tar(chance, iter([(tarfile.TarInfo("q1"), GOOD)]))[: chance.randint(20, 200)] + GOOD
     ),
 }
 
@@ -371,13 +315,3 @@ def hostile_files(seed: int, count: int) -> Iterator[HostileFile]:
     for number in range(count):
         family = names[number % len(names)]
         yield HostileFile(family, FAMILIES[family](random.Random(f"{seed} {number}")))
-
-
-def _lines(content: bytes) -> int:
-    if not content.startswith(b"\x1f\x8b"):
-        return content.count(b"\n")
-    try:
-        with gzip.open(io.BytesIO(content)) as text:
-            return sum(piece.count(b"\n") for piece in iter(lambda: text.read(MIB), b""))
-    except (OSError, EOFError, zlib.error):
-        return 0

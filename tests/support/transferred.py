@@ -46,15 +46,7 @@ def held(database: Database, slug: str) -> dict[str, Any]:
             ]
             revisions = sa.select(JudgmentRevision).where(JudgmentRevision.evaluation_id == evaluation.id)
             of_it["judgments"] = [
-                (
-                    one.number,
-                    one.source,
-                    one.sha256,
-                    one.judgments,
-                    one.highest_grade,
-                    one.note,
-                    one.released_at,
-                )
+                (one.number, one.source, one.sha256, one.judgments, one.highest_grade, one.note, one.released_at)
                 for one in session.scalars(revisions.order_by(JudgmentRevision.number))
             ]
             runs = session.scalars(
