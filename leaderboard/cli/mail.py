@@ -9,8 +9,7 @@ from leaderboard.cli.output import print_table
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.mail import writes as outbox
-from leaderboard.mail.reads import list_mails
-from leaderboard.mail.writes import send_waiting, to_show
+from leaderboard.mail.writes import list_mails, send_waiting, to_show
 from leaderboard.numbers import counted
 
 

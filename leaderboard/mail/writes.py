@@ -5,7 +5,8 @@ this site send their words to strangers.
 
 Mails that wait: put down in the transaction of what they tell of, claimed by whoever sends them.
 
-Sends what waits, one mail after the other. No transaction is open while the mail server answers.
+Sends what waits, one mail after the other, or lists it for whoever runs the site. No transaction is open while the
+mail server answers.
 
 Tells teams by mail that an evaluation closes soon.
 """
@@ -38,8 +39,7 @@ from leaderboard.submissions.rules import title_of_run
 from leaderboard.teams.models import Membership, Team
 from leaderboard.teams.rules import Role
 
-Text = tuple[str, str]  # subject and body
-Row = TypeVar("Row", Submission, Evaluation, Team)
+Row = TypeVar("Row", Submission, Evaluation, Team, User)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,6 @@ class _Writing:
     to: str
     site: str
     now: dt.datetime
-
-    def link(self, path: str) -> str:
-        return f"{self.site}{path}"
 
     def row(self, table: type[Row], name: str) -> Row | None:
         """The row whose id the mail holds under this name; None when it is gone."""
@@ -87,10 +84,10 @@ def written(session: Session, mail: Mail, site: str, now: dt.datetime) -> Letter
     user, to = _reader(session, mail), receiver(session, mail)
     if user is None or not to:
         return None
-    said = TEXTS[mail.kind](_Writing(session, mail, user, to, site, now))
-    if said is None:
+    text = TEXTS[mail.kind](_Writing(session, mail, user, to, site, now))
+    if text is None:
         return None
-    subject, text = said
+    subject, _, text = text.partition("\n")
     foot = f"\n-- \nLeaderboard, {site}\n"
     if mail.kind in OPTIONAL:
         foot += f"Which of these mails you get: {site}/account/mail\n"
@@ -111,7 +108,7 @@ def receiver(session: Session, mail: Mail) -> str:
     if mail.kind is MailKind.RESET:
         return user.email or ""
     if mail.kind is MailKind.CONFIRMATION:
-        owner = _whose(session, mail.address or "")
+        owner = _owner_of(session, mail.address or "")
         return (owner.email if owner is not None else mail.address) or ""
     return mail.address or user.email or ""
 
@@ -119,65 +116,59 @@ def receiver(session: Session, mail: Mail) -> str:
 def _reader(session: Session, mail: Mail) -> User | None:
     """Whose account the mail is about. For a new password: whose confirmed address it was asked for."""
     if mail.user_id is None:
-        return _whose(session, mail.address or "")
+        return _owner_of(session, mail.address or "")
     user = session.get_one(User, mail.user_id)
     return user if user.is_active or mail.kind is MailKind.CLOSED else None
 
 
-def _whose(session: Session, address: str) -> User | None:
+def _owner_of(session: Session, address: str) -> User | None:
     """The account that has this confirmed address."""
     return session.scalar(sa.select(User).where(User.email_key == email_key(address), User.is_active.is_(True)))
 
 
-def _confirmation(writing: _Writing) -> Text | None:
+def _confirmation(writing: _Writing) -> str | None:
     user, address = writing.user, writing.mail.address or ""
     if user.unconfirmed_email != address:
         return None  # another address was given since
-    other = _whose(writing.session, address)
+    other = _owner_of(writing.session, address)
     if other is not None:
-        return (
-            "Your e-mail address was given for another account",
-            f"""
+        return f"""Your e-mail address was given for another account
+
 Somebody gave this e-mail address for the account {user.name}. It is the confirmed address of your account
 {other.name}, and stays that: an address belongs to one account.
 
-If it was you, log in as {other.name}: {writing.link("/login")}
-If you have forgotten its password: {writing.link("/password/forgotten")}
+If it was you, log in as {other.name}: {writing.site}/login
+If you have forgotten its password: {writing.site}/password/forgotten
 If it was not you, there is nothing to do.
-""",
-        )
+"""
     token = writing.new_token()
-    return (
-        "Confirm your e-mail address",
-        f"""
+    return f"""Confirm your e-mail address
+
 Somebody, probably you, gave this e-mail address for the account {user.name}. Open this link within a week, logged
 in as {user.name}, to confirm it:
 
-{writing.link(f"/account/email/confirm/{token}")}
+{writing.site}/account/email/confirm/{token}
 
 If it was not you, don't open the link: the address then means nothing there.
-""",
-    )
+"""
 
 
-def _reset(writing: _Writing) -> Text | None:
+def _reset(writing: _Writing) -> str | None:
     if writing.mail.given_up_at is not None:
         return None  # another password was set since
     token = writing.new_token()
-    return (
-        "Choose a new password",
-        f"""
+    return f"""Choose a new password
+
 Somebody, probably you, asked for a new password for the account {writing.user.name}. Open this link within an hour
 to choose it:
 
-{writing.link(f"/password/reset/{token}")}
+{writing.site}/password/reset/{token}
 
 If it was not you, there is nothing to do: the password stays as it is.
-""",
-    )
+"""
 
 
-def _address(writing: _Writing) -> Text:
+def _address(writing: _Writing) -> str:
     new = writing.mail.about["new"]
     if not writing.mail.about["done"]:
         what = f"For {writing.user.name} this e-mail address is to be replaced by {new}, as soon as that is confirmed."
@@ -185,100 +176,84 @@ def _address(writing: _Writing) -> Text:
         what = f"The e-mail address of {writing.user.name} is now {new}. Nothing more is sent to this one."
     else:
         what = f"This e-mail address was taken out of {writing.user.name}: it has none now."
-    return (
-        "The e-mail address of your account changes",
-        f"""
+    return f"""The e-mail address of your account changes
+
 {what}
 
 If it was not you, somebody else knows your password or uses your browser. Change your password, or tell the
-operators of the site: {writing.link("/login")}
-""",
-    )
+operators of the site: {writing.site}/login
+"""
 
 
-def _password(writing: _Writing) -> Text:
-    return (
-        "Your password is changed",
-        f"""
+def _password(writing: _Writing) -> str:
+    return f"""Your password is changed
+
 The account {writing.user.name} has a new password, and is logged out everywhere else.
 
-If it was not you, choose another one at once: {writing.link("/password/forgotten")}
-""",
-    )
+If it was not you, choose another one at once: {writing.site}/password/forgotten
+"""
 
 
-def _identity(writing: _Writing) -> Text:
-    return (
-        "Another way to log in to your account",
-        f"""
+def _identity(writing: _Writing) -> str:
+    return f"""Another way to log in to your account
+
 {writing.mail.about["title"]} can now be used to log in to the account {writing.user.name}.
 
-If it was not you, take it away again and change your password: {writing.link("/account/")}
-""",
-    )
+If it was not you, take it away again and change your password: {writing.site}/account/
+"""
 
 
-def _closed(writing: _Writing) -> Text:
-    return (
-        "Your account is closed",
-        f"""
+def _closed(writing: _Writing) -> str:
+    return f"""Your account is closed
+
 Your account on {writing.site} is closed: its name and this e-mail address are removed. Runs that were submitted with
 it stay under the names of their teams. This is the last mail.
 
 If it was not you, tell the operators of the site.
-""",
-    )
+"""
 
 
-def _deadline(writing: _Writing) -> Text | None:
+def _deadline(writing: _Writing) -> str | None:
     evaluation = writing.row(Evaluation, "evaluation")
     if evaluation is None or evaluation.closes_at is None or evaluation.closes_at <= writing.now:
         return None
     closes = moment_in_words(evaluation.closes_at)
-    return (
-        f"{evaluation.title} closes on {closes}",
-        f"""
+    return f"""{evaluation.title} closes on {closes}
+
 {evaluation.title} of {evaluation.campaign.title} takes runs until {closes}.
 
-Your team's runs, and whether one more can be sent: {writing.link(_path(evaluation) + "/submit")}
-""",
-    )
+Your team's runs, and whether one more can be sent: {writing.site}{_path(evaluation)}/submit
+"""
 
 
-def _scored(writing: _Writing) -> Text | None:
-    run = _own_run(writing)
+def _scored(writing: _Writing) -> str | None:
+    run, title = _own_run(writing)
     if run is None:
         return None
-    title = title_of_run(run.label, run.filename, run.id)
-    return (
-        f"{title} was scored",
-        f"""
+    return f"""{title} was scored
+
 The run {title} of {run.team.name} in {run.evaluation.title} was scored. What you may see of its results:
 
-{writing.link(f"/submissions/{run.id}")}
-""",
-    )
+{writing.site}/submissions/{run.id}
+"""
 
 
-def _rejected(writing: _Writing) -> Text | None:
-    run = _own_run(writing)
+def _rejected(writing: _Writing) -> str | None:
+    run, title = _own_run(writing)
     if run is None:
         return None
-    title = title_of_run(run.label, run.filename, run.id)
-    return (
-        f"{title} was rejected",
-        f"""
+    return f"""{title} was rejected
+
 The run {title} of {run.team.name} in {run.evaluation.title} can't be used: {counted(run.problem_count, "problem")} in
 its file, each with its line here:
 
-{writing.link(f"/submissions/{run.id}")}
+{writing.site}/submissions/{run.id}
 
 It costs no quota. Correct the file and submit it again.
-""",
-    )
+"""
 
 
-def _rejudged(writing: _Writing) -> Text | None:
+def _rejudged(writing: _Writing) -> str | None:
     evaluation = writing.row(Evaluation, "evaluation")
     if evaluation is None:
         return None
@@ -289,73 +264,66 @@ def _rejudged(writing: _Writing) -> Text | None:
     teams = (None, *writing.session.scalars(own.distinct()))  # the board's results, or a team's own
     if not any(may_see(actor, evaluation, Content.RESULTS, writing.now, team) for team in teams):
         return None
-    return (
-        f"{evaluation.title} was judged anew",
-        f"""
+    return f"""{evaluation.title} was judged anew
+
 The runs of {evaluation.title} of {evaluation.campaign.title}, your team's among them, were scored anew: its
 judgments are revision {writing.mail.about["revision"]} now.
 
-{writing.link(_path(evaluation))}
-""",
-    )
+{writing.site}{_path(evaluation)}
+"""
 
 
-def _imported(writing: _Writing) -> Text | None:
+def _imported(writing: _Writing) -> str | None:
     team, evaluation = writing.row(Team, "team"), writing.row(Evaluation, "evaluation")
     if team is None or evaluation is None or not writing.is_in(team.id):
         return None
     where = "a campaign that is not public yet"
     if knows(actor_of(writing.session, writing.user.id), evaluation):
-        where = f"{evaluation.campaign.title}: {writing.link(_path(evaluation))}"
-    return (
-        f"Runs of the past were brought in as {team.name}'s",
-        f"""
+        where = f"{evaluation.campaign.title}: {writing.site}{_path(evaluation)}"
+    return f"""Runs of the past were brought in as {team.name}'s
+
 Organisers have brought in runs of the past under the name of your team {team.name}, in
 {where}
 
-They stand on your team's page as soon as they are public: {writing.link(f"/teams/{team.slug}")}
+They stand on your team's page as soon as they are public: {writing.site}/teams/{team.slug}
 
 If they are not your team's, tell the organisers of the campaign or the operators of the site.
-""",
-    )
+"""
 
 
-def _request(writing: _Writing) -> Text | None:
-    team = writing.row(Team, "team")
-    if team is None:
+def _request(writing: _Writing) -> str | None:
+    team, asker = writing.row(Team, "team"), writing.row(User, "asker")
+    if team is None or asker is None or not asker.is_active:
         return None
     membership = writing.session.get(Membership, (team.id, writing.user.id))
-    asker = writing.session.get(User, writing.mail.about["asker"])
-    if membership is None or membership.role is not Role.OWNER or asker is None or not asker.is_active:
+    if membership is None or membership.role is not Role.OWNER:
         return None
-    return (
-        f"{asker.name} asks to join {team.name}",
-        f"""
+    return f"""{asker.name} asks to join {team.name}
+
 {asker.name} asks to join your team {team.name}. Read the request, and accept or refuse it:
 
-{writing.link(f"/teams/{team.slug}")}
-""",
-    )
+{writing.site}/teams/{team.slug}
+"""
 
 
-def _answer(writing: _Writing) -> Text | None:
+def _answer(writing: _Writing) -> str | None:
     team = writing.row(Team, "team")
     if team is None:
         return None
     accepted = writing.mail.about["accepted"]
     if accepted is None:
-        return (
-            f"Nobody is in {team.name} any more",
-            f"Your request to join {team.name} has ended without an answer: the last of its members left.",
-        )
+        return f"""Nobody is in {team.name} any more
+
+Your request to join {team.name} has ended without an answer: the last of its members left.
+"""
+    subject, what = f"{team.name} has refused your request", "has refused your request to join it"
     if accepted:
         subject, what = f"You are in {team.name} now", "has accepted your request: you are a member now"
-    else:
-        subject, what = f"{team.name} has refused your request", "has refused your request to join it"
-    return subject, f"An owner of {team.name} {what}.\n\n{writing.link(f'/teams/{team.slug}')}"
+    return f"{subject}\n\nAn owner of {team.name} {what}.\n\n{writing.site}/teams/{team.slug}"
 
 
-TEXTS: dict[MailKind, Callable[[_Writing], Text | None]] = {
+# A text: its subject, an empty line, and the rest. None where there is no news any more.
+TEXTS: dict[MailKind, Callable[[_Writing], str | None]] = {
     MailKind.CONFIRMATION: _confirmation,
     MailKind.RESET: _reset,
     MailKind.ADDRESS: _address,
@@ -372,10 +340,12 @@ TEXTS: dict[MailKind, Callable[[_Writing], Text | None]] = {
 }
 
 
-def _own_run(writing: _Writing) -> Submission | None:
-    """The run that the mail is about, where its reader still is in the team."""
+def _own_run(writing: _Writing) -> tuple[Submission | None, str]:
+    """The run that the mail is about, where its reader still is in the team, and what it is called."""
     run = writing.row(Submission, "submission")
-    return run if run is not None and writing.is_in(run.team_id) else None
+    if run is None or not writing.is_in(run.team_id):
+        return None, ""
+    return run, title_of_run(run.label, run.filename, run.id)
 
 
 def _path(evaluation: Evaluation) -> str:
@@ -416,19 +386,11 @@ def put_wanted(
     )
     wanting = [user.id for user in addressees if kind.value not in user.unwanted_mail]
     for user_id in wanting:
-        values: dict[str, Any] = {
-            "kind": kind,
-            "user_id": user_id,
-            "about": about,
-            "created_at": now,
-            "expires_at": expires_at or now + lasts(kind),
-            "tries": 0,
-            "failure": "",
-        }
-        if once:
-            insert_unless_there(session, Mail, **values, once=f"{kind.value} {once} to {user_id}")
-        else:
-            session.add(Mail(**values))
+        insert_unless_there(
+            session, Mail, kind=kind, user_id=user_id, about=about, created_at=now,
+            expires_at=expires_at or now + lasts(kind), tries=0, failure="",
+            once=f"{kind.value} {once} to {user_id}" if once else None,
+        )  # fmt: skip
     return len(wanting)
 
 
@@ -460,11 +422,6 @@ def members_taking_part(session: Session, evaluation_id: int) -> list[int]:
     return list(session.scalars(members.order_by(Membership.user_id)))
 
 
-def find_mail(session: Session, mail_id: int) -> Mail:
-    """The mail, locked. Raises NotFound."""
-    return locked(session, Mail, mail_id)
-
-
 def claim(session: Session) -> int | None:
     """Takes the first mail that waits and says when it is tried next, should nobody come back; None when none waits."""
     now = present()
@@ -490,7 +447,7 @@ def claim(session: Session) -> int | None:
 
 def note_sent(session: Session, mail_id: int) -> None:
     """It is out: it is tried no more."""
-    mail = find_mail(session, mail_id)
+    mail = locked(session, Mail, mail_id)
     mail.sent_at, mail.failure = present(), ""
     if mail.kind is MailKind.CLOSED:
         session.delete(mail)  # nothing is kept of the address
@@ -498,7 +455,7 @@ def note_sent(session: Session, mail_id: int) -> None:
 
 def note_failure(session: Session, mail_id: int, reason: str) -> None:
     """It waits for another try, or is given up after MOST_TRIES."""
-    mail = find_mail(session, mail_id)
+    mail = locked(session, Mail, mail_id)
     mail.failure = reason
     if mail.tries >= MOST_TRIES:
         mail.given_up_at = present()
@@ -510,7 +467,7 @@ def give_up(session: Session, mail_id: int, reason: str) -> None:
     Nothing is kept of an address for which a new password was asked, since it may be nobody's here, nor of that of a
     closed account.
     """
-    mail = find_mail(session, mail_id)
+    mail = locked(session, Mail, mail_id)
     if mail.sent_at is not None:
         raise Conflict("This mail was sent.")
     if mail.user_id is None or mail.kind is MailKind.CLOSED:
@@ -564,7 +521,7 @@ def send_waiting(database: Database, server: MailServer, site: str, most: int = 
 def to_show(database: Database, mail_id: int, site: str) -> Letter | None:
     """The mail as it would be sent now, for an operator to hand on; a link in it works. None when it is pointless."""
     with database.write() as session:
-        return written(session, find_mail(session, mail_id), site, present())
+        return written(session, locked(session, Mail, mail_id), site, present())
 
 
 def _claim(database: Database) -> int | None:
@@ -608,3 +565,45 @@ def remind(session: Session, days: int, now: dt.datetime) -> None:
             expires_at=evaluation.closes_at,
             evaluation=evaluation.id,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class ListedMail:
+    """to: an address; empty where nobody is sent the mail. state: waits, sent, given up, too late or to nobody."""
+
+    id: int
+    kind: MailKind
+    to: str
+    created_at: dt.datetime
+    state: str
+    failure: str
+
+    @property
+    def waits(self) -> bool:
+        """Whether it will be sent as soon as there is a mail server that takes it."""
+        return self.state == "waits"
+
+
+def list_mails(session: Session, now: dt.datetime, *, every: bool = False) -> list[ListedMail]:
+    """Those that are not sent, by age; every: those that were sent or given up, too, as long as they are kept.
+
+    Whether a mail has a receiver is looked up here as it is when it is sent. A new password can be asked for with any
+    address: one that has no account here is not repeated.
+    """
+    statement = sa.select(Mail).options(sa.orm.joinedload(Mail.user)).order_by(Mail.id)
+    if not every:
+        statement = statement.where(sa.text(UNSENT))
+    return [_listed(session, mail, now) for mail in session.scalars(statement)]
+
+
+def _listed(session: Session, mail: Mail, now: dt.datetime) -> ListedMail:
+    to = receiver(session, mail)
+    if mail.sent_at:
+        state = "sent"
+    elif mail.given_up_at:
+        state = "given up"
+    elif mail.expires_at <= now:
+        state = "too late"
+    else:
+        state = "waits" if to else "to nobody"
+    return ListedMail(mail.id, mail.kind, to, mail.created_at, state, mail.failure)

@@ -17,9 +17,8 @@ from leaderboard.errors import BadInput, Unavailable
 from leaderboard.evaluations.rules import Opening
 from leaderboard.mail import writes as mails
 from leaderboard.mail.models import Mail, MailLink
-from leaderboard.mail.reads import list_mails
 from leaderboard.mail.rules import OPTIONAL, MailKind
-from leaderboard.mail.writes import remind, send_waiting, to_show
+from leaderboard.mail.writes import list_mails, remind, send_waiting, to_show
 from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Membership, Team
 from leaderboard.worker.loop import drain
