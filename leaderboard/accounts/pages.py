@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from authlib.common.errors import AuthlibBaseError
@@ -30,7 +30,6 @@ from flask import (
     Flask,
     current_app,
     flash,
-    make_response,
     redirect,
     render_template,
     request,
@@ -40,6 +39,7 @@ from flask import (
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from joserfc.errors import JoseError
+from pydantic import AfterValidator, Field
 from requests import RequestException, Response
 from wtforms import BooleanField, HiddenField, PasswordField, RadioField, SelectMultipleField, StringField
 from wtforms.validators import ValidationError
@@ -48,22 +48,16 @@ from wtforms.widgets import CheckboxInput, ListWidget
 from leaderboard.accounts import reads
 from leaderboard.accounts import writes as accounts
 from leaderboard.accounts.models import User
-from leaderboard.accounts.rate_limits import (
-    KnownBrowser,
-    count_link,
-    count_mail,
-    count_name,
-    count_registration,
-    take_back,
-)
+from leaderboard.accounts.rate_limits import LINK, NAME, REGISTRATION, KnownBrowser, count, count_mail, take_back
 from leaderboard.accounts.reads import tokens_of
 from leaderboard.accounts.rules import Scope
 from leaderboard.config import Config
-from leaderboard.errors import BadInput, Conflict, Gathered, InvalidFields, NotFound, TooManyAttempts
+from leaderboard.declared.inputs import Inputs, checked
+from leaderboard.errors import BadInput, Conflict, Gathered, InvalidFields, NotFound
 from leaderboard.mail.rules import OPTIONAL, MailKind
 from leaderboard.names import SLUG
 from leaderboard.web.context import actor, client_address, config, database, now, on_its_way, reading, writing
-from leaderboard.web.forms import Form, Required, form_page
+from leaderboard.web.forms import Form, Required, answered
 from leaderboard.web.sessions import known_browser, local, sign_in, sign_out, signed_in, stay_signed_in
 
 blueprint = Blueprint("auth", __name__)
@@ -108,32 +102,32 @@ class RegisterForm(NameForm):
 @blueprint.route("/login", methods=["GET", "POST"])
 def log_in() -> ResponseReturnValue:
     form = LogInForm(data={"next": request.args.get("next", "")})
-    if not form.validate_on_submit():
-        return form_page("auth/log_in.html", form)
-    try:
-        user = accounts.authenticate(
-            database(), form.text("name"), form.text("password"), client_address(), now(), known_browser()
-        )
-    except (BadInput, TooManyAttempts) as error:
-        return form_page("auth/log_in.html", form, error)
-    sign_in(user)
-    return redirect(local(form.text("next"), url_for("account.show")))
+
+    def enter() -> ResponseReturnValue:
+        name, password = form.text("name"), form.text("password")
+        sign_in(accounts.authenticate(database(), name, password, client_address(), now(), known_browser()))
+        return redirect(local(form.text("next"), url_for("account.show")))
+
+    return answered(form, "auth/log_in.html", enter)
 
 
 @blueprint.route("/register", methods=["GET", "POST"])
 def register() -> ResponseReturnValue:
     form = RegisterForm(data={"next": request.args.get("next", "")})
-    if not form.is_submitted():
-        return form_page("auth/register.html", form)
-    try:
+
+    def enter() -> ResponseReturnValue:
         new = counted_account(form, form.text("password"))
         with writing() as session:
             user = accounts.register(session, new)
-    except (BadInput, TooManyAttempts) as error:
-        return form_page("auth/register.html", form, error)
+        return _welcome(user, form.text("next"))
+
+    return answered(form, "auth/register.html", enter, checks=True)
+
+
+def _welcome(user: User, then: str | None) -> ResponseReturnValue:
     sign_in(user)
     flash(f"Welcome, {user.name}. Make a team, or open the invitation that you were sent, to submit runs.")
-    return redirect(local(form.text("next"), url_for("account.show")))
+    return redirect(local(then, url_for("account.show")))
 
 
 def counted_account(form: NameForm, password: str | None) -> accounts.NewAccount:
@@ -141,19 +135,24 @@ def counted_account(form: NameForm, password: str | None) -> accounts.NewAccount
 
     Raises InvalidFields with all that is wrong, TooManyAttempts.
     """
-    count_registration(database(), client_address(), now())
+    count(database(), REGISTRATION, now(), client_address())
     wrong = Gathered()
     with form.checked_with(wrong):
         with wrong:
             new = accounts.new_account(form.text("name"), password, form.text("email"))
         if "name" not in wrong.fields:
-            asked = count_name(database(), client_address(), now())
+            asked = count(database(), NAME, now(), client_address())
             with wrong, writing() as session:
                 accounts.require_free(session, form.text("name"))
                 take_back(session, asked)
     if new.email is not None:
         count_mail(database(), new.email, client_address(), now(), MailKind.CONFIRMATION)
     return new
+
+
+def _done(words: str) -> ResponseReturnValue:
+    flash(words)
+    return redirect(url_for("account.show"))
 
 
 @blueprint.post("/logout")
@@ -187,16 +186,15 @@ class ResetForm(Form):
 @reset_blueprint.route("/forgotten", methods=["GET", "POST"])
 def forgotten() -> ResponseReturnValue:
     form = ForgottenForm()
-    if not form.validate_on_submit():
-        return form_page("auth/forgotten.html", form)
-    try:
+
+    def ask() -> ResponseReturnValue:
         count_mail(database(), form.text("email"), client_address(), now(), MailKind.RESET)
         with writing() as session:
             accounts.ask_for_reset(session, form.text("email"))
-    except (BadInput, TooManyAttempts) as error:
-        return form_page("auth/forgotten.html", form, error)
-    flash(on_its_way("If an account has this confirmed address, a link that works for an hour", "it"))
-    return redirect(url_for("auth.log_in"))
+        flash(on_its_way("If an account has this confirmed address, a link that works for an hour", "it"))
+        return redirect(url_for("auth.log_in"))
+
+    return answered(form, "auth/forgotten.html", ask)
 
 
 @reset_blueprint.route("/reset/<token>", methods=["GET", "POST"])
@@ -204,17 +202,16 @@ def reset(token: str) -> ResponseReturnValue:
     form = ResetForm()
     with reading() as session:
         user = accounts.find_reset(session, token, now()).user
-    if not form.validate_on_submit():
-        return form_page("auth/reset.html", form, name=user.name)
-    try:
-        count_link(database(), client_address(), now())
+
+    def change() -> ResponseReturnValue:
+        count(database(), LINK, now(), client_address())
         new = accounts.hashed(form.text("password"), user.name, user.email or "")
         with writing() as session:
             accounts.reset_password(session, token, new, now())
-    except (BadInput, TooManyAttempts) as error:
-        return form_page("auth/reset.html", form, error, name=user.name)
-    flash("Your password is changed. Log in with it.")
-    return redirect(url_for("auth.log_in"))
+        flash("Your password is changed. Log in with it.")
+        return redirect(url_for("auth.log_in"))
+
+    return answered(form, "auth/reset.html", change, name=user.name)
 
 
 SECONDS = 10.0  # that a provider may take for each answer
@@ -222,7 +219,6 @@ ANSWER_BYTES = 2**20
 LONGEST_SUBJECT = 255  # characters, by the standard
 # Signed with the provider's own key: a secret that both sides know proves less.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519")
-KNOWN = {"title", "issuer", "client_id", "client_secret", "scope", "hosts"}
 FAULTS = (AuthlibBaseError, JoseError, RequestException, RuntimeError, ValueError, KeyError, TypeError)
 
 
@@ -236,17 +232,38 @@ class Proven:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
+def _is_safe(address: str) -> bool:
+    """Whether nobody in between can change what is fetched there: HTTPS, or this machine."""
+    parts = urlsplit(address)
+    if parts.scheme == "https":
+        return bool(parts.hostname)
+    try:
+        return parts.scheme == "http" and ip_address(parts.hostname or "").is_loopback
+    except ValueError:
+        return False
+
+
+def _issuer(address: str) -> str:
+    if not _is_safe(address):
+        raise ValueError("expected an address with https://")
+    return address
+
+
+def _scope(words: str) -> str:
+    if "openid" not in words.split():
+        raise ValueError("openid must be among its words")
+    return words
+
+
+class Provider(Inputs):
     """One section of the file. `hosts`: where it is fetched from beside the issuer's own host."""
 
-    slug: str
     title: str
-    issuer: str
-    client_id: str
-    client_secret: str
-    scope: str
-    hosts: frozenset[str]
+    issuer: Annotated[str, AfterValidator(_issuer)]
+    client_id: Annotated[str, Field(min_length=1)]
+    client_secret: Annotated[str, Field(min_length=1)]
+    scope: Annotated[str, AfterValidator(_scope)] = "openid"
+    hosts: tuple[str, ...] = ()
 
 
 class _Fetching(OAuth2Session):  # type: ignore[misc]  # Authlib has no types
@@ -272,18 +289,19 @@ class _Fetching(OAuth2Session):  # type: ignore[misc]  # Authlib has no types
 def init_app(app: Flask) -> None:
     """Reads the list of providers. Raises BadInput when it can't be read."""
     config: Config = app.extensions["config"]
-    app.extensions["providers"] = {one.slug: (one, _client(one)) for one in _providers(config.oidc_file)}
+    providers = _providers(config.oidc_file)
+    app.extensions["providers"] = {slug: (provider, _client(slug, provider)) for slug, provider in providers.items()}
     app.jinja_env.globals["providers"] = listed
 
 
 def listed() -> list[tuple[str, str]]:
     """(slug, title) of every provider, in the order of the file."""
-    return [(provider.slug, provider.title) for provider, _ in current_app.extensions["providers"].values()]
+    return [(slug, provider.title) for slug, (provider, _) in current_app.extensions["providers"].items()]
 
 
 def begin_login(slug: str, back: str) -> ResponseReturnValue:
     """Sends the browser to the provider, which sends it on to `back`. Raises NotFound, or Conflict when it fails."""
-    provider, client = _found(slug)
+    provider, client = _provider(slug)
     try:
         _load(provider, client)
         answer: ResponseReturnValue = client.authorize_redirect(back)
@@ -294,7 +312,7 @@ def begin_login(slug: str, back: str) -> ResponseReturnValue:
 
 def finish(slug: str) -> Proven:
     """Who came back from the provider, by the request at hand. Raises NotFound, or Conflict when nothing is proven."""
-    provider, client = _found(slug)
+    provider, client = _provider(slug)
     claims = {
         "iss": {"essential": True, "value": provider.issuer},
         "aud": {"essential": True, "value": provider.client_id},
@@ -302,8 +320,8 @@ def finish(slug: str) -> Proven:
     try:
         _load(provider, client)
         token = client.authorize_access_token(claims_options=claims)
-        told = token["userinfo"]
-        subject, name = told["sub"], told.get("name")
+        claimed = token["userinfo"]
+        subject, name = claimed["sub"], claimed.get("name")
     except FAULTS as error:
         raise _failure(provider, error) from error
     if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST_SUBJECT or not subject.isprintable():
@@ -311,83 +329,60 @@ def finish(slug: str) -> Proven:
     return Proven(slug, provider.issuer, subject, name[:60] if isinstance(name, str) else "")
 
 
-def _found(slug: str) -> tuple[Provider, Any]:
-    found: tuple[Provider, Any] | None = current_app.extensions["providers"].get(slug)
-    if found is None:
+def _provider(slug: str) -> tuple[Provider, Any]:
+    listing: dict[str, tuple[Provider, Any]] = current_app.extensions["providers"]
+    if slug not in listing:
         raise NotFound
-    return found
+    return listing[slug]
 
 
 def _load(provider: Provider, client: Any) -> None:
     """Reads what the provider says of itself, once; raises ValueError when it is somebody else."""
-    said = client.load_server_metadata()
-    if said.get("issuer") != provider.issuer:
+    metadata = client.load_server_metadata()
+    if metadata.get("issuer") != provider.issuer:
         client.server_metadata.clear()
-        raise ValueError(f"it calls itself {said.get('issuer')!r}")
-    offered = said.get("id_token_signing_alg_values_supported") or ["RS256"]
-    said["id_token_signing_alg_values_supported"] = [one for one in offered if one in ALGORITHMS]
+        raise ValueError(f"it calls itself {metadata.get('issuer')!r}")
+    offered = metadata.get("id_token_signing_alg_values_supported") or ["RS256"]
+    metadata["id_token_signing_alg_values_supported"] = [name for name in offered if name in ALGORITHMS]
 
 
 def _failure(provider: Provider, error: Exception) -> Conflict:
-    current_app.logger.warning("logging in with %s failed: %s", provider.slug, error)
+    current_app.logger.warning("logging in with %s failed: %s", provider.title, error)
     return Conflict(f"Logging in with {provider.title} did not work. Try again, or log in with your password.")
 
 
-def _client(provider: Provider) -> Any:
+def _client(slug: str, provider: Provider) -> Any:
     client = FlaskOAuth2App(
-        FlaskIntegration(provider.slug),
-        name=provider.slug,
+        FlaskIntegration(slug),
+        name=slug,
         client_id=provider.client_id,
         client_secret=provider.client_secret,
         server_metadata_url=f"{provider.issuer.rstrip('/')}/.well-known/openid-configuration",
         client_kwargs={"scope": provider.scope, "code_challenge_method": "S256"},
     )
-    client.client_cls = partial(_Fetching, provider.hosts)
+    hosts = frozenset({urlsplit(provider.issuer).netloc.lower(), *map(str.lower, provider.hosts)})
+    client.client_cls = partial(_Fetching, hosts)
     return client
 
 
-def _providers(path: str) -> list[Provider]:
+def _providers(path: str) -> dict[str, Provider]:
     if not path:
-        return []
+        return {}
+    where = f"LEADERBOARD_OIDC_FILE: {path}"
     try:
-        given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(f"LEADERBOARD_OIDC_FILE: {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInput(f"LEADERBOARD_OIDC_FILE: {path}: {error}") from error
-    return [_provider(f"{path}: [{slug}]", slug, section) for slug, section in given.items()]
-
-
-def _provider(where: str, slug: str, section: Any) -> Provider:
-    if not SLUG.fullmatch(slug) or not isinstance(section, Mapping):
-        raise BadInput(f"LEADERBOARD_OIDC_FILE: {where}: expected a section such as [orcid]")
-    if strange := sorted(section.keys() - KNOWN):
-        raise BadInput(f"LEADERBOARD_OIDC_FILE: {where}: there is no setting {strange[0]!r}; there are {sorted(KNOWN)}")
-    texts = {name: section.get(name, "") for name in KNOWN - {"hosts"}}
-    for name in ("issuer", "client_id", "client_secret"):
-        if not isinstance(texts[name], str) or not texts[name]:
-            raise BadInput(f"LEADERBOARD_OIDC_FILE: {where}: {name} is missing")
-    if not _is_safe(texts["issuer"]):
-        raise BadInput(f"LEADERBOARD_OIDC_FILE: {where}: issuer: expected an address with https://")
-    hosts = {urlsplit(texts["issuer"]).netloc.lower(), *map(str.lower, map(str, section.get("hosts", ())))}
-    scope = str(texts["scope"] or "openid")
-    if "openid" not in scope.split():
-        raise BadInput(f"LEADERBOARD_OIDC_FILE: {where}: scope: openid must be among its words")
-    return Provider(
-        slug, str(texts["title"] or slug), texts["issuer"], texts["client_id"], texts["client_secret"], scope,
-        frozenset(hosts),
-    )  # fmt: skip
-
-
-def _is_safe(address: str) -> bool:
-    """Whether nobody in between can change what is fetched there: HTTPS, or this machine."""
-    parts = urlsplit(address)
-    if parts.scheme == "https":
-        return bool(parts.hostname)
-    try:
-        return parts.scheme == "http" and ip_address(parts.hostname or "").is_loopback
-    except ValueError:
-        return False
+        sections = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"{where}: {error}") from error
+    providers = {}
+    for slug, section in sections.items():
+        if not SLUG.fullmatch(slug) or not isinstance(section, Mapping):
+            raise BadInput(f"{where}: {slug}: expected a section such as [orcid]")
+        try:
+            providers[slug] = checked(Provider, {"title": slug, **section})
+        except InvalidFields as error:
+            name, words = next(iter(error.fields.items()))
+            raise BadInput(f"{where}: [{slug}]: {name} {words[0]}") from error
+    return providers
 
 
 identity_blueprint = Blueprint("identities", __name__)
@@ -422,54 +417,46 @@ def back(provider: str) -> ResponseReturnValue:
 def register_identity() -> ResponseReturnValue:
     proven = _proven()
     form = NameForm(data={"name": proven.name})
-    if not form.is_submitted():
-        return form_page("auth/register_with.html", form, title=_title(proven))
-    try:
+
+    def enter() -> ResponseReturnValue:
         new = counted_account(form, None)
         with writing() as database_session:
             user = accounts.register_with(database_session, new, proven.issuer, proven.subject)
-    except (BadInput, TooManyAttempts, Conflict) as error:
-        return form_page("auth/register_with.html", form, error, title=_title(proven))
-    then = local(session.get(NEXT), url_for("account.show"))
-    sign_in(user)
-    flash(f"Welcome, {user.name}. Make a team, or open the invitation that you were sent, to submit runs.")
-    return redirect(then)
+        return _welcome(user, session.get(NEXT))
+
+    return answered(form, "auth/register_with.html", enter, checks=True, title=_title(proven))
 
 
 @identity_blueprint.route("/account/identities/link", methods=["GET", "POST"])
 @signed_in
 def link() -> ResponseReturnValue:
     proven = _proven()
-    form = ProofForm()
-    if not form.validate_on_submit():
-        return form_page("account/link.html", form, title=_title(proven))
-    try:
+    form, title = ProofForm(), _title(proven)
+
+    def add() -> ResponseReturnValue:
         form.prove()
         with writing() as database_session:
             user = database_session.get_one(User, current_user.id)
-            accounts.link_identity(database_session, actor(), user, proven.issuer, proven.subject, _title(proven))
-    except (BadInput, TooManyAttempts, Conflict) as error:
-        return form_page("account/link.html", form, error, title=_title(proven))
-    session.pop(PROVEN, None)
-    flash(f"{_title(proven)} logs in to this account now.")
-    return redirect(url_for("account.show"))
+            accounts.link_identity(database_session, actor(), user, proven.issuer, proven.subject, title)
+        session.pop(PROVEN, None)
+        return _done(f"{title} logs in to this account now.")
+
+    return answered(form, "account/link.html", add, title=title)
 
 
 @identity_blueprint.route("/account/identities/<int:identity>/remove", methods=["GET", "POST"])
 @signed_in
 def remove(identity: int) -> ResponseReturnValue:
     form = ProofForm()
-    if not form.validate_on_submit():
-        return form_page("account/unlink.html", form)
-    try:
+
+    def take_away() -> ResponseReturnValue:
         form.prove()
         with writing() as database_session:
             user = database_session.get_one(User, current_user.id)
             accounts.unlink_identity(database_session, actor(), user, identity)
-    except (BadInput, TooManyAttempts, Conflict) as error:
-        return form_page("account/unlink.html", form, error)
-    flash("This identity no longer logs in to your account.")
-    return redirect(url_for("account.show"))
+        return _done("This identity no longer logs in to your account.")
+
+    return answered(form, "account/unlink.html", take_away)
 
 
 def _keep(proven: Proven) -> None:
@@ -479,10 +466,10 @@ def _keep(proven: Proven) -> None:
 
 def _proven() -> Proven:
     """Raises Conflict when nothing was proven in this browser a moment ago."""
-    kept = dict(session.get(PROVEN) or {"at": 0.0})
-    if now().timestamp() - kept.pop("at") > PROVEN_SECONDS:
+    identity = dict(session.get(PROVEN) or {"at": 0.0})
+    if now().timestamp() - identity.pop("at") > PROVEN_SECONDS:
         raise Conflict("Nothing was proven here in the last ten minutes: log in with the other account once more.")
-    return Proven(**kept)
+    return Proven(**identity)
 
 
 def _title(proven: Proven) -> str:
@@ -528,12 +515,19 @@ class ProofForm(Form):
             raise InvalidFields({"current": [NOT_GIVEN]})
         # Whoever guesses at the account from elsewhere must not keep its owner, who is logged in, from what is theirs.
         # The moment tells its session from an older one that had this number.
-        seen = current_user.session
-        here = KnownBrowser(current_user.id, f"with session {seen.id} of {seen.created_at.isoformat()}")
+        session = current_user.session
+        here = KnownBrowser(current_user.id, f"with session {session.id} of {session.created_at.isoformat()}")
         try:
             accounts.authenticate(database(), current_user.name, self.text("current"), client_address(), now(), here)
         except BadInput:
             raise InvalidFields({"current": ["this is not your current password"]}) from None
+
+    def proof(self) -> Gathered:
+        """The same, with what is wrong gathered for `checked_with`."""
+        problems = Gathered()
+        with problems:
+            self.prove()
+        return problems
 
 
 account_blueprint = Blueprint("account", __name__, url_prefix="/account")
@@ -570,24 +564,20 @@ def show() -> ResponseReturnValue:
 @signed_in
 def password() -> ResponseReturnValue:
     form = PasswordForm()
-    if not form.is_submitted():
-        return form_page("account/password.html", form)
-    proof = Gathered()
-    try:
-        with proof:
-            form.prove()
+
+    def change() -> ResponseReturnValue:
+        proof = form.proof()
         with reading() as session:
-            about = session.get_one(User, current_user.id)
+            user = session.get_one(User, current_user.id)
         with form.checked_with(proof):
-            new = accounts.hashed(form.text("password"), about.name, about.email or "")
+            new = accounts.hashed(form.text("password"), user.name, user.email or "")
         with writing() as session:
             user = session.get_one(User, current_user.id)
             token = accounts.set_password(session, actor(), user, new, staying=current_user.session.id)
-    except (BadInput, TooManyAttempts) as error:
-        return form_page("account/password.html", form, error)
-    stay_signed_in(token)
-    flash("Your password is changed.")
-    return redirect(url_for("account.show"))
+        stay_signed_in(token)
+        return _done("Your password is changed.")
+
+    return answered(form, "account/password.html", change, checks=True)
 
 
 @account_blueprint.route("/close", methods=["GET", "POST"])
@@ -596,17 +586,16 @@ def close() -> ResponseReturnValue:
     form = ProofForm()
     with reading() as session:
         needed = reads.needed_by(session, actor())
-    if not form.validate_on_submit():
-        return form_page("account/close.html", form, needed=needed)
-    try:
+
+    def finish_account() -> ResponseReturnValue:
         form.prove()
         with writing() as session:
             accounts.close_account(session, actor(), session.get_one(User, current_user.id))
-    except (BadInput, TooManyAttempts, Conflict) as error:
-        return form_page("account/close.html", form, error, needed=needed)
-    sign_out()
-    flash("Your account is closed.")
-    return redirect(url_for("campaigns.front"))
+        sign_out()
+        flash("Your account is closed.")
+        return redirect(url_for("campaigns.front"))
+
+    return answered(form, "account/close.html", finish_account, needed=needed)
 
 
 @account_blueprint.post("/sessions/<int:session_id>/end")
@@ -617,8 +606,7 @@ def end_session(session_id: int) -> ResponseReturnValue:
     if session_id == current_user.session.id:
         sign_out()
         return redirect(url_for("auth.log_in"))
-    flash("That browser is logged out.")
-    return redirect(url_for("account.show"))
+    return _done("That browser is logged out.")
 
 
 @account_blueprint.post("/sessions/end")
@@ -628,8 +616,7 @@ def end_sessions() -> ResponseReturnValue:
         user = session.get_one(User, current_user.id)
         token = accounts.end_sessions(session, actor(), user, staying=current_user.session.id)
     stay_signed_in(token)
-    flash("You are logged out everywhere but here.")
-    return redirect(url_for("account.show"))
+    return _done("You are logged out everywhere but here.")
 
 
 token_blueprint = Blueprint("tokens", __name__, url_prefix="/account/tokens")
@@ -657,25 +644,21 @@ class TokenForm(ProofForm):
 def new() -> ResponseReturnValue:
     form = TokenForm()
     form.days.choices = LASTS
-    if not form.is_submitted():
-        return form_page("account/new_token.html", form)
-    asked = {Scope.SUBMIT: form.submit_runs.data, Scope.MANAGE: form.manage.data, Scope.ORGANISE: form.organise.data}
-    scopes = [scope for scope, wanted in asked.items() if wanted]
-    proof = Gathered()
-    try:
-        with proof:
-            form.prove()
+
+    def make() -> ResponseReturnValue:
+        boxes = {Scope.SUBMIT: form.submit_runs, Scope.MANAGE: form.manage, Scope.ORGANISE: form.organise}
+        scopes = [scope for scope, box in boxes.items() if box.data]
+        proof = form.proof()
         with writing() as session, form.checked_with(proof):
             lasts = form.usable("days")
             days = None if lasts == FOREVER else int(lasts)
             user = session.get_one(User, current_user.id)
             token = accounts.make_token(session, actor(), user, form.text("name"), scopes, days=days, now=now())
-    except (BadInput, TooManyAttempts) as error:
-        return form_page("account/new_token.html", form, error)
-    # Shown in the answer itself: a redirect would have to keep it somewhere.
-    answer = make_response(render_template("account/token.html", token=token, name=form.text("name")))
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
+        # Shown in the answer itself: a redirect would have to keep it somewhere.
+        page = render_template("account/token.html", token=token, name=form.text("name"))
+        return page, {"Cache-Control": "no-store"}
+
+    return answered(form, "account/new_token.html", make, checks=True)
 
 
 @token_blueprint.post("/<int:api_token>/revoke")
@@ -683,8 +666,7 @@ def new() -> ResponseReturnValue:
 def revoke(api_token: int) -> ResponseReturnValue:
     with writing() as session:
         accounts.revoke_token(session, actor(), api_token, now())
-    flash("The token no longer works.")
-    return redirect(url_for("account.show"))
+    return _done("The token no longer works.")
 
 
 address_blueprint = Blueprint("addresses", __name__, url_prefix="/account")
@@ -712,35 +694,28 @@ class MailForm(Form):
 @signed_in
 def change() -> ResponseReturnValue:
     form = AddressForm()
-    if not form.is_submitted():
-        return form_page("account/email.html", form)
-    given, proof = form.text("email"), Gathered()
-    try:
-        with proof:
-            form.prove()
-        if given.strip() and not proof.fields:
-            count_mail(database(), given, client_address(), now(), MailKind.CONFIRMATION)
+
+    def save() -> ResponseReturnValue:
+        address, proof = form.text("email").strip(), form.proof()
+        if address and not proof.fields:
+            count_mail(database(), address, client_address(), now(), MailKind.CONFIRMATION)
         with writing() as session, form.checked_with(proof):
-            accounts.change_address(session, actor(), session.get_one(User, current_user.id), given)
-    except (BadInput, TooManyAttempts) as error:
-        return form_page("account/email.html", form, error)
-    to = given.strip()
-    flash(on_its_way("A link", to) if to else "Your account has no address any more.")
-    return redirect(url_for("account.show"))
+            accounts.change_address(session, actor(), session.get_one(User, current_user.id), address)
+        return _done(on_its_way("A link", address) if address else "Your account has no address any more.")
+
+    return answered(form, "account/email.html", save, checks=True)
 
 
 @address_blueprint.post("/email/send")
 @signed_in
 def send_again() -> ResponseReturnValue:
     with reading() as session:
-        waiting = session.get_one(User, current_user.id).unconfirmed_email
-    if waiting is None:
-        raise Conflict("No address of your account waits to be confirmed.")
-    count_mail(database(), waiting, client_address(), now(), MailKind.CONFIRMATION)
+        address = session.get_one(User, current_user.id).unconfirmed_email
+    if address is not None:  # else it is refused below
+        count_mail(database(), address, client_address(), now(), MailKind.CONFIRMATION)
     with writing() as session:
         address = accounts.send_confirmation(session, actor(), session.get_one(User, current_user.id))
-    flash(on_its_way("Another link", address))
-    return redirect(url_for("account.show"))
+    return _done(on_its_way("Another link", address))
 
 
 @address_blueprint.get("/email/confirm/<token>")
@@ -756,8 +731,7 @@ def confirmation(token: str) -> ResponseReturnValue:
 def confirm(token: str) -> ResponseReturnValue:
     with writing() as session:
         user = accounts.confirm_address(session, actor(), token, now())
-    flash(f"{user.email} is confirmed.")
-    return redirect(url_for("account.show"))
+    return _done(f"{user.email} is confirmed.")
 
 
 @address_blueprint.route("/mail", methods=["GET", "POST"])
@@ -767,12 +741,10 @@ def choose() -> ResponseReturnValue:
         user = session.get_one(User, current_user.id)
     form = MailForm(data={"wanted": [kind.value for kind in OPTIONAL if kind.value not in user.unwanted_mail]})
     form.wanted.choices = [(kind.value, words) for kind, words in OPTIONAL.items()]
-    if not form.validate_on_submit():
-        return form_page("account/mail.html", form, address=user.email)
-    try:
+
+    def save() -> ResponseReturnValue:
         with writing() as session:
             accounts.choose_mail(session, actor(), session.get_one(User, current_user.id), form.wanted.data or [])
-    except BadInput as error:
-        return form_page("account/mail.html", form, error, address=user.email)
-    flash("Your choice of mails is kept.")
-    return redirect(url_for("account.show"))
+        return _done("Your choice of mails is kept.")
+
+    return answered(form, "account/mail.html", save, address=user.email)

@@ -26,7 +26,8 @@ A network address is a whole /64 where it is an IPv6 one, since that is what one
 import datetime as dt
 import ipaddress
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -45,15 +46,60 @@ OF_ADDRESS = 50  # of one address at all accounts
 OF_ACCOUNT = 50  # at one account from all addresses; from then on
 AT_GUESSED_ACCOUNT = 2  # of one address at this account
 
-REGISTERING = dt.timedelta(hours=1)
+HOUR = dt.timedelta(hours=1)
 REGISTRATIONS = 30  # of one address in that time: a class may sit behind one address
 TAKEN_NAMES = 10  # asked for by one address in that time; then it registers none, taken or free; of teams as many
+FORM_FILES = 60  # that one person sends by the site's forms, whatever becomes of them
 
-MAILS = dt.timedelta(hours=1)
-MAILS_TO = 4  # of one kind to one mail address in that time, whoever asks for them
-MAILS_OF = 20  # asked for from one network address in that time
-FORM_FILES = 60  # that one person sends by the site's forms in an hour, whatever becomes of them
-LINKS = 30  # of mails, followed from one network address in that time, good ones or not
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How often something may be done within a window.
+
+    bounds  subject -> how many attempts of it; {network} stands for the network that asks, other names for what is told
+    why     what somebody is told who has to wait, and what they can do instead
+    """
+
+    bounds: dict[str, int]
+    why: str
+    instead: str
+    window: dt.timedelta = HOUR
+
+
+ASK_ADMIN = "or ask an admin of this site to make the account"
+REGISTRATION = Limit(
+    {"registrations from {network}": REGISTRATIONS}, "There were too many registrations from your network", ASK_ADMIN
+)
+# Counted before the name is looked up, so that names sent at the same moment all count; taken back when it is free.
+NAME = Limit(
+    {"taken names from {network}": TAKEN_NAMES},
+    "Too many of the names that were tried from your network are taken",
+    ASK_ADMIN,
+)
+# Taken back once it has told nothing: the name was free, or the team was found. Else absent teams could be listed.
+TEAM_NAME = Limit(
+    {"team names of user {user}": TAKEN_NAMES, "team names from {network}": TAKEN_NAMES},
+    "Too many of the teams' names that you tried are taken, or no team's",
+    "or ask an admin of this site",
+)
+# By kind to one mail address, whoever asks: a form that asks for one kind does not tell that somebody was sent another.
+MAIL = Limit(
+    {"{kind} mails to {to}": 4, "mails for {network}": 20},
+    "Too many mails were asked for",
+    "look into the folder for spam meanwhile",
+)
+LINK = Limit(
+    {"links from {network}": 30}, "There were too many tries from your network", "the link stays good meanwhile"
+)
+FORM_FILE = Limit(
+    {"form files of user {user}": FORM_FILES}, "You have sent very many files", "or send them through the API"
+)
+WRONG_TOKEN = Limit(
+    {"tokens from {network}": OF_ADDRESS},
+    "There were too many wrong tokens from your network",
+    "and look at yours before",
+    WINDOW,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +108,24 @@ class KnownBrowser:
 
     user_id: int
     id: str
+
+
+def count(database: Database, limit: Limit, now: dt.datetime, address: str, **names: object) -> list[int]:
+    """Counts an attempt at something that is limited, whatever becomes of it, before anything is looked up.
+
+    Gives the ids of what was counted, for `take_back`. Raises TooManyAttempts, with when to try again.
+    """
+    bounds = {subject.format(network=_network(address), **names): most for subject, most in limit.bounds.items()}
+    with _counting(database, now) as session:
+        return _count(session, limit, bounds, now)
+
+
+def count_mail(database: Database, mail_address: str, address: str, now: dt.datetime, kind: MailKind) -> None:
+    """Counts a mail that somebody at `address` asks for, to be sent to `mail_address`, whether or not it will be.
+
+    Raises TooManyAttempts as well for a mail address that nobody here has: nothing is kept of such a one but its hash.
+    """
+    count(database, MAIL, now, address, kind=kind, to=token_hash(email_key(mail_address)))
 
 
 def count_log_in(
@@ -75,28 +139,19 @@ def count_log_in(
     Gives the ids of what was counted, for `forgive`: first that of this place at this account. Raises TooManyAttempts,
     with when to try again.
     """
-    place = _place(address)
-    here = f"{account} from browser {browser.id}" if browser else f"{account} from {place}"
-    with database.write() as session:
-        lock_table(session, Attempt)
-        _sweep(session, now)
+    with _counting(database, now) as session:
         if browser:
-            bounds = {here: AT_ACCOUNT}
-        else:
-            guessed = _count(session, account, now) >= OF_ACCOUNT
-            bounds = {here: AT_GUESSED_ACCOUNT if guessed else AT_ACCOUNT, f"log-ins from {place}": OF_ADDRESS}
-        for subject, most in bounds.items():
-            wait = _wait(session, subject, most, WINDOW, now)
-            if wait:
-                whence = "in this browser" if browser else "from your network"
-                other = (
-                    "" if browser else " A browser in which you have logged in to this account before need not wait."
-                )
-                words = f"There were too many wrong passwords {whence}; try again in {wait} min.{other}"
-                raise TooManyAttempts(words, 60 * wait)
-        counted = [Attempt(subject=subject, at=now) for subject in (*bounds, *(() if browser else (account,)))]
-        session.add_all(counted)
-    return [attempt.id for attempt in counted]
+            limit = Limit({}, "There were too many wrong passwords in this browser", "", WINDOW)
+            return _count(session, limit, {f"{account} from browser {browser.id}": AT_ACCOUNT}, now)
+        network = _network(address)
+        guessed = _wait(session, account, OF_ACCOUNT, WINDOW, now) > 0
+        bounds = {
+            f"{account} from {network}": AT_GUESSED_ACCOUNT if guessed else AT_ACCOUNT,
+            f"log-ins from {network}": OF_ADDRESS,
+        }
+        why = "There were too many wrong passwords from your network"
+        instead = "or use a browser in which you have logged in to this account before"
+        return _count(session, Limit({}, why, instead, WINDOW), bounds, now, account)
 
 
 def forgive(session: Session, counted: list[int]) -> None:
@@ -105,89 +160,32 @@ def forgive(session: Session, counted: list[int]) -> None:
     session.execute(sa.delete(Attempt).where(sa.or_(Attempt.id.in_(counted), Attempt.subject.in_(subjects))))
 
 
-def count_registration(database: Database, address: str, now: dt.datetime) -> None:
-    """Counts an attempt to register, good or not. Raises TooManyAttempts, with when to try again."""
-    bounds = {f"registrations from {_place(address)}": (REGISTRATIONS, REGISTERING)}
-    why = "There were too many registrations from your network"
-    _count_all(database, bounds, now, why, "or ask an admin of this site to make the account")
-
-
-def count_name(database: Database, address: str, now: dt.datetime) -> list[int]:
-    """Counts a name that somebody wants to register, before it is looked up, so that names sent at the same moment all
-    count. Gives the ids of what was counted, for `take_back` once the name has turned out to be free.
-
-    Raises TooManyAttempts when too many were taken, for any name: with when to try again.
-    """
-    bounds = {f"taken names from {_place(address)}": (TAKEN_NAMES, REGISTERING)}
-    why = "Too many of the names that were tried from your network are taken"
-    return _count_all(database, bounds, now, why, "or ask an admin of this site to make the account")
-
-
-def count_team_name(database: Database, user_id: int, address: str, now: dt.datetime) -> list[int]:
-    """Counts the name or the address of a team that somebody asks for, before it is looked up. Gives the ids of what
-    was counted, for `take_back` once it has told nothing: the name was free, or the team was found.
-
-    Raises TooManyAttempts when too many told something, for any: else teams that are absent could be listed.
-    """
-    subjects = f"team names of user {user_id}", f"team names from {_place(address)}"
-    why = "Too many of the teams' names that you tried are taken, or no team's"
-    bounds = dict.fromkeys(subjects, (TAKEN_NAMES, REGISTERING))
-    return _count_all(database, bounds, now, why, "or ask an admin of this site")
-
-
 def take_back(session: Session, counted: list[int]) -> None:
     """Takes back what was counted, and nothing else that the same place did."""
     session.execute(sa.delete(Attempt).where(Attempt.id.in_(counted)))
 
 
-def count_mail(database: Database, mail_address: str, address: str, now: dt.datetime, kind: MailKind) -> None:
-    """Counts a mail that somebody at `address` asks for, to be sent to `mail_address`, whether or not it will be.
-
-    Raises TooManyAttempts, with when to try again: as well for a mail address that nobody here has. To one mail address
-    mails are counted by kind: a form that asks for one kind does not tell that somebody was sent another.
-    """
-    to = token_hash(email_key(mail_address))  # nothing is kept of an address that may be nobody's here
-    bounds = {f"{kind} mails to {to}": (MAILS_TO, MAILS), f"mails for {_place(address)}": (MAILS_OF, MAILS)}
-    _count_all(database, bounds, now, "Too many mails were asked for", "look into the folder for spam meanwhile")
-
-
-def count_link(database: Database, address: str, now: dt.datetime) -> None:
-    """Counts a link of a mail that is used. Raises TooManyAttempts, with when to try again."""
-    bounds = {f"links from {_place(address)}": (LINKS, MAILS)}
-    _count_all(database, bounds, now, "There were too many tries from your network", "the link stays good meanwhile")
-
-
-def count_form_file(database: Database, user_id: int, now: dt.datetime) -> None:
-    """Counts a file that a person sends by the form of a run, which keeps it while the form has mistakes.
-
-    Raises TooManyAttempts, with when to try again: else such forms would fill the store for nothing.
-    """
-    bounds = {f"form files of user {user_id}": (FORM_FILES, MAILS)}
-    _count_all(database, bounds, now, "You have sent very many files", "or send them through the API")
-
-
-def _count_all(
-    database: Database, bounds: Mapping[str, tuple[int, dt.timedelta]], now: dt.datetime, why: str, else_: str
-) -> list[int]:
-    """Counts one attempt for each subject, unless one of them has had its number within its time. Gives their ids."""
+@contextmanager
+def _counting(database: Database, now: dt.datetime) -> Iterator[Session]:
     with database.write() as session:
         lock_table(session, Attempt)
-        _sweep(session, now)
-        wait = max(_wait(session, subject, most, window, now) for subject, (most, window) in bounds.items())
-        if wait:
-            raise TooManyAttempts(f"{why}; try again in {wait} min, {else_}.", 60 * wait)
-        counted = [Attempt(subject=subject, at=now) for subject in bounds]
-        session.add_all(counted)
-    return [attempt.id for attempt in counted]
+        session.execute(sa.delete(Attempt).where(Attempt.at <= now - HOUR))
+        yield session
 
 
-def count_wrong_token(database: Database, address: str, now: dt.datetime) -> None:
-    """Counts an API token that opens nothing. Raises TooManyAttempts, with when to try again."""
-    bounds = {f"tokens from {_place(address)}": (OF_ADDRESS, WINDOW)}
-    _count_all(database, bounds, now, "There were too many wrong tokens from your network", "and look at yours before")
+def _count(session: Session, limit: Limit, bounds: Mapping[str, int], now: dt.datetime, *unbounded: str) -> list[int]:
+    """Counts one attempt for each subject, unless one of them has had its number within its time. Gives their ids."""
+    wait = max(_wait(session, subject, most, limit.window, now) for subject, most in bounds.items())
+    if wait:
+        instead = f", {limit.instead}" if limit.instead else ""
+        raise TooManyAttempts(f"{limit.why}; try again in {wait} min{instead}.", 60 * wait)
+    attempts = [Attempt(subject=subject, at=now) for subject in (*bounds, *unbounded)]
+    session.add_all(attempts)
+    session.flush()
+    return [attempt.id for attempt in attempts]
 
 
-def _place(address: str) -> str:
+def _network(address: str) -> str:
     """What counts as one address."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
@@ -198,11 +196,6 @@ def _place(address: str) -> str:
             return f"network {ipaddress.ip_network((parsed, 64), strict=False)}"
         parsed = parsed.ipv4_mapped
     return f"address {parsed}"
-
-
-def _count(session: Session, subject: str, now: dt.datetime) -> int:
-    counted = sa.select(sa.func.count()).where(Attempt.subject == subject, Attempt.at > now - WINDOW)
-    return session.execute(counted).scalar_one()
 
 
 def _wait(session: Session, subject: str, most: int, window: dt.timedelta, now: dt.datetime) -> int:
@@ -218,7 +211,3 @@ def _wait(session: Session, subject: str, most: int, window: dt.timedelta, now: 
     if len(last) < most:
         return 0
     return max(1, math.ceil((last[-1] + window - now).total_seconds() / 60))
-
-
-def _sweep(session: Session, now: dt.datetime) -> None:
-    session.execute(sa.delete(Attempt).where(Attempt.at <= now - max(WINDOW, REGISTERING, MAILS)))

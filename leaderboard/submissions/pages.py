@@ -331,7 +331,7 @@ class Place:
         """As `hold`, of a file that is kept though the form may have mistakes: they are so many an hour at most."""
         user_id = actor().user_id
         if user_id is not None:
-            attempts.count_form_file(database(), user_id, clock())
+            attempts.count(database(), attempts.FORM_FILE, clock(), "", user=user_id)
         self.hold(fields)
 
     def team(self, session: Session, fields: MultiDict[str, str]) -> Team:

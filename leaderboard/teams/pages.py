@@ -11,10 +11,10 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import require
 from leaderboard.accounts import reads as accounts
-from leaderboard.accounts.rate_limits import count_team_name
+from leaderboard.accounts.rate_limits import TEAM_NAME, count
 from leaderboard.accounts.rate_limits import take_back as uncount
 from leaderboard.boards.reads.entries import Column, Figure
-from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, NotFound, TooManyAttempts
+from leaderboard.errors import InvalidFields, LeaderboardError, NotFound
 from leaderboard.evaluations.writes import remove_system
 from leaderboard.names import checked_name
 from leaderboard.progress.reads import Point, ProgressPage
@@ -28,7 +28,7 @@ from leaderboard.teams.writes import change_system
 from leaderboard.web import charts
 from leaderboard.web.context import actor, client_address, database, now, page_number, read, reading, writing
 from leaderboard.web.exports import Cell, Table, exported, table, terms_facts
-from leaderboard.web.forms import Declared, declared, filled, form_page, saved
+from leaderboard.web.forms import Declared, answered, declared, filled, form_page, saved
 from leaderboard.web.sessions import signed_in
 
 
@@ -39,7 +39,7 @@ def counting() -> Iterator[Session]:
     Raises TooManyAttempts before anything is looked up.
     """
     user_id = actor().user_id
-    asked = [] if user_id is None else count_team_name(database(), user_id, client_address(), now())
+    asked = [] if user_id is None else count(database(), TEAM_NAME, now(), client_address(), user=user_id)
     with writing() as session:
         yield session
         uncount(session, asked)
@@ -72,15 +72,14 @@ NewForm, SettingsForm, AskForm = declared(NewTeam, "slug"), declared(TeamSetting
 @signed_in
 def new() -> ResponseReturnValue:
     form = NewForm()
-    if not form.is_submitted():
-        return form_page("teams/new.html", form)
-    try:
+
+    def found_team() -> ResponseReturnValue:
         with naming(form.text("name")) as session:
             team = teams.create_team(session, actor(), **form.sent())
-    except (BadInput, TooManyAttempts) as error:
-        return form_page("teams/new.html", form, error)
-    flash(f"{team.name} is there. Invite the others, or submit a run.")
-    return redirect(url_for("teams.show", team=team.slug))
+        flash(f"{team.name} is there. Invite the others, or submit a run.")
+        return redirect(url_for("teams.show", team=team.slug))
+
+    return answered(form, "teams/new.html", found_team, checks=True)
 
 
 @blueprint.get("/teams")

@@ -32,7 +32,7 @@ import msgspec
 from flask import Blueprint, Flask, Response, g, request
 
 from leaderboard.access import CONSOLE, VISITOR, actor_through
-from leaderboard.accounts.rate_limits import count_wrong_token
+from leaderboard.accounts.rate_limits import WRONG_TOKEN, count
 from leaderboard.accounts.reads import open_token
 from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import USED_EVERY, note_use
@@ -172,7 +172,7 @@ def identify() -> None:
             if opened is not None:
                 g.actor, g.scopes = actor_through(session, opened.user_id, opened.scopes), opened.scopes
     if opened is None:
-        count_wrong_token(database(), client_address(), now())
+        count(database(), WRONG_TOKEN, now(), client_address())
         raise NotIdentified("This token opens nothing: it is mistyped, revoked, or over. Make another on your account.")
     if opened.last_used_at is None or opened.last_used_at <= now() - USED_EVERY:
         with writing() as session:

@@ -20,7 +20,15 @@ from wtforms.widgets import DateTimeLocalInput, TextInput
 
 from leaderboard.audit.rules import short
 from leaderboard.declared.inputs import Inputs, as_text, is_required, kinds_of, shown_of
-from leaderboard.errors import Conflict, Gathered, InvalidFields, LeaderboardError, Unconfirmed
+from leaderboard.errors import (
+    BadInput,
+    Conflict,
+    Gathered,
+    InvalidFields,
+    LeaderboardError,
+    TooManyAttempts,
+    Unconfirmed,
+)
 from leaderboard.numbers import read_number, written
 from leaderboard.web.context import writing
 from leaderboard.web.errors import retry_after
@@ -183,6 +191,22 @@ def saved(
         return page(error)
     flash(said)
     return redirect(address)
+
+
+def answered(
+    form: Form, template: str, change: Callable[[], ResponseReturnValue], *, checks: bool = False, **context: Any
+) -> ResponseReturnValue:
+    """The page of a form; after a POST, what `change` answers, or the page again with what was refused.
+
+    checks  whether `change` checks the form itself, with what the service finds (`Form.checked_with`)
+    """
+    error = None
+    if form.is_submitted() and (checks or form.validate()):
+        try:
+            return change()
+        except (BadInput, TooManyAttempts, Conflict) as refusal:
+            error = refusal
+    return form_page(template, form, error, **context)
 
 
 def state_of(values: Mapping[str, Any]) -> str:

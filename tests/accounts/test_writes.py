@@ -136,7 +136,7 @@ def test_guesses_from_many_addresses_lock_nobody_out_and_have_two_tries_each(dat
     for address in ("203.0.113.1", "203.0.113.2"):
         for _ in range(attempts.AT_GUESSED_ACCOUNT):
             guess(database, address=address)
-        with pytest.raises(TooManyAttempts, match="logged in to this account before need not wait"):
+        with pytest.raises(TooManyAttempts, match="logged in to this account before"):
             people.authenticate(database, "Ada", PASSWORD, address, NOW)
     assert people.authenticate(database, "Ada", PASSWORD, HOME, NOW).id == ada
 
@@ -194,10 +194,10 @@ def test_signing_in_forgets_the_slips_before_it(database: Database, ada: int) ->
 
 def test_what_was_counted_is_swept_after_its_time(database: Database, ada: int) -> None:
     guess(database)
-    attempts.count_registration(database, HOME, NOW)
-    attempts.count_registration(database, HOME, NOW + attempts.REGISTERING)
+    attempts.count(database, attempts.REGISTRATION, NOW, HOME)
+    attempts.count(database, attempts.REGISTRATION, NOW + attempts.HOUR, HOME)
     with database.read() as session:
-        assert list(session.scalars(sa.select(Attempt.at))) == [NOW + attempts.REGISTERING]
+        assert list(session.scalars(sa.select(Attempt.at))) == [NOW + attempts.HOUR]
 
 
 def test_guesses_sent_at_the_same_moment_all_count(database: Database, ada: int) -> None:
@@ -221,11 +221,11 @@ def test_guesses_sent_at_the_same_moment_all_count(database: Database, ada: int)
 
 def test_registering_is_slowed_down_by_address(database: Database) -> None:
     for _ in range(attempts.REGISTRATIONS):
-        attempts.count_registration(database, HOME, NOW)
+        attempts.count(database, attempts.REGISTRATION, NOW, HOME)
     with pytest.raises(TooManyAttempts, match="try again in 60 min"):
-        attempts.count_registration(database, HOME, NOW)
-    attempts.count_registration(database, "192.0.2.2", NOW)
-    attempts.count_registration(database, HOME, NOW + attempts.REGISTERING)
+        attempts.count(database, attempts.REGISTRATION, NOW, HOME)
+    attempts.count(database, attempts.REGISTRATION, NOW, "192.0.2.2")
+    attempts.count(database, attempts.REGISTRATION, NOW + attempts.HOUR, HOME)
 
 
 def test_a_new_password_ends_every_session(database: Database, ada: int) -> None:

@@ -148,7 +148,7 @@ def test_files_with_a_form_that_has_mistakes_are_no_rejected_ones_and_only_so_ma
     world: World, participant: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask(world)
-    monkeypatch.setattr(attempts, "FORM_FILES", REJECTED_A_DAY + 2)
+    monkeypatch.setitem(attempts.FORM_FILE.bounds, "form files of user {user}", REJECTED_A_DAY + 2)
     sent = {"system": str(world.system.id), "designation": "primary", "agreement-terms": "1"}
     for _ in range(REJECTED_A_DAY + 1):
         assert participant.send(FORM, RUN, **sent).status_code == 400
