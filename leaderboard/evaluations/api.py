@@ -92,16 +92,16 @@ def organised_evaluation(campaign: str, evaluation: str) -> settings.EvaluationS
 def change_evaluation(campaign: str, evaluation: str, body: EvaluationChanges) -> settings.EvaluationSettings:
     """Changes the settings that are given; the others stay. What it does beyond that is listed, and to be confirmed."""
     with writing() as session:
-        found = evaluation_here(session, campaign, evaluation)
-        evaluations.change_evaluation(session, actor(), found, **body.given())
+        record = evaluation_here(session, campaign, evaluation)
+        evaluations.change_evaluation(session, actor(), record, **body.given())
         require_confirmed(session, campaign, body.confirm)
     return read(settings.evaluation_settings, campaign, evaluation)
 
 
 @post(f"{EVALUATION}/clone", Scope.ORGANISE, status=HTTPStatus.CREATED, command=Command(
     "evaluation clone CAMPAIGN/EVALUATION SLUG",
-    lambda answer, given: f"made {given['campaign']}/{answer['values']['slug']} as a "
-    f"{'draft' if answer['values']['draft'] else 'public'} copy of {given['campaign']}/{given['evaluation']}",
+    lambda answer, values: f"made {values['campaign']}/{answer['values']['slug']} as a "
+    f"{'draft' if answer['values']['draft'] else 'public'} copy of {values['campaign']}/{values['evaluation']}",
     "harbour/2026-text 2027-text --closes 2027-10-01 --with-queries",
 ))  # fmt: skip
 def clone_evaluation(campaign: str, evaluation: str, body: EvaluationClone) -> settings.EvaluationSettings:
@@ -110,10 +110,10 @@ def clone_evaluation(campaign: str, evaluation: str, body: EvaluationClone) -> s
     """
     values = body.given()
     with writing() as session:
-        found = evaluation_here(session, campaign, evaluation)
-        proposed = evaluations.next_year(session, found)
+        record = evaluation_here(session, campaign, evaluation)
+        proposed = evaluations.next_year(session, record)
         names = [values.pop(name, proposed[name]) for name in ("slug", "title", "period")]
-        made = evaluations.clone_evaluation(session, actor(), found, *names, **values)
+        made = evaluations.clone_evaluation(session, actor(), record, *names, **values)
     return read(settings.evaluation_settings, campaign, made.slug)
 
 
@@ -236,9 +236,9 @@ def set_document_list(campaign: str, evaluation: str, *, confirm: bool = False) 
     read(organised_form, campaign, evaluation)
     documents = read_body(document_list, "documents")
     with reading() as session:
-        found = listed_documents(session, store(), evaluation_here(session, campaign, evaluation), documents)
-    if found.doubts and not confirm:
-        raise Unconfirmed(found.doubts)
+        comparison = listed_documents(session, store(), evaluation_here(session, campaign, evaluation), documents)
+    if comparison.doubts and not confirm:
+        raise Unconfirmed(comparison.doubts)
     return _do(campaign, evaluation, evaluations.set_documents, documents)
 
 

@@ -78,9 +78,9 @@ def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
         form.state.data = state_of(page.values)
 
     def change(session: Session) -> tuple[str, str]:
-        found = locked(session, Evaluation, organised_evaluation(session, actor(), campaign, evaluation).id)
-        refuse_stale(form, {name: getattr(found, name) for name in page.values})
-        evaluations.change_evaluation(session, actor(), found, **form.sent())
+        record = locked(session, Evaluation, organised_evaluation(session, actor(), campaign, evaluation).id)
+        refuse_stale(form, {name: getattr(record, name) for name in page.values})
+        evaluations.change_evaluation(session, actor(), record, **form.sent())
         require_confirmed(session, campaign, form.confirmed)
         return "The settings are changed.", request.path
 
@@ -97,8 +97,8 @@ def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = _filled(CloneForm, {**page.values, **proposed, "draft": True, "with_queries": False})
 
     def make(session: Session) -> tuple[str, str]:
-        found = organised_evaluation(session, actor(), campaign, evaluation)
-        return _made(campaign, evaluations.clone_evaluation(session, actor(), found, **form.sent()))
+        record = organised_evaluation(session, actor(), campaign, evaluation)
+        return _made(campaign, evaluations.clone_evaluation(session, actor(), record, **form.sent()))
 
     return _answer(form, make, page, cloned=True)
 
@@ -137,8 +137,8 @@ def _dates(form: Declared) -> tuple[dict[str, str], dict[str, list[str]]]:
     wrong: dict[str, list[str]] = {}
     for name in DATES:
         try:
-            given = {"time_zone": form.text("time_zone"), name: form.text(name)}
-            moment = getattr(checked(EvaluationChanges, given), name)
+            values = {"time_zone": form.text("time_zone"), name: form.text(name)}
+            moment = getattr(checked(EvaluationChanges, values), name)
         except InvalidFields as error:
             wrong |= error.fields
         else:

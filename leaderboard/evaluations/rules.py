@@ -175,9 +175,9 @@ class Subset(StrEnum):
         return self is Subset.SHOWN and split is Split.HIDDEN
 
 
-def compat_problem(given: Any) -> str | None:
+def compat_problem(version: Any) -> str | None:
     """What is wrong with a number for the version of trec_eval by whose rules figures are worked out."""
-    return None if given in (9, 10) else "choose trec_eval's version 9 or 10"
+    return None if version in (9, 10) else "choose trec_eval's version 9 or 10"
 
 
 def lacks(
@@ -394,7 +394,7 @@ def form_name(key: str) -> str:
 
 def checked_answers(
     fields: Sequence[FormField],
-    given: Mapping[str, Any],
+    sent: Mapping[str, Any],
     said: Mapping[str, str] | None = None,
     *,
     complete: bool = True,
@@ -403,7 +403,7 @@ def checked_answers(
     """The answers as they are stored, by key; what was left empty is left out, and so is what only the file says. That
     has to be an answer, too, required or not, where none is given in its place.
 
-    given     key -> text, number or bool, from a form, an API or a stored draft
+    sent      key -> text, number or bool, from a form, an API or a stored draft
     said      the run's own metadata, which may answer what was left empty
     complete  whether required fields must be answered
     named     whether a message says which field is lacking, for who does not read it beside the field
@@ -413,13 +413,15 @@ def checked_answers(
     wrong: dict[str, list[str]] = {}
     answers: dict[str, Any] = {}
     in_form = [field.key for field in fields if field.in_form]
-    for key in given.keys() - set(in_form):
+    for key in sent.keys() - set(in_form):
         asked = f"asked are: {', '.join(in_form)}" if in_form else "none is asked"
         wrong[form_name(key)] = [f"there is no such field; {asked}"]
-    for field in (one for one in fields if one.asked):
+    for field in fields:
+        if not field.asked:
+            continue
         key = field.key
         try:
-            answer = _checked(field, given.get(key)) if field.in_form else None
+            answer = _checked(field, sent.get(key)) if field.in_form else None
             is_answered = answer is not None or _is_in_file(field, said or {})
         except ValueError as error:
             wrong.setdefault(form_name(key), []).append(str(error))
@@ -454,11 +456,11 @@ def answers_in_file(fields: Sequence[FormField], said: Mapping[str, str]) -> tup
     return tuple(wrong), tuple(lacking)
 
 
-def _checked(field: FormField, given: Any) -> Answer | None:
+def _checked(field: FormField, value: Any) -> Answer | None:
     """The answer; None where there is none. Raises ValueError that says what is asked."""
-    if given is None or (isinstance(given, str) and not given.strip()):
+    if value is None or (isinstance(value, str) and not value.strip()):
         return None
-    return CHECKS[field.kind](field, given)
+    return CHECKS[field.kind](field, value)
 
 
 def _is_in_file(field: FormField, said: Mapping[str, str]) -> bool:
@@ -470,29 +472,29 @@ def _is_in_file(field: FormField, said: Mapping[str, str]) -> bool:
         raise ValueError(f"the run's own metadata has {text!r} as {field.header}: {error}") from None
 
 
-def _yes_or_no(_: FormField, given: Any) -> bool:
-    if given in (True, "yes"):
+def _yes_or_no(_: FormField, value: Any) -> bool:
+    if value in (True, "yes"):
         return True
-    if given in (False, "no"):
+    if value in (False, "no"):
         return False
     raise ValueError("answer yes or no")
 
 
-def _number(_: FormField, given: Any) -> float:
+def _number(_: FormField, value: Any) -> float:
     try:
-        return read_number(str(given).strip())  # of True and False too, which are no numbers
+        return read_number(str(value).strip())  # of True and False too, which are no numbers
     except ValueError:
         raise ValueError("give a number such as 0.5") from None
 
 
-def _choice(field: FormField, given: Any) -> str:
-    if given not in field.choices:
+def _choice(field: FormField, value: Any) -> str:
+    if value not in field.choices:
         raise ValueError(f"choose one of: {field.choices_in_words}")
-    return str(given)
+    return str(value)
 
 
-def _text(_: FormField, given: Any) -> str:
-    text = str(given).strip()
+def _text(_: FormField, value: Any) -> str:
+    text = str(value).strip()
     if len(text) > LONGEST_ANSWER:
         raise ValueError(f"use at most {LONGEST_ANSWER:,} characters")
     return text
@@ -523,14 +525,14 @@ def answers_of(
     answers  as stored with the run: what its sender answered goes before what the file says
     said     the run's own metadata
     """
-    found: dict[FormField, Answer] = {}
+    by_field: dict[FormField, Answer] = {}
     for field in fields:
         answer = answers.get(field.key)
         if answer is None:
             answer = _from_file(field, said)
         if answer is not None:
-            found[field] = answer
-    return found
+            by_field[field] = answer
+    return by_field
 
 
 def said_by(facts: Mapping[str, Any], beside: Mapping[str, str]) -> dict[str, str]:

@@ -4,7 +4,7 @@ What an evaluation asks of a submission beside the run: fields, agreements, and 
 
 Next year's evaluation in one step: a copy of this year's settings and of what organisers made for it.
 
-emoving what was made by mistake: evaluations and campaigns without submissions, systems without a run.
+Removing what was made by mistake: evaluations and campaigns without submissions, systems without a run.
 """
 
 import dataclasses
@@ -174,16 +174,15 @@ def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: st
     require_organiser(actor, evaluation.campaign_id)
     evaluation = locked(session, Evaluation, evaluation.id)
     fields = form_fields(evaluation)
-    if key not in {one.key for one in fields}:
+    field = next((own for own in fields if own.key == key), None)
+    if field is None:
         raise NotFound(f"this evaluation has no field {key!r}")
     stays = bool(answered(session, evaluation)[key]) or key in keeping(session, evaluation)
-    kept = [
-        dataclasses.replace(one, asked=False) if one.key == key else one for one in fields if stays or one.key != key
-    ]
-    evaluation.form_fields = [one.as_json() for one in kept]
-    before, after = ({one.key: one.as_json() for one in some}.get(key) for some in (fields, kept))
+    after = dataclasses.replace(field, asked=False).as_json() if stays else None
+    left = (after if own is field else own.as_json() for own in fields)
+    evaluation.form_fields = [content for content in left if content is not None]
     action = "retire field" if stays else "remove field"
-    if changes := _changes(before, after):  # a retired one has none
+    if changes := _changes(field.as_json(), after):  # a retired one has none
         record(session, actor, action, evaluation, key=key, changes=changes)
     return not stays
 
@@ -222,7 +221,7 @@ def end_agreement(session: Session, actor: Actor, evaluation: Evaluation, key: s
     """Asks nobody to accept it any more; who accepted it stays on record. Raises NotFound."""
     require_organiser(actor, evaluation.campaign_id)
     evaluation = locked(session, Evaluation, evaluation.id)
-    standing = {one.key: one for one in standing_agreements(session, evaluation.id)}
+    standing = {agreement.key: agreement for agreement in standing_agreements(session, evaluation.id)}
     if key not in standing:
         raise NotFound(f"this evaluation has no agreement {key!r}")
     standing[key].ended_at = present()
@@ -275,8 +274,8 @@ def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evalua
     for field in form_fields(source):
         if field.asked:
             set_field(session, actor, target, field)
-    own = {one.key: one for one in standing_agreements(session, target.id)}
-    copied = {one.key: one for one in standing_agreements(session, source.id)}
+    own = {agreement.key: agreement for agreement in standing_agreements(session, target.id)}
+    copied = {agreement.key: agreement for agreement in standing_agreements(session, source.id)}
     for key in own.keys() - copied.keys():
         end_agreement(session, actor, target, key)
     for key, agreement in copied.items():
@@ -299,17 +298,17 @@ def agreements_of(session: Session, evaluation: Evaluation, versions: Mapping[st
     Raises InvalidFields, by `agreement_name`, for keys that none has, and for anything but the standing version: nobody
     accepts what they were not shown.
     """
-    standing = {one.key: one for one in standing_agreements(session, evaluation.id)}
+    standing = {agreement.key: agreement for agreement in standing_agreements(session, evaluation.id)}
     names = ", ".join(standing)
     wrong: dict[str, list[str]] = {}
     for key, version in versions.items():
-        if (one := standing.get(key)) is None:
+        if (agreement := standing.get(key)) is None:
             words = f"there is no such agreement; {f'asked are: {names}' if names else 'none is asked'}"
             wrong[agreement_name(key)] = [words]
-        elif version.strip() != str(one.version):
+        elif version.strip() != str(agreement.version):
             words = (
-                f"{version.strip()!r} is not the version that is asked now: read version {one.version} of {one.title}, "
-                f"and give {one.version} to accept it; {WHERE_READ}"
+                f"{version.strip()!r} is not the version that is asked now: read version {agreement.version} of "
+                f"{agreement.title}, and give {agreement.version} to accept it; {WHERE_READ}"
             )
             wrong[agreement_name(key)] = [words]
     if wrong:
@@ -330,25 +329,21 @@ def accept_agreements(session: Session, actor: Actor, evaluation: Evaluation, ac
     """
     if actor.user_id is None:
         return
-    standing = standing_agreements(session, evaluation.id)
-    before = set(
-        session.scalars(
-            sa.select(Acceptance.agreement_id).where(
-                Acceptance.user_id == actor.user_id, Acceptance.agreement_id.in_([one.id for one in standing])
-            )
-        )
-    )
-    lacking = [one for one in standing if one.id not in before]
+    accepted_before = sa.select(Acceptance.agreement_id).where(Acceptance.user_id == actor.user_id)
+    before = set(session.scalars(accepted_before))
+    lacking = [agreement for agreement in standing_agreements(session, evaluation.id) if agreement.id not in before]
     wrong = {
-        agreement_name(one.key): [lacking_agreement(one.title, one.version)]
-        for one in lacking
-        if one.id not in accepted
+        agreement_name(agreement.key): [lacking_agreement(agreement.title, agreement.version)]
+        for agreement in lacking
+        if agreement.id not in accepted
     }
     if wrong:
         raise InvalidFields(wrong)
-    for one in lacking:
-        insert_unless_there(session, Acceptance, agreement_id=one.id, user_id=actor.user_id, accepted_at=present())
-        record(session, actor, "accept", one, key=one.key, version=one.version, evaluation=evaluation.id)
+    for agreement in lacking:
+        row = {"agreement_id": agreement.id, "user_id": actor.user_id, "accepted_at": present()}
+        insert_unless_there(session, Acceptance, **row)
+        facts: dict[str, Any] = {"key": agreement.key, "version": agreement.version, "evaluation": evaluation.id}
+        record(session, actor, "accept", agreement, **facts)
 
 
 def _changes(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> dict[str, list[Any]]:
@@ -409,8 +404,8 @@ def _raised(evaluation: Evaluation) -> Callable[[str], str]:
 
 def _with_next(name: str, number: str) -> str:
     """The name with the number after this one in its place, where it stands last; as it is where it doesn't."""
-    found = [match for match in NUMBER.finditer(name) if match[0] == number]
-    return f"{name[: found[-1].start()]}{_next(found[-1])}{name[found[-1].end() :]}" if found else name
+    matches = [match for match in NUMBER.finditer(name) if match[0] == number]
+    return f"{name[: matches[-1].start()]}{_next(matches[-1])}{name[matches[-1].end() :]}" if matches else name
 
 
 def _next_key(evaluation: Evaluation, period: str) -> int | None:
@@ -531,11 +526,11 @@ def remove_system(session: Session, actor: Actor, system: System) -> None:
     if refused is not None:
         raise Conflict(refused)
     merged = sa.select(System).where(System.merged_into_id == system.id).order_by(System.id)
-    for one in (*session.scalars(merged).all(), system):
-        session.execute(sa.delete(FormerAddress).where(FormerAddress.system_id == one.id))
-        session.delete(one)
+    for row in (*session.scalars(merged).all(), system):
+        session.execute(sa.delete(FormerAddress).where(FormerAddress.system_id == row.id))
+        session.delete(row)
         session.flush()
-        record(session, actor, "remove", one, name=one.name, team=one.team_id)
+        record(session, actor, "remove", row, name=row.name, team=row.team_id)
 
 
 def _remove(session: Session, actor: Actor, evaluations: Sequence[Evaluation]) -> None:
@@ -546,17 +541,11 @@ def _remove(session: Session, actor: Actor, evaluations: Sequence[Evaluation]) -
         record(session, actor, "remove", evaluation, about=about, **facts)
     ids = [evaluation.id for evaluation in evaluations]
     sets = sa.select(ScoringSet.id).where(ScoringSet.evaluation_id.in_(ids))
-    session.execute(
-        sa.delete(Board).where(Board.scoring_set_id.in_(sets)), execution_options={"synchronize_session": False}
-    )
     agreements = sa.select(Agreement.id).where(Agreement.evaluation_id.in_(ids))
-    session.execute(
+    for statement in (
+        sa.delete(Board).where(Board.scoring_set_id.in_(sets)),
         sa.delete(Acceptance).where(Acceptance.agreement_id.in_(agreements)),
-        execution_options={"synchronize_session": False},
-    )
-    for table in DELETE_OF_EVALUATION:
-        own = sa.delete(table).where(sa.column("evaluation_id").in_(ids))
-        session.execute(own, execution_options={"synchronize_session": False})
-    session.execute(
-        sa.delete(Evaluation).where(Evaluation.id.in_(ids)), execution_options={"synchronize_session": False}
-    )
+        *(sa.delete(table).where(sa.column("evaluation_id").in_(ids)) for table in DELETE_OF_EVALUATION),
+        sa.delete(Evaluation).where(Evaluation.id.in_(ids)),
+    ):
+        session.execute(statement, execution_options={"synchronize_session": False})

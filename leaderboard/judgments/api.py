@@ -75,8 +75,8 @@ def _in_words(changes: Any) -> list[str]:
 
 
 def _command(verb: str, done: str, example: str = "harbour/2026-text q17") -> Command:
-    def words(_: Any, given: Any) -> str:
-        return f"{done}: {first_of(given['queries'], NAMED)}"
+    def words(_: Any, values: Any) -> str:
+        return f"{done}: {first_of(values['queries'], NAMED)}"
 
     return Command(f"queries {verb} CAMPAIGN/EVALUATION QUERIES…", words, example)
 
@@ -93,7 +93,7 @@ LIST = Table(
 )  # fmt: skip
 IMPORT = Command(
     "queries import CAMPAIGN/EVALUATION FILE",
-    lambda answer, given: f"{given['file'].name} is taken in: {given['campaign']}/{given['evaluation']} has "
+    lambda answer, values: f"{values['file'].name} is taken in: {values['campaign']}/{values['evaluation']} has "
     f"{counted(answer['total'], 'query', 'queries')}",
     "harbour/2026-text queries.tsv", preview=_in_words, without=("state",),
 )  # fmt: skip
@@ -124,10 +124,10 @@ def add_queries(
     """
     rows = _rows(campaign, evaluation)
     with writing() as session:
-        found = evaluation_here(session, campaign, evaluation)
-        if state is not None and query_file.query_changes(session, found, rows).state != state:
+        record = evaluation_here(session, campaign, evaluation)
+        if state is not None and query_file.query_changes(session, record, rows).state != state:
             raise Conflict("The queries have changed since that preview; look at another before you send them.")
-        queries.import_queries(session, actor(), found, rows, Split.HIDDEN if hidden else Split.SHOWN)
+        queries.import_queries(session, actor(), record, rows, Split.HIDDEN if hidden else Split.SHOWN)
         require_confirmed(session, campaign, confirm)
     return read(query_file.organised_queries, campaign, evaluation, page=None)
 
@@ -176,9 +176,9 @@ def _change(
     do: Callable[..., Any], campaign: str, evaluation: str, body: Named, *more: Any
 ) -> query_file.OrganisedQueries:
     with writing() as session:
-        found = evaluation_here(session, campaign, evaluation)
+        record = evaluation_here(session, campaign, evaluation)
         try:
-            do(session, actor(), found, body.queries, *more)
+            do(session, actor(), record, body.queries, *more)
         except NotFound as error:
             raise InvalidFields({"queries": [error.message]}) from None
         require_confirmed(session, campaign, body.confirm)
@@ -318,10 +318,10 @@ def add_judgments(campaign: str, evaluation: str) -> query_file.OrganisedJudgmen
     with writing() as session:
         if sent.state and _changes(session, campaign, evaluation, sent).state != sent.state:
             raise Conflict("There is a newer revision than that preview's; look at another before you send this one.")
-        files, found = sent.files, evaluation_here(session, campaign, evaluation)
+        files, record = sent.files, evaluation_here(session, campaign, evaluation)
         try:
             import_judgments(
-                session, actor(), found, files.judgments, sent.note, files.known, files.subtopics, source=sent.source
+                session, actor(), record, files.judgments, sent.note, files.known, files.subtopics, source=sent.source
             )
         except FileRejected as rejected:
             raise InvalidFields({rejected.name: rejected.lines}) from None
@@ -380,9 +380,9 @@ def _sent(campaign: str, evaluation: str) -> _Sent:
 
 
 def _changes(session: Session, campaign: str, evaluation: str, sent: _Sent) -> query_file.JudgmentChanges:
-    found = evaluation_here(session, campaign, evaluation)
+    record = evaluation_here(session, campaign, evaluation)
     return query_file.judgment_changes(
-        session, found, sent.files.judgments, sent.files.known, sent.files.subtopics, sent.source
+        session, record, sent.files.judgments, sent.files.known, sent.files.subtopics, sent.source
     )
 
 

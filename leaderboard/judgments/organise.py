@@ -24,13 +24,14 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import QUERY_FORMATS, read_queries
 from leaderboard.judgments import writes as queries
+from leaderboard.judgments.models import Query
 from leaderboard.judgments.reads.files import (
     JudgmentChanges,
     judgment_changes,
     organised_judgments,
     organised_queries,
     query_changes,
-    query_ids,
+    query_numbers,
 )
 from leaderboard.judgments.writes import import_judgments, remove_source, rename_source
 from leaderboard.names import checked_slug
@@ -81,6 +82,13 @@ blueprint = Blueprint("organise_queries", __name__, url_prefix="/organise/<campa
 
 LIST = "organise/queries.html"
 PREVIEW = "organise/queries_preview.html"
+CHANGES: dict[str, Callable[..., list[Query]]] = {
+    "exclude": queries.exclude_queries,
+    "include": queries.include_queries,
+    "remove": queries.remove_queries,
+    "hide": partial(queries.set_split, split=Split.HIDDEN),
+    "show": partial(queries.set_split, split=Split.SHOWN),
+}
 MOST_SHOWN = 200  # new, changed and missing queries that a preview lists of each
 
 
@@ -137,15 +145,15 @@ def take_in(campaign: str, evaluation: str) -> ResponseReturnValue:
             raise InvalidFields({"file": [GONE]})
         rows = read_stored(upload, read_queries)
         with writing() as session:
-            place = evaluation_here(session)
-            changes = query_changes(session, place, rows)
+            record = evaluation_here(session)
+            changes = query_changes(session, record, rows)
             if changes.state != form.text("state"):
                 form.state.data = changes.state
                 return render_template(
                     PREVIEW, form=form, changes=changes, upload=upload, most=MOST_SHOWN, stale=True
                 ), 409
             split = Split.HIDDEN if form.text("hidden") else Split.SHOWN
-            queries.import_queries(session, actor(), place, rows, split)
+            queries.import_queries(session, actor(), record, rows, split)
     except LeaderboardError as error:
         return _refused(campaign, evaluation, QueryFileForm(formdata=None), error)
     flash(f"{upload.filename}: {len(changes.new):,} new, {len(changes.changed):,} changed.")
@@ -161,19 +169,11 @@ def change(campaign: str, evaluation: str) -> ResponseReturnValue:
         if not ids:
             raise InvalidFields({"": ["choose at least one query in the table"]})
         with writing() as session:
-            place = evaluation_here(session)
-            match action:
-                case "exclude":
-                    changed = queries.exclude_queries(session, actor(), place, ids, form.text("because"))
-                case "include":
-                    changed = queries.include_queries(session, actor(), place, ids)
-                case "remove":
-                    changed = queries.remove_queries(session, actor(), place, ids)
-                case "hide" | "show":
-                    split = Split.HIDDEN if action == "hide" else Split.SHOWN
-                    changed = queries.set_split(session, actor(), place, ids, split)
-                case _:
-                    raise InvalidFields({"": ["choose what becomes of the queries"]})
+            record = evaluation_here(session)
+            if action not in CHANGES:
+                raise InvalidFields({"": ["choose what becomes of the queries"]})
+            reason = (form.text("because"),) if action == "exclude" else ()
+            changed = CHANGES[action](session, actor(), record, ids, *reason)
             done = "removed" if action == "remove" else "changed"
             said = f"{counted(len(changed), 'query', 'queries')} {done}."
             asked = unconfirmed(session, campaign)
@@ -192,11 +192,15 @@ def change(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 
 def _refused(campaign: str, evaluation: str, form: QueryFileForm, error: LeaderboardError) -> ResponseReturnValue:
-    """The page with the form as it was sent, and what is wrong: of a file every problem with its line."""
     page = read(organised_queries, campaign, evaluation, page=page_number())
+    return _with_problems(LIST, form, error, page=page, change=ChangeForm(formdata=None))
+
+
+def _with_problems(template: str, form: Form, error: LeaderboardError, **context: Any) -> ResponseReturnValue:
+    """The page with the form as it was sent, and what is wrong: of a file every problem with its line."""
     problems = error if isinstance(error, FileRejected) else None
-    beside = InvalidFields({"file": ["nothing was taken in; see its problems"]}) if problems else error
-    return form_page(LIST, form, beside, page=page, change=ChangeForm(formdata=None), problems=problems)
+    message = InvalidFields({"file": ["nothing was taken in; see its problems"]}) if problems else error
+    return form_page(template, form, message, problems=problems, **context)
 
 
 judgments_blueprint = Blueprint(
@@ -271,7 +275,7 @@ class RenameForm(Form):
 @judgments_blueprint.get("", endpoint="index")
 @organised
 def judgments_index(campaign: str, evaluation: str) -> ResponseReturnValue:
-    return render_template(PAGE, form=JudgmentFileForm(), **_beside(campaign, evaluation))
+    return render_template(PAGE, form=JudgmentFileForm(), **_rest_of_page(campaign, evaluation))
 
 
 @judgments_blueprint.post("/preview", endpoint="preview")
@@ -299,12 +303,12 @@ csrf.exempt(judgments_preview)  # uploads.receive checks the token itself, befor
 def judgments_take_in(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = JudgmentFileForm()
     try:
-        kept = form.kept()
-        files, source = _held(kept), form.judged_by
+        uploaded = form.kept()
+        files, source = _held(uploaded), form.judged_by
         with reading() as session:
-            seen = _changes(session, files, source)
-        if seen.state != form.text("state"):
-            return _previewed(form, kept, stale=True)
+            changes = _changes(session, files, source)
+        if changes.state != form.text("state"):
+            return _previewed(form, uploaded, stale=True)
         with writing() as session:
             revision = import_judgments(
                 session, actor(), evaluation_here(session), files.judgments, form.text("note"), files.known,
@@ -313,7 +317,7 @@ def judgments_take_in(campaign: str, evaluation: str) -> ResponseReturnValue:
             said = f"Revision {revision.number} holds {revision.judgments:,} judgments by {revision.source}."
     except LeaderboardError as error:
         return _judgments_refused(campaign, evaluation, form, error)
-    flash(f"{said} Its boards switch when every run is scored by it." if seen.runs else said)
+    flash(f"{said} Its boards switch when every run is scored by it." if changes.runs else said)
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
 
 
@@ -328,8 +332,8 @@ def official(campaign: str, evaluation: str) -> ResponseReturnValue:
     except LeaderboardError as error:
         return _judgments_refused(campaign, evaluation, empty, error)
     if asked:
-        beside = _beside(campaign, evaluation)
-        return render_template(PAGE, form=empty, asked=asked, asked_source=source, **beside)
+        rest = _rest_of_page(campaign, evaluation)
+        return render_template(PAGE, form=empty, asked=asked, asked_source=source, **rest)
     flash(f"Boards go by the judgments of {source} now.")
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
 
@@ -343,8 +347,8 @@ def rename(campaign: str, evaluation: str) -> ResponseReturnValue:
         with writing() as session:
             rename_source(session, actor(), evaluation_here(session), source, name)
     except LeaderboardError as error:
-        beside = _beside(campaign, evaluation, form) | {"upload": JudgmentFileForm(formdata=None)}
-        return form_page(PAGE, form, error, **beside)
+        rest = _rest_of_page(campaign, evaluation, form) | {"upload": JudgmentFileForm(formdata=None)}
+        return form_page(PAGE, form, error, **rest)
     flash(f"{source} is called {name} now.")
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
 
@@ -385,31 +389,28 @@ def _held(files: Mapping[str, Received]) -> JudgmentFiles:
 
     Queries that the evaluation lacks are told once where they are all that is wrong, else each among the problems.
     """
-    found = {}
+    contents = {}
     for kind, upload in files.items():
         try:
-            found[kind] = read_stored(upload, JUDGMENT_FILES[kind])
+            contents[kind] = read_stored(upload, JUDGMENT_FILES[kind])
         except FileRejected:
             with reading() as session:
-                known = query_ids(session, evaluation_here(session))
+                known = frozenset(query_numbers(session, evaluation_here(session)))
             if known:
                 read_stored(upload, partial(JUDGMENT_FILES[kind], queries=known))
             raise
-    return JudgmentFiles.of(found, "file")
+    return JudgmentFiles.of(contents, "file")
 
 
 def _judgments_refused(
     campaign: str, evaluation: str, form: JudgmentFileForm, error: LeaderboardError
 ) -> ResponseReturnValue:
-    """The page with the form as it was sent, and what is wrong: of a file every problem with its line."""
-    problems = error if isinstance(error, FileRejected) else None
-    beside = InvalidFields({"file": ["nothing was taken in; see its problems"]}) if problems else error
-    return form_page(PAGE, form, beside, problems=problems, **_beside(campaign, evaluation))
+    return _with_problems(PAGE, form, error, **_rest_of_page(campaign, evaluation))
 
 
-def _beside(campaign: str, evaluation: str, renaming: RenameForm | None = None) -> dict[str, Any]:
+def _rest_of_page(campaign: str, evaluation: str, renaming: RenameForm | None = None) -> dict[str, Any]:
     """What the page shows beside its first form."""
     page, form = read(organised_judgments, campaign, evaluation), renaming or RenameForm(formdata=None)
-    names = (page.official, *(one.name for one in page.others), *page.set_aside)
+    names = (page.official, *(source.name for source in page.others), *page.set_aside)
     form["renamed"].choices = {name: name for name in names}
     return {"page": page, "renaming": form}

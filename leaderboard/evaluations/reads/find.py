@@ -150,7 +150,7 @@ def of_what_there_is(session: Session, evaluation: Evaluation, opened: Collectio
     if not wanted:
         return frozenset()
     there = session.execute(sa.select(*(own[name].label(name) for name in wanted))).one()
-    return frozenset(name for name, found in zip(wanted, there, strict=True) if found)
+    return frozenset(name for name, is_there in zip(wanted, there, strict=True) if is_there)
 
 
 def closed_again(session: Session, evaluation: Evaluation, before: Collection[str], now: dt.datetime) -> dict[str, Any]:
@@ -165,9 +165,9 @@ def closed_again(session: Session, evaluation: Evaluation, before: Collection[st
 def once_revealed(session: Session, evaluation: Evaluation) -> frozenset[str]:
     """What of `REVEALING` everybody could read until a change of the evaluation took it back, by the audit trail."""
     of_it = (Event.subject == "evaluation", Event.subject_id == evaluation.id, Event.action == "change")
-    found: set[str] = set()
+    revealed: set[str] = set()
     with closing(stored_events(session, *of_it)) as events:
         for stored in events:
             if stored.event is not None:
-                found.update(stored.event.facts.get(CLOSED_AGAIN, ()))
-    return REVEALING & found
+                revealed.update(stored.event.facts.get(CLOSED_AGAIN, ()))
+    return REVEALING & revealed

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
 from leaderboard.campaigns.reads import organised_evaluation
+from leaderboard.db import snapshot
 from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
 from leaderboard.evaluations.rules import FormField, ShownTo, answers_of, fields_from_json, said_by
 from leaderboard.formats import FileRules
@@ -34,8 +35,8 @@ def answered(session: Session, evaluation: Evaluation) -> Counter[str]:
     """How many runs answer each field of its form, by the field's key: in the form, or in their own metadata."""
     fields = form_fields(evaluation)
     counts = Counter[str]()
-    for given, said, _ in _of_runs(session, evaluation, fields):
-        counts.update(field.key for field in answers_of(fields, given, said))
+    for answers, said, _ in _of_runs(session, evaluation, fields):
+        counts.update(field.key for field in answers_of(fields, answers, said))
     return counts
 
 
@@ -44,11 +45,11 @@ def keeping(session: Session, evaluation: Evaluation) -> frozenset[str]:
     they read, and its parts. Of a run whose file was not read yet everything is taken to be said.
     """
     closed = [field for field in form_fields(evaluation) if field.header and field.shown_to is not ShownTo.EVERYONE]
-    kept = set[str]()
+    keys = set[str]()
     if closed:
         for _, said, was_read in _of_runs(session, evaluation, closed):
-            kept |= {field.key for field in closed if not was_read or any(field.covers(key) for key in said)}
-    return frozenset(kept)
+            keys |= {field.key for field in closed if not was_read or any(field.covers(key) for key in said)}
+    return frozenset(keys)
 
 
 def _of_runs(
@@ -57,8 +58,8 @@ def _of_runs(
     """Of each run what was answered in the form, what it says of itself, and whether its file was read."""
     facts = Scoring.facts if any(field.header for field in fields) else sa.null()
     runs = with_current_scoring(sa.select(Submission.answers, Submission.said, facts, Scoring.state))
-    for given, beside, found, state in session.execute(runs.where(Submission.evaluation_id == evaluation.id)):
-        yield given, said_by(found or {}, beside), state in WAS_READ
+    for answers, said, facts_of_run, state in session.execute(runs.where(Submission.evaluation_id == evaluation.id)):
+        yield answers, said_by(facts_of_run or {}, said), state in WAS_READ
 
 
 def file_rules(evaluation: Evaluation) -> FileRules:
@@ -124,7 +125,7 @@ class OrganisedForm:
 def organised_form(session: Session, actor: Actor, campaign: str, evaluation: str, _: dt.datetime) -> OrganisedForm:
     """Raises NotFound also for whoever does not organise the campaign."""
     record = organised_evaluation(session, actor, campaign, evaluation)
-    answers, kept = answered(session, record), keeping(session, record)
+    answers, closing = answered(session, record), keeping(session, record)
     of_versions = session.execute(
         sa.select(Acceptance.agreement_id.label("agreement"), sa.func.count().label("accounts"))
         .join(Agreement)
@@ -138,16 +139,9 @@ def organised_form(session: Session, actor: Actor, campaign: str, evaluation: st
         .order_by(Evaluation.period_key.desc(), Evaluation.id)
     )
     return OrganisedForm(
-        fields=tuple(OrganisedField(field, answers[field.key], field.key in kept) for field in form_fields(record)),
+        fields=tuple(OrganisedField(field, answers[field.key], field.key in closing) for field in form_fields(record)),
         agreements=tuple(
-            OrganisedAgreement(
-                agreement.key,
-                agreement.version,
-                agreement.title,
-                agreement.text,
-                agreement.created_at,
-                counts.get(agreement.id, 0),
-            )
+            snapshot(OrganisedAgreement, agreement, since=agreement.created_at, accepted=counts.get(agreement.id, 0))
             for agreement in standing_agreements(session, record.id)
         ),
         rules=file_rules(record),

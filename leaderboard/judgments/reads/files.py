@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, open_to_all
 from leaderboard.accounts.models import User
-from leaderboard.audit.rules import digest, revision_sha256, short
+from leaderboard.audit.rules import revision_sha256, short
 from leaderboard.boards.reads.entries import Paging, paged
 from leaderboard.campaigns.reads import organised_evaluation
 from leaderboard.db import snapshot
@@ -82,24 +82,6 @@ def refusals(
     newest = None if source in evaluation.set_aside else newest_revision(session, evaluation, source)
     if newest is not None and newest.sha256 == sha256:
         yield Conflict(f"These are the judgments of revision {newest.number}, which is the newest one already.")
-
-
-def refusals_by_measures(
-    session: Session,
-    evaluation: Evaluation,
-    judgments: Judgments,
-    known: Judgments | None,
-    subtopics: SubtopicJudgments | None,
-    source: str,
-) -> Iterator[InvalidFields]:
-    """What the set that follows from them refuses: measures that need what they lack, and a query whose relevant
-    documents are the whole collection.
-    """
-    judged = Judged.of_files(source, judgments, known=known is not None, subtopics=subtopics is not None)
-    try:
-        settings_if(session, evaluation, judged)
-    except InvalidFields as error:
-        yield error
 
 
 class Removal(StrEnum):
@@ -414,11 +396,6 @@ class OrganisedJudgments:
     published: bool
 
 
-def query_ids(session: Session, evaluation: Evaluation) -> frozenset[str]:
-    """The ids of all of its queries: a line of judgments for any other is a mistake."""
-    return frozenset(session.scalars(sa.select(Query.external_id).where(Query.evaluation_id == evaluation.id)))
-
-
 def judgment_changes(
     session: Session,
     evaluation: Evaluation,
@@ -434,11 +411,13 @@ def judgment_changes(
     """
     source = source or evaluation.official_source
     numbers = query_numbers(session, evaluation)
-    given = judged, known, subtopics, source
-    refused = [
-        *refusals(session, evaluation, *given, revision_sha256(judged, known, subtopics)),
-        *refusals_by_measures(session, evaluation, *given),
-    ]
+    sha256 = revision_sha256(judged, known, subtopics)
+    problems = [error.message for error in refusals(session, evaluation, judged, known, subtopics, source, sha256)]
+    try:  # measures that need what is lacking, and a query whose relevant documents are the whole collection
+        kinds = {"known": known is not None, "subtopics": subtopics is not None}
+        settings_if(session, evaluation, Judged.of_files(source, judged, **kinds))
+    except InvalidFields as error:
+        problems.append(error.message)
     newest = newest_revision(session, evaluation, source)
     before = _stored(session, newest)
     relevant = judged.grade >= evaluation.relevance_level
@@ -462,7 +441,7 @@ def judgment_changes(
     return JudgmentChanges(
         source=source,
         official=source == evaluation.official_source,
-        problems=tuple(error.message for error in refused),
+        problems=tuple(problems),
         doubts=() if subtopics is None else tuple(_doubts(subtopics)),
         against=newest.number if newest is not None else None,
         judgments=len(judged),
@@ -562,7 +541,6 @@ class ListedDocuments:
     runs       scored runs that were looked at; strange: how many of them name others, as far as was looked; named: one
     """
 
-    sha256: str
     listed: int
     documents: int | None
     judged: int
@@ -581,7 +559,7 @@ class ListedDocuments:
             doubts.append(f"The list has {counted(self.listed, 'document')}, and {has}.")
         if self.unlisted:
             of_all = f"{self.unlisted:,} of {counted(self.judged, 'judged document')}"
-            doubts.append(f"{of_all} {_are(self.unlisted)} not in the list, such as {self.example}.")
+            doubts.append(f"{of_all} {'is' if self.unlisted == 1 else 'are'} not in the list, such as {self.example}.")
         if self.strange:
             of_all = f"{self.strange:,} of the {counted(self.runs, 'newest scored run')}"
             verb = "names" if self.strange == 1 else "name"
@@ -596,13 +574,10 @@ class ListedDocuments:
             held.append(f"all {counted(self.judged, 'judged document')} among them")
         return f"{', '.join(held)}."
 
-    @property
-    def seen(self) -> str:
-        """Of all of this: a form brings it along, so that nobody says yes to something else."""
-        return digest([self.sha256, *self.doubts])[:16]
 
-
-def listed_documents(session: Session, store: RunStore, evaluation: Evaluation, given: DocumentList) -> ListedDocuments:
+def listed_documents(
+    session: Session, store: RunStore, evaluation: Evaluation, listed: DocumentList
+) -> ListedDocuments:
     """Holds a list against N_total, the newest official judgments, and the newest scored runs.
 
     Of these are looked at up to 20, and up to 10 queries of each; one whose copy can't be read is left out.
@@ -612,11 +587,10 @@ def listed_documents(session: Session, store: RunStore, evaluation: Evaluation, 
     if revision is not None:
         documents = sa.select(Judgment.document).where(Judgment.revision_id == revision.id).distinct()
         judged = sorted(session.scalars(documents))
-    unlisted = given.lacks(judged)
-    looked, strange = _of_runs(session, store, evaluation, given)
+    unlisted = listed.lacks(judged)
+    looked, strange = _of_runs(session, store, evaluation, listed)
     return ListedDocuments(
-        sha256=given.sha256,
-        listed=given.count,
+        listed=listed.count,
         documents=evaluation.documents,
         judged=len(judged),
         unlisted=len(unlisted),
@@ -627,7 +601,7 @@ def listed_documents(session: Session, store: RunStore, evaluation: Evaluation, 
     )
 
 
-def _of_runs(session: Session, store: RunStore, evaluation: Evaluation, given: DocumentList) -> tuple[int, list[str]]:
+def _of_runs(session: Session, store: RunStore, evaluation: Evaluation, listed: DocumentList) -> tuple[int, list[str]]:
     """How many runs could be looked at, and of each that names a document that is not in the list the first one."""
     current = current_set(session, evaluation.id)
     if current is None:
@@ -640,19 +614,15 @@ def _of_runs(session: Session, store: RunStore, evaluation: Evaluation, given: D
         .limit(RUNS)
     ).all()
     own = Query.evaluation_id == evaluation.id
-    places = session.scalars(sa.select(Query.position).where(own).order_by(Query.position).limit(LISTS)).all()
+    positions = session.scalars(sa.select(Query.position).where(own).order_by(Query.position).limit(LISTS)).all()
     looked, strange = 0, []
     for run in runs:
         documents: list[str] = []
         try:
-            for place in places:
-                documents += store.ranked_list(run, current.settings.compat, place).documents
+            for position in positions:
+                documents += store.ranked_list(run, current.settings.compat, position).documents
         except LeaderboardError:  # its copy is damaged or missing, which is noted there
             continue
         looked += 1
-        strange += given.lacks(documents)[:1]
+        strange += listed.lacks(documents)[:1]
     return looked, strange
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
