@@ -17,12 +17,10 @@ from leaderboard.metrics.measure import Direction, Family
 from leaderboard.progress import reads as progress
 from leaderboard.results.reads import compare as two_runs
 from leaderboard.results.reads import queries
-from leaderboard.results.reads import queries as ranked_lists
 from leaderboard.results.reads import run as results
 from leaderboard.submissions.reads import form as submitting
 from leaderboard.submissions.reads import status as submissions
 from leaderboard.teams.reads import teams
-from leaderboard.teams.reads import teams as systems
 from leaderboard.web.context import read, store
 from leaderboard.web.endpoints import get
 
@@ -84,13 +82,12 @@ def board(
 
 def asked_board(campaign: str, evaluation: str, set_id: int | None = None, **asked: str | None) -> boards.BoardPage:
     """The board with the rows that pass its filter by answers, as its page lists them."""
-    page = read(boards.board, campaign, evaluation, view=replace(_view(**asked), set_id=set_id))
+    page = read(boards.board, campaign, evaluation, view=_view(**asked, set_id=set_id))
     return replace(page, rows=page.listed)
 
 
-def _view(**asked: str | None) -> BoardQuery:
-    given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
-    return BoardQuery(**given)
+def _view(**asked: Any) -> BoardQuery:
+    return BoardQuery(**{name: value for name, value in asked.items() if value is not None})
 
 
 @get(f"{EVALUATION}/queries")
@@ -169,9 +166,9 @@ def submission_receipt(submission: int) -> results.Receipt:
 
 
 @get("/submissions/<int:submission>/queries/<path:query>")
-def ranked_list(submission: int, query: str) -> ranked_lists.RankedListPage:
+def ranked_list(submission: int, query: str) -> queries.RankedListPage:
     """What a run lists for one query, with the grades, where single queries are open."""
-    return read(ranked_lists.ranked_list, store(), submission, query, page=None)
+    return read(queries.ranked_list, store(), submission, query, page=None)
 
 
 @get("/teams/<team>")
@@ -181,9 +178,9 @@ def team(team: str) -> teams.TeamPage:
 
 
 @get("/teams/<team>/systems/<system>")
-def system(team: str, system: str) -> systems.SystemPage:
+def system(team: str, system: str) -> teams.SystemPage:
     """One system over its years."""
-    return read(systems.system, team, system)
+    return read(teams.system, team, system)
 
 
 @get("/measures")

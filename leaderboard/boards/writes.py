@@ -142,28 +142,24 @@ def due(session: Session, older_than: float = 0.0, only: int | None = None) -> l
     terms = terms_of_standing_sets(session, only)
     runs = scored_runs(session, of_sets=STANDS if only is None else ScoringSet.id == only)
     means = best_means(session, terms)
-    over = Board.figures["over"].as_string()
-    kept = {
-        (row[0], row[1], row[2]): (row[3], row[4], row[5])
-        for row in session.execute(
-            sa.select(
-                Board.scoring_set_id, Board.measure, Board.subset, Board.version, over,
-                Board.refreshed_at <= clock(-older_than),
-            ).where(Board.scoring_set_id.in_(terms))
-        )
-    }  # fmt: skip
-    found = []
+    columns = (
+        *(Board.scoring_set_id, Board.measure, Board.subset, Board.version),
+        *(Board.figures["over"].as_string(), Board.refreshed_at <= clock(-older_than)),
+    )
+    rows = session.execute(sa.select(*columns).where(Board.scoring_set_id.in_(terms)))
+    stored = {(row[0], row[1], row[2]): (row[3], row[4], row[5]) for row in rows}
+    due_now = []
     for set_id, own in terms.items():
         lineups = lineups_of(runs.get(set_id, []), own, means.get(set_id, {}))
-        for place, name in enumerate(own.settings.measures):
+        for index, name in enumerate(own.settings.measures):
             for subset in own.settings.subsets:
-                version, digest, is_old = kept.get((set_id, name, subset), (None, None, True))
+                version, digest, is_old = stored.get((set_id, name, subset), (None, None, True))
                 is_new = version is None and set_id in runs
                 is_stale = version is not None and (version, digest) != (FIGURES_VERSION, lineups[name, subset].digest)
                 if is_new or (is_stale and is_old):
-                    found.append((place, set_id, name))
+                    due_now.append((index, set_id, name))
                     break
-    return [*(Due(set_id, name) for _, set_id, name in sorted(found)), *_due_of_old(session, only)]
+    return [*(Due(set_id, name) for _, set_id, name in sorted(due_now)), *_due_of_old(session, only)]
 
 
 def _due_of_old(session: Session, only: int | None) -> list[Due]:
@@ -178,13 +174,9 @@ def _due_of_old(session: Session, only: int | None) -> list[Due]:
         return []
     of_old = Board.scoring_set_id.in_(terms)
     rows = session.execute(sa.select(Board.scoring_set_id, Board.measure).where(of_old).distinct())
-    kept = {(row[0], row[1]) for row in rows}
-    return [
-        Due(set_id, name)
-        for set_id, own in sorted(terms.items())
-        for name in own.settings.measures
-        if (set_id, name) not in kept
-    ]
+    stored = {tuple(row) for row in rows}
+    every = [Due(set_id, name) for set_id, own in sorted(terms.items()) for name in own.settings.measures]
+    return [each for each in every if (each.scoring_set_id, each.measure) not in stored]
 
 
 def refresh(database: Database, wanted: Due) -> bool:
@@ -218,7 +210,7 @@ def _refresh(database: Database, wanted: Due) -> bool:
             return False
         as_of = session.scalars(sa.select(clock())).one()
         works = _read(session, wanted)
-    kept = False
+    is_written = False
     for work in works:
         ends, figures = _derive(work)
         subsets = (work.subset,) if len(works) > 1 else tuple(Subset)
@@ -230,8 +222,8 @@ def _refresh(database: Database, wanted: Due) -> bool:
                 _write_ends(session, wanted.measure, subsets, some)
         with database.write() as session:
             for subset in subsets:
-                kept = _write_figures(session, wanted, subset, figures, packed, as_of)
-    return kept
+                is_written = _write_figures(session, wanted, subset, figures, packed, as_of)
+    return is_written
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +250,8 @@ def recomputed(session: Session) -> Iterator[Recomputed]:
         .where(STANDS)
         .order_by(Board.scoring_set_id, Board.measure, Board.subset)
     ).all()
-    kept = {(Due(row[0], row[1]), row[2]): row[3] for row in rows}
-    for wanted in dict.fromkeys(wanted for wanted, _ in kept if wanted not in waiting):
+    stored_figures = {(Due(row[0], row[1]), row[2]): row[3] for row in rows}
+    for wanted in dict.fromkeys(wanted for wanted, _ in stored_figures if wanted not in waiting):
         works = _read(session, wanted)
         for work in works:
             ends, computed = _derive(work)
@@ -273,14 +265,13 @@ def recomputed(session: Session) -> Iterator[Recomputed]:
                     and run in stored
                     and differs(ends.get(run, NO_ENDS), stored[run])
                 }
-                own = kept.get((wanted, subset), figures)
+                own = stored_figures.get((wanted, subset), figures)
+                names = sorted(own.keys() | figures.keys())
+                others = {name: (own.get(name), figures.get(name)) for name in names}
+                others = {name: pair for name, pair in others.items() if pair[0] != pair[1]}
                 own_ends = stored | {run: computed_ends for run, (_, computed_ends) in intervals.items()}
-                wrong = _packed_wrong(session, wanted, subset, own_ends)
-                others = {
-                    name: (own.get(name), figures.get(name))
-                    for name in sorted(own.keys() | figures.keys())
-                    if own.get(name) != figures.get(name)
-                } | ({"intervals of its runs": (f"{wrong} that differ", "none")} if wrong else {})
+                if wrong := _packed_wrong(session, wanted, subset, own_ends):
+                    others["intervals of its runs"] = (f"{wrong} that differ", "none")
                 yield Recomputed(wanted.scoring_set_id, wanted.measure, subset, intervals, others)
 
 
@@ -318,7 +309,7 @@ def _terms(session: Session, of_sets: sa.ColumnElement[bool]) -> dict[int, Stand
         .join(Campaign, Campaign.id == Evaluation.campaign_id)
         .where(of_sets)
     )
-    return {one.id: StandingSet(rule, one.settings) for one, rule in session.execute(statement)}
+    return {each.id: StandingSet(rule, each.settings) for each, rule in session.execute(statement)}
 
 
 def best_means(session: Session, sets: Iterable[int]) -> dict[int, Means]:
@@ -340,13 +331,11 @@ def best_means(session: Session, sets: Iterable[int]) -> dict[int, Means]:
 
 def lineups_of(runs: Sequence[ScoredRun], terms: StandingSet, means: Means) -> dict[tuple[str, Subset], Lineup]:
     """(measure, subset) -> the runs on that board. Where the best run stands, each board may have another one."""
+    boards = [(measure, subset) for measure in terms.settings.measures for subset in terms.settings.subsets]
     if terms.rule is not RunChoice.BEST:
-        one = _lineup(runs, terms.rule, {}, "none")
-        return {(measure, subset): one for measure in terms.settings.measures for subset in terms.settings.subsets}
+        return dict.fromkeys(boards, _lineup(runs, terms.rule, {}, "none"))
     return {
-        (measure, subset): _lineup(runs, terms.rule, means.get((measure, subset), {}), metrics.parse(measure).direction)
-        for measure in terms.settings.measures
-        for subset in terms.settings.subsets
+        board: _lineup(runs, terms.rule, means.get(board, {}), metrics.parse(board[0]).direction) for board in boards
     }
 
 
@@ -359,34 +348,20 @@ def _lineup(runs: Sequence[ScoredRun], rule: RunChoice, means: Mapping[int, floa
     return Lineup(tuple(sorted(ranked)), tuple(sorted(baselines)), tuple(others))
 
 
-def _lineups_as_they_stood(
-    session: Session, set_id: int, terms: StandingSet, runs: Sequence[ScoredRun]
-) -> dict[tuple[str, Subset], Lineup]:
-    """(measure, subset) -> the runs on that old board, as far as it is kept which of them stood."""
-    of_set = Standing.scoring_set_id == set_id, Scoring.state == State.SCORED
-    columns = Standing.run_choice, Standing.subset, Standing.rounded, Scoring.id, Standing.late, System.kind
-    stood: dict[StoredChoice, list[tuple[int, bool, bool]]] = {}
-    for choice, subset, rounded, scoring_id, late, kind in session.execute(
-        sa.select(*columns)
+def _lineup_as_it_stood(session: Session, set_id: int, way: StoredChoice, runs: Sequence[ScoredRun]) -> Lineup:
+    """The runs on that old board, as far as it is stored which of them stood."""
+    own = Standing.run_choice == way.run_choice, Standing.subset == way.subset, Standing.rounded.is_(way.rounded)
+    rows = session.execute(
+        sa.select(Scoring.id, Standing.late, System.kind)
         .join(Scoring, Scoring.id == Standing.scoring_id)
         .join(System, System.id == Standing.system_id)
-        .where(*of_set)
+        .where(Standing.scoring_set_id == set_id, Scoring.state == State.SCORED, *own)
         .order_by(Scoring.id)
-    ):
-        of_place = scoring_id, late, kind is SystemKind.BASELINE
-        stood.setdefault(StoredChoice(choice, subset, rounded), []).append(of_place)
-    found = {}
-    for place, name in enumerate(terms.settings.measures):
-        if terms.rule is RunChoice.BEST and place:
-            continue  # the best one by another measure than the first is found among all
-        for subset in terms.settings.subsets:
-            own = stood.get(StoredChoice(terms.rule, subset if terms.rule is RunChoice.BEST else Subset.ALL), [])
-            ranked = tuple(run for run, late, is_baseline in own if not (late or is_baseline))
-            baselines = tuple(run for run, _, is_baseline in own if is_baseline)
-            placed = {*ranked, *baselines}
-            others = tuple(run.scoring_id for run in runs if run.scoring_id not in placed)
-            found[name, subset] = Lineup(ranked, baselines, others)
-    return found
+    ).all()
+    ranked = tuple(run for run, late, kind in rows if not late and kind is not SystemKind.BASELINE)
+    baselines = tuple(run for run, _, kind in rows if kind is SystemKind.BASELINE)
+    others = tuple(run.scoring_id for run in runs if run.scoring_id not in {*ranked, *baselines})
+    return Lineup(ranked, baselines, others)
 
 
 def _read(session: Session, wanted: Due) -> list[_Work]:
@@ -398,10 +373,14 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
     runs = scored_runs(session, of_sets=ScoringSet.id == wanted.scoring_set_id).get(wanted.scoring_set_id, [])
     means = best_means(session, [wanted.scoring_set_id]).get(wanted.scoring_set_id, {})
     lineups = lineups_of(runs, terms, means)
-    if session.get_one(ScoringSet, wanted.scoring_set_id).state is SetState.SUPERSEDED:
-        lineups |= _lineups_as_they_stood(session, wanted.scoring_set_id, terms, runs)
-    measure = metrics.parse(wanted.measure)
-    settings = terms.settings
+    measure, settings, is_best = metrics.parse(wanted.measure), terms.settings, terms.rule is RunChoice.BEST
+    # The best run by another measure than the first is found among all.
+    if session.get_one(ScoringSet, wanted.scoring_set_id).state is SetState.SUPERSEDED and (
+        not is_best or wanted.measure == settings.measures[0]
+    ):
+        for subset in settings.subsets:
+            way = StoredChoice(terms.rule, subset if is_best else Subset.ALL)
+            lineups[wanted.measure, subset] = _lineup_as_it_stood(session, wanted.scoring_set_id, way, runs)
     queries = max(1, settings.queries)
     names = [wanted.measure, *map(str, measures_beside(measure, settings.no_relevant.value))]
     positions = _positions(session, wanted.scoring_set_id)
@@ -409,7 +388,7 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
     works = []
     for subset in terms.settings.subsets:
         lineup = lineups[wanted.measure, subset]
-        vectors, ends, kept_figures = _vectors(session, wanted, subset, names, [positions[query] for query in order])
+        vectors, ends, figures = _vectors(session, wanted, subset, names, [positions[query] for query in order])
         columns = {
             run: columns_from_values(
                 measure, vectors.get(run, {}), no_relevant=settings.no_relevant.value, beta=settings.beta
@@ -426,7 +405,7 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
                 limits=statistics.NO_LIMITS if measure.is_count else measure.range(settings.metric),
                 least=statistics.least_queries(measure, settings.metric),
                 ends=ends,
-                figures=kept_figures,
+                figures=figures,
                 resamples=statistics.affordable_resamples(settings.queries, DRAWN),
                 compare_pairs=wanted.measure == terms.settings.measures[0]
                 or math.comb(len(lineup.ranked) + len(lineup.baselines), 2) * queries <= PAIRS_UP_TO,
@@ -465,7 +444,7 @@ def _vectors(
 def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
     """(scoring -> the ends of its interval, what the board keeps)."""
     aggregation = work.measure.family.aggregation
-    found = statistics.board_statistics(
+    computed = statistics.board_statistics(
         {str(run): work.columns[run] for run in (*work.lineup.ranked, *work.lineup.baselines) if run in work.columns},
         aggregation,
         direction=work.measure.direction,
@@ -483,29 +462,31 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
         least=work.least.for_interval,
         resamples=work.resamples,
     )
-    intervals = {int(run): each.interval for run, each in found.systems.items()} | dict(zip(unpaired, own, strict=True))
+    intervals = {int(run): each.interval for run, each in computed.systems.items()} | dict(
+        zip(unpaired, own, strict=True)
+    )
     ends = {
         run: (interval.low, interval.high)
         for run, interval in intervals.items()
         if interval.low is not None and interval.high is not None
     }
-    ranks = found.ranks
+    ranks = computed.ranks
     return ends, {
         "over": work.lineup.digest,
-        "confidence": found.confidence,
-        "resamples": found.resamples,
-        "seed": found.seed,
+        "confidence": computed.confidence,
+        "resamples": computed.resamples,
+        "seed": computed.seed,
         "ranked": [run for run in work.lineup.ranked if run in work.columns and _has_figure(work, run)],
         "ranks": {
             run: [each.rank_set.low, each.rank_set.high]
-            for run, each in found.systems.items()
+            for run, each in computed.systems.items()
             if each.rank_set is not None and each.rank_set.rank is not None
         },
         "rank_resamples": ranks.resamples if ranks else 0,
         "rank_queries": ranks.queries if ranks else 0,
         "needed_queries": None if ranks is None or ranks.reason is None else work.least.for_ranks,
-        "above_baselines": [int(run) for run in found.above],
-        "queries": _told_by_the_queries(work),
+        "above_baselines": [int(run) for run in computed.above],
+        "queries": _power_and_fragility(work),
     }
 
 
@@ -513,7 +494,7 @@ def _has_figure(work: _Work, run: int) -> bool:
     return not math.isnan(work.measure.family.aggregation.combine(work.columns[run], None))
 
 
-def _told_by_the_queries(work: _Work) -> dict[str, Any] | None:
+def _power_and_fragility(work: _Work) -> dict[str, Any] | None:
     """What the queries can tell of the ranked runs, and how few of them the lead rests on; None without two runs, and
     below LEAST_QUERIES queries."""
     aggregation, direction = work.measure.family.aggregation, work.measure.direction
@@ -521,29 +502,29 @@ def _told_by_the_queries(work: _Work) -> dict[str, Any] | None:
     if direction == "none" or len(columns) < 2:
         return None
     lead = statistics.fragility(columns, aggregation, direction=direction)
-    told: dict[str, Any] = {
+    means = np.array([aggregation.combine(own, None) for own in columns.values()])
+    best_first = np.argsort(statistics.competition_ranks(means, direction), kind="stable")
+    contributions = [statistics.contributions(own, aggregation) for own in columns.values()]
+    values = np.stack(contributions, axis=1)[:, best_first]
+    detectable = statistics.detectable_by_pairs(values)
+    if detectable.queries < statistics.LEAST_QUERIES:
+        return None
+    swaps: tuple[statistics.SwapRate, ...] = ()
+    if work.compare_pairs and detectable.deviation:
+        swaps = statistics.swap_rates(values, detectable.deviation)
+    return {
         "lead": {
             "leader": None if lead.leader is None else int(lead.leader),
             "removed": len(lead.removed),
-            "named": [work.queries[place] for place in lead.removed] if len(lead.removed) <= NAMED_QUERIES else [],
+            "named": [work.queries[index] for index in lead.removed] if len(lead.removed) <= NAMED_QUERIES else [],
             "then": [int(run) for run in lead.then],
             "queries": lead.queries,
             "reason": lead.reason,
         },
         "of_logarithms": aggregation is GEOMETRIC_MEAN,
-        "swaps": [],
+        "swaps": [asdict(rate) for rate in swaps],
+        "detectable": asdict(detectable),
     }
-    means = np.array([aggregation.combine(own, None) for own in columns.values()])
-    best_first = np.argsort(statistics.competition_ranks(means, direction), kind="stable")
-    own = [statistics.contributions(one, aggregation) for one in columns.values()]
-    values = np.stack(own, axis=1)[:, best_first]
-    found = statistics.detectable_by_pairs(values)
-    if found.queries < statistics.LEAST_QUERIES:
-        return None
-    told["detectable"] = asdict(found)
-    if work.compare_pairs and found.deviation:
-        told["swaps"] = [asdict(rate) for rate in statistics.swap_rates(values, found.deviation)]
-    return told
 
 
 def differs(new: Sequence[float | None], old: Sequence[float | None]) -> bool:
@@ -558,11 +539,9 @@ def differs(new: Sequence[float | None], old: Sequence[float | None]) -> bool:
 def packed_figures(figures: Mapping[int, KeptFigure]) -> dict[str, Any]:
     """The columns of `Board` that hold these, given by their scorings."""
     scorings = sorted(figures)
-    numbers = np.array([figures[one] for one in scorings], dtype=np.float64).reshape(-1, 4)
-    means, counts, lows, highs = (np.ascontiguousarray(own) for own in numbers.T)
-    return {
-        "scorings": np.array(scorings, dtype=np.int64), "means": means, "counts": counts, "lows": lows, "highs": highs,
-    }  # fmt: skip
+    numbers = np.array([figures[scoring] for scoring in scorings], dtype=np.float64).reshape(-1, 4)
+    packed = dict(zip(("means", "counts", "lows", "highs"), map(np.ascontiguousarray, numbers.T), strict=True))
+    return {"scorings": np.array(scorings, dtype=np.int64), **packed}
 
 
 def _write_ends(

@@ -128,7 +128,7 @@ class ProgressPage:
         """The teams that a table shows: of many the first ones, and the reader's own."""
         if len(self.teams) <= WHOLE:
             return self.teams
-        return tuple(line for place, line in enumerate(self.teams) if place < ROWS or line.own)
+        return tuple(line for index, line in enumerate(self.teams) if index < ROWS or line.own)
 
     @property
     def is_series(self) -> bool:
@@ -173,11 +173,8 @@ def progress_in(
 
     candidates: under the primary measure, what `primary_candidates` gives of them, where the caller has it already
     """
-    seen = [
-        evaluation
-        for evaluation in evaluations
-        if may_see(actor, evaluation, Content.RESULTS, now) and may_see(actor, evaluation, Content.NAMES, now)
-    ]
+    contents = Content.RESULTS, Content.NAMES
+    visible = [each for each in evaluations if all(may_see(actor, each, content, now) for content in contents)]
     known = tuple(sorted({evaluation.condition for evaluation in evaluations}))
     for condition in conditions:
         if condition and condition not in known:
@@ -185,10 +182,10 @@ def progress_in(
             raise BadInput(f"condition={condition}: the conditions of this campaign are: {listed}")
     columns = tuple(column(name) for name in campaign_measures(campaign))
     by = pick(columns, measure)
-    periods = _periods(session, actor, campaign, seen, now)
+    periods = _periods(session, actor, campaign, visible, now)
     names = {key: {period.measures[each.name] for each in (by, columns[0])} for key, period in periods.items()}
     if candidates is None:
-        candidates = load_candidates(session, actor, seen, now, set().union(*names.values()), by=names)
+        candidates = load_candidates(session, actor, visible, now, set().union(*names.values()), by=names)
     entries = [candidate for candidate in candidates if not candidate.late and candidate.evaluation_id in periods]
     shown = Show(campaign.run_choice.value)
     numbers = _colour_numbers(entries, periods.values(), columns[0], shown)
@@ -212,7 +209,7 @@ def progress_in(
             systems=_system_lines(competing, numbers, called),
             teams=_team_lines(competing, by, numbers),
             baselines=_system_lines([point for point in points if point.entry.is_baseline], numbers, called),
-            held_back=tuple(evaluation.period for evaluation in here if evaluation not in seen),
+            held_back=tuple(evaluation.period for evaluation in here if evaluation not in visible),
             differing=_differing([period.terms for period in ordered]),
         )
 
@@ -230,9 +227,7 @@ def _periods(
 ) -> dict[int, Period]:
     """Evaluation id -> its period, for evaluations that have judgments."""
     by_evaluation = current_sets(session, [evaluation.id for evaluation in evaluations])
-    judged = [
-        (evaluation, by_evaluation[evaluation.id]) for evaluation in evaluations if evaluation.id in by_evaluation
-    ]
+    judged = [(each, by_evaluation[each.id]) for each in evaluations if each.id in by_evaluation]
     held = terms_of(session, actor, judged, now)
     several = Counter((evaluation.condition, evaluation.period) for evaluation in evaluations)
     periods = {}
@@ -285,20 +280,14 @@ def _colour_numbers(
     places: dict[int, list[int]] = {}
     places_now: dict[int, list[int]] = {}
     for point in ranked:
-        system, rank = point.entry.system.id, point.rank or 0
-        places.setdefault(system, []).append(rank)
-        if point.period.name == latest:
-            places_now.setdefault(system, []).append(rank)
-    ordered = sorted(
-        places,
-        key=lambda system: (
-            min(places_now.get(system, [len(places) + 1])),
-            -len(places[system]),
-            min(places[system]),
-            system,
-        ),
-    )
-    return {system: number for number, system in enumerate(ordered)}
+        for by_system in (places, places_now) if point.period.name == latest else (places,):
+            by_system.setdefault(point.entry.system.id, []).append(point.rank or 0)
+
+    def order(system: int) -> tuple[int, ...]:
+        own = places[system]
+        return min(places_now.get(system, [len(places) + 1])), -len(own), min(own), system
+
+    return {system: number for number, system in enumerate(sorted(places, key=order))}
 
 
 def _system_lines(points: Iterable[Point], numbers: Mapping[int, int], called: Mapping[int, str]) -> tuple[Line, ...]:
@@ -308,10 +297,9 @@ def _system_lines(points: Iterable[Point], numbers: Mapping[int, int], called: M
         by_system.setdefault(point.entry.system.id, []).append(point)
     lines = []
     for system, own in by_system.items():
-        label = own[-1].entry.system
-        number = numbers.get(system, len(numbers))
-        own_line = own[-1].entry.own
-        lines.append(Line(label.name, called[system], label, label.team, label.team_slug, number, own_line, tuple(own)))
+        label, number = own[-1].entry.system, numbers.get(system, len(numbers))
+        where = label.team, label.team_slug, number, own[-1].entry.own
+        lines.append(Line(label.name, called[system], label, *where, tuple(own)))
     return tuple(sorted(lines, key=lambda line: (line.number, line.name)))
 
 
@@ -358,7 +346,7 @@ def front(session: Session, actor: Actor, now: dt.datetime) -> FrontPage:
     candidates = primary_candidates(session, actor, [evaluation for own in known.values() for evaluation in own], now)
     summaries = campaign_summaries(session, actor, known, candidates, now)
     current = [summary for summary in summaries if not summary.campaign.archived]
-    longest = max(current, key=lambda one: len(one.periods), default=None)
+    longest = max(current, key=lambda summary: len(summary.periods), default=None)
     if longest is None:
         return FrontPage(summaries, None, None)
     campaign = next(campaign for campaign in known if campaign.slug == longest.campaign.slug)

@@ -1,9 +1,5 @@
-"""How figures, moments and sizes are written, the same on every page.
-
-The scale of the thin bars in a table's cells.
-
-They are drawn as SVG attributes, since the site's security policy allows no inline style.
-"""
+"""How figures, moments and sizes are written, the same on every page; and the scale of the thin bars in a table's
+cells, which are drawn as SVG attributes, since the site's security policy allows no inline style."""
 
 import datetime as dt
 import math
@@ -18,7 +14,7 @@ from leaderboard.boards.reads.entries import Figure
 from leaderboard.boards.rules import Rounded
 from leaderboard.moments import day_in_words, exact_moment_in_words, moment_in_words
 from leaderboard.numbers import counted, size
-from leaderboard.web import page_cache as kept
+from leaderboard.web import page_cache
 from leaderboard.web.context import now
 
 DIGITS = 3
@@ -110,16 +106,12 @@ def over(figure: Figure) -> str:
 
 def date(value: dt.datetime | None) -> Markup:
     """`20 Nov 2026`, with the time of day on hover."""
-    if value is None:
-        return escape(DASH)
-    return _time(value, day_in_words(value))
+    return escape(DASH) if value is None else _time(value, day_in_words(value))
 
 
 def moment(value: dt.datetime | None) -> Markup:
     """`20 Nov 2026, 14:05 UTC`."""
-    if value is None:
-        return escape(DASH)
-    return _time(value, moment_in_words(value))
+    return escape(DASH) if value is None else _time(value, moment_in_words(value))
 
 
 def exact(value: dt.datetime) -> Markup:
@@ -136,7 +128,7 @@ def when(value: dt.datetime | None) -> Markup:
 
 def ago(value: dt.datetime) -> str:
     """`3 h ago`, `in 4 h`, `just now`, counted from the start of the request."""
-    kept.changes_soon()
+    page_cache.changes_soon()
     seconds = (value - now()).total_seconds()
     if abs(seconds) < 1:
         return "just now"
@@ -146,10 +138,9 @@ def ago(value: dt.datetime) -> str:
 
 def span(seconds: float) -> str:
     """A length of time in its largest fitting unit, rounded; years are whole ones, as ages are."""
-    for up_to, one, name in STEPS:
+    for up_to, unit, name in STEPS:
         if seconds < up_to:
-            number = max(1, round(seconds / one))
-            return f"{number} {name}"
+            return f"{max(1, round(seconds / unit))} {name}"
     return f"{round(seconds / MONTH)} months" if seconds < 2 * YEAR else f"{int(seconds / YEAR)} years"
 
 
@@ -176,15 +167,15 @@ def marked(text: str) -> Markup:
     """The registry's plain text for a page: `code` in backticks, P_miss and gain_i lowered, the power of 2^g raised."""
     pieces: list[Markup] = []
     end = 0
-    for found in MARKS.finditer(text):
-        pieces.append(escape(text[end : found.start()]))
-        if found["code"] is not None:
-            pieces.append(Markup("<code>{}</code>").format(found["code"]))
-        elif found["sub"] is not None:
-            pieces.append(Markup("{}<sub>{}</sub>").format(found["name"], found["sub"]))
+    for match in MARKS.finditer(text):
+        pieces.append(escape(text[end : match.start()]))
+        if match["code"] is not None:
+            pieces.append(Markup("<code>{}</code>").format(match["code"]))
+        elif match["sub"] is not None:
+            pieces.append(Markup("{}<sub>{}</sub>").format(match["name"], match["sub"]))
         else:
-            pieces.append(Markup("{}<sup>{}</sup>").format(found["base"], found["power"].strip("{}")))
-        end = found.end()
+            pieces.append(Markup("{}<sup>{}</sup>").format(match["base"], match["power"].strip("{}")))
+        end = match.end()
     return Markup("").join([*pieces, escape(text[end:])])
 
 
@@ -203,11 +194,9 @@ def aligned(values: Iterable[float]) -> list[str]:
     texts = [number(value) for value in values]
     if any("e" in text or not text[-1].isdigit() for text in texts):
         return texts
-    places = max(len(text.partition(".")[2]) for text in texts) if texts else 0
-    if not places:
-        return texts
     parts = [text.partition(".") for text in texts]
-    return [f"{whole}.{decimals.ljust(places, '0')}" for whole, _, decimals in parts]
+    places = max((len(decimals) for _, _, decimals in parts), default=0)
+    return [f"{whole}.{decimals.ljust(places, '0')}" for whole, _, decimals in parts] if places else texts
 
 
 def prior(value: float) -> str:

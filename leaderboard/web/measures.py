@@ -19,15 +19,16 @@ def index() -> ResponseReturnValue:
 
 @blueprint.get("/<name>")
 def show(name: str) -> ResponseReturnValue:
-    listed = {each.name: each for each in _listed()}
+    # Measures of a run, then agreements between two rankings.
+    every: tuple[Family | AgreementFamily, ...] = (*families(), *AGREEMENTS)
+    listed = {each.name: each for each in every}
     if name not in listed:
         return redirect(url_for("measures.show", name=_family_of(name)))
-    found = listed[name]
-    names = list(listed)
-    place = names.index(name)
-    before, after = names[place - 1] if place else None, names[place + 1] if place + 1 < len(names) else None
-    formula = Markup(found.reference.mathml)  # noqa: S704  # made of our own registry's text, and escaped
-    return render_template("measures/show.html", family=found, formula=formula, before=before, after=after)
+    family, names = listed[name], list(listed)
+    index = names.index(name)
+    neighbours = {"before": names[index - 1] if index else None, "after": next(iter(names[index + 1 :]), None)}
+    formula = Markup(family.reference.mathml)  # noqa: S704  # made of our own registry's text, and escaped
+    return render_template("measures/show.html", family=family, formula=formula, **neighbours)
 
 
 def _family_of(name: str) -> str:
@@ -36,8 +37,3 @@ def _family_of(name: str) -> str:
         return parse(name).family.name
     except UnknownMeasure as error:
         raise NotFound(error.message) from None
-
-
-def _listed() -> tuple[Family | AgreementFamily, ...]:
-    """Measures of a run, then agreements between two rankings, in the order of the page."""
-    return (*families(), *AGREEMENTS)

@@ -1,8 +1,5 @@
-"""What stands on a board, in which order and on which page: of all of its rows, or where every run is listed, many to a
-system, of one page and the numbers of all others.
-
-The board of an evaluation: one row for each system, ranked by one measure.
-"""
+"""The board of an evaluation, ranked by one measure: what stands on it, in which order and on which page, of all of its
+rows, or where every run is listed, many to a system, of one page and the numbers of all others."""
 
 import datetime as dt
 from collections import Counter
@@ -213,8 +210,8 @@ def list_rows(asked: AskedBoard) -> Listing:
     """The rows that the reader asks for. Raises BadInput for an order or a filter that the board does not have."""
     in_pages = asked.view.is_plain and asked.view.page is not None and asked.show is Show.ALL
     may_be = asked.results_open and asked.details_open
-    offers_answers_of_all = any(field.filter for field in form_fields(asked.evaluation))
-    listing = _every_run(asked) if in_pages and may_be and not offers_answers_of_all else None
+    filters_answers = any(field.filter for field in form_fields(asked.evaluation))
+    listing = _every_run(asked) if in_pages and may_be and not filters_answers else None
     return listing or _all_rows(asked)
 
 
@@ -237,7 +234,7 @@ def _all_rows(asked: AskedBoard) -> Listing:
     ]
     shown, paging = _on_page(listed, view)
     here = {entry.submission_id for entry in shown}
-    numbered = ((entry, place // ROWS + 1) for place, entry in enumerate(listed))
+    numbered = ((entry, index // ROWS + 1) for index, entry in enumerate(listed))
     figures = [entry.figure(ranked_by.name) for entry in entries]
     counts = [figure.count for figure in figures if figure.count]
     ends = [end for figure in figures for end in figure.ends if end is not None]
@@ -267,21 +264,19 @@ def _all_rows(asked: AskedBoard) -> Listing:
 def _candidates(asked: AskedBoard) -> list[Entry]:
     """The runs that `choose` has to choose from."""
     if asked.view.set_id is not None:
-        return asked.entries(
-            standing=stands_by(StoredChoice(RunChoice.PRIMARY)) if asked.show is Show.PRIMARY else None
-        )
+        is_primary = asked.show is Show.PRIMARY
+        return asked.entries(standing=stands_by(StoredChoice(RunChoice.PRIMARY)) if is_primary else None)
     by = {asked.evaluation.id: [asked.ranked_by.name]}
-    return load_candidates(
-        asked.session, asked.actor, [asked.evaluation], asked.moment, asked.decisive, show=asked.show, by=by
-    )
+    of_current = asked.session, asked.actor, [asked.evaluation], asked.moment, asked.decisive
+    return load_candidates(*of_current, show=asked.show, by=by)
 
 
 def _on_page(listed: Sequence[Entry], view: BoardQuery) -> tuple[Sequence[Entry], Paging]:
     """The rows of the page that is asked for, or of the one that its submission stands on."""
     if len(listed) <= WHOLE:
         return paged(listed, None, ROWS)
-    place = next((place for place, entry in enumerate(listed) if entry.submission_id == view.run), None)
-    return paged(listed, view.page if place is None else place // ROWS + 1, ROWS)
+    pages = (index // ROWS + 1 for index, entry in enumerate(listed) if entry.submission_id == view.run)
+    return paged(listed, next(pages, view.page), ROWS)
 
 
 def _beaten(column: Column, baselines: Floats, ranked: Floats) -> int:
@@ -309,14 +304,9 @@ def _every_run(asked: AskedBoard) -> Listing | None:
         paging = paging_of(len(lines.order), at[run] // ROWS + 1, ROWS)
     first, last = _rows_of(paging)
     listed = [entry for entry in entries if entry.submission_id in at]
-    page_of = {number: place // ROWS + 1 for number, place in at.items()}
     loaded = np.isin(ids, [entry.submission_id for entry in entries])
     rank = dict(zip(ids[loaded].tolist(), lines.rank[loaded].tolist(), strict=True))
-    elsewhere = [
-        (entry, page_of[entry.submission_id])
-        for entry in listed
-        if entry.own and not first <= at[entry.submission_id] < last
-    ]
+    own = [(entry, at[entry.submission_id]) for entry in listed if entry.own]
     return Listing(
         entries=entries,
         baselines=[entry for entry in entries if entry.submission_id not in at],
@@ -325,7 +315,7 @@ def _every_run(asked: AskedBoard) -> Listing | None:
         places={entry.submission_id: rank[entry.submission_id] for entry in entries if rank[entry.submission_id]},
         ranked=frozenset(lines.runs.scorings[lines.rank > 0].tolist()),
         paging=paging,
-        own_elsewhere=elsewhere[:OWN],
+        own_elsewhere=[(entry, index // ROWS + 1) for entry, index in own if not first <= index < last][:OWN],
         counts=lines.ends_of_counts,
         whole=lines.whole(asked.ranked_by),
         answers=board_answers(asked.session, asked.evaluation, entries, ""),
@@ -410,9 +400,9 @@ def _lines(asked: AskedBoard) -> _Lines | None:
         return None
     wanted = Wanted(set_id, asked.disclosure, [column.name], runs, in_full=[column.name])
     means, counts, lows, highs = load_figures(asked.session, [wanted])[0][column.name].stored
-    place, undefined = places_of(means, column.direction), np.isnan(means)
-    keys = place + (len(place) + 1) * (2 * runs.late + undefined)
-    apart = runs.baseline if runs.baseline.sum() <= APART else np.zeros(len(place), dtype=bool)
+    places, undefined = places_of(means, column.direction), np.isnan(means)
+    keys = places + (len(places) + 1) * (2 * runs.late + undefined)
+    apart = runs.baseline if runs.baseline.sum() <= APART else np.zeros(len(places), dtype=bool)
     order = np.argsort(keys, kind="stable")
     order = order[~apart[order]]
     rank = np.zeros(len(means), dtype=np.int64)
@@ -544,8 +534,8 @@ class BoardPage:
             return ()
         return tuple(
             column.name
-            for place, column in enumerate(self.columns)
-            if all(row.figures[place].mean is None for row in rows)
+            for index, column in enumerate(self.columns)
+            if all(row.figures[index].mean is None for row in rows)
         )
 
 
@@ -621,14 +611,13 @@ def _with_rows(asked: AskedBoard, page: BoardPage) -> BoardPage:
         if not asked.details_open:
             statistics = _rounded(asked, statistics, listing)
     names = [each.name for each in asked.columns]
-    in_full = asked.with_figures([*listing.shown, *listing.baselines], names)
-    figures = {entry.scoring_id: tuple(entry.figure(name) for name in names) for entry in in_full}
-    full = {entry.scoring_id: entry for entry in in_full}
+    in_full = {entry.scoring_id: entry for entry in asked.with_figures([*listing.shown, *listing.baselines], names)}
+    figures = {number: tuple(entry.figure(name) for name in names) for number, entry in in_full.items()}
     rows = {
         entry.submission_id: BoardRow(
             rank=listing.places.get(entry.submission_id),
             rank_set=statistics.ranks.get(entry.scoring_id) if statistics else None,
-            entry=full.get(entry.scoring_id, entry),
+            entry=in_full.get(entry.scoring_id, entry),
             figures=figures.get(entry.scoring_id, ()),
             ranked_by=entry.figure(ranked_by.name),
         )
@@ -677,8 +666,8 @@ def _counts(
 ) -> dict[str, tuple[int, int]]:
     """`BoardPage.queries_in_means`. rows: the figures of those that are shown, in the order of the names."""
     counts: dict[str, tuple[int, int] | None] = {}
-    for place, name in enumerate(names):
-        own = [figures[place].count for figures in rows if figures[place].count]
+    for index, name in enumerate(names):
+        own = [figures[index].count for figures in rows if figures[index].count]
         counts[name] = (min(own), max(own)) if own else None
     counts[ranked_by.name] = listing.counts
     return {name: ends for name, ends in counts.items() if ends is not None}

@@ -1,8 +1,5 @@
-"""The measures as a page's columns: name, title, which way is better, and how to find the one a reader asks for.
-
-Long tables page by page.
-
-Scored runs as boards and progress see them: who may see which, under which name, with which figures.
+"""The measures as a page's columns, and how to find the one a reader asks for; long tables page by page; and scored
+runs as boards and progress see them: who may see which, under which name, with which figures.
 
 One SQL statement loads all of them with a few figures each, two with many, however many runs, systems and evaluations
 there are. Means, intervals and counts leave the reads through `Disclosure` only, which rounds them where it has to.
@@ -67,21 +64,17 @@ class Column:
     def sort(self, rows: Sequence[Row], value: Callable[[Row], float | None], backwards: bool = False) -> list[Row]:
         """The rows, the best value first (or last, if `backwards`). Ties keep their order; undefined ones are last."""
         values = [value(row) for row in rows]
-        keys = [
-            (number is None, -place if backwards else place)
-            for number, place in zip(values, self.places(values), strict=True)
-        ]
+        sign = -1 if backwards else 1
+        keys = [(own is None, sign * rank) for own, rank in zip(values, self.places(values), strict=True)]
         return [rows[index] for index in sorted(range(len(rows)), key=keys.__getitem__)]
 
 
 def column(name: str) -> Column:
     """The column of a measure, by its name with parameters. Raises UnknownMeasure."""
     measure = metrics.parse(name)
-    family = measure.family
+    own = {key: getattr(measure.family, key) for key in ("title", "summary", "unit", "direction")}
     lowest, highest = measure.range()
-    return Column(
-        name, family.title, family.summary, family.unit, family.direction, lowest, highest, measure.has_interval
-    )
+    return Column(name=name, **own, lowest=lowest, highest=highest, per_query=measure.has_interval)
 
 
 def columns_of(settings: ScoringSettings) -> tuple[Column, ...]:
@@ -529,18 +522,14 @@ def _figures(
 def _figures_in_row(row: Sequence[Any], measures: Sequence[str]) -> dict[str, Sequence[Any]]:
     """Measure -> figure, of columns that stand one figure after the other; none of a measure without a score."""
     width = len(FIGURE)
-    figures = {name: row[width * place : width * (place + 1)] for place, name in enumerate(measures)}
+    figures = {name: row[width * index : width * (index + 1)] for index, name in enumerate(measures)}
     return {name: figure for name, figure in figures.items() if figure[-1] is not None}
 
 
 def _is_seen(score: type[Score], shown: Mapping[int, Disclosure]) -> Condition:
     """A condition on scores and ScoringSet: over the subset of queries that the reader sees means of."""
-    by_subset = {
-        subset: [number for number, disclosure in shown.items() if disclosure.subset is subset] for subset in Subset
-    }
+    numbers = {subset: [number for number, each in shown.items() if each.subset is subset] for subset in Subset}
     conditions = (
-        sa.and_(ScoringSet.evaluation_id.in_(numbers), score.subset == subset)
-        for subset, numbers in by_subset.items()
-        if numbers
+        sa.and_(ScoringSet.evaluation_id.in_(own), score.subset == subset) for subset, own in numbers.items() if own
     )
     return sa.or_(sa.false(), *conditions)
