@@ -98,11 +98,16 @@ class Inputs(BaseModel):
 Model = TypeVar("Model", bound=Inputs)
 
 
+MUST_STAY = "not to be emptied"  # metadata of a setting that changes may leave out and forms may not
+
+
 def changes_of(model: type[Model]) -> type[Model]:
     """Decorates a model derived from one of settings: what it inherits may all be left out, and stays then."""
     own = inspect.get_annotations(model)
     for name, field in model.model_fields.items():
         if name not in own:
+            if is_required(field):
+                field.metadata.append(MUST_STAY)
             field.default, field.validate_default = None, False
     model.model_config["json_schema_extra"] = _without_defaults
     model.model_rebuild(force=True)

@@ -19,7 +19,7 @@ from wtforms.validators import ValidationError
 from wtforms.widgets import DateTimeLocalInput, TextInput
 
 from leaderboard.audit.rules import short
-from leaderboard.declared.inputs import Inputs, as_text, is_required, kinds_of, shown_of
+from leaderboard.declared.inputs import MUST_STAY, Inputs, as_text, is_required, kinds_of, shown_of
 from leaderboard.errors import (
     BadInput,
     Conflict,
@@ -133,7 +133,8 @@ def fields_of(model: type[Inputs], *left_out: str) -> dict[str, Any]:
 def _field(field: FieldInfo) -> Any:
     kinds, shown = kinds_of(field.annotation), shown_of(field)
     label, hint = field.title or "", field.description or ""
-    default = None if is_required(field) else as_text(field.get_default())
+    must_be_filled = is_required(field) or MUST_STAY in field.metadata
+    default = None if must_be_filled else as_text(field.get_default())
     choices = choices_of(kinds, shown.words)
     if bool in kinds:
         return BooleanField(label, description=hint, default=bool(default))
@@ -148,7 +149,7 @@ def _field(field: FieldInfo) -> Any:
     numbers = {"inputmode": "numeric" if int in kinds else "decimal", "autocomplete": "off"} if narrow else {}
     kind: type[Field] = TextAreaField if shown.lines > 1 else StringField
     rows = {"rows": shown.lines} if shown.lines > 1 else {}
-    required = {"required": True} if is_required(field) else {}
+    required = {"required": True} if must_be_filled else {}
     attributes: dict[str, Any] = {**classes, **numbers, **rows, **required, **(shown.attributes or {})}
     return kind(label, id=attributes.pop("id", None), description=hint, default=default, render_kw=attributes)
 

@@ -4,6 +4,7 @@ import pytest
 
 from leaderboard.declared.inputs import Inputs, Line, Whole, changes_of, checked, checked_json, setting
 from leaderboard.errors import InvalidFields
+from leaderboard.web.forms import fields_of
 
 
 class Seats(Inputs):
@@ -42,3 +43,11 @@ def test_in_json_a_text_is_no_number() -> None:
 def test_changes_say_what_was_given_and_nothing_else() -> None:
     assert checked_json(SeatChanges, b'{"seats": null}').given() == {"seats": None}
     assert "default" not in SeatChanges.model_json_schema()["properties"]["rows"]
+
+
+def test_a_form_of_changes_asks_for_what_may_not_be_emptied() -> None:
+    fields = {
+        name: field.kwargs["render_kw"] | {"label": field.args[0]} for name, field in fields_of(SeatChanges).items()
+    }
+    assert fields["name"] == {"required": True, "label": "Name"}
+    assert "required" not in fields["seats"]
