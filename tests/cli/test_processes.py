@@ -46,19 +46,6 @@ def test_neither_starts_on_a_database_without_tables(
     assert refused(process).endswith("has no tables yet; run `leaderboard db upgrade`\n")
 
 
-def test_a_host_that_is_not_here_is_said(monkeypatch: pytest.MonkeyPatch, refused: Says) -> None:
-    monkeypatch.setenv("LEADERBOARD_SECRET_KEY", "a secret of the tests only")
-    complaint = refused("serve", "--host", "192.0.2.1", "--port", "0")
-    assert complaint.startswith("can't listen on 192.0.2.1, port 0: ")
-
-
-def test_a_site_for_other_machines_is_told_by_which_names_they_know_it(
-    monkeypatch: pytest.MonkeyPatch, refused: Says
-) -> None:
-    monkeypatch.setenv("LEADERBOARD_SECRET_KEY", "a secret of the tests only")
-    assert "LEADERBOARD_HOSTS" in refused("serve", "--host", "0.0.0.0", "--port", "0")
-
-
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # what listens; the sites of `tests/browser` are on PostgreSQL
 def test_the_site_says_where_it_listens_believes_no_header_of_a_peer_on_this_machine_and_stops_on_sigterm(
     environment: dict[str, str], tmp_path: Path

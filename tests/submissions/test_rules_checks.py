@@ -104,16 +104,6 @@ def test_the_beginning_of_a_file_is_not_said_to_lack_what_may_follow() -> None:
     assert kinds(found(strange, expected)) == []  # its problems say it
 
 
-def test_queries_are_named_in_the_order_of_their_numbers_and_no_longer_than_can_be_read() -> None:
-    asked = tuple(str(number) for number in (1, 11, 2, 3, 4, 20))
-    checked = found(b"1 Q0 d1 1 3 t\n", Expected("Text", asked, rules=RunRules(FileRules(every_query=True), asked)))
-    assert "No list for 5 queries, scored as empty lists: 2, 3, 4, 11, 20." in checked.remarks
-    assert "every query must have one: 2, 3, 4, 11, 20" in str(checked.problems[0])
-    long = found(b"%b Q0 d1 1 3 t\n" % (b"q" * 250), Expected("Text", asked))
-    assert all(len(line) < 250 for line in long.in_words)
-    assert long.unknown == (1, ("q" * 250,))  # a program is told all of it
-
-
 def looked_at(content: bytes, **given: bool) -> Checked:
     return check_run(look_at(io.BytesIO(content), "run", CHECKED_BYTES, 2**32), Expected("Text"), **given)[0]
 

@@ -176,14 +176,6 @@ def test_one_person_has_one_quota_over_all_of_their_teams(world: World) -> None:
         _submit_for(world.database, world, world.team, upload, received_at=NOON + DAY)
 
 
-def test_the_command_line_is_no_person(world: World) -> None:
-    world.change_evaluation(daily_quota=1)
-    world.submit(actor=CONSOLE, received_at=NOON)
-    assert world.all(sa.select(PersonalUse)) == []
-    with refused(world.database, QuotaSpent, "participation", match="Your team has used 1 of its 1"):
-        world.submit(received_at=NOON)
-
-
 def test_two_requests_of_one_person_in_two_teams_at_the_same_moment_take_one_quota(
     world: World, database_url: str
 ) -> None:

@@ -135,6 +135,10 @@ NO_LINK = (409, 409, 409, 409)  # of a mail: one that never was answers as one t
 NO_SUCH_QUERY = (403, 403, 403, 404)
 HIDDEN = {"closed": PUBLIC, "anonymous": PUBLIC, "hidden queries": (404, 404, 404, 200)}
 AS_THE_PAGE: Mapping[str, Answers] = {}
+WITH_DETAILS = dict.fromkeys(DETAILS_OPEN, PUBLIC)
+LISTS_WITH_DETAILS: Mapping[str, Answers] = {**WITH_DETAILS, "results closed": (404, 404, 403, 200)}
+BY_TAG: Mapping[str, Answers] = {"closed": PUBLIC, "anonymous": PUBLIC, "hidden queries": (400, 400, 400, 200)}
+TOLD_TEAM, TOLD_SYSTEM = frozenset({"team"}), frozenset({"team", "system"})
 # Where no run can be told to be the team's, which is not listed, it is absent for outsiders.
 TEAM_HIDDEN = ("results closed", "anonymous", *KNOWN)
 ONLY_INSIDE_BY = dict.fromkeys(TEAM_HIDDEN, ONLY_INSIDE)
@@ -148,29 +152,20 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page("/campaigns/news/2026", PUBLIC, files=AS_THE_PAGE),
         Page("/campaigns/news/2026?show=all", PUBLIC),
         Page(  # the tag of the hidden query alone: one value
-            "/campaigns/news/2026?tag=law",
-            ORGANISERS,
-            {"closed": PUBLIC, "anonymous": PUBLIC, "hidden queries": (400, 400, 400, 200)},
+            "/campaigns/news/2026?tag=law", ORGANISERS, BY_TAG
         ),
     ),
     "history.index": (Page("/campaigns/news/2026/boards", PUBLIC),),
     "history.board": (
         Page("/campaigns/news/2026/boards/{current_set}", PUBLIC, files=AS_THE_PAGE),
-        Page("/campaigns/news/2026/boards/{beside_set}", BESIDE, dict.fromkeys(DETAILS_OPEN, PUBLIC), AS_THE_PAGE),
+        Page("/campaigns/news/2026/boards/{beside_set}", BESIDE, WITH_DETAILS, AS_THE_PAGE),
         Page("/campaigns/news/2025/boards/{current_set}", NOBODY, files=AS_THE_PAGE),
     ),
     "history.what_moved": (
-        Page(
-            "/campaigns/news/2026/boards/{current_set}/to/{beside_set}",
-            BESIDE,
-            dict.fromkeys(DETAILS_OPEN, PUBLIC),
-            AS_THE_PAGE,
-        ),
+        Page("/campaigns/news/2026/boards/{current_set}/to/{beside_set}", BESIDE, WITH_DETAILS, AS_THE_PAGE),
         Page("/campaigns/news/2026/boards/{current_set}/to/{current_set}", PUBLIC, files=AS_THE_PAGE),
     ),
-    "history.sources": (
-        Page("/campaigns/news/2026/sources", ORGANISERS, dict.fromkeys(DETAILS_OPEN, PUBLIC), AS_THE_PAGE),
-    ),
+    "history.sources": (Page("/campaigns/news/2026/sources", ORGANISERS, WITH_DETAILS, AS_THE_PAGE),),
     "judgments.index": (Page("/campaigns/news/2026/judgments", ORGANISERS, {"closed": PUBLIC}, AS_THE_PAGE),),
     **{
         f"judgments.{view}": (Page(f"/campaigns/news/2026/{file}.txt", ORGANISERS, {"closed": PUBLIC}),)
@@ -183,18 +178,13 @@ PAGES: dict[str, tuple[Page, ...]] = {
     ),
     "results.query_list": (Page("/campaigns/news/2026/queries", PUBLIC, files=AS_THE_PAGE),),
     "results.query": (
-        Page("/campaigns/news/2026/queries/q1", ORGANISERS, dict.fromkeys(DETAILS_OPEN, PUBLIC), AS_THE_PAGE),
+        Page("/campaigns/news/2026/queries/q1", ORGANISERS, WITH_DETAILS, AS_THE_PAGE),
         Page("/campaigns/news/2026/queries/sekretquery", ORGANISERS, HIDDEN, AS_THE_PAGE),
         Page("/campaigns/news/2026/queries/none", NO_SUCH_QUERY, dict.fromkeys(DETAILS_OPEN, NOBODY), AS_THE_PAGE),
     ),
     "results.compare_runs": (
-        Page("/campaigns/news/2026/compare", ORGANISERS, dict.fromkeys(DETAILS_OPEN, PUBLIC), AS_THE_PAGE),
-        Page(
-            "/campaigns/news/2026/compare?a={run}&b={other}",
-            ORGANISERS,
-            dict.fromkeys(DETAILS_OPEN, PUBLIC),
-            AS_THE_PAGE,
-        ),
+        Page("/campaigns/news/2026/compare", ORGANISERS, WITH_DETAILS, AS_THE_PAGE),
+        Page("/campaigns/news/2026/compare?a={run}&b={other}", ORGANISERS, WITH_DETAILS, AS_THE_PAGE),
         Page(
             "/campaigns/news/2026/compare?a={withdrawn}&b={other}",
             NO_SUCH_QUERY,
@@ -232,12 +222,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
         )
     },
     "results.ranked_list": (
-        Page(
-            "/submissions/{run}/queries/q1",
-            ORGANISERS,
-            {**dict.fromkeys(DETAILS_OPEN, PUBLIC), "results closed": (404, 404, 403, 200)},
-            AS_THE_PAGE,
-        ),
+        Page("/submissions/{run}/queries/q1", ORGANISERS, LISTS_WITH_DETAILS, AS_THE_PAGE),
         Page(
             "/submissions/{run}/queries/sekretquery",
             ORGANISERS,
@@ -251,38 +236,25 @@ PAGES: dict[str, tuple[Page, ...]] = {
             AS_THE_PAGE,
         ),
     ),
-    "teams.show": (Page("/teams/sekretwoods", PUBLIC, ONLY_INSIDE_BY, told=frozenset({"team"})),),
-    "systems.system": (
-        Page(
-            "/teams/sekretwoods/sekretalder",
-            PUBLIC,
-            ONLY_INSIDE_BY,
-            AS_THE_PAGE,
-            told=frozenset({"team", "system"}),
-        ),
-    ),
+    "teams.show": (Page("/teams/sekretwoods", PUBLIC, ONLY_INSIDE_BY, told=TOLD_TEAM),),
+    "systems.system": (Page("/teams/sekretwoods/sekretalder", PUBLIC, ONLY_INSIDE_BY, AS_THE_PAGE, told=TOLD_SYSTEM),),
     "systems.edit": (
-        Page(
-            "/teams/sekretwoods/sekretalder/edit",
-            ASKED,
-            dict.fromkeys(TEAM_HIDDEN, ROOM_OF_RUN),
-            told=frozenset({"team", "system"}),
-        ),
+        Page("/teams/sekretwoods/sekretalder/edit", ASKED, dict.fromkeys(TEAM_HIDDEN, ROOM_OF_RUN), told=TOLD_SYSTEM),
     ),
     "teams.invitation": (
-        Page("/join/{token}", (200, 200, 302, 200), told=frozenset({"team"})),  # who is in the team is led to it
+        Page("/join/{token}", (200, 200, 302, 200), told=TOLD_TEAM),  # who is in the team is led to it
         Page("/join/not-a-token", NOBODY),
     ),
     "teams.find": (Page("/teams", ACCOUNTS), Page("/teams?words=sekret", ACCOUNTS)),  # this team is not listed
-    "teams.change": (Page("/account/teams/sekretwoods", (302, 404, 200, 404), told=frozenset({"team"})),),
+    "teams.change": (Page("/account/teams/sekretwoods", (302, 404, 200, 404), told=TOLD_TEAM),),
     "teams.new": (Page("/account/teams/new", ACCOUNTS),),
-    "teams.leave": (Page("/teams/sekretwoods/leave", (302, 404, 200, 404), told=frozenset({"team"})),),
+    "teams.leave": (Page("/teams/sekretwoods/leave", (302, 404, 200, 404), told=TOLD_TEAM),),
     "teams.remove": (
         Page(
             "/teams/sekretwoods/members/{member}/remove",
             (302, 403, 200, 403),
             dict.fromkeys(TEAM_HIDDEN, (302, 404, 200, 403)),
-            told=frozenset({"team"}),
+            told=TOLD_TEAM,
             only_owners=True,
         ),
     ),
@@ -315,7 +287,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "organise_campaigns.new": (Page("/organise/campaigns/new", ROOMS, only_admins=True),),
     "organise_import.whole": (Page("/organise/import", ROOMS, only_admins=True),),
     "organise_import.export": (Page("/organise/news/export.tar.gz", (302, 404, 404, 503)),),  # the same
-    "organise_people.show": (Page("/organise/news/organisers", ROOMS, told=frozenset({"team"})),),
+    "organise_people.show": (Page("/organise/news/organisers", ROOMS, told=TOLD_TEAM),),
     "organise_people.remove_organiser": (Page("/organise/news/organisers/999999/remove", ELSEWHERE),),  # no organiser
     "organise_people.founders": (Page("/organise/founders", ROOMS, only_admins=True),),
     "submit.new": (Page("/campaigns/news/2026/submit", ACCOUNTS),),
@@ -351,18 +323,14 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "api.board": (
         Page(f"{API}/campaigns/news/evaluations/2026/board", PUBLIC),
         Page(f"{API}/campaigns/news/evaluations/2026/board?show=all", PUBLIC),
-        Page(
-            f"{API}/campaigns/news/evaluations/2026/board?tag=law",
-            ORGANISERS,
-            {"closed": PUBLIC, "anonymous": PUBLIC, "hidden queries": (400, 400, 400, 200)},
-        ),
+        Page(f"{API}/campaigns/news/evaluations/2026/board?tag=law", ORGANISERS, BY_TAG),
     ),
     "api.run_bytes": (  # nothing stands in the store of this world
         Page(f"{API}/submissions/{{run}}/file", (401, 403, 503, 503), {"results closed": (401, 404, 503, 503)}),
     ),
     "api.run_effect": (Page(f"{API}/submissions/{{run}}/effect", ASKED_API, {"results closed": ROOM_OF_RUN_API}),),
     "api.find_teams": (Page(f"{API}/teams", TOKENS), Page(f"{API}/teams?words=sekret", TOKENS)),
-    "api.team_settings": (Page(f"{API}/teams/sekretwoods/settings", (401, 404, 200, 404), told=frozenset({"team"})),),
+    "api.team_settings": (Page(f"{API}/teams/sekretwoods/settings", (401, 404, 200, 404), told=TOLD_TEAM),),
     "api.list_requests": (Page(f"{API}/teams/sekretwoods/requests", ROOM_OF_TEAM, only_admins=True),),
     "api.list_invitations": (Page(f"{API}/teams/sekretwoods/invitations", ROOM_OF_TEAM, only_admins=True),),
     "api.organised_system": (
@@ -373,7 +341,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page(f"{API}/organise/campaigns/news/teams/{{team}}/into/{{other_team}}", ORGANISED),
         Page(f"{API}/organise/campaigns/elsewhere/teams/{{team}}/into/{{other_team}}", NOT_HERE),
     ),
-    "api.list_organisers": (Page(f"{API}/organise/campaigns/news/organisers", ORGANISED, told=frozenset({"team"})),),
+    "api.list_organisers": (Page(f"{API}/organise/campaigns/news/organisers", ORGANISED, told=TOLD_TEAM),),
     "api.list_founders": (Page(f"{API}/organise/founders", ORGANISED, only_admins=True),),
     "api.may_submit": (Page(f"{API}/campaigns/news/evaluations/2026/submitting", TOKENS),),
     "api.submission_results": (
@@ -385,14 +353,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page(f"{API}/submissions/{{run}}/receipt", PUBLIC, {"results closed": ONLY_INSIDE}),
         Page(f"{API}/submissions/{{rejected}}/receipt", NOBODY),
     ),
-    "api.system": (
-        Page(
-            f"{API}/teams/sekretwoods/systems/sekretalder",
-            PUBLIC,
-            ONLY_INSIDE_BY,
-            told=frozenset({"team", "system"}),
-        ),
-    ),
+    "api.system": (Page(f"{API}/teams/sekretwoods/systems/sekretalder", PUBLIC, ONLY_INSIDE_BY, told=TOLD_SYSTEM),),
     "api.list_measures": (Page(f"{API}/measures", PUBLIC),),
     "api.measure": (Page(f"{API}/measures/AP", PUBLIC), Page(f"{API}/measures/nothing", NOBODY)),
     "api.sending": (Page(f"{API}/sendings/none", (401, 404, 404, 404)),),

@@ -1,7 +1,6 @@
 """Organisers through the API: who organises and who knows of a campaign, its systems, teams and audit trail."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -103,41 +102,6 @@ def test_teams_are_let_into_a_private_campaign(orla: Program, program: Callable[
     for _ in range(9):  # after the one above; tries of addresses are bounded, whatever they find from then on
         orla.ask(f"{CAMPAIGN}/teams-let-in", "POST", status=400, json={"team": "none"})
     orla.ask(f"{CAMPAIGN}/teams-let-in", "POST", status=429, json={"team": "alpha"})
-
-
-@pytest.mark.usefixtures("runs")
-def test_a_public_campaign_made_private_lets_teams_with_runs_in_unless_told_otherwise(
-    orla: Program, program: Callable[..., Program]
-) -> None:
-    ada = program("ada")
-
-    def change(status: int = 200, **body: Any) -> Any:
-        answer = orla.ask(CAMPAIGN, "POST", status=status, json=body)
-        return [] if status == 200 else answer["fields"]["confirm"][0]
-
-    let_in = "2 teams with runs let in."
-    assert change(400, visibility="private") == let_in
-    assert ada.ask(f"{API}/campaigns/harbour")["campaign"]["slug"] == "harbour"
-    change(visibility="private", confirm=True)
-    ada.ask(f"{API}/campaigns/harbour")
-    assert [one["slug"] for one in orla.ask(f"{CAMPAIGN}/organisers")["teams"]] == ["alpha", "beta"]
-    change(visibility="public", confirm=True)
-    orla.ask(f"{CAMPAIGN}/teams-let-in/alpha/remove", "POST")
-    out = "1 team with runs can't see them any more."
-    assert change(400, visibility="private", shut_out=True) == out
-    change(visibility="private", shut_out=True, confirm=True)
-    ada.ask(f"{API}/campaigns/harbour", status=404)
-    leave = f"{CAMPAIGN}/teams-let-in/beta/remove"
-    assert orla.ask(leave, "POST", status=400)["fields"]["confirm"] == [out]
-    program("eve").ask(f"{API}/campaigns/harbour")
-    orla.ask(leave, "POST", json={"confirm": True})
-    program("eve").ask(f"{API}/campaigns/harbour", status=404)
-    orla.ask(f"{CAMPAIGN}/teams-let-in", "POST", json={"team": "beta"})
-    program("eve").ask(f"{API}/campaigns/harbour")
-    assert change(400, visibility="draft") == out
-    assert change(400, visibility="public") == "1 team with runs let in."
-    change(visibility="public", confirm=True)
-    assert change(400, visibility="draft") == "2 teams with runs can't see them any more."
 
 
 @pytest.mark.usefixtures("runs")

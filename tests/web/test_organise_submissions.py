@@ -13,8 +13,6 @@ from leaderboard.access import CONSOLE
 from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import FieldKind, FormField
-from leaderboard.formats import read_judgments
-from leaderboard.judgments.writes import import_judgments
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
 from tests.support.refused import every_row
@@ -168,35 +166,3 @@ def test_a_change_that_scores_runs_again_asks_first_and_says_so_then(
     assert "Yes, exclude 1 query" in asked.text
     assert "excluded" not in organiser.get(queries).split("All queries")[0]
     assert organiser.post(f"{queries}/change", **given, confirm="yes").location == queries
-
-
-def test_a_date_and_an_official_source_that_change_boards_ask_first(
-    world: World, organiser: Reader, runs: list[str]
-) -> None:
-    assert len(runs) == 2
-    with world.database.write() as session:
-        evaluation = session.get_one(Evaluation, world.evaluation.id)
-        import_judgments(session, CONSOLE, evaluation, read_judgments(io.BytesIO(b"q1 0 d1 1\n")), source="llm")
-    turn(world, State.SCORED)
-    before, path = held(world), "/organise/harbour/2025/judgments"
-    asked = organiser.post(f"{path}/official", source="llm")
-    assert "Nothing is changed yet. Harbour 2025: 0 of 1 system change rank, 0 the run shown." in asked.text
-    assert "Yes, let boards go by llm" in asked.text
-    assert held(world) == before
-    assert organiser.post(f"{path}/official", source="llm", confirm="yes").location == path
-    assert "Boards go by the judgments of llm now." in organiser.get(path)
-
-    path, past = "/organise/harbour/2025/settings", {"closes_at": "2026-01-01T00:00"}
-    before = held(world)
-    asked = organiser.post(path, **{**filled(organiser.get(path)), **past, "judgments_published": "y"})
-    assert "Nothing is changed yet." in asked.text
-    assert "<li>Harbour 2025 closes at once: it takes no runs any more.</li>" in asked.text
-    assert "results by query, which reveal judgments; the judgments themselves." in asked.text
-    assert held(world) == before
-    assert organiser.post(path, **filled(asked.text)).location == path
-    asked = organiser.post(path, **{**filled(organiser.get(path)), "closes_at": ""})
-    assert "Harbour 2025 takes runs again, although these could be read:" in asked.text
-    assert organiser.post(path, **filled(asked.text)).location == path
-    assert "It takes runs again, and ranks them, although everybody could read before:" in organiser.get(
-        "/organise/harbour/2025"
-    )
