@@ -17,7 +17,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import NoRelevant, Opening, Split, Subset
 from leaderboard.judgments.writes import set_split
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules import Designation, RunChoice, State, SystemKind
+from leaderboard.submissions.rules import RunChoice, State, SystemKind
 from leaderboard.submissions.writes import submissions
 from tests.support.field import DAY, NAN, NOW, Field
 
@@ -66,22 +66,6 @@ def test_where_lower_is_better_the_lowest_leads(database: Database) -> None:
     assert standing(read(field, measure="AP")) == [(1, "Alder"), (2, "Birch")]
 
 
-def test_the_primary_run_stands_for_its_system_and_the_first_one_scored_for_the_others(field: Field) -> None:
-    first = field.run("Alder", {"AP": [0.5] * 4}, team="Woods", designation=Designation.PRIMARY)
-    field.run("Alder", {"AP": [0.9] * 4}, team="Woods", designation=Designation.CONTRASTIVE)
-    other = field.run("Birch", {"AP": [0.4] * 4}, team="Woods")
-    field.run("Birch", {"AP": [0.8] * 4}, team="Woods")  # asked nobody to take its place
-    assert [row.entry.submission_id for row in read(field).rows] == [first, other]
-
-
-def test_a_contrastive_run_takes_the_place_of_another_when_its_team_says_so(field: Field) -> None:
-    first = field.run("Alder", {"AP": [0.5] * 4})
-    chosen = field.run("Alder", {"AP": [0.3] * 4}, stand=True)
-    assert [row.entry.submission_id for row in read(field).rows] == [chosen]
-    field.withdraw(chosen)
-    assert [row.entry.submission_id for row in read(field).rows] == [first]
-
-
 def test_the_campaign_says_which_run_stands_where_the_reader_does_not(database: Database) -> None:
     field = Field(database)
     field.campaign(run_choice=RunChoice.BEST)
@@ -116,13 +100,6 @@ def test_only_scored_runs_are_on_the_board(field: Field, state: State) -> None:
     page = read(field)
     assert page.rows == ()
     assert page.waiting == (state in (State.QUEUED, State.SCORING))
-
-
-def test_a_withdrawn_run_is_on_no_board_and_the_one_before_stands_again(field: Field) -> None:
-    field.run("Alder", {"AP": [0.4] * 4})
-    field.withdraw(field.run("Alder", {"AP": [0.6] * 4}))
-    assert [row.ranked_by.mean for row in read(field).rows] == [0.4]
-    assert len(read(field, show="all").rows) == 1
 
 
 def test_every_shown_measure_is_a_column_and_any_may_rank(field: Field) -> None:

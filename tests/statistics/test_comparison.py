@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from leaderboard.errors import BadInput
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, VALUE_OF_MEANS, WHOLE_RUN
 from leaderboard.statistics import benjamini_hochberg, compare, holm
 
@@ -17,13 +16,6 @@ def three_systems(queries=15):
         "base": (base,),
         "bad": (base - 0.2 + draw.normal(0, 0.1, queries),),
     }
-
-
-def test_every_other_system_gets_a_row_in_the_order_given():
-    table = compare(three_systems(), "base", resamples=300, seed=9)
-    assert [row.name for row in table.rows] == ["good", "bad"]
-    assert (table.baseline, table.seed, table.resamples, table.confidence, table.reason) == ("base", 9, 300, 0.95, None)
-    assert [[each.test.name for each in row.tests] for row in table.rows] == [["randomisation", "t", "wilcoxon"]] * 2
 
 
 def test_a_row_has_what_scipy_says_of_the_pair():
@@ -102,13 +94,6 @@ def test_a_measure_of_the_whole_run_says_why_it_has_no_rows():
     assert (table.rows, table.reason) == ((), WHOLE_RUN.name)
 
 
-def test_an_unknown_baseline_and_impossible_settings_are_refused():
-    with pytest.raises(BadInput, match="'bases' is not among the systems compared: good, base, bad"):
-        compare(three_systems(), "bases")
-    with pytest.raises(BadInput, match="at least one resample"):
-        compare(three_systems(), "base", resamples=-1)
-
-
 def test_holm_by_hand():
     # sorted .005 .01 .03 .04, times 4 3 2 1: .02 .03 .06 .04, and the last may not fall below the one before
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx((0.03, 0.06, 0.06, 0.02))
@@ -117,10 +102,3 @@ def test_holm_by_hand():
 def test_benjamini_hochberg_by_hand():
     # sorted .005 .01 .03 .04, times 4/1 4/2 4/3 4/4: .02 .02 .04 .04
     assert benjamini_hochberg([0.01, 0.04, 0.03, 0.005]) == pytest.approx((0.02, 0.04, 0.04, 0.02))
-
-
-@pytest.mark.parametrize("correct", [holm, benjamini_hochberg])
-def test_what_has_no_p_stays_so_and_does_not_count(correct):
-    assert correct([None, 0.04, None]) == (None, 0.04, None)
-    assert correct([None]) == (None,)
-    assert correct([]) == ()

@@ -184,41 +184,6 @@ def test_a_near_copy_that_lost_a_few_queries_takes_nothing_from_what_is_said_of_
     assert changed.sum() <= 2  # pairs at the brink, as another seed changes
 
 
-def test_stepping_down_tells_more_apart_than_one_step():
-    found = rank_sets(field(8, 50, step=0.035), "higher", resamples=999)
-    assert found.steps > 1
-    assert found.better.sum() > 0
-    one_step = rank_sets(field(8, 50, step=0.035)[:, ::-1], "lower", resamples=999)
-    assert one_step.better.sum() == found.better.sum()
-
-
-def test_a_rank_set_counts_who_is_better_and_who_is_worse():
-    found = rank_sets(field(4, 60, step=0.3), "higher", **SOME)
-    assert sets_of(found) == [(1, 1, 1), (2, 2, 2), (3, 3, 3), (4, 4, 4)]
-    assert found.best == (0,)
-    alike = rank_sets(field(4, 60, step=0.0), "higher", **SOME)
-    assert {(each.low, each.high) for each in alike.sets} == {(1, 4)}
-    assert sorted(alike.best) == [0, 1, 2, 3]
-    assert [alike.sets[place].rank for place in alike.best] == [1, 2, 3, 4]
-
-
-def test_the_order_of_the_systems_has_no_say():
-    values = np.round(field(9, 30, step=0.04), 1)
-    found = rank_sets(values, "higher", **SOME)
-    shuffled = np.random.default_rng(4).permutation(9)
-    again = rank_sets(values[:, shuffled], "higher", **SOME)
-    assert [again.sets[place] for place in np.argsort(shuffled)] == list(found.sets)
-
-
-def test_exact_clones_never_differ_and_take_nothing_from_others():
-    values = field(4, 40, step=0.08)
-    clones = np.column_stack([values, *[values[:, 1]] * 10])
-    found, alone = rank_sets(clones, "higher", **SOME), rank_sets(values, "higher", **SOME)
-    assert found.better[:4, :4].tolist() == alone.better.tolist()
-    assert not found.better[4:, 4:].any()
-    assert found.critical == alone.critical
-
-
 @pytest.mark.parametrize("queries", [10, 25, 50])
 def test_one_disastrous_run_changes_nothing_that_is_said_of_the_others(queries):
     for seed in range(3):
