@@ -61,19 +61,6 @@ def test_a_file_over_the_cap_is_answered_in_words_and_not_by_a_broken_connection
     assert kept_in(folder) == []
 
 
-def test_an_upload_whose_sender_goes_away_leaves_nothing(
-    small: Site, folder: Path, request: pytest.FixtureRequest
-) -> None:
-    client = Client(small.url)
-    request.addfinalizer(client.close)
-    client.log_in("ada", PASSWORD)
-    client.begin_upload(FORM, CAP, b"q1 Q0 d1 1 0.9 alpha\n" * 30_000)
-    wait_until(lambda: bool(kept_in(folder)), "the store holds what has arrived so far")
-    client.close()
-    wait_until(lambda: not kept_in(folder), "nothing of it is left")
-    assert "No runs yet" in client.ask("GET", "/account/")[1]
-
-
 def test_an_upload_that_takes_too_long_is_answered_in_words_and_leaves_nothing(
     small: Site, folder: Path, request: pytest.FixtureRequest
 ) -> None:

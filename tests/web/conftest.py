@@ -127,6 +127,20 @@ def errors(page: str) -> set[str]:
     return set(re.findall(r'id="(?:\w+-)?(\w+)-error"', page))
 
 
+def browser_of(app: Flask, cookie: str | None) -> FlaskClient:
+    """Somebody's browser, with the session that this cookie names; without one a visitor's."""
+    browser = app.test_client()
+    if cookie:
+        with browser.session_transaction() as kept:
+            kept["_user_id"] = cookie
+    return browser
+
+
+def files_in(app: Flask) -> list[Path]:
+    """Every file of the run store, half-written ones too."""
+    return [path for path in Path(app.extensions["config"].store_url).rglob("*") if path.is_file()]
+
+
 @pytest.fixture
 def app(database_url: str, tmp_path: Path, quick_hashes: None) -> Iterator[Flask]:
     """The site on a database of this test's own, once for each engine."""

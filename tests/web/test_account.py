@@ -6,21 +6,7 @@ import pytest
 
 from tests.web.conftest import PASSWORD, Reader, World, errors
 
-PATHS = ["/account/", "/account/password", "/account/teams/new"]
 SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # words: the rest is tried in the tests of writes
-
-
-@SQLITE
-@pytest.mark.parametrize("path", PATHS)
-def test_a_visitor_logs_in_first(visitor: Reader, path: str) -> None:
-    assert visitor.client.get(path).location == f"/login?next={path}"
-
-
-@SQLITE
-def test_it_shows_the_teams_one_is_in_and_no_other(participant: Reader) -> None:
-    page = participant.get("/account/")
-    assert 'href="/teams/alpha"' in page
-    assert 'href="/teams/beta"' not in page
 
 
 def test_a_new_password_works_and_ends_other_sessions(world: World, participant: Reader, visitor: Reader) -> None:

@@ -3,7 +3,6 @@
 import datetime as dt
 import io
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +21,7 @@ from leaderboard.judgments import writes as queries
 from leaderboard.submissions.models import Arrival, PersonalUse, StagedRun, Submission
 from leaderboard.submissions.rules import REJECTED_A_DAY
 from leaderboard.teams import writes as teams
-from tests.web.conftest import RUN, Reader, World
+from tests.web.conftest import RUN, Reader, World, files_in
 from tests.web.test_api import API, Program, program
 
 __all__ = ["program"]  # the fixture
@@ -59,10 +58,6 @@ def used(world: World) -> int:
     """What files have cost all persons of their quotas, those that were rejected too."""
     with world.database.read() as session:
         return session.scalar(sa.select(sa.func.sum(PersonalUse.used + PersonalUse.rejected_today))) or 0
-
-
-def files_in(app: Flask) -> list[Path]:
-    return [path for path in Path(app.extensions["config"].store_url).rglob("*") if path.is_file()]
 
 
 @pytest.fixture
@@ -284,14 +279,6 @@ def test_what_is_asked_and_lacks_is_named_with_its_question_and_choices_all_at_o
     [terms] = taken.json["agreements"]
     assert (terms["key"], terms["version"], terms["accepted_at"][:2]) == ("terms", 1, "20")
     assert taken.json["answers"] == [{"label": "Model", "text": "dense", "shown_to": "organisers"}]
-    in_file = {**FIELDS, "answer-model": "dense", "agreement-terms": "1"}
-    with world.database.write() as session:
-        asking = session.get_one(Evaluation, world.evaluation.id)
-        of_cpu = FormField(key="cpu", label="Processor", required=True, header="platform.cpu")
-        submission_forms.set_field(session, CONSOLE, asking, of_cpu)
-    refused = send(ada, RUN, **in_file).json
-    assert "or say platform.cpu in the run's own metadata" in refused["fields"]["answer-cpu"][0]
-    assert send(ada, f"# platform.cpu: Z80\n{RUN}", **in_file).status_code == 201
 
 
 def test_mistakes_in_the_form_of_every_kind_are_named_at_once_with_the_file_and_cost_nothing(

@@ -5,7 +5,6 @@ import io
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -17,7 +16,7 @@ from leaderboard.audit.writes import present
 from leaderboard.store import Caps
 from leaderboard.submissions.models import Arrival, Submission
 from leaderboard.teams import writes as teams
-from tests.web.conftest import Reader, World
+from tests.web.conftest import Reader, World, files_in
 
 FORM = "/campaigns/harbour/2025/submit"
 DAY = dt.timedelta(days=1)
@@ -59,10 +58,6 @@ def post(reader: Reader, body_class: Callable[[bytes], Counted] = Counted, **fie
 def send(reader: Reader, world: World, **fields: str) -> tuple[TestResponse, int]:
     given = {"csrf_token": reader.token(), "system": str(world.system.id), "designation": "contrastive", **fields}
     return post(reader, **given)
-
-
-def files_in(app: Flask) -> list[Path]:
-    return [path for path in Path(app.extensions["config"].store_url).rglob("*") if path.is_file()]
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import io
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -26,7 +25,7 @@ from leaderboard.submissions.models import Arrival, PersonalUse, StagedRun, Subm
 from leaderboard.submissions.writes import pending as staging
 from leaderboard.worker.loop import remove_orphans
 from tests.support.world import judged
-from tests.web.conftest import RUN, Reader, World
+from tests.web.conftest import RUN, Reader, World, files_in
 
 FORM = "/campaigns/harbour/2025/submit"
 CHECK = "/campaigns/harbour/2025/check"
@@ -67,10 +66,6 @@ def count(world: World, table: type) -> int:
 def rejected_today(world: World) -> int:
     with world.database.read() as session:
         return session.scalars(sa.select(PersonalUse.rejected_today)).one()
-
-
-def files_in(app: Flask) -> list[Path]:
-    return [path for path in Path(app.extensions["config"].store_url).rglob("*") if path.is_file()]
 
 
 def check(reader: Reader, run: str | bytes, filename: str = "a.run", **more: str) -> str:

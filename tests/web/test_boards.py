@@ -30,6 +30,7 @@ from leaderboard.web.exports import FORMATS
 from leaderboard.worker.models import Scoring
 from tests.support.field import DAY, NAN, NOW, Field
 from tests.support.world import new_account, signed_in
+from tests.web.conftest import browser_of
 
 Client = Callable[[str], FlaskClient]
 
@@ -51,14 +52,7 @@ def client(app: Flask, field: Field, quick_hashes: None) -> Client:
             if name == "organiser":
                 campaigns.add_organiser(session, CONSOLE, find_campaign(session, CONSOLE, "news"), user)
 
-    def made(name: str = "") -> FlaskClient:
-        browser = app.test_client()
-        if name:
-            with browser.session_transaction() as cookie:
-                cookie["_user_id"] = ids[name]
-        return browser
-
-    return made
+    return lambda name="": browser_of(app, ids.get(name))
 
 
 def text_of(html: str) -> str:
@@ -112,19 +106,6 @@ def test_the_board_says_how_many_queries_its_means_leave_out_only_to_those_who_m
     assert "4 queries · judgments revision 1" in shown
     assert "3 of 4" not in shown
     assert "no relevant document." not in shown
-
-
-@SQLITE
-def test_a_board_that_is_closed_to_a_reader_says_when_it_opens(client: Client, field: Field) -> None:
-    field.run("Alder", {"AP": [0.6] * 4}, team="Woods")
-    field.change(results=Opening.NEVER)
-    assert "Results aren't open yet" in text_of(client("").get("/campaigns/news/2026").text)
-    assert "You see the runs of your own teams only, without ranks." in text_of(
-        client("member").get("/campaigns/news/2026").text
-    )
-    assert "Alder is the only ranked system: AP 0.600 over 4 queries." in text_of(
-        client("organiser").get("/campaigns/news/2026").text
-    )
 
 
 @SQLITE

@@ -20,6 +20,7 @@ from leaderboard.web.exports import FORMATS
 from leaderboard.worker.models import Score, Scoring
 from tests.support.field import NAN, Field
 from tests.support.world import new_account, signed_in
+from tests.web.conftest import browser_of
 
 YEARS = ("2024", "2025")
 PAGES = [
@@ -71,14 +72,7 @@ def browsers(app: Flask, closed: Field, quick_hashes: None) -> Callable[[str], F
             if name == "member":
                 teams.add_member(session, CONSOLE, session.get_one(teams.Team, closed.teams["Woods"]), user)
 
-    def browser(name: str) -> FlaskClient:
-        made = app.test_client()
-        if name:
-            with made.session_transaction() as cookie:
-                cookie["_user_id"] = ids[name]
-        return made
-
-    return browser
+    return lambda name: browser_of(app, ids.get(name))
 
 
 def answers(browser: FlaskClient, run: int) -> dict[str, str]:

@@ -76,9 +76,5 @@ def test_every_format_is_a_download_under_the_name_of_the_table(ending: str) -> 
     assert answer.headers["Content-Disposition"] == f'attachment; filename="all.{ending}"'
 
 
-def test_a_format_that_there_is_not_is_not_found() -> None:
-    assert client_of(1).get("/values/all.xlsx").status_code == 404
-
-
 def test_an_id_in_the_name_of_a_file_keeps_letters_digits_dots_and_dashes_only() -> None:
     assert file_name('Q-1.2 a/b"é') == "Q-1.2_a_b_"

@@ -31,6 +31,7 @@ from tests.support.databases import Filling
 from tests.support.standing import standing_by_the_rule, standing_kept
 from tests.support.statements import counted
 from tests.support.world import new_account, signed_in
+from tests.web.conftest import browser_of
 
 SYSTEMS = 212  # of which three are baselines
 SHAPE = Shape(systems=SYSTEMS, runs=SYSTEMS, queries=6, measures=2)
@@ -93,10 +94,7 @@ def test_a_long_board_comes_in_pages_that_find_every_row(app: Flask, large: Data
         user = people.create_user(session, CONSOLE, new_account("member"))
         teams.add_member(session, CONSOLE, session.get_one(Team, system.team_id), user, Role.OWNER)
         cookie = signed_in(session, user.id)
-    member = app.test_client()
-    with member.session_transaction() as kept:
-        kept["_user_id"] = cookie
-    assert f"page=3#run-{last}" in member.get(BOARD).text
+    assert f"page=3#run-{last}" in browser_of(app, cookie).get(BOARD).text
     rows = list(csv.DictReader(io.StringIO(visitor.get(f"{BOARD}.csv").text)))
     assert len(rows) == SYSTEMS
     assert all(row["P@5" if "P@5" in row else "nDCG@10"] for row in rows)
@@ -150,10 +148,7 @@ def first_views(app: Flask, database: Database, slug: str, cookie: str | None) -
     moved = f"/campaigns/{slug}/2020/boards/{before}/to/{after}"
     compare = f"/campaigns/{slug}/2020/compare?a={run}&b={other}"
     others = {"run": f"/submissions/{run}", "front": "/", "moved": moved, "compare": compare}
-    reader = app.test_client()
-    if cookie:
-        with reader.session_transaction() as kept:
-            kept["_user_id"] = cookie
+    reader = browser_of(app, cookie)
     found = {}
     for kind in EACH_KIND:
         with counted(app) as statements:
@@ -231,8 +226,7 @@ def test_a_board_in_pages_takes_ten_statements(app: Flask, large: Database, quic
         with counted(app) as statements:
             reader.get(f"{BOARD}{path}")
         assert len(statements) <= MOST_STATEMENTS, path
-        with reader.session_transaction() as kept:
-            kept["_user_id"] = cookie
+        reader = browser_of(app, cookie)
 
 
 def test_boards_show_the_best_and_the_latest_runs_that_the_rule_chooses(app: Flask, database: Database) -> None:
@@ -284,9 +278,7 @@ def test_a_board_of_every_run_comes_in_pages_of_the_same_rows_as_its_file(
         baselines = {int(row["submission"]) for row in rows if row["kind"] == "baseline"}
         expected = [run for run in ranks if run not in baselines]
         assert len(rows) == shape.runs
-        reader = app.test_client()
-        with reader.session_transaction() as kept:
-            kept["_user_id"] = cookie
+        reader = browser_of(app, cookie)
         pages = [reader.get(f"{board}?show=all&page={number}").text for number in (1, 2, 3)]
         shown = [runs_on(page) for page in pages]
         stay = set(shown[0]) & set(shown[1])

@@ -5,7 +5,6 @@ import hashlib
 import io
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -23,7 +22,7 @@ from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import REJECTED_A_DAY, Designation, RunChoice, State
 from leaderboard.teams.models import System
 from leaderboard.worker.models import Scoring
-from tests.web.conftest import RUN, Reader, World
+from tests.web.conftest import RUN, Reader, World, files_in
 
 FORM = "/campaigns/harbour/2025/submit"
 BOTH = pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
@@ -45,11 +44,6 @@ def score_all(world: World) -> None:
     with world.database.write() as session:
         session.execute(sa.update(Scoring).values(state=State.SCORED))
         session.execute(sa.update(Submission).where(Submission.scored_at.is_(None)).values(scored_at=present()))
-
-
-def files_in(app: Flask) -> list[Path]:
-    """Every file of the run store, half-written ones too."""
-    return [path for path in Path(app.extensions["config"].store_url).rglob("*") if path.is_file()]
 
 
 def ask(world: World) -> None:

@@ -7,20 +7,12 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.submissions.rules import State
-from leaderboard.worker.loop import Worker, drain
+from leaderboard.worker.loop import Worker
 from leaderboard.worker.models import Scoring
 from tests.support.waiting import wait_until
 from tests.support.world import World, run_text
 
 SECONDS = 60.0
-
-
-@pytest.mark.parametrize("engine_name", ["sqlite"])  # `drain` starts the scoring process each time
-def test_a_worker_works_until_nothing_waits_and_then_has_nothing_to_do(world: World) -> None:
-    runs = [world.submit(run_text(number)) for number in range(2)]
-    assert drain(world.database, world.store, world.config) >= len(runs)
-    assert {world.scoring(run).state for run in runs} == {State.SCORED}
-    assert drain(world.database, world.store, world.config) == 0
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # whether it waits is asked of the clock
