@@ -14,7 +14,7 @@ from leaderboard.accounts.rules import Scope, token_hash
 from leaderboard.db import UtcDateTime, snapshot
 from leaderboard.errors import NotAllowed
 from leaderboard.teams.models import Invitation, Membership, Team
-from leaderboard.teams.reads.find import only_organiser_of, only_owner_of
+from leaderboard.teams.reads.find import is_owned_by, only_organiser_of, only_owner_of
 from leaderboard.teams.reads.teams import OwnRun, own_runs
 from leaderboard.teams.rules import Role
 
@@ -85,12 +85,12 @@ def account(session: Session, actor: Actor, now: dt.datetime) -> Account:
     user = session.get(User, actor.user_id) if actor.user_id is not None else None
     if user is None:
         raise NotAllowed("Log in to see your account.")
-    return Account(
-        name=user.name,
+    return snapshot(
+        Account,
+        user,
         email=user.email or "",
         unconfirmed_email=user.unconfirmed_email or "",
         has_password=user.password_hash is not None,
-        created_at=user.created_at,
         teams=_teams(session, user.id),
         runs=(
             *own_runs(session, actor, actor.teams, now, limit=LATEST, rejected=False),
@@ -125,16 +125,13 @@ def open_sessions(session: Session, user_id: int, now: dt.datetime, this: int | 
 
 def open_invitations(session: Session, actor: Actor, team_slug: str, now: dt.datetime) -> tuple[OpenInvitation, ...]:
     """The team's invitations that still work, the newest first; empty unless the actor owns the team or is an admin."""
-    is_owner = sa.exists().where(
-        Membership.team_id == Team.id, Membership.user_id == actor.user_id, Membership.role == Role.OWNER
-    )
     rows = session.execute(
         sa.select(Invitation.id, sa.func.coalesce(User.name, ""), Invitation.created_at, Invitation.expires_at)
         .join(Invitation.team)
         .outerjoin(User, User.id == Invitation.created_by_id)
         .where(
             Team.slug == team_slug,
-            sa.true() if actor.all_powerful else is_owner,
+            is_owned_by(actor),
             Invitation.used_at.is_(None),
             Invitation.revoked_at.is_(None),
             Invitation.expires_at > now,

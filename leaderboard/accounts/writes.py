@@ -16,7 +16,7 @@ import re
 import secrets
 from base64 import b64encode
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import factorial, prod
 from typing import NewType
 
@@ -104,7 +104,7 @@ def _password_problem(password: str, about: tuple[str, ...]) -> str | None:
         return f"use at most {LONGEST:,} characters"
     if any("\ud800" <= character <= "\udfff" for character in password):
         return "this password holds a character that is none; type it again"
-    if name_key(password) in {name_key(one) for one in about if one}:
+    if name_key(password) in {name_key(text) for text in about if text}:
         return "use something else than the name or the e-mail address"
     known = {word for text in (*about, *SITE) for word in _words(normalised(text))}
     judged = _once_each(password)
@@ -440,10 +440,10 @@ def end_sessions(session: Session, actor: Actor, user: User, staying: int | None
 def log_out(session: Session, actor: Actor, user: User, session_id: int) -> None:
     """Signs the account out in one browser. Raises NotFound for a session of another account, as for none."""
     require(actor.all_powerful or actor.user_id == user.id, "You can only end your own sessions.")
-    found = session.get(BrowserSession, session_id)
-    if found is None or found.user_id != user.id:
+    browser = session.get(BrowserSession, session_id)
+    if browser is None or browser.user_id != user.id:
         raise NotFound
-    if found.ended_at is None:
+    if browser.ended_at is None:
         end_session(session, session_id, present())
         record(session, actor, "end session", user)
 
@@ -463,30 +463,17 @@ def set_founder(session: Session, actor: Actor, user: User, *, may_found: bool) 
 
 
 def _add(session: Session, new: NewAccount, is_admin: bool) -> User:
-    taken = _taken(session, new)
-    if taken.fields:
-        raise taken
-    user = User(
-        name=new.name,
-        name_key=new.name_key,
-        email=new.email,
-        email_key=new.email_key,
-        password_hash=new.password_hash,
-        is_admin=is_admin,
-        created_at=present(),
-    )
-    add_or_refuse(session, user, InvalidFields({"name": ["somebody just took this name or e-mail address"]}))
-    return user
-
-
-def _taken(session: Session, new: NewAccount) -> InvalidFields:
     fields: dict[str, list[str]] = {}
     other = session.scalar(sa.select(User.name).where(User.name_key == new.name_key))
     if other is not None:
         fields["name"] = [f"{new.name!r} is taken" if other == new.name else f"{new.name!r} is too close to {other!r}"]
     if new.email_key and session.scalar(sa.select(User.id).where(User.email_key == new.email_key)) is not None:
         fields["email"] = ["there is an account with this e-mail address"]
-    return InvalidFields(fields)
+    if fields:
+        raise InvalidFields(fields)
+    user = User(**asdict(new), is_admin=is_admin, created_at=present())
+    add_or_refuse(session, user, InvalidFields({"name": ["somebody just took this name or e-mail address"]}))
+    return user
 
 
 NO_RESET = "This link does not work, or no longer: it sets a password once, within an hour. Ask for another one."
@@ -525,9 +512,9 @@ def find_reset(session: Session, token: str, now: dt.datetime) -> MailLink:
 
 def reset_password(session: Session, token: str, password_hash: PasswordHash, now: dt.datetime) -> User:
     """Sets the password; the link and all others of the account are used up, and all of its sessions end."""
-    found = find_reset(session, token, now)
-    user = locked(session, User, found.user_id)
-    locked(session, MailLink, found.id)
+    link = find_reset(session, token, now)
+    user = locked(session, User, link.user_id)
+    locked(session, MailLink, link.id)
     find_reset(session, token, now)  # looked at again under the locks: a link works once
     set_password(session, actor_of(session, user.id), user, password_hash)
     return user

@@ -146,7 +146,9 @@ def _note_closed_again(
 
 
 def _locked_evaluations(session: Session, campaign: Campaign) -> list[Evaluation]:
-    return [locked(session, Evaluation, one.id) for one in session.scalars(_evaluations_of(campaign)).all()]
+    return [
+        locked(session, Evaluation, evaluation.id) for evaluation in session.scalars(_evaluations_of(campaign)).all()
+    ]
 
 
 def _evaluations_of(campaign: Campaign) -> sa.Select[Any]:

@@ -57,9 +57,9 @@ def password(name: str, password_stdin: bool) -> None:
         about = people.find_user(session, name)
     new = people.hashed(chosen, about.name, about.email or "")
     with writing() as session:
-        found = people.find_user(session, name)
-        people.set_password(session, CONSOLE, found, new)
-    click.echo(f"{found.name} has a new password")
+        account = people.find_user(session, name)
+        people.set_password(session, CONSOLE, account, new)
+    click.echo(f"{account.name} has a new password")
 
 
 @user.command()
@@ -72,9 +72,9 @@ def close(name: str) -> None:
     leaderboard user close ada
     """
     with writing() as session:
-        found = people.find_user(session, name)
-        people.close_account(session, CONSOLE, found)
-    click.echo(f"{name} is closed; it is called {found.name} now")
+        account = people.find_user(session, name)
+        people.close_account(session, CONSOLE, account)
+    click.echo(f"{name} is closed; it is called {account.name} now")
 
 
 @user.command()
@@ -87,9 +87,9 @@ def email(name: str, address: str) -> None:
     leaderboard user email ada ada@example.org
     """
     with writing() as session:
-        found = people.find_user(session, name)
-        people.set_address(session, CONSOLE, found, address)
-    click.echo(f"{found.name} has the address {found.email}")
+        account = people.find_user(session, name)
+        people.set_address(session, CONSOLE, account, address)
+    click.echo(f"{account.name} has the address {account.email}")
 
 
 @user.command()
@@ -102,9 +102,9 @@ def admin(name: str, revoke: bool) -> None:
     leaderboard user admin ada
     """
     with writing() as session:
-        found = people.find_user(session, name)
-        people.set_admin(session, CONSOLE, found, is_admin=not revoke)
-    click.echo(f"{found.name} is {'no longer an' if revoke else 'an'} admin")
+        account = people.find_user(session, name)
+        people.set_admin(session, CONSOLE, account, is_admin=not revoke)
+    click.echo(f"{account.name} is {'no longer an' if revoke else 'an'} admin")
 
 
 @user.command()
@@ -117,9 +117,9 @@ def founder(name: str, revoke: bool) -> None:
     leaderboard user founder ada
     """
     with writing() as session:
-        found = people.find_user(session, name)
-        people.set_founder(session, CONSOLE, found, may_found=not revoke)
-    click.echo(f"{found.name} may {'no longer make' if revoke else 'make'} campaigns")
+        account = people.find_user(session, name)
+        people.set_founder(session, CONSOLE, account, may_found=not revoke)
+    click.echo(f"{account.name} may {'no longer make' if revoke else 'make'} campaigns")
 
 
 @user.command("identities")
@@ -179,8 +179,8 @@ def token(name: str, purpose: str, scopes: tuple[Scope, ...], days: int | None) 
     leaderboard user token ada --for "the lab's machine" --scope submit --days 90
     """
     with writing() as session:
-        found = people.find_user(session, name)
-        made = people.make_token(session, CONSOLE, found, purpose, scopes, days=days, now=present())
+        account = people.find_user(session, name)
+        made = people.make_token(session, CONSOLE, account, purpose, scopes, days=days, now=present())
     click.echo(made)
 
 

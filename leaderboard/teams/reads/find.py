@@ -28,6 +28,12 @@ def takes_requests() -> sa.ColumnElement[bool]:
     return sa.and_(Team.is_listed.is_(True), owned)
 
 
+def is_owned_by(actor: Actor) -> sa.ColumnElement[bool]:
+    """Condition on Team: whoever asks owns it, or is an admin."""
+    own = Membership.team_id == Team.id, Membership.user_id == actor.user_id, Membership.role == Role.OWNER
+    return sa.true() if actor.all_powerful else sa.exists().where(*own)
+
+
 def find_team(session: Session, slug: str, actor: Actor = CONSOLE) -> Team:
     """The team of this address, a former one of it, or one of a team that was merged into it. Raises NotFound.
 

@@ -45,6 +45,7 @@ from leaderboard.teams.reads.find import (
     find_own_team,
     find_system,
     find_team,
+    is_owned_by,
     merged_team,
     namesakes,
     takes_requests,
@@ -321,10 +322,8 @@ def find_teams(
     members = sa.select(sa.func.count()).where(Membership.team_id == Team.id).scalar_subquery()
     statement = sa.select(Team.id, Team.slug, Team.name, Team.description, members).where(takes_requests())
     if words.strip():
-        asked = words.strip()
-        statement = statement.where(
-            sa.or_(Team.name.icontains(asked, autoescape=True), Team.description.icontains(asked, autoescape=True))
-        )
+        texts = (Team.name, Team.description)
+        statement = statement.where(sa.or_(*(text.icontains(words.strip(), autoescape=True) for text in texts)))
     rows = session.execute(statement.order_by(sa.func.lower(Team.name), Team.id)).all()
     teams = [FoundTeam(slug, name, words, size, actor.is_in(key)) for key, slug, name, words, size in rows]
     return paged(teams, page, PAGE)
@@ -332,18 +331,11 @@ def find_teams(
 
 def open_requests(session: Session, actor: Actor, team_slug: str) -> tuple[OpenRequest, ...]:
     """The requests that wait for an answer, the oldest first; empty unless the actor owns the team or is an admin."""
-    is_owner = sa.exists().where(
-        Membership.team_id == Team.id, Membership.user_id == actor.user_id, Membership.role == Role.OWNER
-    )
     rows = session.execute(
         sa.select(JoinRequest.id, User.name, JoinRequest.text, JoinRequest.created_at)
         .join(Team, Team.id == JoinRequest.team_id)
         .join(User, User.id == JoinRequest.user_id)
-        .where(
-            Team.slug == team_slug,
-            sa.true() if actor.all_powerful else is_owner,
-            JoinRequest.answered_at.is_(None),
-        )
+        .where(Team.slug == team_slug, is_owned_by(actor), JoinRequest.answered_at.is_(None))
         .order_by(JoinRequest.created_at, JoinRequest.id)
     )
     return tuple(OpenRequest(*row) for row in rows)
@@ -368,7 +360,7 @@ def team_settings(session: Session, actor: Actor, team_slug: str) -> TeamSetting
     else:
         team = find_own_team(session, actor, team_slug)
         is_owner = session.get_one(Membership, (team.id, actor.user_id)).role is Role.OWNER
-    return TeamSettings(team.slug, team.name, team.description, team.is_listed, is_owner)
+    return snapshot(TeamSettings, team, is_owner=is_owner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -605,13 +597,7 @@ def merging(
         )
         for system in own
     ]
-    return Merging(
-        source,
-        target,
-        tuple(twins),
-        tuple(_shared(session, source.id, target.id)),
-        "",
-    )
+    return Merging(source, target, tuple(twins), tuple(_shared(session, source.id, target.id)), "")
 
 
 def _shared(session: Session, source_id: int, target_id: int) -> list[SharedEvaluation]:
