@@ -1,28 +1,17 @@
-"""`leaderboard db`, and how every command opens the database: as the environment names it, with up-to-date tables.
+"""`leaderboard db`, and how every command opens the database: as the environment names it, with up-to-date tables."""
 
-Commands whose effects nobody may want unawares: made, and undone again until somebody confirms.
-"""
-
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
 
 import click
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import migrate
-from leaderboard.access import CONSOLE
 from leaderboard.accounts.models import User
-from leaderboard.audit.writes import present
-from leaderboard.campaigns.models import Campaign
-from leaderboard.cli.options import require_yes
 from leaderboard.config import Config
 from leaderboard.db import PATIENCE_SECONDS, Database
 from leaderboard.errors import BadInput, Conflict, NoDatabase, OtherBuild, Unavailable
-from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.readiness import effects
 
 
 @click.group()
@@ -115,30 +104,3 @@ def _file(database: Database) -> Path | None:
     """The file of an SQLite database; None for a database on a server."""
     url = database.engine.url
     return Path(url.database or "") if url.get_backend_name() == "sqlite" else None
-
-
-Changed = TypeVar("Changed")
-
-AGREED = click.option("--confirm", "yes", is_flag=True, help="Don't ask first.")
-
-
-def changed_after_yes(
-    yes: bool, campaign: str | sa.ColumnElement[bool], change: Callable[[Session], Changed]
-) -> Changed:
-    """Makes a change in one transaction, and asks first where it has effects.
-
-    campaign  its slug, or the condition of the evaluations that the change may be about
-    """
-    if isinstance(campaign, str):
-        campaign = Evaluation.campaign_id == sa.select(Campaign.id).where(Campaign.slug == campaign).scalar_subquery()
-    with writing() as session:
-        changed = change(session)
-        with reading() as committed:
-            found = () if yes else effects(session, committed, CONSOLE, campaign, present())
-        if not found:
-            return changed
-        session.rollback()
-    click.echo("\n".join(found), err=True)
-    require_yes(yes, "Go on?")
-    with writing() as session:
-        return change(session)

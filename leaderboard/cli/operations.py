@@ -63,10 +63,10 @@ SUBJECTS = {  # where the endpoints of a group are
     "trail": ("audit",),
 }
 BY_HAND = {  # commands that no endpoint makes: their module, and their names there
-    "form": ("forms", "rules"),
+    "form": ("by_hand", "rules"),
     "submission": ("submission", "list_submissions", "fetch"),
-    "team": ("teams", "invitations", "list_teams", "merge", "rename", "requests"),
-    "team member": ("teams", "add_member"),
+    "team": ("by_hand", "invitations", "list_teams", "merge", "rename", "requests"),
+    "team member": ("by_hand", "add_member"),
 }
 SERVER = (
     click.Option(["--server"], metavar="URL", help="Do it at this site, as the account of a token, and not here."),

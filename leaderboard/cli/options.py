@@ -236,17 +236,6 @@ DEPTH = click.option("--depth", type=Whole(1), default=1000, show_default=True, 
 OUT = click.Path(dir_okay=False, path_type=Path)
 
 
-def given(context: click.Context) -> dict[str, Any]:
-    """The options on the command line, by name, but for --confirm: what a command that changes something is to change.
-
-    Raises UsageError when there is none.
-    """
-    changes = {name: value for name, value in given_on_line(context).items() if name != "yes"}
-    if not changes:
-        raise click.UsageError("nothing to change; give at least one option")
-    return changes
-
-
 def given_on_line(context: click.Context) -> dict[str, Any]:
     """The options on the command line, by name, without those that have their default."""
     return {
