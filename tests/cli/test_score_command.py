@@ -53,13 +53,6 @@ def test_how_many_queries_a_mean_is_over_is_said_where_some_have_no_value(scored
     assert "have a value" not in err
 
 
-def test_accuracy_has_no_value_where_a_list_has_no_pair_to_compare(scored: Scored) -> None:
-    # Each of the three lists of `other` holds its relevant document alone.
-    _, out, err = scored("other", "--judgments", "qrels", "--measures", "Accuracy AP")
-    assert out == "run    Accuracy      AP\nother         –  0.8333\n"
-    assert err == "other: 0 of 3 queries have a value (the others list no relevant document, or no other): Accuracy\n"
-
-
 def test_a_mean_that_rounds_to_zero_has_no_sign(scored: Scored) -> None:
     # `run` has one false alarm on q1 and on q2, and misses q3: AQWV is 1 − 1/3 − β · (1/2999998 + 1/2999999) / 3.
     arguments = ["run", "other", "--judgments", "qrels", "--documents", "3000000"]
@@ -270,15 +263,6 @@ def test_a_measure_is_explained(scored: Scored) -> None:
     status, out, _ = scored("--explain", "nDCG@10")
     assert status == 0
     assert out.startswith("nDCG: ")
-
-
-def test_the_help_has_an_example(scored: Scored) -> None:
-    assert "leaderboard score run.txt.gz --judgments qrels.txt" in scored("--help")[1]
-
-
-def test_the_help_names_every_form_of_a_run(scored: Scored) -> None:
-    out = scored("--help")[1]
-    assert [form for form in ("TREC's columns", "CSV", "JSON", ".tgz", "gzipped") if form not in out] == []
 
 
 def test_the_levels_that_an_option_takes_are_the_grades_that_a_file_may_hold() -> None:
