@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from http.client import HTTPException
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -113,82 +114,66 @@ class Client:
 
     def get(self, path: str, **arguments: str) -> Any:
         """What is at a path such as `/campaigns`. Raises Refused or NoServer."""
-        asked = f"{path}?{urlencode(arguments)}" if arguments else path
-        return self._patiently(lambda: self._ask(urllib.request.Request(f"{self._base}{asked}")))  # noqa: S310  # the scheme is checked above
+        return self._patiently(lambda: self._ask(path, arguments))
 
     def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """What a path answers to this JSON. Raises Refused or NoServer; it is not tried again."""
-        content = json.dumps(body or {}).encode()
-        request = urllib.request.Request(f"{self._base}{path}", content, {"Content-Type": "application/json"})  # noqa: S310  # as above
-        return self._ask(request)
+        return self._ask(path, {}, json.dumps(body or {}).encode(), {"Content-Type": "application/json"})
 
-    def send(
-        self, path: str, content: Path | tuple[Mapping[str, str], Sequence[tuple[str, Path]]], **arguments: str
-    ) -> Any:
+    def send(self, path: str, content: Path | FormContent, **arguments: str) -> Any:
         """What a path answers to a file as the body, or to a form of fields and files. Raises Refused or NoServer."""
-        address = f"{self._base}{path}?{urlencode(arguments)}" if arguments else f"{self._base}{path}"
         if isinstance(content, Path):
-            head = {"Content-Type": "application/octet-stream"}
-            return self._ask(urllib.request.Request(address, content.read_bytes(), head))  # noqa: S310  # as above
-        form = _Form(*content, None)
-        head = {"Content-Type": form.type, "Content-Length": str(form.size)}
-        return self._ask(urllib.request.Request(address, form.pieces(), head, method="POST"))  # noqa: S310  # as above
+            return self._ask(path, arguments, content.read_bytes(), {"Content-Type": "application/octet-stream"})
+        form = _Form(*content)
+        return self._ask(path, arguments, form.pieces(), form.head)
 
     def submit(
         self,
         evaluation: str,
         run: Path,
         *,
-        team: str,
-        system: str = "",
-        new_system: str = "",
         answers: Mapping[str, str] | None = None,
         agree: Mapping[str, int | str] | None = None,
         side_file: Path | None = None,
-        confirm: bool = False,
         key: str | None = None,
         tell: Tell | None = None,
-        **fields: str,
+        **fields: Any,
     ) -> Any:
         """Sends a run and gives its submission; where this run was sent before, that submission.
 
         evaluation  CAMPAIGN/EVALUATION
-        system      the last part of its address; or new_system: the name of one to make
         answers     to the fields that the organisers ask, by key; see `asked`
         agree       to agreements that are accepted with this run, by key: the version that you read; see `asked`
         side_file   a YAML file with metadata of the run
-        confirm     the run is meant so, whatever the warnings
-        key         tells this sending from others; made of the file and the fields unless given
+        key         tells this sending from others; made of the file and the fields unless given; "" for none
         tell        is told of each piece how many bytes it has
-        fields      designation, threshold, label, notes, version, stand
+        fields      team; system, the last part of its address, or new_system, the name of one to make; designation,
+                    threshold, label, notes, version, stand; confirm=True: the run is meant so, whatever the warnings
 
         Raises Refused, by `fields` where it is about some: `run` has what is wrong with a file that would be rejected;
         Doubtful for what has to be confirmed; NoServer after several tries.
         """
-        given = {"team": team, "system": system, "new_system": new_system, **fields}
-        given |= {f"answer-{name}": value for name, value in (answers or {}).items()}
-        given |= {f"agreement-{name}": str(version) for name, version in (agree or {}).items()}
-        given = {field: value for field, value in given.items() if value}
+        fields |= {f"answer-{name}": value for name, value in (answers or {}).items()}
+        fields |= {f"agreement-{name}": version for name, version in (agree or {}).items()}
+        texts = {
+            field: "yes" if value is True else str(value)
+            for field, value in fields.items()
+            if value is not None and value is not False and value != ""
+        }
         files = [("run", run)] if side_file is None else [("beside", side_file), ("run", run)]
-        key = key or _key(evaluation, [path for _, path in files], given)  # the same with and without confirm
-        if confirm:
-            given["confirm"] = "yes"
+        of_run = {field: text for field, text in texts.items() if field != "confirm"}  # the same with and without it
+        key = _key(evaluation, [path for _, path in files], of_run) if key is None else key
         path = f"{_address(evaluation)}/submissions"
 
         def send_once() -> Any:
             try:
-                return self._ask(urllib.request.Request(f"{self._base}/sendings/{quote(key, safe='')}"))  # noqa: S310  # the scheme is checked above
+                if key:
+                    return self._ask(f"/sendings/{quote(key, safe='')}")
             except Refused as refused:
                 if refused.http_status != HTTPStatus.NOT_FOUND:
                     raise
-            form = _Form(given, files, tell)
-            request = urllib.request.Request(  # noqa: S310  # the scheme is checked above
-                f"{self._base}{path}",
-                form.pieces(),
-                {"Content-Type": form.type, "Content-Length": str(form.size), "Idempotency-Key": key},
-                method="POST",
-            )
-            return self._ask(request)
+            form = _Form(texts, files, tell)
+            return self._ask(path, {}, form.pieces(), form.head | ({"Idempotency-Key": key} if key else {}))
 
         return self._patiently(send_once)
 
@@ -202,12 +187,8 @@ class Client:
         fields = {} if threshold is None else {"threshold": repr(threshold)}
         path = f"{_address(evaluation)}/check"
 
-        def send_once() -> Any:
-            form = _Form(fields, [("run", run)], tell)
-            head = {"Content-Type": form.type, "Content-Length": str(form.size)}
-            return self._ask(urllib.request.Request(f"{self._base}{path}", form.pieces(), head, method="POST"))  # noqa: S310  # the scheme is checked above
-
-        return self._patiently(send_once)
+        form = _Form(fields, [("run", run)], tell)
+        return self._patiently(lambda: self._ask(path, {}, form.pieces(), form.head))
 
     def asked(self, evaluation: str) -> Any:
         """What an evaluation asks with a run (fields, agreements), and what your teams may still submit to it."""
@@ -237,15 +218,22 @@ class Client:
                 pause *= 2
         return ask()
 
-    def _ask(self, request: urllib.request.Request) -> Any:
-        request.add_header("Accept", "application/json")
+    def _ask(
+        self,
+        path: str,
+        arguments: Mapping[str, str] = MappingProxyType({}),
+        content: bytes | Iterator[bytes] | None = None,
+        head: Mapping[str, str] = MappingProxyType({}),
+    ) -> Any:
+        address = f"{self._base}{path}?{urlencode(arguments)}" if arguments else f"{self._base}{path}"
+        request = urllib.request.Request(address, content, {"Accept": "application/json", **head})  # noqa: S310  # the scheme is checked above
         if self._token:
             request.add_unredirected_header("Authorization", f"Bearer {self._token}")
         try:
             with self._opener.open(request, timeout=self._seconds) as answer:
-                content = answer.read()
+                answered = answer.read()
                 is_text = answer.headers.get("Content-Type", "").startswith("text/plain")
-                return content.decode() if is_text else json.loads(content)
+                return answered.decode() if is_text else json.loads(answered)
         except urllib.error.HTTPError as error:
             refused = Refused.of(error.code, error.read())
             if error.code in (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT):
@@ -266,9 +254,8 @@ def _address(evaluation: str) -> str:
 class _Form:
     """A form with files, whose bytes are read while they are sent. tell: of the bytes of the last one."""
 
-    def __init__(self, fields: Mapping[str, str], files: Sequence[tuple[str, Path]], tell: Tell | None) -> None:
+    def __init__(self, fields: Mapping[str, str], files: Sequence[tuple[str, Path]], tell: Tell | None = None) -> None:
         boundary = uuid.uuid4().hex
-        self.type = f"multipart/form-data; boundary={boundary}"
         texts = [
             f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
             for name, value in fields.items()
@@ -284,7 +271,8 @@ class _Form:
             texts = ["\r\n"]
         self._tail = f"\r\n--{boundary}--\r\n".encode()
         self._tell = tell
-        self.size = sum(len(head) + path.stat().st_size for head, path in self._parts) + len(self._tail)
+        size = sum(len(head) + path.stat().st_size for head, path in self._parts) + len(self._tail)
+        self.head = {"Content-Type": f"multipart/form-data; boundary={boundary}", "Content-Length": str(size)}
 
     def pieces(self) -> Iterator[bytes]:
         """The whole form, piece by piece."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from leaderboard.cli.options import ANY_NUMBER, FILE, Place, PlaceType
+from leaderboard.cli.options import ANY_NUMBER, FILE, Place, PlaceType, client_at
 
 if TYPE_CHECKING:
     from leaderboard.submissions.rules.checks import Checked, Looked
@@ -60,11 +60,12 @@ def check(
     if token_file is not None and server is None:
         raise click.UsageError("--token-file is for --server; on this installation itself no token is needed")
     if evaluation is not None and server is not None:
-        from leaderboard.cli.remote import ask_server
+        from leaderboard.cli.output import counting_bar
 
-        said = ask_server(server, token_file, str(evaluation), run, threshold)
-        click.echo("\n".join(said["in_words"]))
-        return _exit_status(said["is_sound"], said["refused_now"])
+        with counting_bar(run.stat().st_size, "Sending") as bar:
+            answer = client_at(server, token_file).check(str(evaluation), run, threshold=threshold, tell=bar)
+        click.echo("\n".join(answer["in_words"]))
+        return _exit_status(answer["is_sound"], answer["refused_now"])
     checked = _alone(run, threshold, **collection) if evaluation is None else _against(run, evaluation, threshold)
     click.echo("\n".join(checked.in_words))
     return _exit_status(checked.is_sound, checked.refused_now)

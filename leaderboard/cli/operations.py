@@ -5,7 +5,6 @@ A command asks its endpoint: in this process and as the console, or at `--server
 
 import datetime as dt
 import io
-import os
 import re
 import types
 import typing
@@ -24,8 +23,10 @@ from flask import Flask
 from pydantic.fields import FieldInfo
 from werkzeug.test import Client as Caller
 
+from leaderboard.access import CONSOLE, Actor, actor_of
+from leaderboard.accounts.writes import find_user
 from leaderboard.cli.database import up_to_date
-from leaderboard.cli.options import FILE, MOMENT, OrNone, ask
+from leaderboard.cli.options import FILE, MOMENT, TOKEN, OrNone, ask, client_at
 from leaderboard.cli.output import print_table
 from leaderboard.client import Client, Refused
 from leaderboard.config import Config
@@ -35,7 +36,6 @@ from leaderboard.errors import BadInput, InvalidFields, NotFound, Unconfirmed
 from leaderboard.web.context import CONSOLE_KEY, modules_of
 from leaderboard.web.endpoints import ENDPOINTS, Endpoint, create_console
 
-TOKEN = "LEADERBOARD_TOKEN"  # noqa: S105  # the name of a variable
 OF_FILES = ("queries", "judgments", "documents", "known", "subtopics")  # what refusals call a file
 PART = re.compile(r"<(?:\w+:)?(\w+)>")
 GROUPS = {
@@ -60,6 +60,7 @@ SUBJECTS = {  # where the endpoints of a group are
     "submission": ("submissions", "boards"),
     "system": ("teams", "boards"),
     "team": ("teams", "boards"),
+    "submit": ("submissions", "boards"),
     "trail": ("audit",),
 }
 BY_HAND = {  # commands that no endpoint makes: their module, and their names there
@@ -333,43 +334,67 @@ def _is_model(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Inputs)
 
 
-def client_of(group: str, server: str | None, token_file: Path | None) -> Client:
-    """Asks the endpoints of a group: at a site as the account of a token, or in this process as the console."""
+def client_of(group: str, server: str | None, token_file: Path | None, user: str | None = None) -> Client:
+    """Asks the endpoints of a group: at a site as the account of a token, or in this process as the console or as this
+    user.
+    """
     if server is None:
-        return Client("http://localhost", opener=_here(SUBJECTS[group]))
-    token = token_file.read_text(encoding="utf-8").strip() if token_file else os.environ.get(TOKEN, "").strip()
-    if not token:
-        raise click.UsageError(f"no token: name its file with --token-file, or put it into {TOKEN}")
-    return Client(server, token)
+        return Client("http://localhost", opener=_here(SUBJECTS[group], user))
+    return client_at(server, token_file)
 
 
-def _here(subjects: Sequence[str]) -> urllib.request.OpenerDirector:
+def _here(subjects: Sequence[str], user: str | None) -> urllib.request.OpenerDirector:
     """Asks endpoints in this process, on this installation's database. Raises what `up_to_date` does."""
     config = Config.from_environment()
     database = click.get_current_context().with_resource(up_to_date(config))
+    with database.read() as session:
+        actor = CONSOLE if user is None else actor_of(session, find_user(session, user).id)
     app = create_console(config, database, subjects)
-    return urllib.request.build_opener(urllib.request.ProxyHandler({}), _InProcess(app))
+    return urllib.request.build_opener(urllib.request.ProxyHandler({}), _InProcess(app, actor))
 
 
 class _InProcess(urllib.request.BaseHandler):
-    """Hands requests to an application as the console's, in place of a connection."""
+    """Hands requests to an application as the actor's, in place of a connection."""
 
     handler_order = 100  # before that for connections
 
-    def __init__(self, app: Flask) -> None:
+    def __init__(self, app: Flask, actor: Actor) -> None:
         self._caller = Caller(app)
+        self._actor = actor
 
     def http_open(self, request: urllib.request.Request) -> Any:
+        headers = dict(request.header_items())
+        environment: dict[str, Any] = {CONSOLE_KEY: self._actor}
         data: Any = request.data
+        if data is not None and not isinstance(data, bytes):
+            content_type = headers.pop("Content-type")  # else werkzeug would make a form
+            environment |= {"CONTENT_TYPE": content_type, "CONTENT_LENGTH": headers["Content-length"]}
+            environment["wsgi.input"], data = _Pieces(data), None
         answer = self._caller.open(
             urlsplit(request.full_url).path,
             query_string=urlsplit(request.full_url).query,
             method=request.get_method(),
-            headers=dict(request.header_items()),
-            data=data if data is None or isinstance(data, bytes) else b"".join(data),
-            environ_overrides={CONSOLE_KEY: True},
+            headers=headers,
+            data=data,
+            environ_overrides=environment,
         )
-        headers: Any = answer.headers
-        response = urllib.response.addinfourl(io.BytesIO(answer.data), headers, request.full_url, answer.status_code)
+        answered: Any = answer.headers
+        response = urllib.response.addinfourl(io.BytesIO(answer.data), answered, request.full_url, answer.status_code)
         response.msg = answer.status  # type: ignore[attr-defined]  # as http.client has it
         return response
+
+
+class _Pieces(io.RawIOBase):
+    """Bytes that come piece by piece, as a file."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._rest = pieces, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._rest = self._rest or next(self._pieces, b"")
+        piece, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
+        buffer[: len(piece)] = piece
+        return len(piece)

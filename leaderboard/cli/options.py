@@ -9,12 +9,17 @@ import threading
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import click
 
 from leaderboard.errors import BadInput
 from leaderboard.numbers import read_number, read_whole
+
+if TYPE_CHECKING:
+    from leaderboard.client import Client
+
+TOKEN = "LEADERBOARD_TOKEN"  # noqa: S105  # the name of a variable
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -257,3 +262,13 @@ def ask(question: str) -> None:
     if not sys.stdin.isatty():
         raise BadInput("there is nobody to ask here; give --confirm to do it without a question")
     click.confirm(question, abort=True, err=True)
+
+
+def client_at(server: str, token_file: Path | None) -> "Client":
+    """Asks a site as the account of the token in the file, else in the environment."""
+    from leaderboard.client import Client
+
+    token = token_file.read_text(encoding="utf-8").strip() if token_file else os.environ.get(TOKEN, "").strip()
+    if not token:
+        raise click.UsageError(f"no token: name its file with --token-file, or put it into {TOKEN}")
+    return Client(server, token)

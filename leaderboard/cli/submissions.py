@@ -1,8 +1,6 @@
-"""`leaderboard submit` and `leaderboard rescore`, and how a command submits a baseline."""
+"""`leaderboard submit`, and how a command submits a baseline: through the endpoint, here or at another site."""
 
-import datetime as dt
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,35 +8,23 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import CONSOLE, Actor, actor_of
-from leaderboard.accounts.writes import find_user
-from leaderboard.boards.rules import Rounded
-from leaderboard.cli.database import up_to_date
+from leaderboard.access import CONSOLE
+from leaderboard.cli.database import writing
+from leaderboard.cli.operations import client_of
 from leaderboard.cli.options import AGREEMENT, ANSWER, ANY_NUMBER, FILE, PLACE, WAIT, OneOf, Place
-from leaderboard.cli.output import named, print_table
-from leaderboard.cli.remote import say_doubtful, say_how_asked, send_to_server
-from leaderboard.config import Config
-from leaderboard.db import Database
-from leaderboard.errors import BadInput, Conflict, Doubtful, FileRejected, InvalidFields, LeaderboardError, Problem
-from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.find import find_evaluation
-from leaderboard.evaluations.writes import agreements_of
-from leaderboard.formats import Metadata, side_metadata
+from leaderboard.cli.output import UNDEFINED, aligned, counting_bar, named
+from leaderboard.client import UNFINISHED, Client
+from leaderboard.errors import Conflict, FileRejected, LeaderboardError, Problem, Unavailable
+from leaderboard.evaluations.rules import WHERE_READ
 from leaderboard.names import name_key
-from leaderboard.results.reads.run import SubmissionResults, results
-from leaderboard.store import Caps, RunStore
-from leaderboard.submissions.reads.form import completed, expected_of
-from leaderboard.submissions.reads.status import status
-from leaderboard.submissions.rules import UNFINISHED, Designation, State, SystemKind
-from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, check_run, look_at, require_sound
-from leaderboard.submissions.writes.submissions import admit
-from leaderboard.submissions.writes.submissions import submit as submit_run
+from leaderboard.submissions.rules import Designation, SystemKind
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.reads.find import find_system, find_team
-from leaderboard.teams.writes import NewSystem
+from leaderboard.teams.reads.find import find_team
+from leaderboard.teams.writes import NewSystem, create_system
 
 SUBMITTED, NOT_SCORED, NOT_TAKEN = 0, 1, 2  # exit status
-LOOK_SECONDS = 0.2
+# What is true of the next run, too: who asks may not, or not now.
+OF_ALL = (401, 403, 404, 429)
 
 
 @click.command()
@@ -75,7 +61,7 @@ LOOK_SECONDS = 0.2
     help="Accept this version of an agreement, which you have read; give it again for each.",
 )
 @click.option("--side-file", type=FILE, help="A YAML file with metadata of the run, such as ir_metadata's.")
-@click.option("--confirm", "yes", is_flag=True, help="The runs are meant so, whatever the warnings.")
+@click.option("--confirm", is_flag=True, help="The runs are meant so, whatever the warnings.")
 @click.option("--as", "user", help="Submit as this account, with its rights only.")
 @click.option("--server", envvar="LEADERBOARD_SERVER", metavar="URL", help="Submit to this site, through its API.")
 @click.option("--token-file", type=FILE, help="The file with your API token there (else LEADERBOARD_TOKEN).")
@@ -83,23 +69,11 @@ LOOK_SECONDS = 0.2
 def submit(
     evaluation: Place,
     runs: tuple[Path, ...],
-    team: str,
-    system: str | None,
-    new_system: str | None,
-    designation: Designation,
-    stand: bool,
-    threshold: float | None,
-    label: str,
-    notes: str,
-    version: str,
-    answers: tuple[tuple[str, str], ...],
-    agree: tuple[tuple[str, str], ...],
-    side_file: Path | None,
-    yes: bool,
     user: str | None,
     server: str | None,
     token_file: Path | None,
     wait: float,
+    **fields: Any,
 ) -> int:
     """Submit runs, as the form on the site does, and print their means or what is wrong with them.
 
@@ -124,284 +98,156 @@ def submit(
     2  a run is not taken: the evaluation or the account refuses it, something that is asked is missing, or it asks for
        --confirm
     """
-    if (system is None) == (new_system is None):
+    if (fields["system"] is None) == (fields["new_system"] is None):
         raise click.UsageError("give either --system, or --new-system to make one")
-    _require_sense(answers, agree, user, server, token_file)
-    if server is not None:
-        given = {
-            "designation": designation.value, "stand": "yes" if stand else "", "label": label, "notes": notes,
-            "version": version, "threshold": "" if threshold is None else repr(threshold),
-        }  # fmt: skip
-        return send_to_server(
-            server, token_file, str(evaluation), runs, wait=wait, team=team, system=system, new_system=new_system,
-            fields=given, answers=dict(answers), agree=dict(agree), side_file=side_file, yes=yes,
-        )  # fmt: skip
-    beside = side_metadata(side_file.read_bytes()) if side_file is not None else Metadata()
-    if beside.problem:
-        raise BadInput(f"{side_file}: {beside.problem}")
-
-    def chosen(session: Session, owner: Team, is_first: bool) -> System | NewSystem:
-        if new_system is None:
-            return find_system(session, team, system or "")
-        own = System.team_id == owner.id, System.name_key == name_key(new_system)
-        made = None if is_first else session.scalar(sa.select(System).where(*own))
-        return made or NewSystem(new_system)
-
-    return _send(
-        evaluation,
-        runs,
-        team,
-        chosen,
-        user=user,
-        wait=wait,
-        designation=designation,
-        stand=stand,
-        yes=yes,
-        agree=dict(agree),
-        threshold=threshold,
-        label=label,
-        notes=notes,
-        version=version,
-        answers=dict(answers),
-        said=beside.entries,
-    )
-
-
-def _require_sense(
-    answers: Collection[tuple[str, str]],
-    agree: Collection[tuple[str, str]],
-    user: str | None,
-    server: str | None,
-    token_file: Path | None,
-) -> None:
-    """Raises UsageError for options that don't go together."""
-    if len(dict(answers)) < len(answers):
-        raise click.UsageError("--answer names a key twice")
-    if len(dict(agree)) < len(agree):
-        raise click.UsageError("--agree names a key twice")
+    for option in ("answers", "agree"):
+        pairs, fields[option] = fields[option], dict(fields[option])
+        if len(fields[option]) < len(pairs):
+            raise click.UsageError(f"--{option.removesuffix('s')} names a key twice")
     if server is not None and user is not None:
         raise click.UsageError("--as is for this installation itself; with --server the token says whose account it is")
     if server is None and token_file is not None:
         raise click.UsageError("--token-file is for --server; on this installation itself no token is needed")
-    if server is None and agree and user is None:
+    if server is None and fields["agree"] and user is None:
         raise click.UsageError("--agree goes with --as: without an account nobody is there who could agree")
+    key = "" if server is None else None  # by which a second try after a broken connection finds the first
+    return _send(client_of("submit", server, token_file, user), evaluation, runs, wait, {**fields, "key": key})
 
 
-def send_baseline(
-    evaluation: Place,
-    file: Path,
-    team: str,
-    new: NewSystem,
-    *,
-    wait: float,
-    **options: Any,
-) -> int:
+def send_baseline(evaluation: Place, file: Path, team: str, new: NewSystem, *, wait: float, **fields: Any) -> int:
     """Submits a run as the team's baseline of this name, as `submit` does; it is made where there is none.
 
-    Raises what `submit` does, and Conflict where the team's system of this name is no baseline.
+    Raises Conflict where the team's system of this name is no baseline.
     """
-    return _send(
-        evaluation,
-        [file],
-        team,
-        lambda session, found, _: find_baseline(session, found, new.name) or new,
-        wait=wait,
-        yes=True,
-        **options,
-    )
+    with writing() as session:
+        owner = find_team(session, team)
+        system = (find_baseline(session, owner, new.name) or create_system(session, CONSOLE, owner, new)).slug
+    fields |= {"team": team, "system": system, "new_system": None, "confirm": True, "key": ""}
+    return _send(client_of("submit", None, None), evaluation, [file], wait, fields)
 
 
 def find_baseline(session: Session, team: Team, name: str) -> System | None:
     """The team's baseline of this name. Raises Conflict where its system of this name is none."""
-    found = session.scalar(sa.select(System).where(System.team_id == team.id, System.name_key == name_key(name)))
-    if found is not None and found.kind is not SystemKind.BASELINE:
-        raise Conflict(f"{team.name} has a system {found.name!r} that is no baseline; give another name: --system")
-    return found
+    system = session.scalar(sa.select(System).where(System.team_id == team.id, System.name_key == name_key(name)))
+    if system is not None and system.kind is not SystemKind.BASELINE:
+        raise Conflict(f"{team.name} has a system {system.name!r} that is no baseline; give another name: --system")
+    return system
 
 
-# The system of the next run, given the session, its team and whether it is the first run.
-SystemOf = Callable[[Session, Team, bool], System | NewSystem]
+def _send(client: Client, evaluation: Place, runs: Sequence[Path], wait: float, fields: Mapping[str, Any]) -> int:
+    """Sends the runs one after the other, waits for all of them and prints their means or what is wrong with them.
 
+    fields  those of `Client.submit`
 
-def _send(
-    evaluation: Place,
-    files: Sequence[Path],
-    team: str,
-    system_of: SystemOf,
-    *,
-    user: str | None = None,
-    wait: float,
-    **options: Any,
-) -> int:
-    """Submits files, waits for all of them and says what became of each; returns the worst exit status.
-
-    `options` are those of `_submitted`. A file that would be rejected, or that asks for a yes, is told and left out.
-    What else is refused ends it: the files before it stay submitted, and are waited for.
+    Returns the worst exit status. What is refused for a reason that all runs have in common ends it: those before it
+    stay submitted, and are waited for.
     """
-    config = Config.from_environment()
-    with up_to_date(config) as database:
-        with database.read() as session:
-            actor = actor_of(session, find_user(session, user).id) if user is not None else CONSOLE
-        sent: list[tuple[Path, int]] = []
-        refused: LeaderboardError | None = None
-        statuses = [SUBMITTED]
-        for place, file in enumerate(files):
+    sent: list[tuple[Path, int]] = []
+    statuses = [SUBMITTED]
+    with counting_bar(sum(path.stat().st_size for path in runs), "Sending") as bar:
+        for position, path in enumerate(runs):
             try:
-                number = _submitted(database, config, actor, evaluation, file, team, system_of, not sent, **options)
-            except (FileRejected, Doubtful) as error:
-                statuses.append(_told(file, error))
+                run = client.submit(str(evaluation), path, tell=bar, **fields)
             except LeaderboardError as error:
-                refused, left_out = error, files[place:]
-                break
+                is_of_all = isinstance(error, Unavailable) or _status(error) in OF_ALL or _is_asked(error)
+                with bar.aside():
+                    statuses.append(_say_refused(path, error))
+                    if is_of_all and runs[position + 1 :]:
+                        click.echo(f"not sent either: {', '.join(map(str, runs[position + 1 :]))}", err=True)
+                if is_of_all:
+                    break
             else:
-                sent.append((file, number))
-        left = wait
-        for file, number in sent if wait else ():
-            if len(files) > 1:
-                click.echo(f"{file.name}, submission {number}:")
-            began = time.monotonic()
-            statuses.append(_outcome(database, actor, number, left))
-            left = wait if time.monotonic() - began < left else 0.0  # who waited for one in vain waits for no more
-    if refused is not None:
-        _say_not_tried(left_out if len(files) > 1 else (), refused)
-        raise refused
-    return max(statuses)
+                if fields["new_system"]:  # it is made; the next run is another one of it
+                    fields = {**fields, "system": run["system"]["slug"], "new_system": None}
+                sent.append((path, run["id"]))
+                with bar.aside():
+                    click.echo(f"{path}: submission {run['id']}, SHA-256 {run['receipt']}")
+    return max([*statuses, *_outcomes(client, sent, wait)])
 
 
-def _told(file: Path, error: FileRejected | Doubtful) -> int:
-    """Says why a file is not submitted; the exit status that this makes."""
-    if isinstance(error, Doubtful):
-        say_doubtful(file, error.warnings)
-        return NOT_TAKEN
-    click.echo(error.message, err=True)
-    return NOT_SCORED
+def _status(error: LeaderboardError) -> int:
+    return getattr(error, "http_status", error.status)  # the server's, or what it would be
 
 
-def _say_not_tried(files: Sequence[Path], refused: LeaderboardError) -> None:
-    """Says which files one refusal keeps from being submitted, and how what is asked is given."""
-    if isinstance(refused, InvalidFields):
-        say_how_asked(refused.fields)
-    if files:
-        click.echo(f"not submitted: {named([file.name for file in files])}", err=True)
+def _is_asked(error: LeaderboardError) -> bool:
+    """Whether answers or agreements are wrong, which all runs of a command have in common."""
+    return any(name.startswith(("answer-", "agreement-")) for name in error.fields)
 
 
-def _submitted(
-    database: Database,
-    config: Config,
-    actor: Actor,
-    evaluation: Place,
-    file: Path,
-    team: str,
-    system_of: SystemOf,
-    is_first: bool,
-    *,
-    yes: bool = False,
-    agree: Mapping[str, str] | None = None,
-    threshold: float | None = None,
-    **options: Any,
-) -> int:
-    """Takes one file and queues it; the submission's number. `options` are those of the service.
-
-    Raises FileRejected for a file that would be rejected, Doubtful where a yes is lacking, and what the service does.
-    """
-    begun_at = dt.datetime.now(dt.UTC)
-    # Looked up before the file is stored, so that what is refused leaves no file behind.
-    with database.read() as session:
-        found = find_team(session, team)
-        system_of(session, found, is_first)
-        asking = find_evaluation(session, CONSOLE, *evaluation)
-        admit(session, actor, asking, found, begun_at)
-        accepted = agreements_of(session, asking, agree or {})
-        checked = _checked(session, actor, asking, found, file, threshold, config.text_bytes)
-    if checked.problem_count:
-        raise FileRejected(checked.problems, checked.problem_count, file.name)
-    require_sound(checked, yes=yes)
-    store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
-    with file.open("rb") as stream:
-        upload = store.receive(stream, file.name)
-    received_at = dt.datetime.now(dt.UTC)
-    with database.write() as session:
-        found = find_team(session, team)
-        submission = submit_run(
-            session,
-            actor,
-            find_evaluation(session, CONSOLE, *evaluation),
-            found,
-            system=system_of(session, found, is_first),
-            upload=upload,
-            begun_at=begun_at,
-            received_at=received_at,
-            threshold=threshold,
-            accepted=accepted,
-            **options,
-        )
-    click.echo(f"submission {submission.id}: {file.name}, {upload.size:,} bytes, SHA-256 {upload.sha256}")
-    return submission.id
-
-
-def _checked(
-    session: Session,
-    actor: Actor,
-    evaluation: Evaluation,
-    team: Team,
-    file: Path,
-    threshold: float | None,
-    text_bytes: int,
-) -> Checked:
-    """What would become of the run, from as much of it as the site looks at."""
-    now = dt.datetime.now(dt.UTC)
-    looked = look_at(file, file.name, CHECKED_BYTES, text_bytes)
-    expected = expected_of(session, actor, evaluation, now, to_submit=True)
-    found, run = check_run(looked, expected, threshold=threshold)
-    return completed(session, actor, evaluation.id, found, run, looked.text_sha256, [team.id], now)
-
-
-def _outcome(database: Database, actor: Actor, submission_id: int, seconds: float) -> int:
-    """Waits for the run to be scored and prints its means or why it has none; returns the exit status."""
-    deadline = time.monotonic() + seconds
-    while True:
-        now = dt.datetime.now(dt.UTC)
-        with database.read() as session:
-            run = status(session, actor, submission_id, now)
-            scored = run.state == State.SCORED and run.results_open
-            means = results(session, actor, submission_id, now) if scored else None
-        if run.waiting:
-            click.echo("it is scored once the evaluation has judgments", err=True)
-            return SUBMITTED
-        if run.state not in UNFINISHED:
-            break
-        if time.monotonic() >= deadline:
-            click.echo(
-                f"not scored after {seconds:g} s; a `leaderboard worker` scores it as soon as one is free", err=True
-            )
-            return SUBMITTED
-        time.sleep(LOOK_SECONDS)
-    if means is not None:
-        _print_means(means)
-    elif run.state == State.SCORED:
-        click.echo("scored; its team does not see the results yet")
-    elif run.state == State.REJECTED:
-        problems = [Problem(line, message) for line, message in run.problems]
-        click.echo(FileRejected(problems, run.problem_count, run.filename).message, err=True)
+def _say_refused(path: Path, error: LeaderboardError) -> int:
+    """Says on stderr why a run is not taken; the exit status that this makes."""
+    if error.fields.keys() == {"confirm"}:
+        lines = [f"{path}: not submitted, because this is most likely a slip:"]
+        lines += [f"  {warning}" for warning in [*error.fields["confirm"], "If it is meant so, give --confirm."]]
+    elif error.fields.keys() == {"run"}:
+        lines = [*(f"{path}: {problem}" for problem in error.fields["run"]), f"{path}: not submitted"]
     else:
-        click.echo(f"{run.state}: {run.failure or run.withdrawn_because}", err=True)
-    return SUBMITTED if run.state == State.SCORED else NOT_SCORED
+        lines = [f"{path}: not taken: {error.message}"]
+    if _is_asked(error):
+        lines.append(
+            "what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY=VERSION (agreement-KEY), once you "
+            f"have read that version: {WHERE_READ}"
+        )
+    click.echo("\n".join(lines), err=True)
+    return NOT_SCORED if "run" in error.fields else NOT_TAKEN
 
 
-def _print_means(found: SubmissionResults) -> None:
-    """The means, and on stderr which queries the run has no list for."""
-    pairs = zip(found.columns, found.figures, strict=True)
-    print_table(("measure", "mean"), [(column.name, _written(figure.mean)) for column, figure in pairs], "")
-    if found.missing:
-        click.echo(f"queries without a list: {named(found.missing)}", err=True)
-    if found.nothing_relevant:
-        click.echo(f"of these, no document is judged relevant for {named(found.nothing_relevant)}", err=True)
-    if found.not_judged:
-        click.echo(f"of these, nobody judged {named(found.not_judged)}: they don't count", err=True)
+def _outcomes(client: Client, sent: Sequence[tuple[Path, int]], wait: float) -> Iterator[int]:
+    """Waits for the runs, prints what became of them, and gives an exit status for each."""
+    if not wait or not sent:
+        return
+    runs, left = [], wait
+    with counting_bar(len(sent), "Scoring") as bar:
+        for path, number in sent:
+            run = client.wait(number, left)
+            if run["state"] in UNFINISHED and not run["waiting"]:
+                left = 0.0  # who waited for one in vain waits for no more
+            runs.append((path, run))
+            bar(1)
+    rows: list[list[str]] = []
+    for path, run in runs:
+        message = _unscored(run, path, wait)
+        if message:
+            click.echo(message, err=True)
+        else:
+            results = client.results(run["id"])
+            rows = rows or [["run", *(column["name"] for column in results["columns"])]]
+            is_rounded = results["terms"]["rounding"] is not None
+            rows.append([str(path), *(_figure(figure["mean"], is_rounded) for figure in results["figures"])])
+            _say_missing(path, results)
+        yield SUBMITTED if run["state"] in ("scored", *UNFINISHED) else NOT_SCORED
+    if rows:
+        click.echo(aligned(rows, range(len(rows[0]))), nl=False)
 
 
-def _written(mean: float | None) -> str:
-    """Four decimals, or those that are left of a mean that was rounded for the account that submits."""
+def _unscored(run: Mapping[str, Any], path: Path, wait: float) -> str:
+    """Why a run has no figures to print; "" where it has."""
+    match run["state"]:
+        case "scored":
+            return "" if run["results_open"] else f"{path}: scored; its team does not see the results yet"
+        case "rejected":
+            problems = [Problem(line, message) for line, message in run["problems"]]
+            return FileRejected(problems, run["problem_count"], str(path)).message
+        case "queued" | "scoring" if run["waiting"]:
+            return f"{path}: it is scored once the evaluation has judgments"
+        case "queued" | "scoring":
+            return f"{path}: not scored after {wait:g} s; a worker scores it as soon as one is free"
+        case state:
+            return f"{path}: {state}: {run['failure'] or run['withdrawn_because']}"
+
+
+def _say_missing(path: Path, results: Mapping[str, Any]) -> None:
+    """Says on stderr which queries the run has no list for."""
+    if results["missing"]:
+        click.echo(f"{path}: queries without a list: {named(results['missing'])}", err=True)
+    if results["nothing_relevant"]:
+        click.echo(f"of these, no document is judged relevant for {named(results['nothing_relevant'])}", err=True)
+    if results["not_judged"]:
+        click.echo(f"of these, nobody judged {named(results['not_judged'])}: they don't count", err=True)
+
+
+def _figure(mean: float | None, is_rounded: bool) -> str:
+    """Four decimals, or as the site gives it where it was rounded for whoever asks."""
     if mean is None:
-        return "–"
-    return f"{mean:.{mean.decimals if isinstance(mean, Rounded) else 4}f}"
+        return UNDEFINED
+    return f"{mean:g}" if is_rounded else f"{mean:.4f}"

@@ -31,7 +31,7 @@ from typing import Any, TypeVar
 import msgspec
 from flask import Blueprint, Flask, Response, g, request
 
-from leaderboard.access import CONSOLE, VISITOR, actor_through
+from leaderboard.access import VISITOR, actor_through
 from leaderboard.accounts.rate_limits import WRONG_TOKEN, count
 from leaderboard.accounts.reads import open_token
 from leaderboard.accounts.rules import Scope
@@ -155,8 +155,8 @@ LONGEST_TOKEN = 200
 
 def identify() -> None:
     """Notes who asks. Raises NotIdentified for a token that opens nothing, TooManyAttempts after many of them."""
-    if request.environ.get(CONSOLE_KEY):
-        g.actor, g.scopes = CONSOLE, frozenset(Scope)
+    if CONSOLE_KEY in request.environ:
+        g.actor, g.scopes = request.environ[CONSOLE_KEY], frozenset(Scope)
         return
     g.actor, g.scopes = VISITOR, frozenset()
     header = request.headers.get("Authorization")

@@ -198,7 +198,7 @@ def test_a_baseline_is_submitted_scored_and_pinned_to_the_board(
     waits = ["--wait", "0"]
     out = ok("baseline", "tfidf", *files, *SUBMIT, "--system", "Term matching", *tuning, *waits)
     assert "θ = 1.0 (value 1.0000" in out
-    assert "submission 1: run" in out
+    assert "run: submission 1, SHA-256" in out
     ok("baseline", "tfidf", *files, *SUBMIT, "--system", "Term matching", "--no-stems", *waits)  # the same system again
     with working():
         pass

@@ -119,7 +119,7 @@ def test_submit_checks_each_run_as_the_form_does_and_asks_for_the_same_yes(
     assert "a.run: not submitted, because this is most likely a slip:\n  AQWV is shown here" in said
     assert "  If it is meant so, give --confirm.\n" in said
     assert "judgments: both lines: the decision is neither Y nor N; it looks like judgments" in said
-    assert out.startswith("submission 1: decided.tsv")
+    assert out.startswith(f"{decided}: submission 1, SHA-256 ")
     assert cli.run(["submit", place, str(judgments), *team, "--confirm"]) == 1
     assert len([path for path in Path(world.config.store_url).rglob("*") if path.is_file()]) == 1
     team = ["--team", "northern-lights", "--system", "owl", "--wait", "0"]

@@ -21,7 +21,7 @@ from leaderboard.access import Actor, may_change_standing, require, require_know
 from leaderboard.audit.writes import present, record
 from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.db import add_or_refuse, insert_unless_there, locked
-from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed, QuotaSpent
+from leaderboard.errors import Conflict, Gathered, InvalidFields, QuotaSpent
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.form_fields import form_fields
 from leaderboard.evaluations.rules import checked_answers, is_late
@@ -197,7 +197,7 @@ def reserve_quota(
     begun_at: dt.datetime,
     now: dt.datetime,
     expires_at: dt.datetime,
-) -> int:
+) -> int | None:
     """Admits as `admit` does, and holds a place in the quotas for the file while it comes: its id. `submit`,
     `count_unused_file` or `release_quota` ends it.
 
@@ -208,8 +208,9 @@ def reserve_quota(
     """
     _require_right(actor, evaluation, team)
     _require_dates(actor, evaluation, begun_at, begun_at)
-    if actor.user_id is None:
-        raise NotAllowed("Log in to send a file.")
+    if actor.user_id is None:  # the command line, which is no person: its files hold no place
+        _require_some_left(_quotas(session, evaluation, team.id, None, now), now)
+        return None
     team = merged_team(session, locked(session, Team, team.id))  # it has no row of its counts before its first run
     _locked_person(session, evaluation.id, actor.user_id, now)
     own = Arrival.evaluation_id == evaluation.id, Arrival.user_id == actor.user_id

@@ -79,7 +79,7 @@ def find_own_team(session: Session, actor: Actor, slug: str, campaign_id: int | 
     if team is None or not (actor.is_in(team.id) or organises):
         if actor.user_id is not None and not (actor.teams or organises or actor.all_powerful):
             raise NotFound("you are in no team yet: make one, even if you work alone, or join one, under Account")
-        _no_team(session, slug, actor, "team of yours")
+        _no_team(session, slug, actor, "team" if actor.all_powerful else "team of yours")
     return team
 
 
