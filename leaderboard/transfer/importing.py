@@ -26,7 +26,6 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, Conflict, FileRejected, InvalidFields, LeaderboardError, NotFound, Problem
 from leaderboard.evaluations import writes as evaluations
-from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import (
@@ -119,30 +118,27 @@ class Imported:
     report: Report = field(default_factory=Report)
 
 
+@dataclass
 class _Problems:
     """Everything that is wrong with what a manifest means, each with its place."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.found: list[str] = []
+    name: str
+    messages: list[str] = field(default_factory=list)
 
     @contextmanager
-    def at(self, place: str, session: Session | None = None) -> Iterator[None]:
+    def at(self, where: str, session: Session | None = None) -> Iterator[None]:
         """Notes what is wrong in this block, and undoes it."""
         try:
-            if session is None:
+            with session.begin_nested() if session is not None else nullcontext():
                 yield
-            else:
-                with session.begin_nested():
-                    yield
         except TELLABLE as error:
-            self.found += [f"{place}: {message}" for message in _messages(error)]
+            self.messages += [f"{where}: {message}" for message in _messages(error)]
         except OSError as error:
-            self.found.append(f"{place}: can't be read: {error.strerror}")
+            self.messages.append(f"{where}: can't be read: {error.strerror}")
 
     def raise_any(self) -> None:
-        if self.found:
-            problems = [Problem(None, problem) for problem in self.found]
+        if self.messages:
+            problems = [Problem(None, problem) for problem in self.messages]
             raise FileRejected(problems[:MOST_PROBLEMS], len(problems), self.name)
 
 
@@ -216,8 +212,8 @@ def _require_run(path: Path, name: str) -> None:
     One with mistakes is a run all the same: it is rejected when a worker reads it, and is on record with its problems.
     """
     text, _ = beginning(path, LOOKED_AT, name)
-    place, mark = TAR
-    if text[place] == mark or (len(text) == LOOKED_AT and not text.endswith(b"\n")):
+    position, mark = TAR
+    if text[position] == mark or (len(text) == LOOKED_AT and not text.endswith(b"\n")):
         return
     try:
         read_run(io.BytesIO(text), name=name)
@@ -229,7 +225,7 @@ def _require_run(path: Path, name: str) -> None:
             raise BadInput(f"no line of its beginning is one of a run; {seems}") from None
 
 
-Step = tuple[dt.datetime, int, str, Callable[..., None], tuple[Any, ...]]
+Step = tuple[dt.datetime, int, str, Callable[..., Any], tuple[Any, ...]]
 EXCLUDING, JUDGING, RUNNING = range(3)  # what goes first of what has one date
 
 
@@ -259,20 +255,20 @@ class _Replay:
 
     def everything(self, runs: Sequence[tuple[EvaluationEntry, RunEntry]], uploads: Mapping[str, Received]) -> None:
         """The campaign, and its evaluations in the order of the manifest."""
-        self.actor, before = self.rights(self.session), len(self.problems.found)
+        self.actor, before = self.rights(self.session), len(self.problems.messages)
         with self.problems.at("campaign", self.session):
             self._campaign()
-        if len(self.problems.found) > before:
+        if len(self.problems.messages) > before:
             return
         campaign = self.session.scalars(sa.select(Campaign).where(Campaign.slug == self.manifest.campaign.slug)).one()
         self.actor = self.rights(self.session)  # who made the campaign organises it
         require_organiser(self.actor, campaign.id)
         self.imported.title = campaign.title
         for number, entry in enumerate(self.manifest.evaluation, 1):
-            place = f"evaluation {number} ({shown(entry.address)})"
+            heading = f"evaluation {number} ({shown(entry.address)})"
             own = [(run, uploads[run.file]) for evaluation, run in runs if evaluation is entry and run.file in uploads]
-            with self.problems.at(place, self.session):
-                self._evaluation(campaign, entry, place, own)
+            with self.problems.at(heading, self.session):
+                self._evaluation(campaign, entry, heading, own)
         self.imported.teams = sorted({team.name for team in self.teams.values() if team is not None})
 
     def _campaign(self) -> None:
@@ -281,15 +277,15 @@ class _Replay:
         if campaign is not None and knows_campaign(self.actor, campaign):
             self.report.there.append(f"the campaign {campaign.title}")
             return
-        given = {"measures": [], **entry.settings(CAMPAIGN), "visibility": entry.visibility}
-        given.setdefault("primary_measure", next(iter(given["measures"]), ""))
-        campaign = campaigns.create_campaign(self.session, self.actor, entry.slug, entry.title, **given)
+        settings = {"measures": [], **entry.settings(CAMPAIGN), "visibility": entry.visibility}
+        settings.setdefault("primary_measure", next(iter(settings["measures"]), ""))
+        campaign = campaigns.create_campaign(self.session, self.actor, entry.slug, entry.title, **settings)
         self.report.made.append(f"the campaign {campaign.title}")
         if "visibility" not in entry.model_fields_set:
             self.report.notes.append(f"{campaign.title}: nothing says who sees it (visibility), so it is a draft")
 
     def _evaluation(
-        self, campaign: Campaign, entry: EvaluationEntry, place: str, runs: Sequence[tuple[RunEntry, Received]]
+        self, campaign: Campaign, entry: EvaluationEntry, heading: str, runs: Sequence[tuple[RunEntry, Received]]
     ) -> None:
         """One that is here already keeps its settings, queries and judgments, and gets the runs that it lacks."""
         own = Evaluation.campaign_id == campaign.id, Evaluation.slug == entry.address
@@ -298,7 +294,7 @@ class _Replay:
         there: Counter[tuple[str, int]] = Counter()
         if evaluation is None:
             evaluation = self._new_evaluation(campaign, entry)
-            steps = self._judging(evaluation, entry, place)
+            steps = self._judging(evaluation, entry, heading)
         else:
             self.report.there.append(f"the evaluation {evaluation.title}")
             columns = sa.select(Submission.sha256, Submission.system_id)
@@ -308,10 +304,13 @@ class _Replay:
             moment = run.moment(evaluation.closes_at, self.now)
             steps.append((moment, RUNNING, shown(run.file), self._run, (evaluation, run, upload, there)))
         for moment, kind, where, step, arguments in sorted(steps, key=itemgetter(0, 1)):
-            with nullcontext() if kind == RUNNING else replaying(moment):
+            if kind == RUNNING:
                 step(where, *arguments)
+                continue
+            with replaying(moment), self.problems.at(where, self.session):
+                step(*arguments)
         if entry.set_aside and not there:
-            with self.problems.at(f"{place}: set_aside", self.session), replaying(self.now):
+            with self.problems.at(f"{heading}: set_aside", self.session), replaying(self.now):
                 own_source = evaluation.official_source
                 set_aside_sources(self.session, self.actor, evaluation, entry.set_aside, own_source)
         named = evaluation.title, evaluation.period, evaluation.closes_at, entry.queries
@@ -328,21 +327,21 @@ class _Replay:
         self.report.made.append(f"the evaluation {evaluation.title}")
         if entry.official_source != evaluation.official_source:
             go_by_source(session, actor, evaluation, entry.official_source)
-        for given in entry.field:
-            submission_forms.set_field(session, actor, evaluation, dict(given))
+        for form_field in entry.field:
+            evaluations.set_field(session, actor, evaluation, dict(form_field))
         for agreement in entry.agreement:
             words = agreement.key, agreement.title, agreement.text
-            submission_forms.state_agreement(session, actor, evaluation, *words)
+            evaluations.state_agreement(session, actor, evaluation, *words)
             if agreement.ended:
-                submission_forms.end_agreement(session, actor, evaluation, agreement.key)
+                evaluations.end_agreement(session, actor, evaluation, agreement.key)
         if rules := entry.file_rules.settings(entry.file_rules.model_fields_set):
-            submission_forms.set_rules(session, actor, evaluation, **rules)
+            evaluations.set_rules(session, actor, evaluation, **rules)
         if entry.document_list:
             listed = document_list(self.tree.file(entry.document_list), name=entry.document_list)
-            submission_forms.set_documents(session, actor, evaluation, listed)
+            evaluations.set_documents(session, actor, evaluation, listed)
         return evaluation
 
-    def _judging(self, evaluation: Evaluation, entry: EvaluationEntry, place: str) -> list[Step]:
+    def _judging(self, evaluation: Evaluation, entry: EvaluationEntry, heading: str) -> list[Step]:
         """Adds the queries; gives the steps that exclude some and judge them, with their dates."""
         judged = [self._read(revision) for revision in entry.judgments]
         ids = list(dict.fromkeys(query for read in judged for query in read[0].queries))
@@ -352,18 +351,18 @@ class _Replay:
             set_split(self.session, self.actor, evaluation, entry.hidden, Split.HIDDEN)
         steps: list[Step] = []
         for excluded in entry.excluded:
-            arguments = evaluation, [excluded.query], excluded.because
+            arguments = self.session, self.actor, evaluation, [excluded.query], excluded.because
             if excluded.date is None:
-                exclude_queries(self.session, self.actor, *arguments)
+                exclude_queries(*arguments)
             else:
-                steps.append((excluded.date, EXCLUDING, f"{place}: excluded", self._exclude, arguments))
+                steps.append((excluded.date, EXCLUDING, f"{heading}: excluded", exclude_queries, arguments))
         moment, moments = self.now, list[dt.datetime]()
         for revision in reversed(entry.judgments):  # one without a date was replaced when the next one came
             moment = min(revision.since or revision.released or moment, moment)
             moments.append(moment)
         last = {revision.source: revision for revision in entry.judgments}
         for number, (revision, read) in enumerate(zip(entry.judgments, judged, strict=True), 1):
-            where = f"{place}: {shown(revision.file)}"
+            where = f"{heading}: {shown(revision.file)}"
             judging = evaluation, revision, read, last[revision.source] is revision
             steps.append((moments[-number], JUDGING, where, self._judge, judging))
         return steps
@@ -384,28 +383,21 @@ class _Replay:
         lines = "".join(json.dumps({"id": query}) + "\n" for query in entry.query_ids or judged)
         return read_queries(io.BytesIO(lines.encode()), name="query_ids", limits=self.limits) if lines else ()
 
-    def _exclude(self, where: str, evaluation: Evaluation, queries: list[str], because: str) -> None:
-        with self.problems.at(where, self.session):
-            exclude_queries(self.session, self.actor, evaluation, queries, because)
-
-    def _judge(
-        self, where: str, evaluation: Evaluation, entry: JudgmentsEntry, read: tuple[Any, ...], is_last: bool
-    ) -> None:
+    def _judge(self, evaluation: Evaluation, entry: JudgmentsEntry, read: tuple[Any, ...], is_last: bool) -> None:
         """A revision that lacks what a measure of today needs had a board without it: that does not come back."""
         judged, known, subtopics = read
-        given = judged, entry.note, known, subtopics
+        rows = self.session, self.actor, evaluation, judged, entry.note, known, subtopics
         dated: RevisionSettings = {"source": entry.source or None, "released_at": entry.released}
-        with self.problems.at(where, self.session):
-            try:
-                with self.session.begin_nested():
-                    revision = import_judgments(self.session, self.actor, evaluation, *given, **dated)
-            except InvalidFields:
-                if is_last:
-                    raise
-                dated["with_set"] = False
-                revision = import_judgments(self.session, self.actor, evaluation, *given, **dated)
-            words = f"{counted(revision.judgments, 'judgment')} of {evaluation.title}, revision {revision.number}"
-            self.report.made.append(words)
+        try:
+            with self.session.begin_nested():
+                revision = import_judgments(*rows, **dated)
+        except InvalidFields:
+            if is_last:
+                raise
+            dated["with_set"] = False
+            revision = import_judgments(*rows, **dated)
+        words = f"{counted(revision.judgments, 'judgment')} of {evaluation.title}, revision {revision.number}"
+        self.report.made.append(words)
 
     def _run(
         self, where: str, evaluation: Evaluation, run: RunEntry, upload: Received, there: Counter[tuple[str, int]]

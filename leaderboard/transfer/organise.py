@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields
 from itertools import chain
+from typing import Any
 
 from flask import Blueprint, Response, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -111,27 +112,15 @@ def draft(upload: Received, campaign: str) -> ManifestDraft:
     return ManifestDraft(upload.filename, drafted.text, *counts, drafted.notes, uploads.keep(upload))
 
 
-def manifest_of_kept(kept: str, field: str) -> str:
-    """The manifest by which a kept archive was looked at. Raises InvalidFields for `field` where that is gone."""
-    upload, beside = _kept(kept, field)
-    with _tree(upload) as tree:
-        return _require_short(_manifest(tree, upload, beside), upload).decode("utf-8-sig")
-
-
-def plan_of_kept(kept: str, manifest: str, campaign: str, field: str) -> ArchivePlan:
-    """As `plan` of the archive that a draft names. Raises InvalidFields for `field` where it is gone."""
-    return plan(_kept(kept, field)[0], campaign, manifest)
-
-
 def plan(upload: Received, campaign: str, manifest_text: str = "") -> ArchivePlan:
     """What an archive would make, of one campaign or, "", of any, by its manifest or the one beside it.
 
     Raises FileRejected with every problem, and NoManifest.
     """
-    beside = store().receive(io.BytesIO(manifest_text.encode()), NAME) if manifest_text.strip() else None
-    planned = _bring_in(upload, beside, campaign, keep=False)
+    separate = store().receive(io.BytesIO(manifest_text.encode()), NAME) if manifest_text.strip() else None
+    planned = _bring_in(upload, separate, campaign, keep=False)
     own = {each.name: getattr(planned, each.name) for each in fields(planned)}
-    kept = " ".join(uploads.keep(file) for file in (upload, beside) if file)
+    kept = " ".join(uploads.keep(file) for file in (upload, separate) if file)
     return ArchivePlan(**own, filename=upload.filename, kept=kept)
 
 
@@ -156,10 +145,10 @@ def campaign_export(slug: str) -> Response:
     return answer
 
 
-def _bring_in(upload: Received, beside: Received | None, campaign: str, *, keep: bool) -> Imported:
+def _bring_in(upload: Received, separate: Received | None, campaign: str, *, keep: bool) -> Imported:
     user = actor().user_id
     with _tree(upload) as tree:
-        manifest = read_manifest(_manifest(tree, upload, beside))
+        manifest = read_manifest(_manifest(tree, upload, separate))
         if campaign and manifest.campaign.slug != campaign:
             raise BadInput(f"campaign, slug: {shown(manifest.campaign.slug)} is another campaign: this is {campaign}")
         if len(manifest.runs(tree)[0]) > MOST_RUNS:
@@ -186,10 +175,10 @@ def _tree(upload: Received) -> Iterator[Tree]:
         yield tree
 
 
-def _manifest(tree: Tree, upload: Received, beside: Received | None) -> bytes:
+def _manifest(tree: Tree, upload: Received, separate: Received | None) -> bytes:
     """The one beside the archive, else its own."""
-    if beside is not None:
-        with store().run_file(beside.sha256) as path:
+    if separate is not None:
+        with store().run_file(separate.sha256) as path:
             return path.read_bytes()
     if NAME not in tree.files:
         raise NoManifest(f"there is no file {NAME} in {upload.filename}")
@@ -295,24 +284,23 @@ def complete(campaign: str) -> ResponseReturnValue:
     """
     fields, _ = uploads.look("", 0)
     if "edit" in fields:
-        return _edit(campaign, DraftForm(fields).text("kept"))
+        names = DraftForm(fields).text("kept")
+        try:
+            upload, separate = _kept(names, "archive")
+            with _tree(upload) as tree:
+                text = _require_short(_manifest(tree, upload, separate), upload).decode("utf-8-sig")
+        except LeaderboardError as error:
+            return _refused(campaign, error)
+        form = DraftForm(formdata=None, kept=names, manifest=text)
+        return render_template(DRAFT, form=form, campaign=campaign, draft=None, problems=None)
     form = DraftForm(fields)
     try:
         if not form.text("manifest").strip():
             raise InvalidFields({"manifest": [f"is empty: write what {NAME} would hold"]})
-        return _planned(campaign, plan_of_kept(form.text("kept"), form.text("manifest"), campaign, "manifest"))
+        upload, _ = _kept(form.text("kept"), "manifest")
+        return _planned(campaign, plan(upload, campaign, form.text("manifest")))
     except LeaderboardError as error:
-        problems = error if isinstance(error, FileRejected) else None
-        beside = InvalidFields({"manifest": ["nothing was taken in; see its problems"]}) if problems else error
-        return form_page(DRAFT, form, beside, campaign=campaign, draft=None, problems=problems, source=ARCHIVE)
-
-
-def _edit(campaign: str, kept: str) -> ResponseReturnValue:
-    try:
-        form = DraftForm(formdata=None, kept=kept, manifest=manifest_of_kept(kept, "archive"))
-    except LeaderboardError as error:
-        return _refused(campaign, error)
-    return render_template(DRAFT, form=form, campaign=campaign, draft=None, problems=None)
+        return _refused(campaign, error, DRAFT, form, "manifest", draft=None)
 
 
 def _planned(campaign: str, plan: ArchivePlan) -> ResponseReturnValue:
@@ -333,9 +321,17 @@ def take_in(campaign: str) -> ResponseReturnValue:
     return redirect(url_for("organise.campaign", campaign=imported.campaign))
 
 
-def _refused(campaign: str, error: LeaderboardError) -> ResponseReturnValue:
+def _refused(
+    campaign: str,
+    error: LeaderboardError,
+    page: str = FORM,
+    form: Form | None = None,
+    field: str = "archive",
+    **more: Any,
+) -> ResponseReturnValue:
     """The page with what is wrong: of a file every problem with its line."""
     problems = error if isinstance(error, FileRejected) else None
-    beside = InvalidFields({"archive": ["nothing was taken in; see the problems below"]}) if problems else error
-    form = ArchiveForm(formdata=None)
-    return form_page(FORM, form, beside, campaign=campaign, problems=problems, source=ARCHIVE)
+    if problems:
+        error = InvalidFields({field: ["nothing was taken in; see the problems below"]})
+    form = form or ArchiveForm(formdata=None)
+    return form_page(page, form, error, campaign=campaign, problems=problems, source=ARCHIVE, **more)
