@@ -92,10 +92,10 @@ class Config:
     @property
     def host_names(self) -> frozenset[str]:
         """`hosts`, one by one and in lower case. Raises BadInput when one can't be the name of a host."""
-        names = [one.strip().lower() for one in self.hosts.split(",") if one.strip()]
-        for one in names:
-            if not HOST_NAME.fullmatch(one):
-                raise BadInput(f"LEADERBOARD_HOSTS: expected names such as leaderboard.example.org, found {one!r}")
+        names = [name.strip().lower() for name in self.hosts.split(",") if name.strip()]
+        for name in names:
+            if not HOST_NAME.fullmatch(name):
+                raise BadInput(f"LEADERBOARD_HOSTS: expected names such as leaderboard.example.org, found {name!r}")
         return frozenset(names)
 
     @property
@@ -140,24 +140,23 @@ class Config:
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Config":
         """Raises BadInput that names the variable when a value can't be read."""
-        given: dict[str, str | int | bool] = {}
-        for one in fields(cls):
-            name = _variable(one)
-            text = environment.get(name)
-            if text is not None:
-                given[one.name] = _read(name, text, one.default)
-        return cls(**given)  # type: ignore[arg-type]  # each value has its default's type, by _read
+        values: dict[str, str | int | bool] = {}
+        for setting in fields(cls):
+            name = _variable(setting)
+            if (text := environment.get(name)) is not None:
+                values[setting.name] = _read(name, text, setting.default)
+        return cls(**values)  # type: ignore[arg-type]  # each value has its default's type, by _read
 
     def as_environment(self) -> dict[str, str]:
         """What `from_environment` reads as this installation."""
-        return {_variable(one): _written(getattr(self, one.name)) for one in fields(self)}
+        return {_variable(setting): _written(getattr(self, setting.name)) for setting in fields(self)}
 
     @classmethod
     def described(cls) -> list[tuple[str, str]]:
         """(environment variable, what it sets with its default) of every setting."""
         return [
-            (_variable(one), f"{one.metadata['help']} Default: {_written(one.default) or 'none'}.")
-            for one in fields(cls)
+            (_variable(setting), f"{setting.metadata['help']} Default: {_written(setting.default) or 'none'}.")
+            for setting in fields(cls)
         ]
 
 

@@ -286,8 +286,8 @@ def read_so_far(session: Session, what: str) -> dict[Any, Any]:
 
     For rows only, as they are for everybody: nothing that depends on who asks, or when, may be put there.
     """
-    kept: dict[str, dict[Any, Any]] | None = session.info.get(READ_SO_FAR)
-    return {} if kept is None else kept.setdefault(what, {})
+    so_far: dict[str, dict[Any, Any]] = session.info.get(READ_SO_FAR, {})
+    return so_far.setdefault(what, {})
 
 
 Snapshot = TypeVar("Snapshot")
@@ -389,11 +389,10 @@ def _same_file(file: str) -> Callable[[DBAPIConnection, ConnectionPoolEntry, Any
 
     def check(_: DBAPIConnection, entry: ConnectionPoolEntry, __: Any) -> None:
         try:
-            found = Path(file).stat()
+            status = Path(file).stat()
+            identity = status.st_dev, status.st_ino
         except OSError:
             identity = None
-        else:
-            identity = (found.st_dev, found.st_ino)
         if entry.info.setdefault("file", identity) != identity:
             raise sa.exc.DisconnectionError("the database's file is another one")
 

@@ -172,7 +172,7 @@ def _evaluation(session: Session, evaluation: Evaluation, folder: Path) -> dict[
     if documents is not None:
         (folder / slug / "documents.txt.gz").write_bytes(documents)
     begun = _begun(session, evaluation)
-    official = [(one.settings.excluded, began) for one, began in begun if one.source == evaluation.official_source]
+    official = [(past.settings.excluded, began) for past, began in begun if past.source == evaluation.official_source]
     excluded = [
         {
             "query": query.external_id,
@@ -191,8 +191,8 @@ def _evaluation(session: Session, evaluation: Evaluation, folder: Path) -> dict[
         "excluded": excluded,
         "field": [_table(FieldEntry, form_field) for form_field in form_fields(evaluation)],
         "agreement": [
-            {"key": one.key, "title": one.title, "text": one.text, "ended": one.ended_at is not None}
-            for one in session.scalars(agreements)
+            {"key": stated.key, "title": stated.title, "text": stated.text, "ended": stated.ended_at is not None}
+            for stated in session.scalars(agreements)
         ],
         "file_rules": _table(FileRulesEntry, file_rules(evaluation)),
         "document_list": f"{slug}/documents.txt.gz" if documents is not None else None,
@@ -211,8 +211,8 @@ def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> bool:
 def _begun(session: Session, evaluation: Evaluation) -> list[tuple[ScoringSet, dt.datetime]]:
     """The sets that stood, each with when it first did so, the earliest first."""
     sets = sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id)
-    begun = [(one, one.shown[0][0] if one.shown else one.switched_at) for one in session.scalars(sets)]
-    return sorted(((one, began) for one, began in begun if began is not None), key=itemgetter(1))
+    begun = [(past, past.shown[0][0] if past.shown else past.switched_at) for past in session.scalars(sets)]
+    return sorted(((past, began) for past, began in begun if began is not None), key=itemgetter(1))
 
 
 def _revisions(
@@ -220,8 +220,8 @@ def _revisions(
 ) -> Iterator[dict[str, Any]]:
     """A table for each revision of judgments, and its files."""
     since: dict[int, dt.datetime] = {}
-    for one, began in reversed(begun):
-        since[one.revision_id] = began
+    for past, began in reversed(begun):
+        since[past.revision_id] = began
     own = JudgmentRevision.evaluation_id == evaluation.id, JudgmentRevision.finished_at.is_not(None)
     for revision in session.scalars(sa.select(JudgmentRevision).where(*own).order_by(JudgmentRevision.number)).all():
 

@@ -10,6 +10,7 @@ import os
 import re
 import tempfile
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -70,15 +71,15 @@ class Tree:
     name: str
     files: dict[str, Path]
     limits: Limits
-    _kept: Path
+    _folder: Path
     links: set[str] = field(default_factory=set)
     top: str = ""
 
     def file(self, path: str) -> Path:
         """Raises BadInput for a path that is not there, or leads elsewhere."""
-        found = self.files.get(path.removeprefix("./"))
-        if found is not None:
-            return found
+        file = self.files.get(path.removeprefix("./"))
+        if file is not None:
+            return file
         if path in self.links:
             raise BadInput(f"{shown(path)} is a link that leads out of {self.name}")
         if path.startswith(("/", "~")) or ".." in path.split("/") or "\\" in path or path[1:2] == ":":
@@ -91,8 +92,24 @@ class Tree:
         Raises FileRejected for a hostile or damaged one and BadInput where it is not there.
         """
         file = self.file(path)
-        if not any(one.startswith(f"{path}/") for one in self.files):
-            _unpack(file, self.limits, path, self._kept, self.files, f"{path}/")
+        if not any(known.startswith(f"{path}/") for known in self.files):
+            self.add(file, path, f"{path}/")
+
+    def add(self, archive: Path, name: str, before: str) -> None:
+        """Adds the files of an archive, with `before` in front of their paths. name: what messages call it."""
+        allowed = self.limits.expanded_bytes - sum(file.stat().st_size for file in self._folder.iterdir())
+        for member in members(archive, limits=self.limits, name=name):
+            path = (
+                self._folder / f"{len(self.files):06}"
+            )  # no two of one archive have one name, and none is unpacked twice
+            with path.open("wb") as target:
+                while piece := member.content.read(PIECE):
+                    allowed -= len(piece)
+                    if allowed < 0:
+                        most = f"{size(self.limits.expanded_bytes)}, the most allowed together"
+                        raise BadInput(f"{name} and those before it expand to more than {most}; leave files out")
+                    target.write(piece)
+            self.files[before + member.path] = path
 
 
 @contextmanager
@@ -105,12 +122,12 @@ def open_tree(source: Path, limits: Limits | None = None, name: str | None = Non
     Raises BadInput for what is neither and for a folder of too many files, and FileRejected as `formats.archives` does.
     """
     limits = limits or Limits()
-    with tempfile.TemporaryDirectory(prefix="leaderboard-import-") as kept:
-        tree = Tree(name or source.name, {}, limits, Path(kept))
+    with tempfile.TemporaryDirectory(prefix="leaderboard-import-") as folder:
+        tree = Tree(name or source.name, {}, limits, Path(folder))
         if source.is_dir():
             tree.files.update(_of_folder(source, tree.links))
         elif is_archive_file(source):
-            _unpack(source, limits, tree.name, tree._kept, tree.files, "")
+            tree.add(source, tree.name, "")
             tree = replace(tree, top=_without_one_folder(tree.files))
         else:
             raise BadInput(f"the file {name or source} is neither a folder nor an archive (.zip, .tar, .tar.gz)")
@@ -119,33 +136,19 @@ def open_tree(source: Path, limits: Limits | None = None, name: str | None = Non
 
 def _of_folder(folder: Path, links: set[str]) -> dict[str, Path]:
     """Its files, sorted; hidden folders and what lies behind links of folders are left out, and links that lead out."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     within = folder.resolve()
-    for place, folders, names in os.walk(folder):
+    for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
-            path = Path(place) / name
+            path = Path(parent) / name
             if path.is_symlink() and not path.resolve().is_relative_to(within):
                 links.add(path.relative_to(folder).as_posix())
             elif path.is_file():
-                found[path.relative_to(folder).as_posix()] = path
-            if len(found) > MOST_FILES:
+                files[path.relative_to(folder).as_posix()] = path
+            if len(files) > MOST_FILES:
                 raise BadInput(f"{folder} has more than {MOST_FILES:,} files; name a folder further down")
-    return dict(sorted(found.items()))
-
-
-def _unpack(archive: Path, limits: Limits, name: str, kept: Path, files: dict[str, Path], before: str) -> None:
-    allowed = limits.expanded_bytes - sum(file.stat().st_size for file in kept.iterdir())  # of all archives together
-    for member in members(archive, limits=limits, name=name):
-        path = kept / f"{len(files):06}"  # no two of one archive have one name, and none is unpacked twice
-        with path.open("wb") as target:
-            while piece := member.content.read(PIECE):
-                allowed -= len(piece)
-                if allowed < 0:
-                    most = f"{size(limits.expanded_bytes)}, the most allowed together"
-                    raise BadInput(f"{name} and those before it expand to more than {most}; leave files out")
-                target.write(piece)
-        files[before + member.path] = path
+    return dict(sorted(files.items()))
 
 
 def _without_one_folder(files: dict[str, Path]) -> str:
@@ -156,7 +159,7 @@ def _without_one_folder(files: dict[str, Path]) -> str:
         if not all(path.startswith(top) for path in files):
             break
         taken = top.removesuffix("/")
-        shorter = {path.removeprefix(top): place for path, place in files.items()}
+        shorter = {path.removeprefix(top): file for path, file in files.items()}
         files.clear()
         files.update(shorter)
     return taken
@@ -418,7 +421,7 @@ class EvaluationEntry(Entry):
     hidden: list[str] = Field(default=[])
     excluded: list[ExcludedEntry] = Field(default=[])
     judgments: Annotated[
-        list[JudgmentsEntry], BeforeValidator(lambda given: [{"file": given}] if isinstance(given, str) else given)
+        list[JudgmentsEntry], BeforeValidator(lambda value: [{"file": value}] if isinstance(value, str) else value)
     ] = Field(default=[])
     field: list[FieldEntry] = Field(default=[])
     agreement: list[AgreementEntry] = Field(default=[])
@@ -451,11 +454,9 @@ class Manifest(Entry):
         teams = [(key, name) for team in self.team for key, name in team.keys.items()]
         slugs = [(entry.address, entry.address) for entry in self.evaluation]
         for word, named in (("team", teams), ("evaluation", slugs)):
-            seen: set[str] = set()
-            for key, name in named:
-                if key in seen:
-                    raise ValueError(f"{word} {shown(name)}: is there twice")
-                seen.add(key)
+            times = Counter(key for key, _ in named)
+            if twice := next((name for key, name in reversed(named) if times[key] > 1), None):
+                raise ValueError(f"{word} {shown(twice)}: is there twice")
         return self
 
     @cached_property
@@ -500,35 +501,35 @@ def read_manifest(content: bytes | Path, name: str = NAME) -> Manifest:
     if len(content) > MOST_BYTES:
         raise FileRejected([Problem(None, f"is larger than {MOST_BYTES:,} bytes")], name=name)
     try:
-        given = tomllib.loads(content.decode("utf-8-sig"))
+        tables = tomllib.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:  # no UTF-8, no TOML, a number of too many digits
         line = re.search(r"\(at line (\d+), column \d+\)", str(error))
         message = harmless(str(error).partition(" (at ")[0], 300)
         raise FileRejected([Problem(int(line[1]) if line else None, f"is no TOML: {message}")], name=name) from None
     try:
-        return Manifest.model_validate(given)
+        return Manifest.model_validate(tables)
     except ValidationError as error:
-        problems = [Problem(None, problem) for problem in _problems(error, given)]
+        problems = [Problem(None, problem) for problem in _problems(error, tables)]
         raise FileRejected(problems[:MOST_PROBLEMS], len(problems), name) from None
 
 
-def _problems(error: ValidationError, given: Any) -> Iterator[str]:
+def _problems(error: ValidationError, value: Any) -> Iterator[str]:
     for wrong in error.errors(include_url=False):
         message = MESSAGES.get(wrong["type"], wrong["msg"].removeprefix("Value error, "))
-        place = _place(wrong["loc"], given)
-        yield f"{place}: {message}" if place else message
+        where = _place(wrong["loc"], value)
+        yield f"{where}: {message}" if where else message
 
 
-def _place(path: tuple[int | str, ...], given: Any) -> str:
+def _place(path: tuple[int | str, ...], value: Any) -> str:
     """The path of a value in words: `evaluation 2 (round1), run 3 (a.txt), date`."""
     words: list[str] = []
     for part in path:
         if isinstance(part, int) and words:
-            given = given[part] if isinstance(given, list) else None
-            label = next((given[name] for name in LABELS if isinstance(given, dict) and given.get(name)), "")
+            value = value[part] if isinstance(value, list) else None
+            label = next((value[name] for name in LABELS if isinstance(value, dict) and value.get(name)), "")
             words[-1] += f" {part + 1} ({shown(label)})" if isinstance(label, str) and label else f" {part + 1}"
         else:
-            given = given.get(part) if isinstance(given, dict) else None
+            value = value.get(part) if isinstance(value, dict) else None
             words.append(shown(str(part)))
     return ", ".join(words)
 
@@ -563,8 +564,8 @@ def match(pattern: str, path: str) -> dict[str, str] | None:
         return None
     taken: dict[str, str] = {}
     for piece, part in zip(pieces, parts, strict=True):
-        found = _match_part(piece, part)
-        if found is None or any(taken.setdefault(name, text) != text for name, text in found):
+        texts = _match_part(piece, part)
+        if texts is None or any(taken.setdefault(name, text) != text for name, text in texts):
             return None
     return taken
 
