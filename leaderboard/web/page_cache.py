@@ -5,7 +5,7 @@ one reader (whoever has no session, or one session's cookie) and one generation 
 clock next changes something. `VIEWS` names the views whose pages are kept: what anything else changes must not be
 there.
 
-`Front` stands before Flask, whose own work for a request costs several times as much as the statement.
+`CacheMiddleware` stands before Flask, whose own work for a request costs several times as much as the statement.
 """
 
 import datetime as dt
@@ -112,7 +112,7 @@ class Page:
         return len(self.body) * 4 // 3 + 1000
 
 
-class Shelf:
+class PageCache:
     """The pages that this process keeps, up to so many bytes; those that nobody asked for longest go first."""
 
     def __init__(self, most_bytes: int) -> None:
@@ -144,18 +144,18 @@ def _size(key: Key, page: Page) -> int:
     return page.size + sum(len(part) for part in key if part)
 
 
-class Front:
+class CacheMiddleware:
     """Answers with a page that is kept and still right; has Flask answer everything else, and keeps what it may."""
 
     def __init__(self, app: Flask, behind: "WSGIApplication") -> None:
-        self.shelf = Shelf(app.extensions["config"].kept_bytes)
+        self.cache = PageCache(app.extensions["config"].kept_bytes)
         self._behind = behind
         self._database: Database = app.extensions["database"]
         self._app = app
         self._cookie = app.config["SESSION_COOKIE_NAME"]
 
     def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        if environ["REQUEST_METHOD"] not in {"GET", "HEAD"} or not self.shelf.most_bytes:
+        if environ["REQUEST_METHOD"] not in {"GET", "HEAD"} or not self.cache.most_bytes:
             return self._behind(environ, start_response)
         key = (
             environ["wsgi.url_scheme"],
@@ -164,7 +164,7 @@ class Front:
             environ.get("QUERY_STRING"),
             parse_cookie(environ).get(self._cookie) if "HTTP_COOKIE" in environ else None,
         )
-        page = self.shelf.take(key)
+        page = self.cache.take(key)
         if page is None or not self._is_right(page, environ):
             return self._ask(key, environ, start_response)
         return _send(page, environ, start_response)
@@ -208,7 +208,7 @@ class Front:
             return ()
         headers = tuple((name, value) for name, value in begun[1] if name.lower() not in {"content-length", "vary"})
         page = replace(page, headers=headers, body=body)
-        self.shelf.put(key, page)
+        self.cache.put(key, page)
         return _send(page, environ, start_response)
 
 
@@ -234,8 +234,8 @@ def _send(page: Page, environ: "WSGIEnvironment", start_response: "StartResponse
 
 def init_app(app: Flask) -> None:
     """Puts the front before the application; to be called after all that looks at a request before its view."""
-    front = Front(app, app.wsgi_app)
-    app.extensions["kept pages"] = front.shelf
+    front = CacheMiddleware(app, app.wsgi_app)
+    app.extensions["kept pages"] = front.cache
     app.wsgi_app = front  # type: ignore[method-assign]  # Flask's own advice
     app.before_request(_note_generation)
     app.after_request(_keep)

@@ -82,10 +82,10 @@ class Play:
 
     @contextmanager
     def keeping_nothing(self) -> Iterator[None]:
-        shelf = self.app.extensions["kept pages"]
-        most, shelf.most_bytes = shelf.most_bytes, 0
+        cache = self.app.extensions["kept pages"]
+        most, cache.most_bytes = cache.most_bytes, 0
         yield
-        shelf.most_bytes = most
+        cache.most_bytes = most
 
     def generations(self) -> dict[int, int]:
         with self.database.read() as session:

@@ -21,7 +21,7 @@ from leaderboard.evaluations.writes import remove_campaign
 from leaderboard.judgments import writes as queries
 from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Team
-from leaderboard.web.page_cache import Page, Shelf
+from leaderboard.web.page_cache import Page, PageCache
 from tests.support.field import DAY
 from tests.support.statements import counted
 from tests.web.conftest import PASSWORD_HASH, RUN, Reader, World
@@ -105,10 +105,10 @@ def test_no_reader_gets_a_page_that_was_made_for_another(reader: Callable[[str],
     paths = [*PATHS, "/campaigns/harbour/2025.json"]
     seen = [{name: one.client.get(path).text for name, one in everybody.items()} for path in paths]
     app = everybody[""].client.application
-    shelf: Shelf = app.extensions["kept pages"]
-    most, shelf.most_bytes = shelf.most_bytes, 0
+    cache: PageCache = app.extensions["kept pages"]
+    most, cache.most_bytes = cache.most_bytes, 0
     fresh = [{name: one.client.get(path).text for name, one in everybody.items()} for path in paths]
-    shelf.most_bytes = most
+    cache.most_bytes = most
     again = [{name: one.client.get(path).text for name, one in everybody.items()} for path in paths]
     for path, first, bare, kept in zip(paths, seen, fresh, again, strict=True):
         for name in everybody:
@@ -196,16 +196,16 @@ def test_an_account_that_changes_its_password_raises_no_generation(world: World,
 
 
 def test_pages_beyond_the_memory_for_them_go_with_the_longest_unasked_first() -> None:
-    shelf = Shelf(50_000)
+    cache = PageCache(50_000)
     page = Page((None, 1), None, None, organises=False, since=present(), until=None, personal=False)
     pages = {name: replace(page, body=name.encode() * 4_000) for name in "abcdefghijkl"}
     for name, one in pages.items():
-        shelf.put((name,), one)
-        shelf.take(("a",))
-    assert [name for name in pages if shelf.take((name,))] == ["a", *"ghijkl"]  # 6,333 bytes each
+        cache.put((name,), one)
+        cache.take(("a",))
+    assert [name for name in pages if cache.take((name,))] == ["a", *"ghijkl"]  # 6,333 bytes each
     assert sum(pages[name].size for name in "aghijkl") <= 50_000
-    shelf.put(("huge",), replace(page, body=bytes(40_000)))
-    assert shelf.take(("huge",)) is None
+    cache.put(("huge",), replace(page, body=bytes(40_000)))
+    assert cache.take(("huge",)) is None
 
 
 @BOTH
