@@ -82,15 +82,15 @@ class Rounding:
         >>> Rounding(50).means(np.array([0.41349, np.nan]), "share").tolist()
         [0.41, nan]
         """
-        found = values.copy()
+        rounded = values.copy()
         at = np.flatnonzero(~np.isnan(values))
         if unit in SHARES:
             parts = values[at] * 10.0**self.decimals
             nearest = np.rint(parts)
-            found[at] = nearest / 10.0**self.decimals + 0.0
+            rounded[at] = nearest / 10.0**self.decimals + 0.0
             at = at[np.abs(np.abs(parts - nearest) - 0.5) < NEARLY]  # which of two is decided by all digits
-        found[at] = [self._round(value, unit, ROUND_HALF_EVEN) for value in values[at].tolist()]
-        return found
+        rounded[at] = [self._round(value, unit, ROUND_HALF_EVEN) for value in values[at].tolist()]
+        return rounded
 
     def interval(self, low: float | None, high: float | None, unit: str) -> tuple[Rounded | None, Rounded | None]:
         """The ends of an interval, rounded outward; none over fewer than LEAST_QUERIES queries.
@@ -106,5 +106,5 @@ class Rounding:
         places = self.decimals
         if unit not in SHARES and value:
             places = min(places, 1 - math.floor(math.log10(abs(value))))
-        found = Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-places), direction)
-        return Rounded(float(found) + 0.0, max(0, places))  # + 0.0: zero has no sign
+        rounded = Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-places), direction)
+        return Rounded(float(rounded) + 0.0, max(0, places))  # + 0.0: zero has no sign

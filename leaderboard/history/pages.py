@@ -1,11 +1,12 @@
 """Old boards as they stood, what moved between two of them, and boards by several sources of judgments."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from leaderboard.boards.pages import board_page, board_table
+from leaderboard.boards.reads.entries import found_on_page
 from leaderboard.history import reads
 from leaderboard.history.reads import BoardDifference, SourceRow, SourcesPage, SystemDifference
 from leaderboard.web.context import page_number, read
@@ -57,7 +58,8 @@ def what_moved(campaign: str, evaluation: str, before: int, after: int) -> Respo
 
 def _systems_in_pages(template: str, page: BoardDifference | SourcesPage) -> str:
     text = request.args.get("text", "")
-    rows, paging = page.listed(text, page_number())
+    systems: Sequence[SystemDifference | SourceRow] = page.rows
+    rows, paging = found_on_page(systems, lambda row: (row.system.name, row.system.team), text, page_number())
     return render_template(template, page=page, rows=rows, paging=paging, text=text)
 
 

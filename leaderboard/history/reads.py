@@ -19,13 +19,11 @@ from leaderboard.boards.reads.entries import (
     NO_FIGURE,
     Column,
     Figure,
-    Paging,
     SystemLabel,
     anonymous,
     column,
     columns_of,
     disambiguate,
-    found_on_page,
     pick,
 )
 from leaderboard.boards.reads.ranking import ComparedBoard, Orders, load_boards, orders, shared
@@ -342,10 +340,6 @@ class BoardDifference:
     orders: tuple[Orders, ...]
     rounded: bool
 
-    def listed(self, text: str, page: int | None) -> tuple[tuple[SystemDifference, ...], Paging]:
-        """The systems on one page of a long table, or those with this text in their name or their team's."""
-        return found_on_page(self.rows, lambda row: (row.system.name, row.system.team), text, page)
-
     @property
     def order(self) -> Orders:
         """By the measure of the table."""
@@ -386,10 +380,6 @@ class SourcesPage:
     column: Column | None
     agreements: tuple[Agreement, ...]
     rows: tuple[SourceRow, ...]
-
-    def listed(self, text: str, page: int | None) -> tuple[tuple[SourceRow, ...], Paging]:
-        """As `BoardDifference.listed`."""
-        return found_on_page(self.rows, lambda row: (row.system.name, row.system.team), text, page)
 
 
 def board_difference(

@@ -399,16 +399,12 @@ def of_worker(
     )
     failed = sa.select(Scoring.id).join(ScoringSet).where(_has_failed(evaluation))
     of_board = Board.scoring_set_id == scoring_set.id, Board.measure == measure, Board.subset == subset
-    row = session.execute(
-        sa.select(
-            sa.select(Board.figures).where(*of_board).scalar_subquery(),
-            *(
-                unfinished.where(ScoringSet.state == state).scalar_subquery()
-                for state in (SetState.CURRENT, SetState.BUILDING)
-            ),
-            failed.exists() if organised else sa.false(),
-        )
-    ).one()
+    waiting, rescoring = (
+        unfinished.where(ScoringSet.state == state).scalar_subquery() for state in (SetState.CURRENT, SetState.BUILDING)
+    )
+    figures = sa.select(Board.figures).where(*of_board).scalar_subquery()
+    some_failed = failed.exists() if organised else sa.false()
+    row = session.execute(sa.select(figures, waiting, rescoring, some_failed)).one()
     return row[0], row[1], row[2], row[3]
 
 
