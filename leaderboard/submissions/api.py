@@ -21,7 +21,7 @@ from flask import Response, request
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
-from leaderboard.access import Actor, require
+from leaderboard.access import Actor
 from leaderboard.accounts.rules import Scope
 from leaderboard.boards.api import EVALUATION
 from leaderboard.declared.commands import Command, Find
@@ -35,12 +35,20 @@ from leaderboard.numbers import read_number
 from leaderboard.store import Received
 from leaderboard.submissions.inputs import Choice, RunChanges, TakenOff, Withdrawal
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.pages import Place, check_looked, check_received, count_rejected, header_of, run_download
+from leaderboard.submissions.pages import (
+    Place,
+    check_looked,
+    check_received,
+    count_rejected,
+    header_of,
+    own_run,
+    run_download,
+)
 from leaderboard.submissions.reads import organised as listed
 from leaderboard.submissions.reads import status as reads
 from leaderboard.submissions.reads.effects import Act, Effect, effect
 from leaderboard.submissions.reads.form import checking, expected_of, submitting
-from leaderboard.submissions.reads.status import SubmissionStatus, status
+from leaderboard.submissions.reads.status import SubmissionStatus
 from leaderboard.submissions.rules import Designation
 from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, Looked, look_at, require_sound
 from leaderboard.submissions.writes import submissions
@@ -60,7 +68,7 @@ from leaderboard.worker.writes import make_set
 @get("/submissions/<int:submission>/file", Scope.READ, file="application/octet-stream")
 def run_bytes(submission: int) -> Response:
     """Your team's run as it was received."""
-    run = _own_run(submission)
+    run = own_run(submission)
     return run_download(run.id, run.receipt, run.filename)
 
 
@@ -69,24 +77,18 @@ def run_effect(submission: int, *, act: Act = Act.WITHDRAW) -> Effect:
     """What a decision on your team's run would change: which run stands, and the ranks. act: withdraw, stand or
     primary; empty and fill are what organisers do when they take it off.
     """
-    _own_run(submission)
+    own_run(submission)
     return read(effect, submission, act=act)
 
 
 def _own_confirmed(submission: int, act: Act, confirmed: bool) -> None:
     """Raises Unconfirmed with what `act` does to the boards unless that is confirmed; NotAllowed for runs of others."""
-    _own_run(submission)
+    own_run(submission)
     if not confirmed:
         changes = read(effect, submission, act=act)
         lines = ("The run leaves every board for good.",) * (act is Act.WITHDRAW) + changes.in_words
         if lines and not changes.refusal:
             raise Unconfirmed(lines)
-
-
-def _own_run(submission: int) -> SubmissionStatus:
-    run = read(status, submission)
-    require(run.may_act, "Only members of the team and organisers do this.")
-    return run
 
 
 KEY = re.compile(r"[\x21-\x7e]{1,200}")

@@ -23,7 +23,7 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 from wtforms import BooleanField, Field, FileField, HiddenField, RadioField, SelectField, StringField, TextAreaField
 
-from leaderboard.access import Actor, require
+from leaderboard.access import require
 from leaderboard.accounts import rate_limits as attempts
 from leaderboard.boards.reads.entries import NO_FIGURE
 from leaderboard.errors import (
@@ -133,29 +133,26 @@ class SubmitForm(Form):
     @classmethod
     def on(cls, page: Submitting, given: MultiDict[str, str] | None = None) -> "SubmitForm":
         """The form with what this reader may choose, and what the organisers ask."""
-        asked = {form_name(one.key): asked_field(one) for one in page.fields}
-        ticks = {agreement_name(one.key): agreement_field(one) for one in page.agreements}
+        asked = {form_name(field.key): asked_field(field) for field in page.fields}
+        ticks = {agreement_name(asked.key): agreement_field(asked) for asked in page.agreements}
         form: SubmitForm = type("AskedForm", (cls,), {**asked, **ticks})(formdata=given)
-        for one in page.fields:
-            if one.kind is FieldKind.CHOICE:
-                form[form_name(one.key)].choices = [
-                    ("", "As its metadata says" if one.header else "Choose one"),
-                    *((choice, choice) for choice in one.choices),
+        for field in page.fields:
+            if field.kind is FieldKind.CHOICE:
+                form[form_name(field.key)].choices = [
+                    ("", "As its metadata says" if field.header else "Choose one"),
+                    *((choice, choice) for choice in field.choices),
                 ]
-            elif one.kind is FieldKind.YES_NO:
+            elif field.kind is FieldKind.YES_NO:
                 # A radio button can't be unticked.
-                none = (
-                    []
-                    if one.required and not one.header
-                    else [("", "As its metadata says" if one.header else "No answer")]
-                )
-                form[form_name(one.key)].choices = [*none, ("yes", "Yes"), ("no", "No")]
+                none = [("", "As its metadata says" if field.header else "No answer")]
+                is_needed = field.required and not field.header
+                form[form_name(field.key)].choices = [*none[is_needed:], ("yes", "Yes"), ("no", "No")]
         if not page.returned_by:
             del form.threshold
         several = len(page.teams_with_quota) > 1
         choices = []
         for team in page.teams_with_quota:
-            choices += [(str(one.id), f"{one.name} ({team.name})" if several else one.name) for one in team.systems]
+            choices += [(str(own.id), f"{own.name} ({team.name})" if several else own.name) for own in team.systems]
             choices.append((f"{NEW}{team.id}", f"A new system of {team.name}"))
         # Nothing is preselected that a hurried reader could take for their own choice.
         form.system.choices = [("", "Choose a system"), *choices] if len(choices) > 1 else choices
@@ -169,7 +166,9 @@ class SubmitForm(Form):
         if primary:
             form.designation.description = f"Primary so far: {primary}. Another takes its place once it is scored."
         if page.from_metadata:
-            named = "; ".join(f"{one.header} ({one.label}, {one.shown_to.in_words})" for one in page.from_metadata)
+            named = "; ".join(
+                f"{field.header} ({field.label}, {field.shown_to.in_words})" for field in page.from_metadata
+            )
             form.beside.description = f"{form.beside.description} Read from either: {named}."
         for last in ("run", "beside"):  # as on the page: behind what is asked, also in the summary of what is wrong
             form._fields[last] = form._fields.pop(last)
@@ -189,8 +188,8 @@ class SubmitForm(Form):
             "notes": given.notes,
             "kept": uploads.keep(sent.upload),
         }
-        texts |= {form_name(one.key): given.answers.get(one.key, "") for one in page.fields}
-        texts |= {agreement_name(one.key): str(one.id) for one in page.agreements if one.id in given.accepted}
+        texts |= {form_name(field.key): given.answers.get(field.key, "") for field in page.fields}
+        texts |= {agreement_name(asked.key): str(asked.id) for asked in page.agreements if asked.id in given.accepted}
         return cls.on(page, MultiDict(texts | ({"stand": "y"} if given.stand else {})))
 
     def check(
@@ -219,7 +218,7 @@ class SubmitForm(Form):
             wrong.fields["beside"] = [beside.problem]
         with wrong:
             submissions.checked_words(None, self.text("label"), self.text("notes"), "")
-        unasked = [one for one in page.from_metadata if not one.in_form]
+        unasked = [field for field in page.from_metadata if not field.in_form]
         with wrong:
             of_file = {**header, **beside.entries}
             checked_answers([*page.fields, *unasked], self.answers(page), of_file, named=False)
@@ -227,9 +226,9 @@ class SubmitForm(Form):
             if said := wrong.fields.pop(form_name(field.key), None):
                 wrong.fields.setdefault("run", []).extend(said)
         accepted = self.accepted(page)
-        for one in page.agreements:
-            if one.id not in accepted:
-                wrong.fields[agreement_name(one.key)] = [lacking_agreement(one.title, one.version)]
+        for asked in page.agreements:
+            if asked.id not in accepted:
+                wrong.fields[agreement_name(asked.key)] = [lacking_agreement(asked.title, asked.version)]
         self.refuse(wrong.fields)
         return good and not wrong.fields
 
@@ -240,11 +239,11 @@ class SubmitForm(Form):
 
     def answers(self, page: Submitting) -> dict[str, str]:
         """What was answered to the organisers' fields, by key."""
-        return {one.key: self.text(form_name(one.key)) for one in page.fields}
+        return {field.key: self.text(form_name(field.key)) for field in page.fields}
 
     def accepted(self, page: Submitting) -> list[int]:
         """The agreements that were ticked, in the versions that stood on the page that was sent."""
-        ticked = ((one.id, self[agreement_name(one.key)].raw_data) for one in page.agreements)
+        ticked = ((asked.id, self[agreement_name(asked.key)].raw_data) for asked in page.agreements)
         return [id_ for id_, raw in ticked if raw and raw[0] == str(id_)]
 
 
@@ -676,7 +675,7 @@ def score_receipt(submission: int) -> ResponseReturnValue:
 @signed_in
 def fetch(submission: int) -> ResponseReturnValue:
     """The run's file as it was received, for its team and the organisers."""
-    run = _own(submission)
+    run = own_run(submission)
     return run_download(run.id, run.receipt, run.filename)
 
 
@@ -720,56 +719,17 @@ def progress(submission: int) -> ResponseReturnValue:
     return render_template("submissions/progress.html", run=run)
 
 
-@blueprint.get("/submissions/<int:submission>/withdraw")
-@signed_in
-def ask_withdraw(submission: int) -> ResponseReturnValue:
-    return _ask(submission, Act.WITHDRAW)
-
-
-@blueprint.post("/submissions/<int:submission>/withdraw")
-@signed_in
-def withdraw(submission: int) -> ResponseReturnValue:
-    do = partial(submissions.withdraw, because=request.form.get("because", ""), now=clock())
-    return _decide(submission, do, "The run is withdrawn: it is on no board and stays on record.")
-
-
-@blueprint.get("/submissions/<int:submission>/stand")
-@signed_in
-def ask_stand(submission: int) -> ResponseReturnValue:
-    return _ask(submission, Act.STAND)
-
-
-@blueprint.post("/submissions/<int:submission>/stand")
-@signed_in
-def stand(submission: int) -> ResponseReturnValue:
-    do = partial(submissions.select_run, now=clock())
-    return _decide(submission, do, "You chose this run to stand for its system on the board.")
-
-
-@blueprint.get("/submissions/<int:submission>/primary")
-@signed_in
-def ask_primary(submission: int) -> ResponseReturnValue:
-    return _ask(submission, Act.PRIMARY)
-
-
-@blueprint.post("/submissions/<int:submission>/primary")
-@signed_in
-def primary(submission: int) -> ResponseReturnValue:
-    do = partial(submissions.make_primary, now=clock())
-    return _decide(submission, do, "This is the team's primary run now.")
-
-
 @blueprint.get("/submissions/<int:submission>/describe")
 @signed_in
 def describe(submission: int) -> ResponseReturnValue:
-    run = _own(submission)
+    run = own_run(submission)
     return form_page("submissions/describe.html", DescribeForm(label=run.title, notes=run.notes), run=run)
 
 
 @blueprint.post("/submissions/<int:submission>/describe")
 @signed_in
 def save_description(submission: int) -> ResponseReturnValue:
-    run, form = _own(submission), DescribeForm()
+    run, form = own_run(submission), DescribeForm()
     try:
         with writing() as session:
             found = session.get_one(Submission, submission)
@@ -780,26 +740,41 @@ def save_description(submission: int) -> ResponseReturnValue:
     return redirect(url_for("submissions.show", submission=submission))
 
 
-def _own(submission: int) -> SubmissionStatus:
+def own_run(submission: int) -> SubmissionStatus:
     """A run that the reader may do something to. Raises NotFound, and NotAllowed for a run of others."""
     run = read(status, submission)
     require(run.may_act, "Only members of the team and organisers do this.")
     return run
 
 
-def _ask(submission: int, act: Act) -> ResponseReturnValue:
+DECISIONS: dict[Act, tuple[Callable[..., None], str]] = {  # what is done, and what is said once it is
+    Act.WITHDRAW: (submissions.withdraw, "The run is withdrawn: it is on no board and stays on record."),
+    Act.STAND: (submissions.select_run, "You chose this run to stand for its system on the board."),
+    Act.PRIMARY: (submissions.make_primary, "This is the team's primary run now."),
+}
+
+
+def _ask(submission: int, *, act: Act) -> ResponseReturnValue:
     """The page that says what would change, and asks."""
-    run = _own(submission)
+    run = own_run(submission)
     return render_template("submissions/decide.html", run=run, act=act.value, effect=read(effect, submission, act=act))
 
 
-def _decide(submission: int, do: Callable[[Session, Actor, Submission], None], done: str) -> ResponseReturnValue:
-    _own(submission)
+def _decide(submission: int, *, act: Act) -> ResponseReturnValue:
+    own_run(submission)
+    decide, done = DECISIONS[act]
+    reason = {"because": request.form.get("because", "")} if act is Act.WITHDRAW else {}
     try:
         with writing() as session:
-            do(session, actor(), session.get_one(Submission, submission))
+            decide(session, actor(), session.get_one(Submission, submission), now=clock(), **reason)
     except Conflict as refused:
         flash(refused.message, "warning")
     else:
         flash(done)
     return redirect(url_for("submissions.show", submission=submission))
+
+
+for _act in DECISIONS:
+    _address = f"/submissions/<int:submission>/{_act.value}"
+    blueprint.add_url_rule(_address, f"ask_{_act.value}", signed_in(partial(_ask, act=_act)))
+    blueprint.add_url_rule(_address, _act.value, signed_in(partial(_decide, act=_act)), methods=["POST"])

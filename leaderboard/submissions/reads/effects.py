@@ -200,6 +200,7 @@ def _changed(
     now: dt.datetime,
 ) -> list[ScoredRun]:
     was, is_now = primaries
+    place_of_run = run.system_id, run.late
     replaced = next((one for one in runs if one.submission_id == is_now), None)
     changed = []
     for other in runs:
@@ -208,7 +209,7 @@ def _changed(
             if not holds:
                 continue
             other = replace(other, off_board=True)  # noqa: PLW2901  # the run as it would be
-        elif other.off_board and act in {Act.STAND, Act.PRIMARY} and _is_place_of(other, run):
+        elif other.off_board and act in {Act.STAND, Act.PRIMARY} and (other.system_id, other.late) == place_of_run:
             continue
         if own and act is Act.STAND:
             other = replace(other, chosen_at=now)  # noqa: PLW2901  # as above
@@ -221,10 +222,6 @@ def _changed(
             other = replace(other, is_primary=other.submission_id == is_now) if mine else other  # noqa: PLW2901  # as above
         changed.append(other)
     return changed
-
-
-def _is_place_of(holder: ScoredRun, run: Submission) -> bool:
-    return holder.system_id == run.system_id and holder.late == run.late
 
 
 def _standing(runs: list[ScoredRun], choice: RunChoice, column: Column | None) -> _Standing:

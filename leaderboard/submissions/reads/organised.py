@@ -130,8 +130,11 @@ def submissions(
     page: int | None,
 ) -> SubmissionList:
     """Those of one evaluation, or of all of the campaign. Raises NotFound, and BadInput for a filter that is none."""
-    within = _within(session, actor, campaign_slug, slug)
-    asked = [*within, *_conditions(filters)]
+    if slug is None:
+        within = Evaluation.campaign_id == organised_campaign(session, actor, campaign_slug).id
+    else:
+        within = Evaluation.id == organised_evaluation(session, actor, campaign_slug, slug).id
+    asked = [within, *_conditions(filters)]
     of_state = _state(filters.state)
     count = session.scalar(_joined(sa.select(sa.func.count(Submission.id))).where(*asked, *of_state)) or 0
     paging = paging_of(count, page, ROWS)
@@ -146,11 +149,11 @@ def submissions(
     ).one()
     teams = session.execute(
         sa.select(Team.slug, Team.name)
-        .where(Team.id.in_(_joined(sa.select(Submission.team_id)).where(*within)))
+        .where(Team.id.in_(_joined(sa.select(Submission.team_id)).where(within)))
         .order_by(Team.name)
     )
     evaluations = session.scalars(
-        sa.select(Evaluation).where(*within).order_by(Evaluation.period_key, Evaluation.id)
+        sa.select(Evaluation).where(within).order_by(Evaluation.period_key, Evaluation.id)
     ).all()  # fmt: skip
     return SubmissionList(
         filters=filters,
@@ -201,12 +204,6 @@ def _rows() -> sa.Select[Submission, Scoring, System, Team, Evaluation, str, str
         .outerjoin(User, User.id == Submission.submitter_id)
         .outerjoin(Participation, ITS_TEAMS_PART)
     )
-
-
-def _within(session: Session, actor: Actor, campaign_slug: str, slug: str | None) -> list[sa.ColumnElement[bool]]:
-    if slug is None:
-        return [Evaluation.campaign_id == organised_campaign(session, actor, campaign_slug).id]
-    return [Evaluation.id == organised_evaluation(session, actor, campaign_slug, slug).id]
 
 
 def _joined(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
