@@ -155,10 +155,10 @@ def submit_run(campaign: str, evaluation: str) -> SubmissionStatus:
 @get("/sendings/<key>", Scope.READ)
 def sending(key: str) -> SubmissionStatus:
     """The submission that you sent under an idempotency key; 404 where none was taken."""
-    found = _sent(key, None)
-    if found is None:
+    earlier = _sent(key, None)
+    if earlier is None:
         raise NotFound
-    return found
+    return earlier
 
 
 @post("/submissions/<int:submission>/withdraw", Scope.SUBMIT, command=Command(
@@ -313,8 +313,8 @@ def _require_same(earlier: int) -> None:
             system = _system(session, team, fields)
             asked = form_fields(run.evaluation)
             answers = checked_answers(asked, _answers(fields), complete=False)
-            given = (upload.sha256, team.id, threshold_of(fields), answers)
-            is_same = given == (run.sha256, run.team_id, run.threshold, run.answers)
+            own = (upload.sha256, team.id, threshold_of(fields), answers)
+            is_same = own == (run.sha256, run.team_id, run.threshold, run.answers)
             if not is_same or (isinstance(system, System) and system.id != run.system_id):
                 raise Conflict(
                     f"This key was used for submission {earlier}, which has another file, team, system, θ or other "
@@ -430,12 +430,12 @@ def _sent(key: str | None, evaluation_id: int | None) -> SubmissionStatus | None
     if key is None or user_id is None:
         return None
     with reading() as session:
-        found = reads.sent_under(session, user_id, key)
-    if found is None:
+        number = reads.sent_under(session, user_id, key)
+    if number is None:
         return None
-    status = read(reads.status, found)
+    status = read(reads.status, number)
     if evaluation_id is not None and status.evaluation.id != evaluation_id:
-        raise Conflict(f"This key was used for submission {found}, to another evaluation. Take another key.")
+        raise Conflict(f"This key was used for submission {number}, to another evaluation. Take another key.")
     return status
 
 
@@ -573,9 +573,9 @@ def retry_failed_runs(campaign: str, evaluation: str) -> Waiting:
 
 def _score_again(what: Callable[[Session, Actor, Evaluation], object], campaign: str, evaluation: str) -> Waiting:
     with writing() as session:
-        found = evaluation_here(session, campaign, evaluation)
-        what(session, actor(), found)
-        return Waiting(unfinished(session, found.id))
+        scored = evaluation_here(session, campaign, evaluation)
+        what(session, actor(), scored)
+        return Waiting(unfinished(session, scored.id))
 
 
 def _of_run(

@@ -555,10 +555,10 @@ def _team(session: Session, choice: str) -> Team:
 def _row(session: Session, model: type[Row], key: str) -> Row:
     if not (key.isascii() and key.isdecimal() and len(key) < 10):
         raise InvalidFields({"system": ["choose one of the list"]})
-    found = session.get(model, int(key))
-    if found is None:
+    row = session.get(model, int(key))
+    if row is None:
         raise NotAllowed(submissions.NOT_YOURS)  # as for one of another team, so that nobody learns which there are
-    return found
+    return row
 
 
 checking_blueprint = Blueprint("run_checks", __name__)
@@ -682,23 +682,23 @@ def fetch(submission: int) -> ResponseReturnValue:
 @exported(blueprint, "/submissions/<int:submission>")
 def show_file(submission: int) -> Table:
     """Its means, and its per-query values where they may be seen."""
-    found = read(results, submission, asked=("sort",))
-    names = [column.name for column in found.columns]
-    means: dict[str, Cell] = dict(zip(names, (figure.mean for figure in found.figures), strict=True))
+    shown = read(results, submission, asked=("sort",))
+    names = [column.name for column in shown.columns]
+    means: dict[str, Cell] = dict(zip(names, (figure.mean for figure in shown.figures), strict=True))
     rows: list[dict[str, Cell]] = [{"query": "all", "missing": None, **means}]
-    for row in found.queries:
-        values = dict(zip((column.name for column in found.value_columns), row.values, strict=True))
+    for row in shown.queries:
+        values = dict(zip((column.name for column in shown.value_columns), row.values, strict=True))
         rows.append({"query": row.external_id, "missing": row.missing, **values})
     facts = {
-        "submission": found.id,
-        "system": found.system.name,
-        "team": found.system.team,
-        "evaluation": evaluation_facts(found.evaluation),
-        "terms": terms_facts(found.terms),
-        "measures": [column_facts(column) for column in found.columns],
-        "threshold_costs": [_cost(cost) for cost in found.threshold_costs],
+        "submission": shown.id,
+        "system": shown.system.name,
+        "team": shown.system.team,
+        "evaluation": evaluation_facts(shown.evaluation),
+        "terms": terms_facts(shown.terms),
+        "measures": [column_facts(column) for column in shown.columns],
+        "threshold_costs": [_cost(cost) for cost in shown.threshold_costs],
     }
-    return Table(f"submission-{found.id}", ["query", "missing", *names], rows, facts)
+    return Table(f"submission-{shown.id}", ["query", "missing", *names], rows, facts)
 
 
 def _cost(cost: ThresholdCost) -> dict[str, Cell]:
@@ -732,8 +732,8 @@ def save_description(submission: int) -> ResponseReturnValue:
     run, form = own_run(submission), DescribeForm()
     try:
         with writing() as session:
-            found = session.get_one(Submission, submission)
-            submissions.describe(session, actor(), found, label=form.text("label"), notes=form.text("notes"))
+            row = session.get_one(Submission, submission)
+            submissions.describe(session, actor(), row, label=form.text("label"), notes=form.text("notes"))
     except InvalidFields as error:
         return form_page("submissions/describe.html", form, error, run=run)
     flash("Label and notes are changed.")
