@@ -209,13 +209,6 @@ def test_what_is_wrong_with_an_evaluation_is_said(refused: Says, campaign: str) 
     )
 
 
-def test_a_query_file_with_mistakes_changes_nothing(ok: Says, refused: Says, evaluation: str, tmp_path: Path) -> None:
-    (tmp_path / "wrong.tsv").write_text("q3\tfine\t\nq3\tagain\t\n")
-    complaint = refused("queries", "import", evaluation, tmp_path / "wrong.tsv")
-    assert complaint.startswith("wrong.tsv: line 2: ")
-    assert ok("evaluation", "list").splitlines()[1].split()[4] == "2"
-
-
 @pytest.mark.parametrize("option", [None, "--known"])
 def test_judgments_that_can_not_be_used_are_told_by_file_and_line(
     option: str | None, refused: Says, ok: Says, evaluation: str, tmp_path: Path
@@ -226,21 +219,6 @@ def test_judgments_that_can_not_be_used_are_told_by_file_and_line(
     assert refused("judgments", "import", evaluation, *files) == (
         "other.txt: line 2: expected 4 columns, found 3 (query iteration document grade)\n"
         f"other.txt: line 3: grade 99999999999 is beyond ±{GRADE_LIMIT:,}, the largest allowed\n"
-    )
-    assert "is revision 2" in ok("judgments", "import", evaluation, tmp_path / "more.txt")
-
-
-@pytest.mark.parametrize("option", [None, "--known"])
-def test_judgments_of_queries_that_the_evaluation_lacks_are_told_once(
-    option: str | None, refused: Says, ok: Says, evaluation: str, tmp_path: Path
-) -> None:
-    (tmp_path / "more.txt").write_text("q1 0 d9 1\n")
-    lines = [f"q{number} 0 d{document} 1\n" for number in range(1, 21) for document in range(30)]
-    (tmp_path / "other.txt").write_text("".join(lines))
-    files = [tmp_path / "other.txt"] if option is None else [tmp_path / "more.txt", option, tmp_path / "other.txt"]
-    assert refused("judgments", "import", evaluation, *files) == (
-        "other.txt: the evaluation lacks 18 of the 20 queries: "
-        "q3, q4, q5, q6, q7, q8, q9, q10, q11, q12 and 8 more; import the queries first\n"
     )
     assert "is revision 2" in ok("judgments", "import", evaluation, tmp_path / "more.txt")
 
@@ -263,21 +241,6 @@ def test_judgments_of_subtopics_come_beside_others_or_alone(
         "qrels.txt: alpha_nDCG@10 needs judgments of subtopics\n"
     )
     assert "give the judgments first" in refused("judgments", "import", evaluation)
-
-
-def test_judgments_before_any_queries_are_told_to_wait_for_them(
-    refused: Says, ok: Says, campaign: str, tmp_path: Path
-) -> None:
-    place = f"{campaign}/2027"
-    ok("evaluation", "add", place, "--title", "Harbour 2027", "--period", "2027", "--documents", "1000")
-    (tmp_path / "qrels.txt").write_text("".join(f"q{number} 0 d 1\n" for number in range(50)))
-    assert refused("judgments", "import", place, tmp_path / "qrels.txt") == (
-        "Harbour 2027 has no queries yet; import the queries first, then the judgments.\n"
-    )
-
-
-def test_judgments_that_change_nothing_are_no_new_revision(refused: Says, evaluation: str, tmp_path: Path) -> None:
-    assert "revision 1" in refused("judgments", "import", evaluation, tmp_path / "qrels.txt")
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
@@ -403,17 +366,6 @@ def test_a_submission_with_mistakes_leaves_nothing_behind(
     assert "there is no evaluation" in refused("submit", "harbour/27", run_file, "--team", "alder", "--new-system", "H")
     assert not (tmp_path / "store" / "runs").exists()
     assert ok("evaluation", "list").splitlines()[1].split()[5] == "0"
-
-
-def test_letting_a_team_out_that_has_runs_asks_first(
-    ok: Says, refused: Says, command: Command, evaluation: str, run_file: Path
-) -> None:
-    command("submit", evaluation, run_file, "--team", "alder", "--new-system", "Heron", "--wait", "0")
-    ok("campaign", "change", "harbour", "--visibility", "private", "--confirm")
-    leave = "campaign", "team", "remove", "harbour", "alder"
-    assert refused(*leave).startswith("1 team with runs can't see them any more.")
-    assert "teams let in    Alder" in ok("campaign", "show", "harbour")
-    assert ok(*leave, "--confirm") == "alder is no longer let into harbour\n"
 
 
 def test_an_account_submits_with_its_own_rights_only(ok: Says, refused: Says, evaluation: str, run_file: Path) -> None:

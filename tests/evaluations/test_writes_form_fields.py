@@ -152,12 +152,6 @@ def test_a_definition_that_cannot_be_is_refused_by_its_parts(world: World) -> No
         ask(world, REMARK)
 
 
-def test_what_the_file_says_of_itself_answers_the_fields_that_name_it() -> None:
-    yes = FormField(key="auto", label="Automatic", kind=FieldKind.YES_NO, header="method.automatic")
-    said = {"platform.cpu": "Z80", "method.automatic": "true"}
-    assert list(answers_of((CPU, yes, REMARK), {"remark": "hm"}, said).values()) == ["Z80", True, "hm"]
-
-
 def test_what_a_file_says_in_answer_to_a_field_is_refused_where_the_form_would_refuse_it(world: World) -> None:
     many = dataclasses.replace(SIZE, header="params")
     auto = FormField(key="auto", label="Automatic", kind=FieldKind.YES_NO, header="method.automatic")

@@ -13,7 +13,6 @@ from werkzeug.test import TestResponse, encode_multipart
 from wtforms.fields.core import UnboundField
 
 from leaderboard.access import CONSOLE
-from leaderboard.accounts.rules import Scope
 from leaderboard.audit.writes import present
 from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Acceptance, Evaluation
@@ -197,27 +196,6 @@ def test_what_a_field_reads_of_a_file_is_shown_to_whom_the_field_is_shown_whenev
         evaluation = session.get_one(Evaluation, asking.evaluation.id)
         assert not submission_forms.remove_field(session, CONSOLE, evaluation, "note")  # it was answered: retired
     require_hidden()
-
-
-def test_a_field_that_keeps_parts_of_what_a_run_says_closed_is_retired_by_page_and_api(
-    asking: World, participant: Reader, visitor: Reader, organiser: Reader, program: Callable[..., Program]
-) -> None:
-    page, own = "/organise/harbour/2025/form", f"{API}/organise/campaigns/harbour/evaluations/2025/form"
-    with asking.database.write() as session:
-        evaluation = session.get_one(Evaluation, asking.evaluation.id)
-        for key, header in (("method", "method"), ("platform", "platform")):
-            field = FormField(key=key, label=key.title(), header=header)
-            submission_forms.set_field(session, CONSOLE, evaluation, field)
-    with_metadata(participant, b"method: {kind: sekret}\nplatform: {gpu: sekret}\n", **fields(asking))
-    score_all(asking)
-    assert 'aria-label="Retire Method"' in organiser.get(page)
-    organiser.post(f"{page}/field/remove", key="method")
-    assert "It stays for runs that are here" in organiser.get(page)
-    answer = program("orla", Scope.ORGANISE).ask(f"{own}/fields/platform/remove", "POST")
-    kept = {one["field"]["key"]: (one["field"]["asked"], one["answered"], one["keeps"]) for one in answer["fields"]}
-    assert (kept["method"], kept["platform"]) == ((False, 0, True), (False, 0, True))
-    assert "sekret" not in visitor.get("/submissions/1")
-    assert "sekret" in organiser.get("/submissions/1")
 
 
 def test_its_team_and_organisers_read_which_versions_were_accepted_with_a_run(

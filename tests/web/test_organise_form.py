@@ -208,13 +208,3 @@ def test_what_another_evaluation_asks_is_taken_over_within_the_campaign_only(wor
         made = session.scalars(sa.select(Evaluation).where(Evaluation.slug == "2026")).one()
         assert [field.key for field in form_fields(made)] == ["model"]
     assert organiser.post("/organise/harbour/2026/form/copy", source="2024").status_code == 404
-
-
-def test_nobody_but_organisers_finds_the_page_or_changes_anything(
-    world: World, reader: Callable[[str], Reader]
-) -> None:
-    for name in ("ada", "eve"):
-        reader(name).get(PAGE, status=404)
-        assert reader(name).post(f"{PAGE}/field", **FIELD, **SHOWN).status_code == 404
-        assert send_list(reader(name), b"d1\n").status_code in (404, 400)
-    assert (evaluation(world).form_fields, evaluation(world).file_rules) == ([], {})

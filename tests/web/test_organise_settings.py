@@ -200,23 +200,6 @@ def test_what_is_seldom_filled_in_is_folded_until_it_is_wrong_or_filled(organise
     assert not any(folds(founder.get("/organise/campaigns/new")).values())
 
 
-def test_a_number_that_cant_be_is_told_with_its_bounds(organiser: Reader) -> None:
-    wrong = {**EVALUATION, "time_zone": "UTC", "documents": "-3", "period_key": "9" * 20, "daily_quota": "9" * 12}
-    refused = organiser.post("/organise/harbour/evaluations/new", **wrong).text
-    assert "of at most 18 digits" in refused
-    assert "at most 1,000,000,000" in refused
-    assert "at least 1" in refused
-
-
-def test_a_character_that_cant_be_kept_is_refused(founder: Reader, world: World) -> None:
-    for title in ("Tide\0track", "Tide\x1btrack"):
-        refused = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "title": title})
-        assert refused.status_code == 400
-        assert "a character that can&#39;t be kept" in refused.text
-    with world.database.read() as session:
-        assert session.scalars(sa.select(Campaign.title)).all() == ["Harbour"]
-
-
 def test_a_filter_of_the_trail_that_is_none_is_told_beside_it(organiser: Reader) -> None:
     page = organiser.get("/organise/harbour/trail?subject=campaign&number=abc&since=2026-99-99", status=400)
     assert "<title>Error: Audit trail" in page

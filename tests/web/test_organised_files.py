@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.judgments.models import Judgment, JudgmentRevision, Query
+from leaderboard.judgments.models import JudgmentRevision, Query
 from tests.web.conftest import Reader, World
 
 QUERIES = "/organise/harbour/2025/queries"
@@ -189,12 +189,3 @@ def test_several_files_make_one_revision_of_a_source_of_its_own(organiser: Reade
     assert "Nothing was submitted yet, so it goes for good" in organiser.get(JUDGMENTS)
     assert organiser.post(f"{JUDGMENTS}/remove", source="assessors").location == JUDGMENTS
     assert revisions(world) == [(2, "third-lab", 1)]
-
-
-@SQLITE
-def test_a_source_whose_name_is_none_comes_back_beside_its_field(organiser: Reader, world: World) -> None:
-    answer = organiser.send(f"{JUDGMENTS}/preview", "q1 0 d1 1\n", field="file", holds="judgments", source="A Lab!")
-    assert answer.status_code == 400
-    assert 'id="source-error"' in answer.text
-    with world.database.read() as session:
-        assert session.scalar(sa.select(sa.func.count()).select_from(Judgment)) == 6
