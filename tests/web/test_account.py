@@ -9,16 +9,6 @@ from tests.web.conftest import PASSWORD, Reader, World, errors
 SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # words: the rest is tried in the tests of writes
 
 
-def test_a_new_password_works_and_ends_other_sessions(world: World, participant: Reader, visitor: Reader) -> None:
-    elsewhere = visitor
-    elsewhere.post("/login", name="ada", password=PASSWORD)
-    answer = participant.post("/account/password", current=PASSWORD, password="harbour lantern row")
-    assert answer.location == "/account/"
-    participant.get("/account/")
-    assert elsewhere.client.get("/account/").status_code == 302
-    assert elsewhere.post("/login", name="ada", password="harbour lantern row").location == "/account/"
-
-
 def test_guesses_in_one_browser_hold_up_no_other_that_is_logged_in_before_and_after_it_changes_the_password(
     participant: Reader, visitor: Reader
 ) -> None:

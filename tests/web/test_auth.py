@@ -98,14 +98,6 @@ def test_a_made_up_proof_of_a_known_browser_counts_for_nothing(app: Flask, world
     assert visitor.post("/login", name="ada", password=PASSWORD).status_code == 429
 
 
-def test_registering_too_often_from_one_address_says_what_to_do(world: World, visitor: Reader) -> None:
-    for _ in range(30):
-        assert visitor.post("/register", name="Grace", password="short").status_code == 400
-    answer = visitor.post("/register", name="Grace", password=PASSWORD)
-    assert answer.status_code == 429
-    assert "ask an admin" in answer.text
-
-
 def test_a_form_without_its_token_is_refused(world: World, participant: Reader) -> None:
     answer = participant.client.post("/account/sessions/end")
     assert answer.status_code == 400
