@@ -153,7 +153,7 @@ def _send(client: Client, evaluation: Place, runs: Sequence[Path], wait: float, 
                 with bar.aside():
                     statuses.append(_say_refused(path, error))
                     if is_of_all and runs[position + 1 :]:
-                        click.echo(f"not sent either: {', '.join(map(str, runs[position + 1 :]))}", err=True)
+                        click.echo(f"not sent either: {named([*map(str, runs[position + 1 :])])}", err=True)
                 if is_of_all:
                     break
             else:
