@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from leaderboard.cli.score import trec_eval
+from leaderboard.cli.trec_eval import trec_eval
 from tests.support.shared import shared_data as shared_folder
 
 DATA = shared_folder()
