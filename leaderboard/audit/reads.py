@@ -352,7 +352,7 @@ def _changes(event: Event, names: Names) -> Iterator[Change]:
             if parts is None:
                 rows_before, rows_after = before.keys() - {ALL_ROWS}, after.keys() - {ALL_ROWS}
                 others = sum(before.get(row) != after[row] for row in rows_after)
-                changed = f", {others:,} new or changed" if rows_before else ""
+                changed = f", {others:,} changed" if rows_before == rows_after else ""
                 yield Change(kind, f"{len(rows_before):,}", f"{len(rows_after):,}{changed}")
         elif before and after and kind != "scoring":
             own = kind in (event.subject, SUBJECTS.get(event.subject))

@@ -10,6 +10,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
 from leaderboard.audit.models import Chain, Event
+from leaderboard.audit.reads import TrailFilters, trail
 from leaderboard.audit.rules import FIRST, event_hash
 from leaderboard.audit.verify import verify
 from leaderboard.audit.writes import present, record
@@ -183,3 +184,12 @@ def test_what_is_sent_with_the_values_that_stand_changes_nothing_and_has_no_even
     ]
     send_everything()
     assert len(world.all(sa.select(Event))) == len(told)
+
+
+def test_the_trail_counts_many_rows_and_says_how_many_changed_only_where_as_many_are_left(world: World) -> None:
+    world.judge("q1 0 d1 1\n")
+    world.judge("q1 0 d1 2\n")
+    with world.database.read() as session:
+        page = trail(session, CONSOLE, "small", present(), filters=TrailFilters(), page=None)
+    revisions = [change for row in page.rows for change in row.changes if "revision" in change.what]
+    assert [(change.before, change.after) for change in revisions] == [("2", "3"), ("1", "2"), ("0", "1")]
