@@ -40,18 +40,19 @@ from leaderboard.submissions.pages import (
     check_looked,
     check_received,
     count_rejected,
+    effect_of,
     header_of,
     own_run,
     run_download,
 )
 from leaderboard.submissions.reads import organised as listed
 from leaderboard.submissions.reads import status as reads
-from leaderboard.submissions.reads.effects import Act, Effect, effect
 from leaderboard.submissions.reads.form import checking, expected_of, submitting
 from leaderboard.submissions.reads.status import SubmissionStatus
 from leaderboard.submissions.rules import Designation
 from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, Looked, look_at, require_sound
 from leaderboard.submissions.writes import submissions
+from leaderboard.submissions.writes.effects import Act, Effect
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads.find import find_own_team, find_system
 from leaderboard.teams.writes import NewSystem
@@ -78,14 +79,14 @@ def run_effect(submission: int, *, act: Act = Act.WITHDRAW) -> Effect:
     primary; empty and fill are what organisers do when they take it off.
     """
     own_run(submission)
-    return read(effect, submission, act=act)
+    return effect_of(submission, act)
 
 
 def _own_confirmed(submission: int, act: Act, confirmed: bool) -> None:
     """Raises Unconfirmed with what `act` does to the boards unless that is confirmed; NotAllowed for runs of others."""
     own_run(submission)
     if not confirmed:
-        changes = read(effect, submission, act=act)
+        changes = effect_of(submission, act)
         lines = ("The run leaves every board for good.",) * (act is Act.WITHDRAW) + changes.in_words
         if lines and not changes.refusal:
             raise Unconfirmed(lines)
@@ -521,7 +522,7 @@ def list_submissions(
 def organised_submission(campaign: str, evaluation: str, submission: int) -> OrganisedRun:
     """A submission as its organisers see it, and what taking it off the boards would change."""
     row = read(listed.submission_row, campaign, evaluation, submission)
-    empty, filled = (read(effect, submission, act=act) for act in (Act.EMPTY, Act.FILL))
+    empty, filled = (effect_of(submission, act) for act in (Act.EMPTY, Act.FILL))
     return OrganisedRun(row, empty, filled)
 
 

@@ -15,12 +15,12 @@ from leaderboard.errors import Conflict, InvalidFields, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.numbers import counted
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.pages import run_download
-from leaderboard.submissions.reads.effects import Act, effect
+from leaderboard.submissions.pages import effect_of, run_download
 from leaderboard.submissions.reads.organised import Filters, SubmissionRow, may_replace, submission_row, submissions
 from leaderboard.submissions.reads.status import status
 from leaderboard.submissions.rules import SHOWN_STATES, Ruling, SystemKind
 from leaderboard.submissions.writes import submissions as services
+from leaderboard.submissions.writes.effects import Act
 from leaderboard.web.context import actor, now, page_number, read, writing
 from leaderboard.web.exports import Cell, Table, exported, table
 from leaderboard.web.forms import Form, Required, form_page
@@ -182,7 +182,7 @@ def _answer(key: str, row: SubmissionRow) -> Cell:
 def _show(campaign: str, evaluation: str, submission: int, form: TakeOffForm, error: Any = None) -> ResponseReturnValue:
     row = read(submission_row, campaign, evaluation, submission)
     run = read(status, submission)
-    effects = {act: read(effect, submission, act=act) for act in (Act.EMPTY, Act.FILL)}
+    effects = {act: effect_of(submission, act) for act in (Act.EMPTY, Act.FILL)}
     others = read(may_replace, campaign, evaluation, submission)
     return form_page("organise/submissions/show.html", form, error, row=row, run=run, effects=effects, others=others)
 

@@ -11,7 +11,7 @@ What changes which run stands is asked for on a page that says what would change
 
 import datetime as dt
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -45,7 +45,6 @@ from leaderboard.numbers import size
 from leaderboard.results.reads.run import ThresholdCost, receipt, results
 from leaderboard.store import Received
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.effects import Act, effect
 from leaderboard.submissions.reads.form import (
     AskedAgreement,
     Checking,
@@ -62,6 +61,7 @@ from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, Expecte
 from leaderboard.submissions.writes import pending as staging
 from leaderboard.submissions.writes import submissions
 from leaderboard.submissions.writes import submissions as quotas
+from leaderboard.submissions.writes.effects import ACTS, Act, Effect, effect
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.writes import NewSystem
 from leaderboard.web import charts, uploads
@@ -747,34 +747,39 @@ def own_run(submission: int) -> SubmissionStatus:
     return run
 
 
-DECISIONS: dict[Act, tuple[Callable[..., None], str]] = {  # what is done, and what is said once it is
-    Act.WITHDRAW: (submissions.withdraw, "The run is withdrawn: it is on no board and stays on record."),
-    Act.STAND: (submissions.select_run, "You chose this run to stand for its system on the board."),
-    Act.PRIMARY: (submissions.make_primary, "This is the team's primary run now."),
+DECIDED = {
+    Act.WITHDRAW: "The run is withdrawn: it is on no board and stays on record.",
+    Act.STAND: "You chose this run to stand for its system on the board.",
+    Act.PRIMARY: "This is the team's primary run now.",
 }
+
+
+def effect_of(submission: int, act: Act) -> Effect:
+    """What the act would change; it is done for that, and undone."""
+    with writing() as session:
+        return effect(session, actor(), submission, now(), act=act)
 
 
 def _ask(submission: int, *, act: Act) -> ResponseReturnValue:
     """The page that says what would change, and asks."""
     run = own_run(submission)
-    return render_template("submissions/decide.html", run=run, act=act.value, effect=read(effect, submission, act=act))
+    return render_template("submissions/decide.html", run=run, act=act.value, effect=effect_of(submission, act))
 
 
 def _decide(submission: int, *, act: Act) -> ResponseReturnValue:
     own_run(submission)
-    decide, done = DECISIONS[act]
     reason = {"because": request.form.get("because", "")} if act is Act.WITHDRAW else {}
     try:
         with writing() as session:
-            decide(session, actor(), session.get_one(Submission, submission), now=clock(), **reason)
+            ACTS[act](session, actor(), session.get_one(Submission, submission), now=clock(), **reason)
     except Conflict as refused:
         flash(refused.message, "warning")
     else:
-        flash(done)
+        flash(DECIDED[act])
     return redirect(url_for("submissions.show", submission=submission))
 
 
-for _act in DECISIONS:
+for _act in DECIDED:
     _address = f"/submissions/<int:submission>/{_act.value}"
     blueprint.add_url_rule(_address, f"ask_{_act.value}", signed_in(partial(_ask, act=_act)))
     blueprint.add_url_rule(_address, _act.value, signed_in(partial(_decide, act=_act)), methods=["POST"])

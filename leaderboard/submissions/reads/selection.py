@@ -7,22 +7,19 @@ offers it and by the service that does it.
 import datetime as dt
 import functools
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, may_change_standing
 from leaderboard.boards.models import Standing
-from leaderboard.db import snapshot
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import Columns
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import (
     STANDING,
     Designation,
-    Ruling,
     RunChoice,
     ScoredRun,
     SetState,
@@ -202,39 +199,6 @@ def scored_runs(
 ONLY_ORGANISERS = "which run stands for a system is now for the organisers to change"
 
 
-@dataclass(slots=True)
-class PrimaryCandidate:
-    """A submission as `primary_run` looks at it, so that a change can be thought through."""
-
-    id: int
-    system_id: int
-    designation: Designation
-    late: bool
-    scored_at: dt.datetime | None
-    withdrawn_at: dt.datetime | None
-    ruling: Ruling | None
-    holds_place: bool
-
-    @classmethod
-    def of(cls, run: Submission, *, gives_up: bool = False) -> Self:
-        """The submission as it is; gives_up: once it holds its place no longer."""
-        return snapshot(cls, run, holds_place=run.holds_place and not gives_up)
-
-
-def withdrawal_refusal(run: Submission) -> str | None:
-    """Why nobody can withdraw the run; None when its team and organisers can."""
-    return "This run was withdrawn already." if run.withdrawn_at is not None else None
-
-
-def hide_refusal(run: Submission) -> str | None:
-    """Why nobody can take the run off the boards; None when organisers can."""
-    if run.withdrawn_at is not None:
-        return "This run was withdrawn: it is on no board."
-    if run.ruling is not None:
-        return f"This run is {run.ruling.value} already; put it back first."
-    return None
-
-
 def select_refusal(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> str | None:
     """Why `actor` can't let the run stand for its system; None when they can."""
     evaluation = session.get_one(Evaluation, run.evaluation_id)
@@ -276,7 +240,7 @@ def system_refusal(
     """Why nobody can choose which of a system's runs in time, or late, stands, in words; None when one can.
 
     chosen  the id of the run that shall stand, which is no reason against itself
-    freed   the runs that would hold their places no longer
+    freed   runs off the boards that would hold their places no longer
     """
     choice = evaluation.campaign.run_choice
     if choice is not RunChoice.PRIMARY:
@@ -284,7 +248,7 @@ def system_refusal(
     if late:  # no late run is primary
         return None
     runs = session.scalars(select_primary_runs(system.team_id, evaluation.id)).all()
-    primary_id = primary_run(PrimaryCandidate.of(run, gives_up=run.id in freed) for run in runs)
+    primary_id = primary_run(run for run in runs if run.id not in freed)
     primary = next((run for run in runs if run.id == primary_id), None)
     if primary is None or primary.system_id != system.id or primary.id == chosen:
         return None

@@ -33,7 +33,6 @@ from leaderboard.submissions.reads.selection import (
     IS_WANTED,
     ONLY_ORGANISERS,
     contenders,
-    hide_refusal,
     holders_against,
     on_boards,
     primary_refusal,
@@ -41,7 +40,6 @@ from leaderboard.submissions.reads.selection import (
     select_refusal,
     selected_by_order,
     system_refusal,
-    withdrawal_refusal,
 )
 from leaderboard.submissions.rules import (
     Designation,
@@ -405,7 +403,7 @@ def withdraw(
     because = checked_text(because, LONGEST_REASON, "because")
     evaluation = _require_team(session, actor, submission, "withdraw a run")
     submission = locked_run(session, submission.id)
-    _refuse(withdrawal_refusal(submission))
+    _refuse("This run was withdrawn already." if submission.withdrawn_at is not None else None)
     submission.withdrawn_at = now or present()
     submission.withdrawn_by_id = actor.user_id
     submission.withdrawn_because = because
@@ -476,7 +474,10 @@ def hide_run(
     if not because:
         raise InvalidFields({"because": ["say why: the team reads it"]})
     submission = locked_run(session, submission.id)
-    _refuse(hide_refusal(submission))
+    if submission.withdrawn_at is not None:
+        raise Conflict("This run was withdrawn: it is on no board.")
+    if submission.ruling is not None:
+        raise Conflict(f"This run is {submission.ruling.value} already; put it back first.")
     submission.ruling = ruling
     submission.ruled_at = present()
     submission.ruled_by_id = actor.user_id
