@@ -398,7 +398,6 @@ def checked_answers(
     said: Mapping[str, str] | None = None,
     *,
     complete: bool = True,
-    named: bool = True,
 ) -> dict[str, Any]:
     """The answers as they are stored, by key; what was left empty is left out, and so is what only the file says. That
     has to be an answer, too, required or not, where none is given in its place.
@@ -406,7 +405,6 @@ def checked_answers(
     sent      key -> text, number or bool, from a form, an API or a stored draft
     said      the run's own metadata, which may answer what was left empty
     complete  whether required fields must be answered
-    named     whether a message says which field is lacking, for who does not read it beside the field
 
     Raises InvalidFields by `form_name`, for keys that no field has too.
     """
@@ -429,8 +427,8 @@ def checked_answers(
         if answer is not None:
             answers[key] = answer
         elif field.required and complete and not is_answered:
-            what = f"{field.label} is lacking, which every run here needs" if named else "every run here needs this"
             or_file = f"; or say {field.header} in the run's own metadata" if field.header else ""
+            what = f"{field.label} is lacking, which every run here needs"
             wrong[form_name(key)] = [f"{what}: {HOW[field.kind](field)}{or_file}"]
     if wrong:
         raise InvalidFields(wrong)

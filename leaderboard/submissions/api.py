@@ -9,8 +9,8 @@ The runs of all teams: listed, looked at, taken off the boards and put back, sco
 
 import re
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -25,8 +25,9 @@ from leaderboard.access import Actor
 from leaderboard.accounts.rules import Scope
 from leaderboard.boards.api import EVALUATION
 from leaderboard.declared.commands import Command, Find
-from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, TooLarge, Unconfirmed
+from leaderboard.errors import Conflict, Gathered, InvalidFields, LeaderboardError, NotFound, TooLarge, Unconfirmed
 from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.find import find_evaluation
 from leaderboard.evaluations.reads.form_fields import form_fields
 from leaderboard.evaluations.rules import checked_answers
 from leaderboard.evaluations.writes import agreements_of
@@ -34,30 +35,22 @@ from leaderboard.formats import HEADER_BYTES, ByteSource, Limits, Metadata, run_
 from leaderboard.numbers import read_number
 from leaderboard.store import Received
 from leaderboard.submissions.inputs import Choice, RunChanges, TakenOff, Withdrawal
+from leaderboard.submissions.intake import Intake, check_looked, check_upload
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.pages import (
-    Place,
-    check_looked,
-    check_received,
-    count_rejected,
-    effect_of,
-    header_of,
-    own_run,
-    run_download,
-)
+from leaderboard.submissions.pages import effect_of, own_run, run_download
 from leaderboard.submissions.reads import organised as listed
 from leaderboard.submissions.reads import status as reads
-from leaderboard.submissions.reads.form import checking, expected_of, submitting
+from leaderboard.submissions.reads.form import checking
 from leaderboard.submissions.reads.status import SubmissionStatus
 from leaderboard.submissions.rules import Designation
-from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, Looked, look_at, require_sound
+from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, Looked, look_at
 from leaderboard.submissions.writes import submissions
 from leaderboard.submissions.writes.effects import Act, Effect
+from leaderboard.submissions.writes.pending import SentRun
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads.find import find_own_team, find_system
-from leaderboard.teams.writes import NewSystem
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, clock, now, read, reading, store, writing
+from leaderboard.web.context import actor, clock, read, reading, store, writing
 from leaderboard.web.endpoints import answered, get, post
 from leaderboard.web.organise import CAMPAIGN, evaluation_here
 from leaderboard.web.organise import EVALUATION as ORGANISED_EVALUATION
@@ -136,21 +129,19 @@ def submit_run(campaign: str, evaluation: str) -> SubmissionStatus:
     A file that would be rejected is refused with its problems (`fields.run`), and a run that is most likely a slip with
     warnings (`fields.confirm`), unless `confirm` is yes: nothing of it is kept.
     """
-    page = read(submitting, campaign, evaluation)
+    with reading() as session:
+        evaluation_id = find_evaluation(session, actor(), campaign, evaluation).id
     key = _key()
-    earlier = _sent(key, page.evaluation.id)
+    earlier = _sent(key, evaluation_id)
     if earlier is not None:
         _require_same(earlier.id)
         return answered(earlier)
-    place = _Place(page.evaluation.id)
     try:
-        posted, upload = _received(page.evaluation.id, place, key)
-        run = _taken(page.evaluation.id, posted, upload, place, key)
+        return read(reads.status, _taken(Intake(evaluation_id, partial(_team, evaluation_id)), key))
     except (Conflict, InvalidFields):
-        if (earlier := _sent(key, page.evaluation.id)) is not None:  # two tries came at the same moment
+        if (earlier := _sent(key, evaluation_id)) is not None:  # two tries came at the same moment
             return answered(earlier)
         raise
-    return read(reads.status, run)
 
 
 @get("/sendings/<key>", Scope.READ)
@@ -204,19 +195,7 @@ def _changed_run(submission: int, change: Callable[[Session, Actor, Submission],
     return read(reads.status, submission)
 
 
-class _Place(Place):
-    """The place of a file that a program sends: its form names team and system by their parts of an address."""
-
-    def hold(self, fields: MultiDict[str, str]) -> None:
-        super().hold(fields)
-        with reading() as session:  # only now: whose team it is not must not learn of its systems
-            _system(session, self.team(session, fields), fields)
-
-    def team(self, session: Session, fields: MultiDict[str, str]) -> Team:
-        return _team(session, fields, self._evaluation_id)
-
-
-def _team(session: Session, fields: MultiDict[str, str], evaluation_id: int) -> Team:
+def _team(evaluation_id: int, session: Session, fields: MultiDict[str, str]) -> Team:
     unknown = [name for name in fields if name not in KNOWN and not name.startswith((ANSWER, AGREEMENT))]
     if unknown:
         known = ", ".join((*sorted(KNOWN), f"{ANSWER}…", f"{AGREEMENT}…"))
@@ -236,69 +215,84 @@ def _team(session: Session, fields: MultiDict[str, str], evaluation_id: int) -> 
     return team
 
 
-def _system(session: Session, team: Team, fields: MultiDict[str, str]) -> System | NewSystem:
+def _system(session: Session, team: Team, fields: MultiDict[str, str]) -> System | str:
+    """The system that the fields name, or the name of a new one."""
     if new := fields.get("new_system"):
-        return NewSystem(new)
+        return new
     try:
         return find_system(session, team.slug, fields["system"])
     except NotFound as error:
         raise InvalidFields({"system": [error.message, MAKE_ONE]}) from None
 
 
-def _received(evaluation_id: int, place: Place, key: str | None) -> tuple[uploads.Posted, Received]:
-    """This request's form and its file, which is in the store. Raises for what is not taken in, and keeps no file."""
-    with ExitStack() as without_file:
-        without_file.callback(place.give_up)
-        sound = partial(_require_sound, evaluation_id, place, key)
-        posted = uploads.receive("run", place.hold, {"beside": HEADER_BYTES}, require_text, sound)
-        if posted.upload is not None:
-            without_file.pop_all()  # what counts the file ends its place
-    if posted.refusal is not None:
-        raise posted.refusal
-    if posted.refused is not None:
-        raise TooLarge(posted.refused, "run")
-    if posted.upload is None:
-        raise InvalidFields({"run": ["send the run's file, as the last part of the form"]})
-    return posted, posted.upload
+def _taken(intake: Intake, key: str | None) -> int:
+    """The submission that is made of this request's form and file. Raises what is wrong, and keeps nothing then."""
+    number: int | None = None
 
+    def hold(fields: MultiDict[str, str]) -> None:
+        intake.hold(fields)
+        with reading() as session:  # only now: whose team it is not must not learn of its systems
+            _system(session, _team(intake.evaluation_id, session, fields), fields)
 
-def _require_sound(
-    evaluation_id: int, place: Place, key: str | None, posted: uploads.Posted, upload: Received, path: Path
-) -> None:
-    """Raises InvalidFields with all that is wrong with the form and the file, and Doubtful for what is to be confirmed.
-
-    So nothing of either is kept, and mistakes in the form cost nothing. But an answer that tells of queries which the
-    sender may not know of costs what the worker's verdict would: the file counts among the person's rejected ones.
-    """
-    fields, wrong = posted.fields, Gathered()
-    with suppress(_Tried), wrong, writing() as session:
-        header = run_metadata(path, upload.filename)
-        _submit(session, evaluation_id, posted, upload, place, key, header, only_try=True)
-        raise _Tried
-    threshold = None
-    if "threshold" not in wrong.fields:
-        threshold = threshold_of(fields)
-    with reading() as session:
-        expected = expected_of(session, actor(), session.get_one(Evaluation, evaluation_id), now(), to_submit=True)
-        team = _team(session, fields, evaluation_id).id
-    if "threshold" in wrong.fields:  # it is told to be wrong, so not to be lacking as well
-        expected = replace(expected, returned_by=())
-    found = check_received(expected, evaluation_id, upload, path, threshold, [team])
-    with ExitStack() as unless_sound:
-        if found.tells_of_hidden:
-            unless_sound.callback(count_rejected, evaluation_id, posted.received_at, place)
+    def settle(posted: uploads.Posted, upload: Received, path: Path) -> None:
+        nonlocal number
+        wrong, confirmed = Gathered(), posted.fields.get("confirm") in YES
+        with reading() as session:
+            sent = _sent_run(session, intake.evaluation_id, posted, upload, path, wrong)
+        checked = check_upload(intake.evaluation_id, upload, sent.details["threshold"], sent.team_id, path)
         try:
-            require_sound(found, yes=fields.get("confirm") in YES)
-        except InvalidFields as error:
-            if not wrong.fields:
-                raise
-            wrong.fields |= error.fields
-        wrong.raise_any()
-        unless_sound.pop_all()
+            moment = posted.received_at
+            number = intake.submit(sent, checked, wrong.fields, moment, confirmed=confirmed, key=key, arrived=path)
+        except LeaderboardError:
+            # An answer that tells of queries which the sender may not know of costs what the worker's verdict would.
+            if checked.tells_of_hidden:
+                intake.count_rejected(posted.received_at)
+            raise
+
+    with ExitStack() as unless_taken:
+        unless_taken.callback(intake.give_up)
+        posted = uploads.receive("run", hold, {"beside": HEADER_BYTES}, require_text, settle)
+        if posted.refusal is not None:
+            raise posted.refusal
+        if posted.refused is not None:
+            raise TooLarge(posted.refused, "run")
+        if number is None:
+            raise InvalidFields({"run": ["send the run's file, as the last part of the form"]})
+        unless_taken.pop_all()
+    return number
 
 
-class _Tried(Exception):
-    """A run could be submitted: what was written is rolled back, since its file is still to be looked at."""
+def _sent_run(
+    session: Session, evaluation_id: int, posted: uploads.Posted, upload: Received, path: Path, wrong: Gathered
+) -> SentRun:
+    """What this request's form says of its run. wrong: gathers what of that can't be read."""
+    fields = posted.fields
+    beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
+    if beside.problem:
+        wrong.fields["beside"] = [beside.problem]
+    team = _team(evaluation_id, session, fields)
+    system = _system(session, team, fields)
+    designation, threshold, accepted = Designation.CONTRASTIVE.value, None, list[int]()
+    if (named := fields.get("designation") or designation) in set(Designation):
+        designation = named
+    else:
+        wrong.fields["designation"] = [f"give one of: {', '.join(Designation)}"]
+    with wrong:
+        threshold = threshold_of(fields)
+    with wrong:
+        versions = {key: version for key, version in _named(fields, AGREEMENT).items() if version.strip()}
+        accepted = agreements_of(session, session.get_one(Evaluation, evaluation_id), versions)
+    details = {
+        "designation": designation,
+        "stand": fields.get("stand") in YES,
+        "threshold": threshold,
+        **{name: fields.get(name, "") for name in ("label", "notes", "version")},
+        "answers": _named(fields, ANSWER),
+        "accepted": accepted,
+        "said": beside.entries,
+        "header": run_metadata(path, upload.filename),
+    }
+    return SentRun(team.id, system.id if isinstance(system, System) else system, upload, details)
 
 
 def _require_same(earlier: int) -> None:
@@ -307,13 +301,12 @@ def _require_same(earlier: int) -> None:
     """
 
     def compare(posted: uploads.Posted, upload: Received, _: Path) -> None:
+        fields = posted.fields
         with reading() as session:
             run = session.get_one(Submission, earlier)
-            fields = posted.fields
-            team = _team(session, fields, run.evaluation_id)
+            team = _team(run.evaluation_id, session, fields)
             system = _system(session, team, fields)
-            asked = form_fields(run.evaluation)
-            answers = checked_answers(asked, _answers(fields), complete=False)
+            answers = checked_answers(form_fields(run.evaluation), _named(fields, ANSWER), complete=False)
             own = (upload.sha256, team.id, threshold_of(fields), answers)
             is_same = own == (run.sha256, run.team_id, run.threshold, run.answers)
             if not is_same or (isinstance(system, System) and system.id != run.system_id):
@@ -321,91 +314,13 @@ def _require_same(earlier: int) -> None:
                     f"This key was used for submission {earlier}, which has another file, team, system, θ or other "
                     "answers. Take another key for another run."
                 )
-        raise _Tried
 
-    with suppress(_Tried):
-        uploads.receive("run", lambda _: None, {"beside": HEADER_BYTES}, require_text, compare)
+    uploads.receive("run", lambda _: None, {"beside": HEADER_BYTES}, require_text, compare)
 
 
-def _answers(fields: MultiDict[str, str]) -> dict[str, str]:
-    return {name.removeprefix(ANSWER): fields[name] for name in fields if name.startswith(ANSWER)}
-
-
-def _taken(evaluation_id: int, posted: uploads.Posted, upload: Received, place: Place, key: str | None) -> int:
-    """The id of the submission that is made of them, unless something has changed since they were looked at."""
-    try:
-        header = header_of(upload)
-        with writing() as session:
-            return _submit(session, evaluation_id, posted, upload, place, key, header).id
-    except Exception:
-        place.give_up()
-        raise
-
-
-def _submit(
-    session: Session,
-    evaluation_id: int,
-    posted: uploads.Posted,
-    upload: Received,
-    place: Place,
-    key: str | None,
-    header: Mapping[str, str],
-    *,
-    only_try: bool = False,
-) -> Submission:
-    fields, wrong = posted.fields, Gathered()
-    beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
-    if beside.problem:
-        wrong.fields["beside"] = [beside.problem]
-    team = _team(session, fields, evaluation_id)
-    evaluation = session.get_one(Evaluation, evaluation_id)
-    agreements = {
-        name.removeprefix(AGREEMENT): version
-        for name, version in fields.items()
-        if name.startswith(AGREEMENT) and version.strip()
-    }
-    designation, threshold, accepted = Designation.CONTRASTIVE, None, list[int]()
-    with wrong:
-        designation = _designation(fields)
-    with wrong:
-        threshold = threshold_of(fields)
-    with wrong:
-        accepted = agreements_of(session, evaluation, agreements)
-    try:
-        run = submissions.submit(
-            session,
-            actor(),
-            evaluation,
-            team,
-            system=_system(session, team, fields),
-            upload=upload,
-            designation=designation,
-            stand=fields.get("stand") in YES,
-            threshold=threshold,
-            label=fields.get("label", ""),
-            notes=fields.get("notes", ""),
-            version=fields.get("version", ""),
-            answers=_answers(fields),
-            accepted=accepted,
-            said=beside.entries,
-            header=header,
-            begun_at=now(),
-            received_at=posted.received_at,
-            place=place.id,
-            key=key,
-            only_try=only_try,
-        )
-    except InvalidFields as error:
-        raise InvalidFields({**error.fields, **wrong.fields}) from None
-    wrong.raise_any()
-    return run
-
-
-def _designation(fields: MultiDict[str, str]) -> Designation:
-    try:
-        return Designation(fields.get("designation") or Designation.CONTRASTIVE)
-    except ValueError:
-        raise InvalidFields({"designation": [f"give one of: {', '.join(Designation)}"]}) from None
+def _named(fields: MultiDict[str, str], beginning: str) -> dict[str, str]:
+    """The fields whose names begin so, by the rest of their names."""
+    return {name.removeprefix(beginning): fields[name] for name in fields if name.startswith(beginning)}
 
 
 def threshold_of(fields: MultiDict[str, str]) -> float | None:

@@ -161,7 +161,7 @@ class StagedRun(Base):
     """A run that waits for its sender's yes: its file is in the store, its form is here, and its place is held.
 
     arrival_id  the place in the quotas
-    upload      `store.Received`, and `given` what the form said, see `writes.pending`
+    upload      `store.Received`, and `given` its system and what is said of it, see `writes.pending.SentRun`
     expires_at  from when on it is gone; never after what closing makes public has opened
     submission_id  what the yes has made of it
     taken_back  its sender changes it in the form: it waits no longer, and is here for that form alone

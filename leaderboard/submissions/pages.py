@@ -9,12 +9,9 @@ A submission's page: its state until it is scored, its receipt and results, and 
 What changes which run stands is asked for on a page that says what would change.
 """
 
-import datetime as dt
-import threading
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
 from flask import Blueprint, Response, abort, flash, jsonify, redirect, render_template, request, send_file, url_for
@@ -28,8 +25,7 @@ from leaderboard.accounts import rate_limits as attempts
 from leaderboard.boards.reads.entries import NO_FIGURE
 from leaderboard.errors import (
     Conflict,
-    FileRejected,
-    Gathered,
+    Doubtful,
     InvalidFields,
     LeaderboardError,
     Missing,
@@ -38,32 +34,29 @@ from leaderboard.errors import (
     QuotaSpent,
 )
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules import FieldKind, FormField, checked_answers, form_name
-from leaderboard.evaluations.writes import agreement_name, lacking_agreement
-from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, beginning, run_metadata, side_metadata
+from leaderboard.evaluations.rules import FieldKind, FormField, form_name
+from leaderboard.evaluations.writes import agreement_name
+from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, run_metadata, side_metadata
 from leaderboard.numbers import size
 from leaderboard.results.reads.run import ThresholdCost, receipt, results
 from leaderboard.store import Received
+from leaderboard.submissions.intake import Intake, check_looked, check_upload
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.form import (
     AskedAgreement,
     Checking,
     Submitting,
     checking,
-    completed,
-    expected_of,
     submitting,
     waiting_run,
 )
 from leaderboard.submissions.reads.status import SubmissionStatus, status
 from leaderboard.submissions.rules import Designation, RunChoice, State, retry_seconds
-from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, Expected, Looked, check_run
+from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked
 from leaderboard.submissions.writes import pending as staging
 from leaderboard.submissions.writes import submissions
-from leaderboard.submissions.writes import submissions as quotas
 from leaderboard.submissions.writes.effects import ACTS, Act, Effect, effect
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.writes import NewSystem
 from leaderboard.web import charts, uploads
 from leaderboard.web.context import actor, clock, config, database, now, page_number, read, reading, store, writing
 from leaderboard.web.endpoints import plain
@@ -94,8 +87,7 @@ submitting_blueprint = Blueprint("submit", __name__)
 
 Row = TypeVar("Row", Team, System)
 
-ANY_UPLOAD_SECONDS = 24 * 3600  # where the installation sets no longest time of an upload
-COUNTING_SECONDS = 300  # from the last byte of a file to its row, at most
+NOT_CHECKED, NO_FILE = Checked("", whole=True), Received("", "", "", 0, 0, "")
 NEW = "new-"  # a choice of the system field: a new system of the team with this id
 
 
@@ -178,68 +170,67 @@ class SubmitForm(Form):
     @classmethod
     def of_sent(cls, page: Submitting, sent: staging.SentRun) -> "SubmitForm":
         """The form as it was filled in for a run that was sent, with its file."""
-        given = sent.given
-        texts = {
-            "system": f"{NEW}{sent.team_id}" if given.system is None else str(given.system),
-            "system_name": given.new_system,
-            "designation": given.designation,
-            "threshold": "" if given.threshold is None else repr(given.threshold),
-            "label": given.label,
-            "notes": given.notes,
+        details, is_new = sent.details, isinstance(sent.system, str)
+        texts = {name: details[name] for name in ("designation", "label", "notes")} | {
+            "system": f"{NEW}{sent.team_id}" if is_new else str(sent.system),
+            "system_name": sent.system if is_new else "",
+            "threshold": "" if details["threshold"] is None else repr(details["threshold"]),
             "kept": uploads.keep(sent.upload),
         }
-        texts |= {form_name(field.key): given.answers.get(field.key, "") for field in page.fields}
-        texts |= {agreement_name(asked.key): str(asked.id) for asked in page.agreements if asked.id in given.accepted}
-        return cls.on(page, MultiDict(texts | ({"stand": "y"} if given.stand else {})))
+        texts |= {form_name(field.key): details["answers"].get(field.key, "") for field in page.fields}
+        texts |= {
+            agreement_name(asked.key): str(asked.id) for asked in page.agreements if asked.id in details["accepted"]
+        }
+        return cls.on(page, MultiDict(texts | ({"stand": "y"} if details["stand"] else {})))
 
-    def check(
-        self,
-        page: Submitting,
-        posted: uploads.Posted,
-        upload: Received | None,
-        beside: Metadata,
-        header: Mapping[str, str],
-    ) -> bool:
-        """Whether the form can be sent to the service; if not, each field says what it lacks, all of them at once.
-
-        header  what the run's own comment lines say
-        """
-        good = bool(self.validate())
-        wrong = Gathered()
+    def check(self, posted: uploads.Posted, upload: Received | None, beside: Metadata) -> dict[str, list[str]]:
+        """What is wrong with the form as far as it knows, by field; the service finds the rest."""
+        self.validate()
+        wrong: dict[str, list[str]] = {
+            name: []
+            for name, field in self._fields.items()
+            if field.errors  # they stand at the field
+        }
         if isinstance(posted.refusal, InvalidFields) and not self.system.errors:
-            wrong.fields |= posted.refusal.fields
+            wrong |= {name: [*messages] for name, messages in posted.refusal.fields.items()}
         if posted.refused is not None:
-            wrong.fields["run"] = [posted.refused]
+            wrong["run"] = [posted.refused]
         elif upload is None:
-            wrong.fields["run"] = ["choose the file of the run"]
-        if self.text("system").startswith(NEW) and not self.text("system_name").strip():
-            wrong.fields["system_name"] = ["give the new system a name"]
+            wrong["run"] = ["choose the file of the run"]
         if beside.problem:
-            wrong.fields["beside"] = [beside.problem]
-        with wrong:
-            submissions.checked_words(None, self.text("label"), self.text("notes"), "")
-        unasked = [field for field in page.from_metadata if not field.in_form]
-        with wrong:
-            of_file = {**header, **beside.entries}
-            checked_answers([*page.fields, *unasked], self.answers(page), of_file, named=False)
-        for field in unasked:  # what is wrong there is mended in the file
-            if said := wrong.fields.pop(form_name(field.key), None):
-                wrong.fields.setdefault("run", []).extend(said)
-        accepted = self.accepted(page)
-        for asked in page.agreements:
-            if asked.id not in accepted:
-                wrong.fields[agreement_name(asked.key)] = [lacking_agreement(asked.title, asked.version)]
-        self.refuse(wrong.fields)
-        return good and not wrong.fields
+            wrong["beside"] = [beside.problem]
+        return wrong
 
-    def ask_again(self, posted: uploads.Posted) -> None:
-        """Says that the file beside the run has to come again with a form that comes back: only the run is kept."""
+    def refuse_sent(self, fields: Mapping[str, list[str]], posted: uploads.Posted) -> None:
+        """Shows what the service found. What is wrong with an answer that only the file gives is mended in the file. Of
+        the files only the run is kept with a form that comes back.
+        """
+        for name, messages in fields.items():
+            if name != "confirm":
+                self.refuse({name if name in self._fields or not name.startswith(form_name("")) else "run": messages})
         if "beside" in posted.beside and not self.beside.errors:
             self.refuse({"beside": ["choose this file again: it is not kept while something else is wrong"]})
 
-    def answers(self, page: Submitting) -> dict[str, str]:
-        """What was answered to the organisers' fields, by key."""
-        return {field.key: self.text(form_name(field.key)) for field in page.fields}
+    def sent(
+        self, session: Session, page: Submitting, upload: Received, beside: Metadata, header: Mapping[str, str]
+    ) -> staging.SentRun:
+        """What the form says of the run. header: what the run's own comment lines say. Raises InvalidFields."""
+        choice = self.text("system")
+        is_new = choice.startswith(NEW)
+        details = {
+            "designation": self.usable("designation"),
+            "stand": self.stand is not None and self.stand.data,
+            "threshold": self.threshold.data if self.threshold is not None else None,
+            "label": self.text("label"),
+            "notes": self.text("notes"),
+            "answers": {field.key: self.text(form_name(field.key)) for field in page.fields},
+            "accepted": self.accepted(page),
+            "said": beside.entries,
+            "header": header,
+        }
+        team = _team(session, choice).id
+        system = self.text("system_name") if is_new else _row(session, System, choice).id
+        return staging.SentRun(team, system, upload, details)
 
     def accepted(self, page: Submitting) -> list[int]:
         """The agreements that were ticked, in the versions that stood on the page that was sent."""
@@ -287,108 +278,63 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
     refused = _refusal(page)
     if refused is not None:  # nothing of the form is read
         return _page(page, SubmitForm.on(page), refused)
-    place = Place(page.evaluation.id, page.teams_with_quota[0].id)
+    team = page.teams_with_quota[0].id
+
+    def team_of(session: Session, fields: MultiDict[str, str]) -> Team:
+        # Where the form names no system it is refused for that, and its file is kept until one is chosen.
+        return _team(session, fields.get("system") or f"{NEW}{team}")
+
+    def hold(fields: MultiDict[str, str]) -> None:
+        user_id = actor().user_id  # a file is kept though the form may have mistakes: so many an hour at most
+        if user_id is not None:
+            attempts.count(database(), attempts.FORM_FILE, clock(), "", user=user_id)
+        intake.hold(fields)
+
+    intake = Intake(page.evaluation.id, team_of)
     with ExitStack() as without_file:
-        without_file.callback(place.give_up)
-        posted = uploads.receive("run", place.hold_counted, {"beside": HEADER_BYTES})
+        without_file.callback(intake.give_up)
+        posted = uploads.receive("run", hold, {"beside": HEADER_BYTES})
         if posted.upload is not None:
             without_file.pop_all()  # what becomes of the file ends its place; should that fail, the place counts for it
-    return _take_in(page, posted, place)
+    return _take_in(page, posted, intake)
 
 
 csrf.exempt(send)  # uploads.receive checks the token itself, before it keeps a byte of the file
 
 
-class Place:
-    """The place in the quotas that the file of this request holds, from before it is read until it is counted.
-
-    any_team  whose place it holds where the form names no system: the form is refused for that, and its file is kept
-              until one is chosen
-    """
-
-    def __init__(self, evaluation_id: int, any_team: int | None = None) -> None:
-        self._evaluation_id = evaluation_id
-        self._any_team = any_team
-        self.id: int | None = None
-
-    def hold(self, fields: MultiDict[str, str]) -> None:
-        """Raises unless the team that the fields before the file name may send one."""
-        longest = config().upload_seconds or ANY_UPLOAD_SECONDS
-        with writing() as session:
-            team = self.team(session, fields)
-            self.id = submissions.reserve_quota(
-                session,
-                actor(),
-                session.get_one(Evaluation, self._evaluation_id),
-                team,
-                begun_at=now(),
-                now=clock(),
-                expires_at=clock() + dt.timedelta(seconds=longest + COUNTING_SECONDS),
-            )
-
-    def hold_counted(self, fields: MultiDict[str, str]) -> None:
-        """As `hold`, of a file that is kept though the form may have mistakes: they are so many an hour at most."""
-        user_id = actor().user_id
-        if user_id is not None:
-            attempts.count(database(), attempts.FORM_FILE, clock(), "", user=user_id)
-        self.hold(fields)
-
-    def team(self, session: Session, fields: MultiDict[str, str]) -> Team:
-        """The team that the fields name."""
-        choice = fields.get("system", "")
-        if not choice and self._any_team is not None:
-            choice = f"{NEW}{self._any_team}"
-        return _team(session, choice)
-
-    def give_up(self) -> None:
-        """Ends it, where one is held."""
-        if self.id is not None:
-            with writing() as session:
-                quotas.release_quota(session, self.id)
-
-
-def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> ResponseReturnValue:
+def _take_in(page: Submitting, posted: uploads.Posted, intake: Intake) -> ResponseReturnValue:
     form = SubmitForm.on(page, posted.fields)
     if posted.refusal is not None and not isinstance(posted.refusal, InvalidFields):
         return _page(page, form, posted.refusal)
     upload = posted.upload or uploads.kept(form.text("kept"))
     form.kept.data = uploads.keep(upload)
     beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
-    header = header_of(upload) if upload is not None else {}
-    if not form.check(page, posted, upload, beside, header) or upload is None:
-        form.ask_again(posted)
-        place.give_up()
-        return _page(page, form, upload=upload)
-    found: Checked | None = None
+    wrong, checked, header = form.check(posted, upload, beside), NOT_CHECKED, header_of(upload) if upload else {}
     try:
         with reading() as session:
-            team, given = _given(session, page, form, beside, header)
-            evaluation = session.get_one(Evaluation, page.evaluation.id)
-            expected = expected_of(session, actor(), evaluation, now(), to_submit=True)
-        found = check_stored(expected, page.evaluation.id, upload, given.threshold, [team])
-        if found.problem_count:
-            count_rejected(page.evaluation.id, posted.received_at, place)
-            form.ask_again(posted)
-            return _rejected(page, form, found)
-        moments: dict[str, Any] = {"begun_at": now(), "received_at": posted.received_at, "place": place.id}
-        with suppress(_Doubtful), writing() as session:
-            evaluation, own = session.get_one(Evaluation, page.evaluation.id), session.get_one(Team, team)
-            run = given.submit(session, actor(), evaluation, own, upload, **moments)
-            if found.warnings:  # it could be submitted: now it waits for a yes instead
-                raise _Doubtful
-            return redirect(url_for("submissions.show", submission=run.id))
-        with writing() as session:
-            evaluation, own = session.get_one(Evaluation, page.evaluation.id), session.get_one(Team, team)
-            staged = staging.stage(
-                session, actor(), evaluation, staging.SentRun(own.id, upload, given), now=clock(), **moments
-            )
+            sent = form.sent(session, page, upload or NO_FILE, beside, header)
+        if upload is not None:
+            checked = check_upload(page.evaluation.id, upload, sent.details["threshold"], sent.team_id)
+        try:
+            run = intake.submit(sent, checked, wrong, posted.received_at)
+        except Doubtful:
+            with writing() as session:
+                evaluation = session.get_one(Evaluation, page.evaluation.id)
+                moments = {"begun_at": now(), "received_at": posted.received_at, "now": clock()}
+                staged = staging.stage(session, actor(), evaluation, sent, place=intake.place, **moments)
+            return redirect(_waiting_address(page, staged.id))
     except LeaderboardError as error:
-        if found is not None and found.tells_of_hidden:
-            count_rejected(page.evaluation.id, posted.received_at, place)
-        form.ask_again(posted)
-        place.give_up()
+        if checked.problem_count or checked.tells_of_hidden:
+            intake.count_rejected(posted.received_at)
+        intake.give_up()
+        if checked.problem_count:  # another file has to be chosen
+            form.kept.data, upload = "", None
+            wrong["run"] = ["this file would be rejected, so it was not submitted: choose another one"]
+        if isinstance(error, InvalidFields):
+            form.refuse_sent({**error.fields, **wrong}, posted)
+            return _page(page, form, upload=upload, found=checked if checked.problem_count else None)
         return _page(page, form, error, upload=upload)
-    return redirect(_waiting_address(page, staged.id))
+    return redirect(url_for("submissions.show", submission=run))
 
 
 def header_of(upload: Received) -> dict[str, str]:
@@ -409,17 +355,6 @@ def _page(
     return form_page("submit/new.html", form, error, page=page, upload=upload, found=found)
 
 
-def _rejected(page: Submitting, form: SubmitForm, found: Checked) -> ResponseReturnValue:
-    """The form once more, with what is wrong with a file that nobody could score: another one has to be chosen."""
-    form.kept.data = ""
-    form.refuse({"run": ["this file would be rejected, so it was not submitted: choose another one"]})
-    return _page(page, form, found=found)
-
-
-class _Doubtful(Exception):
-    """A run could be submitted, and something about it is most likely a slip: what was written is rolled back."""
-
-
 @submitting_blueprint.get("/campaigns/<campaign>/<evaluation>/submit/<int:waiting>")
 @signed_in
 def waiting(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue:
@@ -431,9 +366,7 @@ def waiting(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue
             return redirect(url_for("submissions.show", submission=staged.submission))
         if staged.taken_back:
             return redirect(url_for("submit.new", campaign=campaign, evaluation=evaluation))
-        evaluated = session.get_one(Evaluation, page.evaluation.id)
-        expected = expected_of(session, actor(), evaluated, now(), to_submit=True)
-    found = check_stored(expected, page.evaluation.id, staged.upload, staged.threshold, [staged.team_id])
+    found = check_upload(page.evaluation.id, staged.upload, staged.threshold, staged.team_id)
     return render_template("submit/waiting.html", page=page, staged=staged, found=found)
 
 
@@ -471,7 +404,7 @@ def change(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue:
         refused = _refusal(page)
         if refused is not None:  # it could only be given up, while a yes may still do
             raise refused
-    if sent.given.said:
+    if sent.details["said"]:
         flash("Choose the file with the run's metadata again: only the run itself is kept.", "warning")
     form = SubmitForm.of_sent(page, sent)
     return render_template("submit/new.html", form=form, page=page, upload=sent.upload, found=None)
@@ -508,43 +441,6 @@ def _refusal(page: Submitting) -> LeaderboardError | None:
     return None
 
 
-def count_rejected(evaluation_id: int, received_at: dt.datetime, place: Place) -> None:
-    """Counts a file that was judged wrong before the queue among the person's rejected ones, and ends its place."""
-    user_id = actor().user_id
-    if user_id is None:
-        return
-    with writing() as session:
-        evaluation = session.get_one(Evaluation, evaluation_id)
-        quotas.count_unused_file(session, evaluation, user_id, received_at, place.id)
-
-
-def _given(
-    session: Session, page: Submitting, form: SubmitForm, beside: Metadata, header: Mapping[str, str]
-) -> tuple[int, staging.FormValues]:
-    """The team, and what the form says of the run."""
-    team, system = _chosen(session, form)
-    return team.id, staging.FormValues(
-        system=None if isinstance(system, NewSystem) else system.id,
-        new_system=system.name if isinstance(system, NewSystem) else "",
-        designation=form.designation.data,
-        stand=form.stand is not None and form.stand.data,
-        threshold=form.threshold.data if form.threshold is not None else None,
-        label=form.text("label"),
-        notes=form.text("notes"),
-        answers=form.answers(page),
-        accepted=tuple(form.accepted(page)),
-        said=beside.entries,
-        header=header,
-    )
-
-
-def _chosen(session: Session, form: SubmitForm) -> tuple[Team, System | NewSystem]:
-    """The system that the form names, one that exists or a new one, and its team."""
-    choice = form.text("system")
-    team = _team(session, choice)
-    return team, NewSystem(form.text("system_name")) if choice.startswith(NEW) else _row(session, System, choice)
-
-
 def _team(session: Session, choice: str) -> Team:
     """The team of a system, or of a new one, by the choice in the form. Raises InvalidFields for what is no choice."""
     if choice.startswith(NEW):
@@ -562,9 +458,6 @@ def _row(session: Session, model: type[Row], key: str) -> Row:
 
 
 checking_blueprint = Blueprint("run_checks", __name__)
-
-# Each takes up to some hundred megabytes for a second: more at once would bound nobody's memory.
-AT_ONCE = threading.BoundedSemaphore(2)
 
 
 class CheckForm(Form):
@@ -600,41 +493,6 @@ def check(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 
 csrf.exempt(check)  # uploads.look checks the token itself, before it reads a byte of the file
-
-
-def check_stored(
-    expected: Expected, evaluation_id: int, upload: Received, threshold: float | None, teams: Collection[int]
-) -> Checked:
-    """What would become of a run that the store has."""
-    with store().run_file(upload.sha256) as path:
-        return check_received(expected, evaluation_id, upload, path, threshold, teams)
-
-
-def check_received(
-    expected: Expected,
-    evaluation_id: int,
-    upload: Received,
-    path: Path,
-    threshold: float | None,
-    teams: Collection[int],
-) -> Checked:
-    """What would become of a run that has come and lies at `path`."""
-    try:
-        text, whole = beginning(path, CHECKED_BYTES, upload.filename)
-        looked = Looked(upload.filename, text, whole, upload.text_sha256)
-    except FileRejected as refused:
-        looked = Looked(upload.filename, b"", True, upload.text_sha256, refused)
-    return check_looked(looked, expected, evaluation_id, threshold, teams)
-
-
-def check_looked(
-    looked: Looked, expected: Expected, evaluation_id: int, threshold: float | None, teams: Collection[int]
-) -> Checked:
-    """What would become of a run that was looked at."""
-    with AT_ONCE:
-        found, run = check_run(looked, expected, threshold=threshold)
-        with reading() as session:
-            return completed(session, actor(), evaluation_id, found, run, looked.text_sha256, teams, now())
 
 
 def _check_form(page: Checking, given: object = None) -> CheckForm:

@@ -58,7 +58,7 @@ def receive(
     admit: Callable[[Fields], None],
     small: Mapping[str, int] | None = None,
     check: Callable[[Fields], None] | None = None,
-    inspect: Callable[[Posted, Received, Path], None] | None = None,
+    settle: Callable[[Posted, Received, Path], None] | None = None,
 ) -> Posted:
     """Reads this request's form. The view must be exempt from the general token check, which would read it first.
 
@@ -66,7 +66,7 @@ def receive(
            taken in; the server then discards what is still being sent
     small  other fields with files, and how many bytes of each are read; one more says that there are more
     check  what the fields must be, before any file is taken: the site's own form's, unless told otherwise
-    inspect  is given the form, what the file is and where it lies, before it is kept: where it raises, it is not
+    settle  in place of keeping the file: is given the form, what the file is and where it lies
 
     Raises CSRFError before any byte of a file is written, BadInput when the form is broken or cut off, InvalidFields
     for a second file of a field and for one of no field, and TooLarge at several times the cap; no file is kept then.
@@ -87,9 +87,10 @@ def receive(
         posted = Posted(fields, upload, refused, received_at, None, beside)
         if upload is not None:
             path = files[file_field].path
-            if inspect is not None:
-                inspect(posted, upload, path)
-            store().keep(path, upload)
+            if settle is not None:
+                settle(posted, upload, path)
+            else:
+                store().keep(path, upload)
         return posted
 
 

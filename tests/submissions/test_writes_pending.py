@@ -11,10 +11,10 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.models import Arrival, PersonalUse, StagedRun, Submission
 from leaderboard.submissions.writes import pending as staging
 from leaderboard.submissions.writes import submissions
-from leaderboard.submissions.writes.pending import FormValues, SentRun
+from leaderboard.submissions.writes.pending import SentRun
 from leaderboard.teams.models import System, Team
 from tests.support.refused import refused
-from tests.support.world import RUN, World
+from tests.support.world import RUN, World, details
 
 
 def stage(world: World, text: str = RUN, **given: Any) -> int:
@@ -26,7 +26,7 @@ def stage(world: World, text: str = RUN, **given: Any) -> int:
         )
         staged = staging.stage(
             session, world.ada, evaluation,
-            SentRun(team.id, upload, FormValues(None, **{"new_system": "Heron", **given})),
+            SentRun(team.id, given.pop("system", "Heron"), upload, details(**given)),
             begun_at=now, received_at=now, place=place, now=now,
         )  # fmt: skip
         return staged.id

@@ -302,7 +302,7 @@ def test_what_every_run_has_to_say_may_stand_in_its_metadata_and_is_asked_where_
     assert "As its metadata says" in page
     lacking = participant.send(FORM, RUN, **fields(asking))
     assert (lacking.status_code, errors(lacking.text)) == (400, {"cpu", "kind"})
-    assert "Every run here needs this: write a text; or say platform.cpu in the run&#39;s own metadata" in lacking.text
+    assert "Processor is lacking, which every run here needs: write a text; or say platform.cpu" in lacking.text
     odd = participant.send(FORM, f"# platform.cpu: Z80\n# method.kind: neural\n{RUN}", **fields(asking))
     assert (odd.status_code, errors(odd.text)) == (400, {"kind"})
     assert "has &#39;neural&#39; as method.kind: choose one of: dense, sparse" in odd.text

@@ -248,13 +248,10 @@ def _own_staged(actor: Actor, evaluation_id: int, now: dt.datetime) -> sa.Select
 
 
 def _staged(session: Session, row: StagedRun) -> Staged:
-    values = row.given
-    known = session.get(System, values["system"]) if values["system"] is not None else None
-    system = known.name if known is not None else values["new_system"]
-    own = {name: values[name] for name in ("designation", "threshold")}
-    return snapshot(
-        Staged, row, system=system, upload=Received(**row.upload), submission=row.submission_id, **own
-    )  # fmt: skip
+    system = row.given["system"]
+    name = system if isinstance(system, str) else session.get_one(System, system).name
+    own = {name: row.given[name] for name in ("designation", "threshold")}
+    return snapshot(Staged, row, system=name, upload=Received(**row.upload), submission=row.submission_id, **own)
 
 
 def _queries(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Sequence[Query]:

@@ -8,7 +8,7 @@ whoever says yes has not seen it.
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -29,40 +29,25 @@ STAGED_SECONDS = 30 * 60
 
 
 @dataclass(frozen=True, slots=True)
-class FormValues:
-    """What the form said. system: the id of one of the team's, or None for a new one of the name `new_system`."""
-
-    system: int | None
-    new_system: str = ""
-    designation: str = Designation.CONTRASTIVE.value
-    stand: bool = False
-    threshold: float | None = None
-    label: str = ""
-    notes: str = ""
-    answers: Mapping[str, Any] = field(default_factory=dict)
-    accepted: tuple[int, ...] = ()
-    said: Mapping[str, str] = field(default_factory=dict)
-    header: Mapping[str, str] = field(default_factory=dict)
-
-    def submit(
-        self, session: Session, actor: Actor, evaluation: Evaluation, team: Team, upload: Received, **moments: Any
-    ) -> Submission:
-        """Submits the run. moments: as `submissions.submit` takes them, with `place`."""
-        values = {name: getattr(self, name) for name in self.__slots__ if name not in ("system", "new_system")}
-        values["designation"] = Designation(self.designation)
-        system = NewSystem(self.new_system) if self.system is None else session.get_one(System, self.system)
-        return submissions.submit(
-            session, actor, evaluation, team, system=system, upload=upload, **values, **moments
-        )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
 class SentRun:
-    """What was sent of a run that waits."""
+    """A run as it was sent.
+
+    system   the id of one of the team's, or the name of a new one
+    details  what is said of it, as JSON: those of `submissions.SubmissionDetails` that a sender gives
+    """
 
     team_id: int
+    system: int | str
     upload: Received
-    given: FormValues
+    details: Mapping[str, Any]
+
+    def submit(self, session: Session, actor: Actor, evaluation: Evaluation, **moments: Any) -> Submission:
+        """Submits the run. moments: as `submissions.submit` takes them, with `place` and `key`."""
+        team = session.get_one(Team, self.team_id)
+        named = self.system
+        system = NewSystem(named) if isinstance(named, str) else session.get_one(System, named)
+        details = {**self.details, "designation": Designation(self.details["designation"]), **moments}
+        return submissions.submit(session, actor, evaluation, team, system=system, upload=self.upload, **details)
 
 
 def stage(
@@ -101,7 +86,7 @@ def stage(
         arrival_id=place,
         sha256=sent.upload.sha256,
         upload=asdict(sent.upload),
-        given={**asdict(sent.given), "accepted": list(sent.given.accepted)},
+        given={"system": sent.system, **sent.details},
         begun_at=begun_at,
         received_at=received_at,
         expires_at=expires_at,
@@ -121,10 +106,8 @@ def confirm(session: Session, actor: Actor, evaluation: Evaluation, staged_id: i
         return session.get_one(Submission, staged.submission_id)
     if staged.taken_back:
         raise Conflict("You took this run back to the form to change it: submit it there.")
-    sent, arrival_id = _sent(staged), staged.arrival_id
-    moments = {"begun_at": staged.begun_at, "received_at": staged.received_at, "decided_at": now, "place": arrival_id}
-    team = session.get_one(Team, sent.team_id)
-    submission = sent.given.submit(session, actor, evaluation, team, sent.upload, **moments)
+    moments = {"begun_at": staged.begun_at, "received_at": staged.received_at, "decided_at": now}
+    submission = _sent(staged).submit(session, actor, evaluation, place=staged.arrival_id, **moments)
     staged.submission_id = submission.id
     return submission
 
@@ -164,8 +147,8 @@ def sweep_pending(session: Session, now: dt.datetime) -> int:
 
 
 def _sent(staged: StagedRun) -> SentRun:
-    values = FormValues(**{**staged.given, "accepted": tuple(staged.given["accepted"])})
-    return SentRun(staged.team_id, Received(**staged.upload), values)
+    details = dict(staged.given)
+    return SentRun(staged.team_id, details.pop("system"), Received(**staged.upload), details)
 
 
 def _own(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int, now: dt.datetime) -> StagedRun:

@@ -237,7 +237,6 @@ class SubmissionDetails:
                  `received_at`
     place        what `reserve_quota` gave, which ends here
     key          what the sender calls this sending: no second run of theirs is taken under it
-    only_try     raise what would be raised, and add no run; the caller rolls back what was written on the way
     """
 
     designation: Designation = Designation.CONTRASTIVE
@@ -255,7 +254,6 @@ class SubmissionDetails:
     decided_at: dt.datetime | None = None
     place: int | None = None
     key: str | None = None
-    only_try: bool = False
 
 
 def submit(
@@ -312,8 +310,7 @@ def submit(
         **columns,
         **file_columns(upload),
     )
-    if not details.only_try:
-        _queue(session, actor, submission)
+    _queue(session, actor, submission)
     return submission
 
 

@@ -7,7 +7,8 @@ from leaderboard.audit.writes import present
 from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.rules import FormField
 from leaderboard.submissions.writes import pending as staging
-from leaderboard.submissions.writes.pending import FormValues, SentRun
+from leaderboard.submissions.writes.pending import SentRun
+from tests.support.world import details
 from tests.web.changes.listing import ALPHA, NONE, Changes
 from tests.web.play import Play
 
@@ -31,10 +32,9 @@ def _(session: Session, play: Play) -> None:
 
 def _stage(session: Session, play: Play) -> int:
     actor, evaluation, now = play.actor(session, "ada"), play.evaluation(session), present()
-    given = FormValues(play.world.system.id)
     play.runs.append(0)  # so that each file is another one
     return staging.stage(
-        session, actor, evaluation, SentRun(play.team(session).id, play.upload(), given),
+        session, actor, evaluation, SentRun(play.team(session).id, play.world.system.id, play.upload(), details()),
         begun_at=now, received_at=now, place=None, now=now,
     ).id  # fmt: skip
 
