@@ -14,7 +14,7 @@ broken connection finds the first one: no run is submitted twice.
 
 import hashlib
 import json
-import ssl
+import re
 import time
 import urllib.error
 import urllib.request
@@ -36,7 +36,9 @@ LOOK_SECONDS = 1.0  # between two questions whether a run is scored
 UNFINISHED = ("queued", "scoring")
 HERE = ("localhost", "127.0.0.1", "::1")
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 Tell = Callable[[int], None]
+Content = bytes | Iterator[bytes]
 FormContent = tuple[Mapping[str, str], Sequence[tuple[str, Path]]]  # fields and files, by their names
 
 
@@ -52,12 +54,12 @@ class Refused(LeaderboardError):
     def of(cls, status: int, content: bytes) -> "Refused":
         """What an answer says; of one that is no problem of the API (a proxy's, another site's) its status."""
         try:
-            said = json.loads(content)
-            fields = said["fields"]
+            problem = json.loads(content)
+            fields = dict(problem["fields"])
             words = [f"{name}: {text}" for name, texts in fields.items() for text in texts]
             kind = Doubtful if set(fields) == {"confirm"} else Refused
-            return kind(status, "\n".join(words) or str(said["detail"]), fields)
-        except (ValueError, KeyError, TypeError, AttributeError):
+            return kind(status, "\n".join(words) or str(problem["detail"]), fields)
+        except (ValueError, KeyError, TypeError):
             return cls(status, f"The server answered {status} and not as this API does; look at its address.")
 
 
@@ -88,17 +90,9 @@ class Client:
     server    the site's address; HTTP without encryption only to this machine, because a token would go in clear text
     token     from the account's page; "" reads what is public
     seconds   how long one answer is waited for
-    opener    asks in place of a connection
     """
 
-    def __init__(
-        self,
-        server: str,
-        token: str = "",
-        *,
-        seconds: float = 60.0,
-        opener: urllib.request.OpenerDirector | None = None,
-    ) -> None:
+    def __init__(self, server: str, token: str = "", *, seconds: float = 60.0) -> None:
         parts = urlsplit(server)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadInput(f"{server} is no server's address; give one such as https://leaderboard.example")
@@ -106,11 +100,7 @@ class Client:
             raise BadInput("a token goes over https:// only: over http:// everybody on the way could read it")
         if not token.isascii() or not token.isprintable():
             raise BadInput("the token holds a character that no token has")
-        self._base = f"{server.rstrip('/')}/api/v1"
-        self._token = token
-        self._seconds = seconds
-        tls = urllib.request.HTTPSHandler(context=ssl.create_default_context())
-        self._opener = opener or urllib.request.build_opener(_NoRedirects, tls)
+        self._base, self._token, self._seconds = f"{server.rstrip('/')}/api/v1", token, seconds
 
     def get(self, path: str, **arguments: str) -> Any:
         """What is at a path such as `/campaigns`. Raises Refused or NoServer."""
@@ -184,11 +174,8 @@ class Client:
 
         evaluation, threshold, tell: as `submit` takes them
         """
-        fields = {} if threshold is None else {"threshold": repr(threshold)}
-        path = f"{_address(evaluation)}/check"
-
-        form = _Form(fields, [("run", run)], tell)
-        return self._patiently(lambda: self._ask(path, {}, form.pieces(), form.head))
+        form = _Form({} if threshold is None else {"threshold": repr(threshold)}, [("run", run)], tell)
+        return self._patiently(lambda: self._ask(f"{_address(evaluation)}/check", {}, form.pieces(), form.head))
 
     def asked(self, evaluation: str) -> Any:
         """What an evaluation asks with a run (fields, agreements), and what your teams may still submit to it."""
@@ -198,9 +185,9 @@ class Client:
         """The submission once it is scored or rejected, or as it is after so many seconds."""
         deadline = time.monotonic() + seconds
         while True:
-            found = self.get(f"/submissions/{submission}")
-            if found["state"] not in UNFINISHED or found["waiting"] or time.monotonic() >= deadline:
-                return found
+            run = self.get(f"/submissions/{submission}")
+            if run["state"] not in UNFINISHED or run["waiting"] or time.monotonic() >= deadline:
+                return run
             time.sleep(min(LOOK_SECONDS, max(0.0, deadline - time.monotonic())))
 
     def results(self, submission: int) -> Any:
@@ -209,31 +196,28 @@ class Client:
 
     def _patiently(self, ask: Callable[[], Any]) -> Any:
         """Asks again while nobody answers, or while the server says that it can't at the moment."""
-        pause = PAUSE
-        for _ in range(TRIES - 1):
+        for tries in range(TRIES - 1):
             try:
                 return ask()
             except NoServer:
-                time.sleep(pause)
-                pause *= 2
+                time.sleep(PAUSE * 2**tries)
         return ask()
 
     def _ask(
         self,
         path: str,
-        arguments: Mapping[str, str] = MappingProxyType({}),
-        content: bytes | Iterator[bytes] | None = None,
-        head: Mapping[str, str] = MappingProxyType({}),
+        arguments: Mapping[str, str] = NOTHING,
+        content: Content | None = None,
+        head: Mapping[str, str] = NOTHING,
     ) -> Any:
-        address = f"{self._base}{path}?{urlencode(arguments)}" if arguments else f"{self._base}{path}"
+        address = f"{self._base}{path}?{urlencode(arguments)}".removesuffix("?")
         request = urllib.request.Request(address, content, {"Accept": "application/json", **head})  # noqa: S310  # the scheme is checked above
         if self._token:
             request.add_unredirected_header("Authorization", f"Bearer {self._token}")
         try:
-            with self._opener.open(request, timeout=self._seconds) as answer:
-                answered = answer.read()
+            with urllib.request.build_opener(_NoRedirects).open(request, timeout=self._seconds) as answer:
                 is_text = answer.headers.get("Content-Type", "").startswith("text/plain")
-                return answered.decode() if is_text else json.loads(answered)
+                return answer.read().decode() if is_text else json.loads(answer.read())
         except urllib.error.HTTPError as error:
             refused = Refused.of(error.code, error.read())
             if error.code in (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT):
@@ -256,19 +240,15 @@ class _Form:
 
     def __init__(self, fields: Mapping[str, str], files: Sequence[tuple[str, Path]], tell: Tell | None = None) -> None:
         boundary = uuid.uuid4().hex
-        texts = [
-            f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
-            for name, value in fields.items()
-        ]
+        start = f"--{boundary}\r\nContent-Disposition: form-data; name="
+        before = "".join(f'{start}"{name}"\r\n\r\n{value}\r\n' for name, value in fields.items())
         self._parts: list[tuple[bytes, Path]] = []
         for field, path in files:
-            name = path.name.replace("\\", "_").replace('"', "_").replace("\r", "_").replace("\n", "_")
-            texts.append(
-                f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"; filename="{name}"\r\n'
-                "Content-Type: application/octet-stream\r\n\r\n"
-            )
-            self._parts.append(("".join(texts).encode("utf-8", "replace"), path))
-            texts = ["\r\n"]
+            name = re.sub(r'[\\"\r\n]', "_", path.name)
+            kind = "Content-Type: application/octet-stream"
+            before += f'{start}"{field}"; filename="{name}"\r\n{kind}\r\n\r\n'
+            self._parts.append((before.encode("utf-8", "replace"), path))
+            before = "\r\n"
         self._tail = f"\r\n--{boundary}--\r\n".encode()
         self._tell = tell
         size = sum(len(head) + path.stat().st_size for head, path in self._parts) + len(self._tail)

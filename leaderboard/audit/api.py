@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
-from msgspec import Meta
+from pydantic import Field
 
 from leaderboard.accounts.rules import Scope
 from leaderboard.audit import reads
@@ -38,7 +38,7 @@ def trail(
     person: str = "",
     since: str = "",
     until: str = "",
-    page: Annotated[int, Meta(ge=1, le=MOST_PAGES)] = 1,
+    page: Annotated[int, Field(ge=1, le=MOST_PAGES)] = 1,
 ) -> reads.TrailPage:
     """The audit trail of a campaign, the newest first, page by page. subject: evaluation, submission, team …, and
     number the id of one; person: the id of an account, or worker; since, until: days in UTC, such as 2026-11-20.

@@ -58,13 +58,11 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's signature
         if cmd_name not in COMMANDS:
             return None
-        module, _ = COMMANDS[cmd_name]
+        module, about = COMMANDS[cmd_name]
         with _not_searching():
             imported = importlib.import_module(f"leaderboard.cli.{module}")
-        if module == "operations":
-            made: click.Command = imported.group(cmd_name)
-            return made
-        command: click.Command = getattr(imported, cmd_name.replace("-", "_"))
+        make = imported.group if module == "operations" else None
+        command: click.Command = make(cmd_name, about) if make else getattr(imported, cmd_name.replace("-", "_"))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's signature
@@ -104,16 +102,8 @@ def run(arguments: Sequence[str]) -> int:
     """Runs one command and returns its exit status. Errors of all commands are printed here, on stderr."""
     try:
         status = leaderboard.main(args=arguments, prog_name="leaderboard", standalone_mode=False)
-    except click.UsageError as error:
-        return _fail(_usage_problem(error))
-    except click.ClickException as error:
-        return _fail(error.format_message())
-    except InvalidFields as error:
-        return _fail(_fields_problem(error, arguments))
-    except (NoDatabase, NoStore) as error:
-        return _fail(f"{error.message} ({error.reason})")
-    except LeaderboardError as error:
-        return _fail(error.message)
+    except (click.ClickException, LeaderboardError) as error:
+        return _fail(_message(error, arguments))
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except BrokenPipeError:
@@ -136,6 +126,23 @@ def main() -> None:
     sys.exit(status)
 
 
+def _message(error: click.ClickException | LeaderboardError, arguments: Sequence[str]) -> str:
+    match error:
+        case click.exceptions.NoArgsIsHelpError():
+            return error.format_message()
+        case click.UsageError():
+            path = error.ctx.command_path if error.ctx is not None else "leaderboard"
+            return f"{path}: {error.format_message()}\nSee {path} --help"
+        case InvalidFields():
+            return _fields_problem(error, arguments)
+        case NoDatabase() | NoStore():
+            return f"{error.message} ({error.reason})"
+        case LeaderboardError():
+            return error.message
+        case _:
+            return error.format_message()
+
+
 def _fail(message: str) -> int:
     click.echo(message, err=True)
     return FAILED
@@ -144,54 +151,14 @@ def _fail(message: str) -> int:
 def _fields_problem(error: InvalidFields, arguments: Sequence[str]) -> str:
     """A line for each problem, under the option that gives the field: `--closes: give a moment after the opening`."""
     command: click.Command | None = leaderboard
-    context, words, labels = click.Context(leaderboard), iter(arguments), {}
+    context, words = click.Context(leaderboard), iter(arguments)
     while isinstance(command, click.Group):
         command = command.get_command(context, next(words, ""))
-    if command is not None:
-        labels = {parameter.name: _label(parameter) for parameter in command.params}
+    labels = {parameter.name: _label(parameter) for parameter in (command.params if command is not None else ())}
     lines = [f"{labels.get(name, name)}: {text}" for name, messages in error.fields.items() for text in messages]
     return "\n".join(lines)
 
 
-def _usage_problem(error: click.UsageError) -> str:
-    """`leaderboard user add: NAME is missing` and, under it, where to read on."""
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        return error.format_message()
-    path = error.ctx.command_path if error.ctx is not None else "leaderboard"
-    return f"{path}: {_problem(error)}\nSee {path} --help"
-
-
-def _problem(error: click.UsageError) -> str:
-    match error:
-        case click.NoSuchOption():
-            return f"there is no option {error.option_name}{_nearest(error.possibilities or [])}"
-        case click.exceptions.NoSuchCommand(ctx=click.Context(command=click.Group() as group) as context):
-            from difflib import get_close_matches  # only a wrong name needs it
-
-            names = get_close_matches(error.command_name, group.list_commands(context))
-            return f"there is no command {error.command_name}{_nearest(names)}"
-        case click.MissingParameter(param=click.Parameter() as parameter):
-            return f"{_label(parameter)} is missing"
-        case click.BadParameter(param=click.Parameter() as parameter):
-            return f"{_label(parameter)}: {_lower(error.message)}"
-        case click.BadParameter():
-            return f"{error.param_hint or 'a value'}: {_lower(error.message)}"
-        case _:
-            return _lower(error.format_message())
-
-
 def _label(parameter: click.Parameter) -> str:
     """What a person calls it: an option's long name, an argument's capitals."""
-    if isinstance(parameter, click.Option):
-        return max(parameter.opts, key=len)
-    return parameter.human_readable_name
-
-
-def _nearest(names: Sequence[str]) -> str:
-    return f"; did you mean {' or '.join(names)}?" if names else ""
-
-
-def _lower(text: str) -> str:
-    """As part of a sentence: without capital, unless it is a name's (AQWV, RUN), and without full stop."""
-    first = text[:1] if text[1:2].isupper() else text[:1].lower()
-    return first + text[1:].removesuffix(".")
+    return max(parameter.opts, key=len) if isinstance(parameter, click.Option) else parameter.human_readable_name

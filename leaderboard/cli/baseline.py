@@ -10,39 +10,10 @@ from typing import Any, NamedTuple
 
 import click
 
-from leaderboard.baselines import (
-    BM25,
-    Analyser,
-    DocumentFile,
-    IndexBuilder,
-    RankedList,
-    TfIdf,
-    Tuned,
-    Weighting,
-    Weights,
-    document_files,
-    language_of,
-    read_documents,
-    require_other_queries,
-    tune,
-)
-from leaderboard.cli.options import (
-    COSTS,
-    DEPTH,
-    FILE,
-    JUDGING,
-    LEVEL_OPTION,
-    NO_RELEVANT,
-    OUT,
-    WAIT,
-    Number,
-    Place,
-    PlaceType,
-    given_on_line,
-    together,
-)
+from leaderboard import baselines
+from leaderboard.cli import options
 from leaderboard.cli.output import aligned, counting_bar, named, progress_bar
-from leaderboard.cli.runs import TAG, Written, require_place, watched, write_run
+from leaderboard.cli.runs import OUT_HELP, TAG, Written, require_place, watched, write_run
 from leaderboard.cli.score import BETA_OF, setting_of
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.formats import QueryRow, read_judgments, read_queries
@@ -50,26 +21,19 @@ from leaderboard.metrics import Setting
 from leaderboard.numbers import counted
 from leaderboard.scoring import JudgedQueries, prepare
 
-LARGEST = 1e9  # of k1 and k3: far above any in use, and no sum of theirs is too large for a number
+FACTOR = options.Number(0, 1e9)  # k1 and k3: far above any in use, and no sum of theirs is too large for a number
 
-SHARED = together(
+SHARED = options.together(
     click.option(
-        "--documents",
-        multiple=True,
-        required=True,
-        metavar="PATH",
-        type=click.Path(exists=True, path_type=Path),
+        "--documents", multiple=True, required=True, metavar="PATH", type=click.Path(exists=True, path_type=Path),
         help="The collection: JSON lines, TSV, TREC's SGML, or a folder of texts; may be given several times.",
     ),
-    click.option("--queries", "query_file", required=True, metavar="FILE", type=FILE, help="Lines of id TAB text."),
-    click.option("--out", type=OUT, metavar="FILE", help="The run to write; gzipped if it ends in .gz."),
-    DEPTH,
+    click.option("--queries", "query_file", required=True, metavar="FILE", type=options.FILE, help="id TAB text."),
+    click.option("--out", type=options.OUT, metavar="FILE", help=OUT_HELP),
+    options.DEPTH,
     TAG,
     click.option(
-        "--language",
-        default="english",
-        show_default=True,
-        metavar="NAME",
+        "--language", default="english", show_default=True, metavar="NAME",
         help="Of the texts, for stop words and stems; `none` for neither.",
     ),
     click.option("--no-stop-words", is_flag=True, help="Keep stop words."),
@@ -77,28 +41,22 @@ SHARED = together(
     click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Of the documents."),
     click.option("--explain", nargs=2, metavar="QUERY DOCUMENT", help="Print what each term adds to a score, and end."),
     click.option(
-        "--tune-threshold",
-        "tuning_judgments",
-        metavar="QRELS",
-        type=FILE,
+        "--tune-threshold", "tuning_judgments", metavar="QRELS", type=options.FILE,
         help="Find the θ of the best value on other, judged queries, and write decisions by it.",
     ),
-    click.option("--tune-queries", "tuning_queries", metavar="FILE", type=FILE, help="Those queries: id TAB text."),
-    JUDGING,
-    LEVEL_OPTION,
-    COSTS,
-    NO_RELEVANT,
+    click.option("--tune-queries", "tuning_queries", metavar="FILE", type=options.FILE, help="Those: id TAB text."),
+    options.JUDGING,
+    options.LEVEL_OPTION,
+    options.COSTS,
+    options.NO_RELEVANT,
     click.option(
-        "--submit",
-        "place",
-        type=PlaceType(),
-        metavar="CAMPAIGN/EVALUATION",
+        "--submit", "place", type=options.EVALUATION, metavar=options.EVALUATION.name,
         help="Submit the run there as a baseline: on the board, and not ranked.",
     ),
     click.option("--team", help="The team that submits it, by its slug."),
     click.option("--system", help="What the baseline is called on the board (default: what it is)."),
-    WAIT,
-)
+    options.WAIT,
+)  # fmt: skip
 OF_CAMPAIGN = {  # what states it with --submit, by the names of the arguments
     "beta": "--beta",
     "cost": "--cost",
@@ -130,18 +88,17 @@ def baseline() -> None:
 
 @baseline.command()
 @SHARED
-@click.option("--k1", type=Number(0, LARGEST), default=1.2, show_default=True, help="How slowly counts lose weight.")
-@click.option("--b", type=Number(0, 1), default=0.75, show_default=True, help="How much a document's length counts.")
-@click.option("--k3", type=Number(0, LARGEST), help="Weigh a term of the query by (k3 + 1) qf / (k3 + qf), not qf.")
+@click.option("--k1", type=FACTOR, default=1.2, show_default=True, help="How slowly counts lose weight.")
 @click.option(
-    "--idf",
-    type=click.Choice(["lucene", "robertson"]),
-    default="lucene",
-    show_default=True,
-    help="robertson is negative for a term that more than half of the documents have, and left so.",
+    "--b", type=options.Number(0, 1), default=0.75, show_default=True, help="How much a document's length is."
 )
+@click.option("--k3", type=FACTOR, help="Weigh a term of the query by (k3 + 1) qf / (k3 + qf), not qf.")
+@click.option(
+    "--idf", type=click.Choice(["lucene", "robertson"]), default="lucene", show_default=True,
+    help="robertson is negative for a term that more than half of the documents have, and left so.",
+)  # fmt: skip
 @click.pass_context
-def bm25(context: click.Context, /, k1: float, b: float, k3: float | None, idf: Any, **options: Any) -> int:
+def bm25(context: click.Context, /, k1: float, b: float, k3: float | None, idf: Any, **asked: Any) -> int:
     """BM25, with either idf.
 
     \b
@@ -155,13 +112,13 @@ def bm25(context: click.Context, /, k1: float, b: float, k3: float | None, idf: 
     A document's score is the sum over the query's terms of idf · f (k1 + 1) / (f + k1 (1 − b + b · |D| / avgdl)).
     Listed is every document with a term of the query, by score and then by id, both falling.
     """
-    return _baseline(context, BM25(k1, b, k3, idf), "bm25", SimpleNamespace(**options))
+    return _baseline(context, baselines.BM25(k1, b, k3, idf), "bm25", SimpleNamespace(**asked))
 
 
 @baseline.command()
 @SHARED
 @click.pass_context
-def tfidf(context: click.Context, /, **options: Any) -> int:
+def tfidf(context: click.Context, /, **asked: Any) -> int:
     """tf-idf, by the share of a document's terms.
 
     \b
@@ -170,21 +127,25 @@ def tfidf(context: click.Context, /, **options: Any) -> int:
     A document's score is the sum over the query's terms of n / |D| · log2(N / df).
     Listed is every document with a term of the query, by score and then by id, both falling.
     """
-    return _baseline(context, TfIdf(), "tfidf", SimpleNamespace(**options))
+    return _baseline(context, baselines.TfIdf(), "tfidf", SimpleNamespace(**asked))
 
 
-def _baseline(context: click.Context, weighting: Weighting, short: str, asked: SimpleNamespace) -> int:
+def _baseline(context: click.Context, weighting: baselines.Weighting, short: str, asked: SimpleNamespace) -> int:
     """asked: the options of SHARED"""
     _require_sense(context, asked)
     _require_encoding(asked.encoding)
-    analyser = Analyser(language_of(asked.language), stop_words=not asked.no_stop_words, stemming=not asked.no_stems)
+    language = baselines.language_of(asked.language)
+    analyser = baselines.Analyser(language, stop_words=not asked.no_stop_words, stemming=not asked.no_stems)
     rows = _read_queries(asked.query_file)
-    files = document_files(asked.documents)
+    files = baselines.document_files(asked.documents)
+
+    def weights_of(queries: Iterable[QueryRow]) -> baselines.Weights:
+        return baselines.Weights(_index(files, analyser, [row.text for row in queries], asked.encoding), weighting)
+
     if asked.explain is not None:
         query, document = asked.explain
         row = _query(rows, query, asked.query_file)
-        weights = Weights(_index(files, analyser, [row.text], asked.encoding), weighting)
-        click.echo(_explained(weights, row, document), nl=False)
+        click.echo(_explained(weights_of([row]), row, document), nl=False)
         return 0
     own = filter(None, (asked.query_file, asked.tuning_judgments, asked.tuning_queries))
     require_place(asked.out, [*own, *(file.path for file in files)])
@@ -192,19 +153,18 @@ def _baseline(context: click.Context, weighting: Weighting, short: str, asked: S
     if asked.place is not None:
         stated = _stated(asked.place, asked.team, asked.system or weighting.name, rows)
         vars(asked).update(stated.of_campaign)
-    others, judged, setting = _tuning(asked, rows) if asked.tuning_judgments else ((), None, None)
-    weights = Weights(_index(files, analyser, [row.text for row in (*rows, *others)], asked.encoding), weighting)
-    tuned = None
-    if judged is not None and setting is not None:
-        lists = list(_answers(weights, others, asked.depth, "Tuning"))
-        tuned = tune(lists, judged, replace(setting, documents=weights.index.documents), asked.level)
+    tuning = _tuning(asked, rows) if asked.tuning_judgments else None
+    weights = weights_of([*rows, *(tuning.queries if tuning else ())])
+    tuned = None if tuning is None else _tuned(tuning, weights, asked)
     theta = None if tuned is None else tuned.theta
     answers = _answers(weights, rows, asked.depth, "Answering")
     _report(asked.out, weights, write_run(asked.out, answers, asked.tag or short, theta), tuned)
     return 0 if stated is None else _submit(asked, stated, weights, short, theta)
 
 
-def _submit(asked: SimpleNamespace, stated: _Stated, weights: Weights, short: str, theta: float | None) -> int:
+def _submit(
+    asked: SimpleNamespace, stated: _Stated, weights: baselines.Weights, short: str, theta: float | None
+) -> int:
     from leaderboard.cli.submissions import send_baseline
     from leaderboard.submissions.rules import SystemKind
     from leaderboard.submissions.writes.submissions import LONGEST_LABEL
@@ -225,24 +185,28 @@ def _submit(asked: SimpleNamespace, stated: _Stated, weights: Weights, short: st
 
 def _require_sense(context: click.Context, asked: SimpleNamespace) -> None:
     """Raises UsageError for options that don't go together, before any file is read."""
-    chosen = given_on_line(context)
-    if asked.out is None and asked.explain is None:
-        raise click.UsageError("--out is missing; name the run to write (or --explain QUERY DOCUMENT)")
-    if asked.explain is not None and (asked.out or asked.place or asked.tuning_judgments):
-        raise click.UsageError("--explain only prints; leave out --out, --submit and --tune-threshold")
-    if (asked.tuning_judgments is None) != (asked.tuning_queries is None):
-        raise click.UsageError(
-            "--tune-threshold QRELS goes with --tune-queries FILE: judgments of other queries, and their texts"
-        )
-    if asked.place is None and not chosen.keys().isdisjoint(("team", "system", "wait")):
-        raise click.UsageError("--team, --system and --wait go with --submit")
-    if asked.place is not None and asked.team is None:
-        raise click.UsageError("--submit needs --team: the slug of the team that submits the baseline")
-    of_campaign = [option for name, option in OF_CAMPAIGN.items() if name in chosen]
-    if of_campaign and asked.place is not None:
-        raise click.UsageError(f"leave out {', '.join(of_campaign)}: with --submit the campaign states it")
-    if of_campaign and asked.tuning_judgments is None:
-        raise click.UsageError(f"{', '.join(of_campaign)}: only --tune-threshold needs it")
+    chosen = options.given_on_line(context)
+    of_campaign = ", ".join(option for name, option in OF_CAMPAIGN.items() if name in chosen)
+    for is_wrong, words in (
+        (asked.out is None and asked.explain is None, "--out is missing; name the run to write (or --explain …)"),
+        (
+            asked.explain is not None and (asked.out or asked.place or asked.tuning_judgments),
+            "--explain only prints; leave out --out, --submit and --tune-threshold",
+        ),
+        (
+            (asked.tuning_judgments is None) != (asked.tuning_queries is None),
+            "--tune-threshold QRELS goes with --tune-queries FILE: judgments of other queries, and their texts",
+        ),
+        (
+            asked.place is None and chosen.keys() & {"team", "system", "wait"},
+            "--team, --system and --wait go with --submit",
+        ),
+        (asked.place is not None and asked.team is None, "--submit needs --team: the slug of the baseline's team"),
+        (of_campaign and asked.place, f"leave out {of_campaign}: with --submit the campaign states it"),
+        (of_campaign and asked.tuning_judgments is None, f"{of_campaign}: only --tune-threshold needs it"),
+    ):
+        if is_wrong:
+            raise click.UsageError(words)
 
 
 def _require_encoding(name: str) -> None:
@@ -269,46 +233,63 @@ def _query(rows: Sequence[QueryRow], wanted: str, file: Path) -> QueryRow:
     return row
 
 
-def _index(files: Sequence[DocumentFile], analyser: Analyser, queries: Iterable[str], encoding: str) -> Any:
+def _index(
+    files: Sequence[baselines.DocumentFile], analyser: baselines.Analyser, queries: Iterable[str], encoding: str
+) -> Any:
     """The index of all documents, with a bar while they are read."""
-    builder = IndexBuilder(analyser, queries)
+    builder = baselines.IndexBuilder(analyser, queries)
     with progress_bar([file.path for file in files]) as opened:
         for file in files:
             source = opened(file.path)
-            builder.add_all(read_documents(file, source, encoding=encoding), file.name)
+            builder.add_all(baselines.read_documents(file, source, encoding=encoding), file.name)
             if isinstance(source, FileIO):  # a folder may hold more files than can be open at once
                 source.close()
     return builder.index()
 
 
-def _answers(weights: Weights, rows: Sequence[QueryRow], depth: int, label: str) -> Iterator[RankedList]:
+def _answers(
+    weights: baselines.Weights, rows: Sequence[QueryRow], depth: int, label: str
+) -> Iterator[baselines.RankedList]:
     with counting_bar(len(rows), label) as tell:
         yield from watched((weights.answer(row.id, row.text, depth) for row in rows), tell)
 
 
-def _tuning(asked: SimpleNamespace, run: Sequence[QueryRow]) -> tuple[Sequence[QueryRow], JudgedQueries, Setting]:
+class _Tuning(NamedTuple):
     """The queries that θ is tuned on, with their judgments, and what their value depends on."""
-    setting = setting_of(**{name: getattr(asked, name) for name in (*BETA_OF, "no_relevant")})
+
+    queries: Sequence[QueryRow]
+    judged: JudgedQueries
+    setting: Setting
+
+
+def _tuning(asked: SimpleNamespace, run: Sequence[QueryRow]) -> _Tuning:
+    setting = setting_of({name: getattr(asked, name) for name in (*BETA_OF, "no_relevant")})
     if setting.beta is None:
         raise click.UsageError("--tune-threshold needs β: --beta B, or --cost, --value and --prior, or a campaign's")
     queries = _read_queries(asked.tuning_queries)
-    require_other_queries(run, queries)
+    baselines.require_other_queries(run, queries)
     file = asked.tuning_judgments
     judged = prepare(read_judgments(file, name=str(file)), [row.id for row in queries], judging=asked.judging)
     if not judged.queries:
         raise BadInput(f"{file}: none of the queries to tune the threshold on has judgments")
     if judged.left_out:
         click.echo(f"not judged, left out of the tuning: {named(judged.left_out)}", err=True)
-    return queries, judged, setting
+    return _Tuning(queries, judged, setting)
 
 
-def _what(weights: Weights) -> str:
+def _tuned(tuning: _Tuning, weights: baselines.Weights, asked: SimpleNamespace) -> baselines.Tuned:
+    lists = list(_answers(weights, tuning.queries, asked.depth, "Tuning"))
+    setting = replace(tuning.setting, documents=weights.index.documents)
+    return baselines.tune(lists, tuning.judged, setting, asked.level)
+
+
+def _what(weights: baselines.Weights) -> str:
     """The system and what it does with words, on one line."""
     parameters = weights.weighting.parameters
     return f"{weights.weighting.name}{f' ({parameters})' if parameters else ''}; {weights.index.analyser.described}"
 
 
-def _report(out: Path, weights: Weights, written: Written, tuned: Tuned | None) -> None:
+def _report(out: Path, weights: baselines.Weights, written: Written, tuned: baselines.Tuned | None) -> None:
     index = weights.index
     click.echo(
         f"{_what(weights)}\n"
@@ -319,11 +300,10 @@ def _report(out: Path, weights: Weights, written: Written, tuned: Tuned | None) 
         theta = "none: returning nothing is best" if math.isinf(tuned.theta) else repr(tuned.theta)
         click.echo(f"θ = {theta} (value {tuned.qwv:.4f} on what it was tuned on, queries: {tuned.queries:,})")
     if written.empty:
-        queries = counted(len(written.empty), "query")
-        click.echo(f"{queries} without a document: {named(written.empty)}", err=True)
+        click.echo(f"{counted(len(written.empty), 'query')} without a document: {named(written.empty)}", err=True)
 
 
-def _stated(address: Place, team: str, system: str, rows: Sequence[QueryRow]) -> _Stated:
+def _stated(address: str, team: str, system: str, rows: Sequence[QueryRow]) -> _Stated:
     """Raises what `submit` would, and BadInput for queries that the evaluation lacks, which would fail the run when it
     is scored: before the documents are read, not after."""
     import datetime as dt
@@ -340,14 +320,14 @@ def _stated(address: Place, team: str, system: str, rows: Sequence[QueryRow]) ->
     from leaderboard.teams.reads.find import find_team
 
     with reading() as session:
-        evaluation, of_team = find_evaluation(session, CONSOLE, *address), find_team(session, team)
+        evaluation, of_team = find_evaluation(session, CONSOLE, *address.split("/")), find_team(session, team)
         find_baseline(session, of_team, system)
         admit(session, CONSOLE, evaluation, of_team, dt.datetime.now(dt.UTC))
         there = set(session.scalars(sa.select(Query.external_id).where(Query.evaluation_id == evaluation.id)))
         lacking = [row.id for row in rows if row.id not in there]
         if lacking:
-            some = counted(len(lacking), "query")
-            raise BadInput(f"{address} lacks {some} of the file: {named(lacking)}; leave them out")
+            missing = f"{counted(len(lacking), 'query')} of the file: {named(lacking)}"
+            raise BadInput(f"{address} lacks {missing}; leave them out")
         of_campaign = {
             "beta": evaluation.campaign.beta,
             "no_relevant": evaluation.campaign.no_relevant.value,
@@ -361,7 +341,7 @@ def _stated(address: Place, team: str, system: str, rows: Sequence[QueryRow]) ->
 HEAD = ("term", "in query", "weight", "tf", "df", "idf", "tf part", "share")
 
 
-def _explained(weights: Weights, row: QueryRow, document: str) -> str:
+def _explained(weights: baselines.Weights, row: QueryRow, document: str) -> str:
     """A table of shares, with every digit of them and of the score."""
     index, explained = weights.index, weights.explain(row.text, document)
     rows = [

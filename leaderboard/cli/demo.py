@@ -21,7 +21,8 @@ import click
 from leaderboard import demo as seeding
 from leaderboard import migrate
 from leaderboard.accounts.models import User
-from leaderboard.cli.options import Whole, address_of, listen
+from leaderboard.cli.options import PORT, address_of, listen
+from leaderboard.cli.output import aligned
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, Conflict, InvalidFields, OtherBuild, Unavailable
@@ -34,6 +35,7 @@ START_SECONDS = 60.0
 LOOK_SECONDS = 0.5  # between two checks of the processes
 STOP_SECONDS = 20.0  # for a process to end by itself, before it is killed
 LAST_LINES = 15
+AFRESH = "delete the folder to start afresh, or name another one with --dir"
 # Ctrl-C, `kill`, the closing of the terminal; and the alarm with which _stop tries again
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
 
@@ -84,15 +86,11 @@ class _Process:
 
 
 @click.command()
-@click.option("--port", type=Whole(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
+@PORT
 @click.option(
-    "--dir",
-    "folder",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=FOLDER,
-    show_default=True,
+    "--dir", "folder", type=click.Path(file_okay=False, path_type=Path), default=FOLDER, show_default=True,
     help="Everything it writes is below this.",
-)
+)  # fmt: skip
 def demo(port: int, folder: Path) -> None:
     """Bring up a site with demonstration campaigns, and a worker. Ctrl-C stops both; started again, it goes on.
 
@@ -136,9 +134,7 @@ def _locked(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Conflict(
-                f"a demonstration runs in {folder} already; stop it first, or name another folder with --dir"
-            ) from None
+            raise Conflict(f"a demonstration runs in {folder} already; stop it, or name another with --dir") from None
         yield
 
 
@@ -159,18 +155,15 @@ def _run(folder: Path, listener: socket.socket) -> None:
             migrate.require_this_build(database, User.metadata)
         except OtherBuild as error:
             raise Conflict(
-                f"{folder} was made by another build of this program ({error.difference}); delete the folder to start "
-                "afresh, or name another one with --dir"
+                f"{folder} was made by another build of this program ({error.difference}); {AFRESH}"
             ) from error
         with _site_and_worker(config, folder, listener) as look_after:
             # The worker scores the first runs while the others are still being drawn.
             try:
                 seeded = seeding.load(database, RunStore(config.store_url), dt.datetime.now(dt.UTC))
             except InvalidFields as error:
-                raise Conflict(
-                    f"{folder} holds something under a name that the demonstration needs ({error}); delete the "
-                    "folder to start afresh, or name another one with --dir"
-                ) from error
+                words = f"{folder} holds something under a name that the demonstration needs ({error}); {AFRESH}"
+                raise Conflict(words) from error
             sample = folder / seeded.sample.name
             sample.write_bytes(seeded.sample.text)
             _wait_for_site(address, look_after)
@@ -228,9 +221,7 @@ def _wait_for_site(address: str, look_after: Callable[[], None]) -> None:
                 return
         except OSError as error:
             if time.monotonic() > deadline:
-                raise Unavailable(
-                    f"the site at {address} does not answer after {START_SECONDS:g} s: {error}"
-                ) from error
+                raise Unavailable(f"{address} does not answer after {START_SECONDS:g} s: {error}") from error
             time.sleep(LOOK_SECONDS / 5)
 
 
@@ -241,16 +232,12 @@ def _is_scoring(database: Database) -> bool:
 
 def _announce(config: Config, seeded: seeding.Seeded, sample: Path, folder: Path) -> None:
     address = config.public_url
-    settings = config.as_environment()
-    named = (f"LEADERBOARD_{name}" for name in ("DATABASE_URL", "STORE_URL", "PUBLIC_URL"))
-    command = " ".join(f"{name}={shlex.quote(settings[name])}" for name in named)
-    width = max(len(account.name) for account in seeded.accounts)
-    long = max(len(account.password) for account in seeded.accounts)
-    accounts = "\n".join(
-        f"    {account.name:{width}}  password {account.password:{long}}  {account.does}" for account in seeded.accounts
-    )
+    named = [f"LEADERBOARD_{name}" for name in ("DATABASE_URL", "STORE_URL", "PUBLIC_URL")]
+    command = " ".join(f"{name}={shlex.quote(config.as_environment()[name])}" for name in named)
+    rows = [("   ", account.name, "password", account.password, account.does) for account in seeded.accounts]
+    accounts = aligned(rows, range(5))
     click.echo(
-        f"\nThe site is at {address}\n\n{accounts}\n\n"
+        f"\nThe site is at {address}\n\n{accounts}\n"
         f"To see a run go in: sign in as {seeded.accounts[0].name}, open\n"
         f"    {address}/campaigns/{seeding.SimulatedCampaign.SLUG}/{seeded.sample.evaluation}/submit\n"
         f"and submit {sample}\n\n"

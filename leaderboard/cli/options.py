@@ -1,6 +1,7 @@
 """Options that several commands have, the types of their values, and what a site listens on."""
 
 import datetime as dt
+import math
 import os
 import signal
 import socket
@@ -9,12 +10,12 @@ import threading
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from leaderboard.errors import BadInput
-from leaderboard.numbers import read_number, read_whole
+from leaderboard.numbers import GRADE_LIMIT, read_number, read_whole
 
 if TYPE_CHECKING:
     from leaderboard.client import Client
@@ -40,6 +41,13 @@ def address_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+def umask() -> int:
+    """This process's own."""
+    current = os.umask(0o077)
+    os.umask(current)
+    return current
+
+
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -56,12 +64,9 @@ def _stop_when_stdin_closes(_context: click.Context, _option: click.Parameter, w
 
 
 UNTIL_STDIN_CLOSES = click.option(
-    "--until-stdin-closes",
-    is_flag=True,
-    expose_value=False,
-    callback=_stop_when_stdin_closes,
+    "--until-stdin-closes", is_flag=True, expose_value=False, callback=_stop_when_stdin_closes,
     help="Stop when standard input closes, too: a pipe from the program that started this one closes when that ends.",
-)
+)  # fmt: skip
 
 Kind = TypeVar("Kind", bound=StrEnum)
 
@@ -82,29 +87,24 @@ class _Moment(click.ParamType[dt.datetime]):
 MOMENT = _Moment()
 
 
-class Place(NamedTuple):
-    """How commands name an evaluation: by the slugs of its campaign and its own."""
-
-    campaign: str
-    evaluation: str
-
-    def __str__(self) -> str:
-        return "/".join(self)
+Place = str  # how commands name an evaluation: CAMPAIGN/EVALUATION
 
 
-class PlaceType(click.ParamType[Place]):
-    """An evaluation, as CAMPAIGN/EVALUATION."""
+class Parts(click.ParamType[str]):
+    """A text with as many parts between slashes as its name has, such as CAMPAIGN/EVALUATION."""
 
-    name = "place"
+    def __init__(self, name: str) -> None:
+        self.name = name
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Place:
-        slugs = value.split("/")
-        if len(slugs) != 2 or not all(slugs):
-            self.fail(f"expected CAMPAIGN/EVALUATION, like trec-covid/round1, found {value!r}", param, ctx)
-        return Place(*slugs)
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value.count("/") != self.name.count("/") or not all(value.split("/")):
+            example = "trec-covid/round1" if self.name.startswith("CAMPAIGN") else "a/b"
+            self.fail(f"expected {self.name}, like {example}, found {value!r}", param, ctx)
+        return str(value)
 
 
-PLACE = click.argument("evaluation", metavar="CAMPAIGN/EVALUATION", type=PlaceType())
+EVALUATION = Parts("CAMPAIGN/EVALUATION")
+PLACE = click.argument("evaluation", metavar=EVALUATION.name, type=EVALUATION)
 
 
 class _Pair(click.ParamType[tuple[str, str]]):
@@ -132,41 +132,39 @@ class OneOf(click.Choice[Kind]):
         return str(choice)
 
 
-class _AsWritten(click.ParamType[Any]):
-    """Refuses what Python takes for a number and no person does, such as 1_0; the class beside it does the rest."""
+class Number(click.ParamType[float]):
+    """A number of a range, written as people do: Python's own would take 1_0 and nan as well."""
 
-    is_whole: ClassVar[bool]
+    name = "number"
+
+    def __init__(self, least: float = -math.inf, most: float = math.inf) -> None:
+        self.least, self.most = least, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
-            if isinstance(value, str):
-                value = read_whole(value) if self.is_whole else read_number(value)
+            number = self.read(value) if isinstance(value, str) else value
         except ValueError as error:
             self.fail(f"{value!r} is {error}", param, ctx)
-        return super().convert(value, param, ctx)
+        if not self.least <= number <= self.most:
+            bounds = f"of at least {self.least:,}" if self.most == math.inf else f"from {self.least:,} to {self.most:,}"
+            self.fail(f"give a number {bounds}, not {value}", param, ctx)
+        return number
+
+    def read(self, text: str) -> float:
+        """Raises ValueError for what is no number."""
+        return read_number(text)
 
 
-class Whole(_AsWritten, click.IntRange):
+class Whole(Number):
     """A whole number of a range."""
 
-    is_whole = True
+    name = "whole number"
+
+    def read(self, text: str) -> int:
+        return read_whole(text)
 
 
-class Number(_AsWritten, click.FloatRange):
-    """A number of a range."""
-
-    is_whole = False
-
-
-class _AnyWhole(_AsWritten, type(click.INT)):  # type: ignore[misc]  # click exports its type as an object only
-    is_whole = True
-
-
-class _AnyNumber(_AsWritten, type(click.FLOAT)):  # type: ignore[misc]  # as above
-    is_whole = False
-
-
-ANY_WHOLE, ANY_NUMBER = _AnyWhole(), _AnyNumber()
+ANY_WHOLE, ANY_NUMBER = Whole(), Number()
 
 
 class OrNone(click.ParamType[Any]):
@@ -181,13 +179,9 @@ class OrNone(click.ParamType[Any]):
 
 
 WAIT = click.option(
-    "--wait",
-    type=Number(0),
-    default=30.0,
-    show_default=True,
-    metavar="SECONDS",
+    "--wait", type=Number(0), default=30.0, show_default=True, metavar="SECONDS",
     help="How long to wait for a worker to score it; 0 only queues it.",
-)
+)  # fmt: skip
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -201,7 +195,8 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return add
 
 
-LEVEL = Whole(1, 1000)  # of relevance; up to formats.GRADE_LIMIT, which takes long to import
+PORT = click.option("--port", type=Whole(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
+LEVEL = Whole(1, GRADE_LIMIT)  # of relevance
 LEVEL_OPTION = click.option(
     "-l", "--relevance", "level", type=LEVEL, default=1, metavar="L", help="Lowest relevant grade (1)."
 )
@@ -217,17 +212,13 @@ COSTS = together(
     click.option("--prior", type=ANY_NUMBER, metavar="P", help="A-priori probability that a document is relevant."),
 )
 NO_RELEVANT = click.option(
-    "--no-relevant",
-    type=click.Choice(["exclude", "pfa_only", "pmiss_zero"]),
-    default="exclude",
+    "--no-relevant", type=click.Choice(["exclude", "pfa_only", "pmiss_zero"]), default="exclude",
     help="Queries without relevant documents, in detection measures (exclude).",
-)
+)  # fmt: skip
 JUDGING = click.option(
-    "--judging",
-    type=click.Choice(["pooled", "complete"]),
-    default="pooled",
+    "--judging", type=click.Choice(["pooled", "complete"]), default="pooled",
     help="What a query without judgments is: left out, or without relevant documents (pooled).",
-)
+)  # fmt: skip
 QUERIES = together(  # what `score.judged_queries` takes
     JUDGING,
     click.option(
@@ -239,22 +230,16 @@ QUERIES = together(  # what `score.judged_queries` takes
 )
 DEPTH = click.option("--depth", type=Whole(1), default=1000, show_default=True, metavar="K", help="Documents a query.")
 OUT = click.Path(dir_okay=False, path_type=Path)
+AT_SERVER = together(
+    click.option("--server", envvar="LEADERBOARD_SERVER", metavar="URL", help="Ask this site, through its API."),
+    click.option("--token-file", type=FILE, help=f"The file with your API token there (else {TOKEN})."),
+)
 
 
 def given_on_line(context: click.Context) -> dict[str, Any]:
-    """The options on the command line, by name, without those that have their default."""
-    return {
-        option.name: context.params[option.name]
-        for option in context.command.params
-        if isinstance(option, click.Option)
-        and context.get_parameter_source(option.name) is click.core.ParameterSource.COMMANDLINE
-    }
-
-
-def require_yes(yes: bool, question: str) -> None:
-    """Goes on only where it is confirmed: with --confirm, or on the question. Raises BadInput with nobody to ask."""
-    if not yes:
-        ask(question)
+    """What the command line gives, by name, without what has its default."""
+    from_line = click.core.ParameterSource.COMMANDLINE
+    return {name: value for name, value in context.params.items() if context.get_parameter_source(name) is from_line}
 
 
 def ask(question: str) -> None:

@@ -12,7 +12,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
 from tempfile import mkstemp
@@ -22,33 +22,11 @@ import click
 
 from leaderboard.baselines import Normalisation, RankedList, reciprocal_rank_fusion
 from leaderboard.baselines import combsum as by_scores
-from leaderboard.cli.options import (
-    BETA,
-    COMPAT,
-    DEPTH,
-    DOCUMENTS,
-    FILE,
-    LEVEL_OPTION,
-    NO_RELEVANT,
-    OUT,
-    QUERIES,
-    Number,
-    Whole,
-    together,
-)
-from leaderboard.cli.output import (
-    aligned,
-    counting_bar,
-    csv_text,
-    defined,
-    figure,
-    json_text,
-    named,
-    progress_bar,
-)
-from leaderboard.cli.score import judged_queries, setting_of, tell_strange
+from leaderboard.cli import options
+from leaderboard.cli.output import aligned, counting_bar, csv_text, defined, figure, json_text
+from leaderboard.cli.score import judged_queries, read_runs, setting_of, tell_queries, tell_strange
 from leaderboard.errors import BadInput, NotFound
-from leaderboard.formats import RUN_WRITERS, Run, RunLine, read_run
+from leaderboard.formats import RUN_WRITERS, Run, RunLine
 from leaderboard.formats.plain_text import LONGEST_TAG
 from leaderboard.metrics import Ranking, oracles, parse_agreements, sweep
 from leaderboard.metrics.families.agreement import Agreed, Items
@@ -60,14 +38,12 @@ USUAL = "KendallTau KendallDistance SpearmanRho RBO TauAP"
 
 
 @click.command()
-@click.argument("first", metavar="RUN_A", type=FILE)
-@click.argument("second", metavar="RUN_B", type=FILE)
-@click.option("--depth", type=Whole(1), metavar="K", help="Cut both lists after K documents first.")
-@click.option(
-    "--measures", default=USUAL, metavar="NAMES", help=f"Which, as in KendallDistance@10 RBO(p=0.95) ({USUAL})."
-)
-@click.option("--format", "output", type=click.Choice(["table", "csv", "json"]), default="table")
-def agreement(first: Path, second: Path, depth: int | None, measures: str, output: str) -> None:
+@click.argument("first", metavar="RUN_A", type=options.FILE)
+@click.argument("second", metavar="RUN_B", type=options.FILE)
+@click.option("--depth", type=options.Whole(1), metavar="K", help="Cut both lists after K documents first.")
+@click.option("--measures", default=USUAL, metavar="NAMES", help=f"Which, as in RBO(p=0.95) KendallTau@10 ({USUAL}).")
+@click.option("--format", "layout", type=click.Choice(["table", "csv", "json"]), default="table")
+def agreement(first: Path, second: Path, depth: int | None, measures: str, layout: str) -> None:
     """How much two runs agree on each query they share, and on average.
 
     \b
@@ -82,29 +58,24 @@ def agreement(first: Path, second: Path, depth: int | None, measures: str, outpu
     asked = parse_agreements(measures)
     if not asked:
         raise click.UsageError(f"--measures names none; expected some of {USUAL}")
-    with progress_bar([first, second]) as opened:
-        reference, other = (_lists(read_run(opened(path), name=str(path)), depth) for path in (first, second))
+    reference, other = (_lists(run, depth) for run in read_runs([first, second]))
     shared = [query for query in reference if query in other]
     if not shared:
         raise BadInput(f"{first} and {second} have no query in common")
-    for path, here, there in ((first, reference, other), (second, other, reference)):
-        alone = [query for query in here if query not in there]
-        if alone:
-            queries = counted(len(alone), "query")
-            click.echo(f"{path}: {queries} not in the other run, left out: {named(alone)}", err=True)
-    names = [str(each) for each in asked]
-    rows = {query: [each.compute(reference[query], other[query]) for each in asked] for query in shared}
+    for path, own, theirs in ((first, reference, other), (second, other, reference)):
+        tell_queries(path, [query for query in own if query not in theirs], "not in the other run, left out")
+    names = [str(measure) for measure in asked]
+    rows = {query: [measure.compute(reference[query], other[query]) for measure in asked] for query in shared}
     means = [_mean(column) for column in zip(*rows.values(), strict=True)]
-    lines = [*rows.items(), ("all", means)]
-    if output == "json":
+    if layout == "json":
         per_query = {query: _by_name(names, agreed, "documents") for query, agreed in rows.items()}
         text = json_text({"mean": _by_name(names, means, "queries"), "per_query": per_query})
-    elif output == "csv":
-        cells = [[query, *chain(*((defined(value), str(n)) for value, n in agreed))] for query, agreed in lines]
-        text = csv_text([["query", *chain(*((name, f"n of {name}") for name in names))], *cells])
     else:
-        shown = [[query, *chain(*((figure(value), str(n)) for value, n in agreed))] for query, agreed in lines]
-        text = aligned([["query", *chain(*((name, "n") for name in names))], *shown], {0})
+        show, of = (defined, "n of {}") if layout == "csv" else (figure, "n")
+        cells: list[list[Any]] = [["query", *chain(*((name, of.format(name)) for name in names))]]
+        for query, agreed in [*rows.items(), ("all", means)]:
+            cells.append([query, *chain(*((show(value), str(n)) for value, n in agreed))])
+        text = csv_text(cells) if layout == "csv" else aligned(cells, {0})
     click.echo(text, nl=False)
 
 
@@ -126,35 +97,27 @@ def _by_name(names: Sequence[str], agreed: Sequence[Agreed], things: str) -> dic
 
 
 DETECTION = {"sweep", "oracle"}
+OF_SETTING = ("documents", "beta", "no_relevant", "compat")
 
 
 @click.command()
-@click.argument("run", metavar="RUN", type=FILE)
-@click.option("--judgments", metavar="QRELS", type=FILE, required=True, help="The judgments.")
+@click.argument("run", metavar="RUN", type=options.FILE)
+@click.option("--judgments", metavar="QRELS", type=options.FILE, required=True, help="The judgments.")
 @click.option(
-    "--curve",
-    type=click.Choice(["sweep", "oracle", "recall", "rank"]),
-    required=True,
+    "--curve", type=click.Choice(["sweep", "oracle", "recall", "rank"]), required=True,
     help="The value at every threshold, at each query's best one, precision over recall, or both over rank.",
-)
+)  # fmt: skip
 @click.option("--query", metavar="ID", help="The curve of this query alone, not of all.")
-@LEVEL_OPTION
-@click.option("--depth", type=Whole(1), metavar="K", help="How many ranks --curve rank has (the longest list).")
-@DOCUMENTS
-@BETA
-@NO_RELEVANT
-@QUERIES
-@COMPAT
-@click.option("--format", "output", type=click.Choice(["csv", "json"]), default="csv")
+@options.LEVEL_OPTION
+@click.option("--depth", type=options.Whole(1), metavar="K", help="How many ranks --curve rank has (the longest list).")
+@options.DOCUMENTS
+@options.BETA
+@options.NO_RELEVANT
+@options.QUERIES
+@options.COMPAT
+@click.option("--format", "layout", type=click.Choice(["csv", "json"]), default="csv")
 def curves(
-    run: Path,
-    judgments: Path,
-    curve: str,
-    query: str | None,
-    level: int,
-    depth: int | None,
-    output: str,
-    **options: Any,
+    run: Path, judgments: Path, curve: str, query: str | None, level: int, depth: int | None, layout: str, **asked: Any
 ) -> None:
     """The points of a run's curves, every digit of them.
 
@@ -171,26 +134,26 @@ def curves(
     A threshold of inf (in JSON: null) returns nothing. What is undefined is empty (in JSON: null). A query that the run
     lacks counts as an empty list.
     """
-    settings = {name: options.pop(name) for name in ("documents", "beta", "no_relevant", "compat")}
+    settings = {name: asked.pop(name) for name in OF_SETTING}
     if curve in DETECTION and (settings["documents"] is None or settings["beta"] is None):
         raise click.UsageError(f"--curve {curve} needs --documents N and --beta B")
     if depth is not None and curve != "rank":
         raise click.UsageError("--depth goes with --curve rank")
-    setting = setting_of(**settings)
-    judged, strange = judged_queries(judgments, **options)
+    setting = setting_of(settings)
+    judged, strange = judged_queries(judgments, **asked)
     if query is not None and query not in judged.number:
         raise NotFound(f"{judgments}: there is no query {query!r} that counts")
-    read = read_run(run, name=str(run))
+    [read] = read_runs([run])
     tell_strange(strange, read.queries)
     ranking, names = join(read, judged, setting).ranking, judged.queries
     if query is not None:
         ranking, names = ranking.of_query(judged.number[query]), (query,)
     points = _points(curve, ranking, names, level, depth)
-    if output == "csv":
+    if layout == "csv":
         click.echo(csv_text([points, *zip(*points.values(), strict=True)]), nl=False)
         return
     document = {"run": str(run), "curve": curve, "query": query, "relevance": level, "setting": settings}
-    columns = {name: [None if each == math.inf else each for each in column] for name, column in points.items()}
+    columns = {name: [None if value == math.inf else value for value in column] for name, column in points.items()}
     click.echo(json.dumps(document | {"points": columns}, ensure_ascii=False, allow_nan=False))
 
 
@@ -198,23 +161,19 @@ def _points(
     curve: str, ranking: Ranking, queries: tuple[str, ...], level: int, depth: int | None
 ) -> dict[str, list[Any]]:
     """The curve's columns by name; None where a value is undefined."""
-    columns: dict[str, Any]
-    if curve == "sweep":
-        at = sweep(ranking, level)
-        columns = {"theta": at.theta, "p_miss": at.p_miss, "p_fa": at.p_fa, "qwv": at.qwv}
-    elif curve == "oracle":
-        best = oracles(ranking, level)
-        columns = {"query": queries, "theta": best.theta, "p_miss": best.p_miss, "p_fa": best.p_fa, "value": best.value}
-    elif curve == "recall":
-        over = over_recall(ranking, level)
-        columns = {"recall": over.recall, "precision": over.precision}
-    else:
-        along = over_rank(ranking, level, depth)
-        columns = {"rank": along.rank, "precision": along.precision, "recall": along.recall}
-    return {
-        name: list(column) if name == "query" else [defined(each) for each in column.tolist()]
-        for name, column in columns.items()
-    }
+    made: Any
+    names: tuple[str, ...]
+    match curve:
+        case "sweep":
+            made, names = sweep(ranking, level), ("theta", "p_miss", "p_fa", "qwv")
+        case "oracle":
+            made, names = oracles(ranking, level), ("theta", "p_miss", "p_fa", "value")
+        case "recall":
+            made, names = over_recall(ranking, level), ("recall", "precision")
+        case _:
+            made, names = over_rank(ranking, level, depth), ("rank", "precision", "recall")
+    first = {"query": list(queries)} if curve == "oracle" else {}
+    return first | {name: [defined(value) for value in getattr(made, name).tolist()] for name in names}
 
 
 NO_TAG = re.compile(r"\s|[^\x21-\U0010ffff]")
@@ -227,10 +186,11 @@ def _checked_tag(_context: click.Context, _option: click.Parameter, tag: str | N
 
 
 TAG = click.option("--tag", callback=_checked_tag, help="The run's own name (default: what it is made by).")
-SHARED = together(
-    click.argument("paths", nargs=-1, required=True, metavar="RUN RUN...", type=FILE),
-    click.option("--out", required=True, type=OUT, metavar="FILE", help="The run to write; gzipped if it ends in .gz."),
-    DEPTH,
+OUT_HELP = "The run to write; gzipped if it ends in .gz."
+SHARED = options.together(
+    click.argument("paths", nargs=-1, required=True, metavar="RUN RUN...", type=options.FILE),
+    click.option("--out", required=True, type=options.OUT, metavar="FILE", help=OUT_HELP),
+    options.DEPTH,
     TAG,
 )
 
@@ -246,7 +206,7 @@ def fuse() -> None:
 
 @fuse.command()
 @SHARED
-@click.option("--k", type=Number(0, 1e9), default=60.0, show_default=True, help="Added to every rank.")
+@click.option("--k", type=options.Number(0, 1e9), default=60.0, show_default=True, help="Added to every rank.")
 def rrf(paths: tuple[Path, ...], out: Path, depth: int, tag: str | None, k: float) -> None:
     """Reciprocal-rank fusion.
 
@@ -261,12 +221,9 @@ def rrf(paths: tuple[Path, ...], out: Path, depth: int, tag: str | None, k: floa
 @fuse.command()
 @SHARED
 @click.option(
-    "--normalise",
-    type=click.Choice(["minmax", "none"]),
-    default="minmax",
-    show_default=True,
+    "--normalise", type=click.Choice(["minmax", "none"]), default="minmax", show_default=True,
     help="Move the scores of each run and query to 0 … 1 first, or add them as they are.",
-)
+)  # fmt: skip
 def combsum(paths: tuple[Path, ...], out: Path, depth: int, tag: str | None, normalise: Normalisation) -> None:
     """CombSUM, fusion by scores.
 
@@ -276,12 +233,8 @@ def combsum(paths: tuple[Path, ...], out: Path, depth: int, tag: str | None, nor
     A document's score is the sum of its scores in the runs that list it (Fox and Shaw, 1994), which are moved to 0 … 1
     for each run and query first, unless they shall be added as they are.
     """
-    _fuse(
-        paths,
-        out,
-        tag or f"combsum-of-{len(paths)}",
-        lambda runs: by_scores(runs, normalise=normalise, depth=depth),
-    )
+    tag = tag or f"combsum-of-{len(paths)}"
+    _fuse(paths, out, tag, lambda runs: by_scores(runs, normalise=normalise, depth=depth))
 
 
 def _fuse(paths: Sequence[Path], out: Path, tag: str, method: Callable[[Sequence[Run]], Iterator[RankedList]]) -> None:
@@ -290,13 +243,10 @@ def _fuse(paths: Sequence[Path], out: Path, tag: str, method: Callable[[Sequence
     if len({path.resolve() for path in paths}) < len(paths):
         raise click.UsageError("a run is named twice")
     require_place(out, paths)
-    with progress_bar(paths) as opened:
-        runs = [read_run(opened(path), name=str(path)) for path in paths]
+    runs = list(read_runs(paths))
     queries = {query for run in runs for query in run.queries}
     for path, run in zip(paths, runs, strict=True):
-        if lacking := sorted(queries - set(run.queries)):
-            count = counted(len(lacking), "query")
-            click.echo(f"{path}: {count} of other runs not in it: {named(lacking)}", err=True)
+        tell_queries(path, sorted(queries - set(run.queries)), "of other runs not in it")
     with counting_bar(len(queries), "Fusing") as tell:
         written = write_run(out, watched(method(runs), tell), tag)
     click.echo(f"{out}: {tag}, {written}, fused of {len(paths)} runs")
@@ -342,16 +292,15 @@ def write_run(out: Path, lists: Iterable[RankedList], tag: str, theta: float | N
     queries, lines, empty = 0, 0, []
     with _whole(out) as text:
         for query, document, score in lists:
-            if not len(score):
-                empty.append(query)
-                continue
             columns = zip(document.tolist(), score.tolist(), strict=True)
             text.writelines(
                 write(RunLine(query, name.decode(), rank, repr(value), value >= least, tag))
                 for rank, (name, value) in enumerate(columns, 1)
             )
-            queries += 1
             lines += len(score)
+            queries += len(score) > 0
+            if not len(score):
+                empty.append(query)
         if not lines:
             raise BadInput("no document was found for any query; no run is written")
     return Written(queries, lines, tuple(empty))
@@ -364,24 +313,13 @@ def _whole(out: Path) -> Iterator[io.TextIOWrapper]:
     number, name = mkstemp(dir=out.parent, prefix=f".{out.name[:100]}.")
     unfinished = Path(name)
     try:
-        with os.fdopen(number, "wb") as plain, _compressed(plain, out) as raw:
-            text = io.TextIOWrapper(raw, encoding="utf-8", newline="\n")
-            yield text
-            text.flush()
-            text.detach()
-        mask = os.umask(0)
-        os.umask(mask)
-        unfinished.chmod(0o666 & ~mask)  # as any other new file; mkstemp's are their maker's only
+        with ExitStack() as files:
+            raw: Any = files.enter_context(os.fdopen(number, "wb"))
+            if out.suffix == ".gz":  # without name and time, so that the same run is the same file
+                packed = files.enter_context(gzip.GzipFile("", "wb", 6, raw, mtime=0))
+                raw = files.enter_context(io.BufferedWriter(packed, 1 << 16))
+            yield files.enter_context(io.TextIOWrapper(raw, encoding="utf-8", newline="\n"))
+        unfinished.chmod(0o666 & ~options.umask())  # as any other new file; mkstemp's are their maker's only
         unfinished.replace(out)
     finally:
         unfinished.unlink(missing_ok=True)
-
-
-@contextmanager
-def _compressed(plain: Any, out: Path) -> Iterator[Any]:
-    if out.suffix != ".gz":
-        yield plain
-        return
-    # Without name and time, so that the same run is the same file.
-    with gzip.GzipFile("", "wb", 6, plain, mtime=0) as packed, io.BufferedWriter(packed, 1 << 16) as buffered:
-        yield buffered

@@ -1,252 +1,31 @@
 """`leaderboard score`: scores run files offline, without database or site, and compares them with one (--compare).
 
-And what every command that reads judgments from files begins with: the setting and the queries that count.
+And what every command that reads runs and judgments from files begins with: the setting, and the queries that count.
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import click
 
-from leaderboard import scoring
+from leaderboard import formats, scoring, statistics
 from leaderboard.campaigns.rules import checked_beta
-from leaderboard.cli.options import (
-    ANY_NUMBER,
-    COMPAT,
-    COSTS,
-    DOCUMENTS,
-    FILE,
-    LEVEL_OPTION,
-    NO_RELEVANT,
-    QUERIES,
-    Whole,
-)
+from leaderboard.cli import options
 from leaderboard.cli.output import UNDEFINED, aligned, csv_text, defined, figure, json_text, named, progress_bar
 from leaderboard.cli.trec_eval import printed_under_own_names, trec_lines
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.rules import lacks
-from leaderboard.formats import (
-    Judgments,
-    SubtopicJudgments,
-    of_any_subtopic,
-    read_judgments,
-    read_queries,
-    read_run,
-    read_subtopic_judgments,
-)
 from leaderboard.metrics import Measure, Setting, parse_all
 from leaderboard.metrics import explain as explained
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.numbers import counted, natural
-from leaderboard.scoring import JudgedQueries, Judging, Scored, prepare
-from leaderboard.statistics import (
-    CONFIDENCE,
-    POWER,
-    RESAMPLES,
-    SEED,
-    Comparison,
-    ComparisonTable,
-    Interval,
-    compare,
-    least_queries,
-)
-
-MINUS = "−"
-DIGITS = 4
-NO_DIRECTION = "neither a higher nor a lower value is better"
-TESTS = {"randomisation": "randomisation", "t": "paired t", "wilcoxon": "Wilcoxon"}
-COMPARISON_COLUMNS = (
-    "measure", "run", "baseline", "mean", "baseline_mean", "difference", "low", "high", "queries", "left_out",
-    "d_z", "dominance", "better", "worse", "tied",
-    "detectable", "queries_needed", "tukey_p",
-    *(f"{test}_{p}" for test in TESTS for p in ("p", "holm", "bh")),
-    "confidence", "resamples", "seed", "reason",
-)  # fmt: skip
-OF_COMPARISON = (
-    "difference", f"{CONFIDENCE * 100:g} % interval", "d_z", "dominance", "better", "worse", "tied", "finds", "needs",
-    "Tukey HSD", "test", "p", "Holm", "BH",
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredRun:
-    """A run's figures. `name` is what the file is called, `tag` what the run calls itself."""
-
-    name: str
-    tag: str
-    scored: Scored
-
-
-def _compared(
-    runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, seed: int | None
-) -> dict[Measure, ComparisonTable]:
-    """Each measure's comparisons; none, with the reason, for a measure without a direction."""
-    seed = SEED if seed is None else seed
-    tables = {}
-    for measure in measures:
-        if measure.direction == "none":
-            tables[measure] = ComparisonTable(baseline, (), CONFIDENCE, RESAMPLES, seed, NO_DIRECTION)
-            continue
-        columns = {run.name: run.scored.results[measure].columns for run in runs}
-        aggregation = measure.family.aggregation
-        least = least_queries(measure, runs[0].scored.ranking.setting).for_interval
-        tables[measure] = compare(columns, baseline, aggregation, direction=measure.direction, least=least, seed=seed)
-    return tables
-
-
-def _compared_table(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, *, seed: int | None) -> str:
-    """For people: a table a measure, with a line for each run and test."""
-    return "\n".join(
-        "\n".join(_section(runs, measure, table)) + "\n"
-        for measure, table in _compared(runs, measures, baseline, seed).items()
-    )
-
-
-def _compared_csv(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, *, seed: int | None) -> str:
-    """For programs: a row for each measure and run with every digit; what is undefined is empty, with its reason."""
-    rows: list[Sequence[object]] = [COMPARISON_COLUMNS]
-    for measure, table in _compared(runs, measures, baseline, seed).items():
-        means = _means(runs, measure)
-        compared_runs = {row.name: _record(row) for row in table.rows}
-        for run in runs:
-            if run.name != baseline:
-                known = compared_runs.get(run.name, {})
-                record = known | {
-                    "measure": measure,
-                    "run": run.name,
-                    "baseline": baseline,
-                    "mean": means[run.name],
-                    "baseline_mean": means[baseline],
-                    "reason": table.reason or known.get("reason"),
-                }
-                rows.append([record.get(column) for column in COMPARISON_COLUMNS])
-    return csv_text(rows)
-
-
-def _compared_json(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, *, seed: int | None) -> str:
-    """For programs: everything that is known of each comparison; what is undefined is null, with its reason."""
-    return json_text(
-        {
-            "baseline": baseline,
-            "measures": {
-                str(measure): {"direction": measure.direction, "means": _means(runs, measure), **asdict(table)}
-                for measure, table in _compared(runs, measures, baseline, seed).items()
-            },
-        }
-    )
-
-
-COMPARISONS = {"table": _compared_table, "csv": _compared_csv, "json": _compared_json}
-
-
-def _section(runs: Sequence[ScoredRun], measure: Measure, table: ComparisonTable) -> Iterator[str]:
-    means = _means(runs, measure)
-    better = "" if measure.direction != "lower" else "; lower is better"
-    yield f"{measure} against {table.baseline} ({figure(means[table.baseline])}){better}"
-    if table.reason is not None:
-        yield f"not compared: {table.reason}"
-        return
-    count = counted(len(table.rows), "run")
-    of_logarithms = measure.family.aggregation is GEOMETRIC_MEAN
-    head = [
-        "run",
-        str(measure),
-        *(f"{name}_log" if of_logarithms and name == "d_z" else name for name in OF_COMPARISON),
-    ]
-    lines = [line for row in table.rows for line in _lines(row, means[row.name])]
-    yield aligned([head, *lines], {0, head.index("test")}).rstrip()
-    for row in table.rows:
-        if row.effects.left_out:
-            left_out = counted(row.effects.left_out, "query")
-            yield f"{row.name}: {left_out} left out, on which one of the two has no value"
-        if row.difference.estimate is not None and row.difference.reason:
-            yield f"{row.name}: no interval, because {row.difference.reason}"
-    if of_logarithms:
-        yield "d_z_log, the tests and needs: of the logarithms of the values, as a geometric mean is of them"
-    yield (
-        f"finds: the smallest difference that a paired t test at .05 finds with probability {POWER:g} on these "
-        "queries; needs: queries for one as large as the one seen"
-    )
-    yield (
-        f"Tukey HSD: p by the randomised Tukey HSD test over all pairs of the {len(table.rows) + 1} runs at once; "
-        "needs no further correction"
-    )
-    if table.swaps:
-        rates = ", ".join(f"{100 * rate.rate:.0f} % with {rate.size:,} queries each" for rate in table.swaps)
-        yield f"pairs of runs that two sets without a query in common order differently: {rates}"
-    yield f"{table.resamples:,} resamples, seed {table.seed}; Holm and Benjamini–Hochberg (BH) over {count}"
-
-
-def _lines(row: Comparison, mean: float | None) -> Iterator[list[str]]:
-    """A line for each test; the first also has the figures of the run."""
-    effects, difference = row.effects, row.difference
-    first = [
-        row.name,
-        figure(mean),
-        _signed(difference.estimate),
-        _interval(difference),
-        _signed(effects.d_z, 2),
-        _signed(effects.dominance, 2),
-        str(effects.better),
-        str(effects.worse),
-        str(effects.tied),
-        figure(row.detectable.difference if row.detectable else None),
-        UNDEFINED if row.needed is None else f"{row.needed:,}",
-        _probability(row.tukey),
-    ]
-    for position, each in enumerate(row.tests):
-        p = [_probability(value) for value in (each.test.p, each.holm, each.benjamini_hochberg)]
-        yield [*(first if position == 0 else [""] * len(first)), TESTS[each.test.name], *p]
-
-
-def _means(runs: Sequence[ScoredRun], measure: Measure) -> dict[str, float | None]:
-    """By the run's name."""
-    return {run.name: defined(run.scored.results[measure].mean) for run in runs}
-
-
-def _record(row: Comparison) -> dict[str, Any]:
-    """What is known of one run's comparison, by column of the CSV."""
-    tests = {
-        f"{each.test.name}_{column}": p
-        for each in row.tests
-        for column, p in (("p", each.test.p), ("holm", each.holm), ("bh", each.benjamini_hochberg))
-    }
-    return {
-        **asdict(row.difference),
-        **asdict(row.effects),
-        **tests,
-        "difference": row.difference.estimate,
-        "reason": row.difference.reason,
-        "queries": row.effects.queries,
-        "detectable": row.detectable.difference if row.detectable else None,
-        "queries_needed": row.needed,
-        "tukey_p": row.tukey,
-    }
-
-
-def _signed(value: float | None, digits: int = DIGITS) -> str:
-    if value is None:
-        return UNDEFINED
-    text = f"{value:+.{digits}f}".replace("-", MINUS)
-    return text if float(text.replace(MINUS, "-")) else text[1:]  # a difference that rounds to zero has no sign
-
-
-def _interval(difference: Interval) -> str:
-    return UNDEFINED if difference.low is None else f"{_signed(difference.low)} … {_signed(difference.high)}"
-
-
-def _probability(p: float | None) -> str:
-    smallest = 10**-DIGITS
-    return UNDEFINED if p is None else f"<{smallest:.{DIGITS}f}" if p < smallest else f"{p:.{DIGITS}f}"
-
 
 USUAL = "AP nDCG@10 RR P@10"
 USUAL_WITH_BETA = "AQWV Pmiss Pfa " + USUAL
-ALL = "all"
 BETA_OF = ("beta", "cost", "value", "prior")  # the options that say it
 OPTION = {
     "documents": "--documents N",
@@ -256,41 +35,43 @@ OPTION = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class ScoredRun:
+    """A run's figures. `name` is what the file is called, `tag` what the run calls itself."""
+
+    name: str
+    tag: str
+    scored: scoring.Scored
+
+
 @click.command()
-@click.argument("runs", nargs=-1, metavar="RUN...", type=FILE)
-@click.option("--judgments", metavar="QRELS", type=FILE, help="The judgments: query, iteration, document, grade.")
+@click.argument("runs", nargs=-1, metavar="RUN...", type=options.FILE)
+@click.option("--judgments", metavar="QRELS", type=options.FILE, help="Judgments: query, iteration, document, grade.")
 @click.option("--measures", metavar="NAMES", help=f"Our names or trec_eval's, and its bundles ({USUAL}).")
 @click.option("-q", "--per-query", is_flag=True, help="Every query too.")
-@LEVEL_OPTION
-@click.option("-M", "--depth", type=Whole(0), metavar="K", help="Cut every list after K documents.")
+@options.LEVEL_OPTION
+@click.option("-M", "--depth", type=options.Whole(0), metavar="K", help="Cut every list after K documents.")
 @click.option("-J", "--judged-only", is_flag=True, help="Take unjudged documents out of the lists first.")
-@COMPAT
-@DOCUMENTS
-@COSTS
-@NO_RELEVANT
+@options.COMPAT
+@options.DOCUMENTS
+@options.COSTS
+@options.NO_RELEVANT
+@click.option("--threshold", type=options.ANY_NUMBER, metavar="θ", help="Scores of at least θ count as returned.")
 @click.option(
-    "--threshold", type=ANY_NUMBER, metavar="θ", help="Documents with a score of at least θ count as returned."
-)
-@click.option(
-    "--highest-grade",
-    type=Whole(0, 1000),
-    metavar="G",
+    "--highest-grade", type=options.Whole(0, options.GRADE_LIMIT), metavar="G",
     help="The highest grade of all judgments, where the file has not all (ERR).",
-)
-@QUERIES
+)  # fmt: skip
+@options.QUERIES
+@click.option("--known", metavar="FILE", type=options.FILE, help="Judgments of what its user knows (Novelty).")
 @click.option(
-    "--known", metavar="FILE", type=FILE, help="Documents known to the user, as judgments (Coverage, Novelty)."
-)
-@click.option(
-    "--subtopics", metavar="FILE", type=FILE, help="Judgments of subtopics (alpha_nDCG); without --judgments, all."
-)
-@click.option("--format", "output", type=click.Choice(["table", "trec_eval", "json", "csv"]), default="table")
-@click.option(
-    "--compare", metavar="RUN", help="Hold the other runs against this one: differences, tests, effect sizes."
-)
-@click.option("--seed", type=Whole(0), metavar="N", help="What --compare draws its resamples from (1).")
+    "--subtopics", metavar="FILE", type=options.FILE,
+    help="Judgments of subtopics (alpha_nDCG); without --judgments, all.",
+)  # fmt: skip
+@click.option("--format", "layout", type=click.Choice(["table", "trec_eval", "json", "csv"]), default="table")
+@click.option("--compare", metavar="RUN", help="Hold the other runs against this one: differences, tests, effects.")
+@click.option("--seed", type=options.Whole(0), metavar="N", help="What --compare draws its resamples from (1).")
 @click.option("--explain", metavar="MEASURE", help="Say what a measure means, and end.")
-def score(explain: str | None, **options: Any) -> None:
+def score(explain: str | None, **values: Any) -> None:
     """Scores run files against judgments: no database, no site.
 
     \b
@@ -314,29 +95,27 @@ def score(explain: str | None, **options: Any) -> None:
     if explain is not None:
         click.echo(explained(explain))
         return
-    asked = SimpleNamespace(**options)
+    asked = SimpleNamespace(**values)
     if not asked.runs:
         raise click.UsageError("no run is named; give one run file or more")
     if asked.judgments is None and asked.subtopics is None:
         raise click.UsageError("--judgments is missing; name the file of judgments")
-    setting = setting_of(
-        **{name: options[name] for name in ("compat", "documents", "no_relevant", "highest_grade", *BETA_OF)}
-    )
+    setting = setting_of(values)
     baseline = _baseline(asked)
     names = asked.measures or (USUAL if setting.beta is None or asked.documents is None else USUAL_WITH_BETA)
-    if asked.output == "trec_eval":
+    if asked.layout == "trec_eval":
         request = printed_under_own_names(names, asked.compat, asked.level)
         wanted = tuple(dict.fromkeys(printed.at(asked.level) for printed in request.measures))
-        how: Any = {"level": asked.level, "compat": asked.compat, "per_query": asked.per_query}
+        how: Any = {name: values[name] for name in ("level", "compat", "per_query")}
         runs = _scored(asked, wanted, setting)
         text = "".join(line for run in runs for line in trec_lines(run.scored, run.tag, request, **how))
     else:
         wanted = tuple(measure.at_relevance(asked.level) for measure in parse_all(names))
         runs = _scored(asked, wanted, setting)
-        if baseline is not None:
-            text = COMPARISONS[asked.output](runs, wanted, baseline, seed=asked.seed)
+        if baseline is None:
+            text = FORMATS[asked.layout](runs, wanted, setting, asked.per_query)
         else:
-            text = FORMATS[asked.output](runs, wanted, setting, per_query=asked.per_query)
+            text = COMPARISONS[asked.layout](runs, _compared(runs, wanted, baseline, asked.seed))
     click.echo(text, nl=False)
 
 
@@ -346,10 +125,8 @@ def _baseline(asked: SimpleNamespace) -> str | None:
         if asked.seed is not None:
             raise click.UsageError("--seed is for --compare; scores themselves draw nothing")
         return None
-    if asked.output == "trec_eval" or asked.per_query:
-        raise click.UsageError(
-            "--compare prints comparisons of whole runs; leave out --per-query and --format trec_eval"
-        )
+    if asked.layout == "trec_eval" or asked.per_query:
+        raise click.UsageError("--compare is of whole runs; leave out --per-query and --format trec_eval")
     if len(asked.runs) < 2 or len(set(asked.runs)) < len(asked.runs):
         raise click.UsageError("--compare needs two different runs or more: the one to compare with and the others")
     for path in asked.runs:
@@ -360,27 +137,21 @@ def _baseline(asked: SimpleNamespace) -> str | None:
 
 def _scored(asked: SimpleNamespace, wanted: Sequence[Measure], setting: Setting) -> list[ScoredRun]:
     """The runs' figures, in their order; says on stderr what was left out, and first which option a measure lacks."""
-    there: Any = {name: getattr(asked, name) is not None for name in ("known", "subtopics")}
+    has_file: Any = {name: getattr(asked, name) is not None for name in ("known", "subtopics")}
     for measure in wanted:
-        if missing := lacks(measure, documents=asked.documents, beta=setting.beta, **there):
+        if missing := lacks(measure, documents=asked.documents, beta=setting.beta, **has_file):
             raise BadInput(f"{measure} needs {' and '.join(OPTION[need] for need in missing)}")
     judged, strange = judged_queries(
-        asked.judgments,
-        asked.query_file,
-        asked.judging,
-        excluded=asked.excluded,
-        subtopics=asked.subtopics,
-        known=None if asked.known is None else read_judgments(asked.known, name=str(asked.known)),
-        zero_without_relevant=asked.output == "trec_eval",
-    )
-    scored = []
+        asked.judgments, asked.query_file, asked.judging, excluded=asked.excluded, subtopics=asked.subtopics,
+        known=None if asked.known is None else formats.read_judgments(asked.known, name=str(asked.known)),
+        zero_without_relevant=asked.layout == "trec_eval",
+    )  # fmt: skip
     cut: Any = {name: getattr(asked, name) for name in ("threshold", "depth", "judged_only")}
-    with progress_bar(asked.runs) as opened:
-        for path in asked.runs:
-            run = read_run(opened(path), name=str(path))
-            strange = strange.difference(run.queries)
-            figures = scoring.score(run, judged, wanted, setting, name=str(path), **cut)
-            scored.append(ScoredRun(str(path), run.tag, figures))
+    scored = []
+    for path, run in zip(asked.runs, read_runs(asked.runs), strict=True):
+        strange = strange.difference(run.queries)
+        figures = scoring.score(run, judged, wanted, setting, name=str(path), **cut)
+        scored.append(ScoredRun(str(path), run.tag, figures))
     tell_strange(strange, ())
     for each in scored:
         _report(each, asked.excluded)
@@ -389,55 +160,42 @@ def _scored(asked: SimpleNamespace, wanted: Sequence[Measure], setting: Setting)
 
 def _report(run: ScoredRun, excluded: Sequence[str]) -> None:
     """Says on stderr which queries are missing, which are ignored, and which means are over fewer than all."""
-    for queries, what in (
-        (run.scored.missing, "judged but not in the run, scored as an empty list"),
-        ([query for query in run.scored.unknown if query not in excluded], "in the run but not judged, ignored"),
-        (run.scored.crowded, "with more documents, listed and judged ones together, than the collection has"),
-    ):
-        if queries:
-            click.echo(f"{run.name}: {counted(len(queries), 'query')} {what}: {named(queries)}", err=True)
-    total = len(run.scored.queries)
+    scored = run.scored
+    unknown = [query for query in scored.unknown if query not in excluded]
+    tell_queries(run.name, scored.missing, "judged but not in the run, scored as an empty list")
+    tell_queries(run.name, unknown, "in the run but not judged, ignored")
+    tell_queries(run.name, scored.crowded, "with more documents, listed and judged, than the collection has")
+    total = len(scored.queries)
     fewer: dict[tuple[int, str], list[str]] = {}
-    for measure, result in run.scored.results.items():
+    for measure, result in scored.results.items():
         if result.count < total:
             fewer.setdefault((result.count, measure.family.valueless), []).append(str(measure))
     for (count, valueless), names in fewer.items():
-        click.echo(
-            f"{run.name}: {count:,} of {total:,} queries have a value (the others {valueless}): {', '.join(names)}",
-            err=True,
-        )
+        have = f"{count:,} of {total:,} queries have a value (the others {valueless})"
+        click.echo(f"{run.name}: {have}: {', '.join(names)}", err=True)
 
 
-def _table(runs: Sequence[ScoredRun], measures: Sequence[Measure], _: Setting, *, per_query: bool) -> str:
+def _table(runs: Sequence[ScoredRun], measures: Sequence[Measure], _: Setting, per_query: bool) -> str:
     """For people: four digits, aligned on the point; one row a run, or also one for each of its queries."""
-
-    def shown(value: float, measure: Measure) -> str:
-        return figure(value, 0 if measure.is_count else 4)
-
-    rows = list(_rows(runs, measures, shown, per_query=per_query))
+    rows = list(_rows(runs, measures, lambda value, measure: figure(value, 0 if measure.is_count else 4), per_query))
     return aligned(rows, range(len(rows[0]) - len(measures)))
 
 
-def _csv(runs: Sequence[ScoredRun], measures: Sequence[Measure], _: Setting, *, per_query: bool) -> str:
+def _csv(runs: Sequence[ScoredRun], measures: Sequence[Measure], _: Setting, per_query: bool) -> str:
     """For programs: the same rows with every digit; an undefined value is empty."""
-    return csv_text(_rows(runs, measures, lambda value, _: _number(value), per_query=per_query))
+    return csv_text(_rows(runs, measures, lambda value, _: _number(value), per_query))
 
 
-def _json(runs: Sequence[ScoredRun], measures: Sequence[Measure], setting: Setting, *, per_query: bool) -> str:
+def _json(runs: Sequence[ScoredRun], measures: Sequence[Measure], setting: Setting, per_query: bool) -> str:
     """For programs: every digit, and what was left out; an undefined value is null."""
-    of_setting = ("beta", "compat", "documents", "no_relevant")
-    return json_text(
-        {
-            "setting": {name: getattr(setting, name) for name in of_setting},
-            "runs": [_document(run, measures, per_query=per_query) for run in runs],
-        }
-    )
+    of_setting = {name: getattr(setting, name) for name in ("beta", "compat", "documents", "no_relevant")}
+    return json_text({"setting": of_setting, "runs": [_document(run, measures, per_query) for run in runs]})
 
 
 FORMATS = {"table": _table, "csv": _csv, "json": _json}
 
 
-def _document(run: ScoredRun, measures: Sequence[Measure], *, per_query: bool) -> dict[str, Any]:
+def _document(run: ScoredRun, measures: Sequence[Measure], per_query: bool) -> dict[str, Any]:
     scored = run.scored
     results = {str(measure): scored.results[measure] for measure in measures}
     document: dict[str, Any] = {
@@ -460,18 +218,17 @@ def _document(run: ScoredRun, measures: Sequence[Measure], *, per_query: bool) -
 
 
 def _rows(
-    runs: Sequence[ScoredRun], measures: Sequence[Measure], show: Callable[[float, Measure], Any], *, per_query: bool
+    runs: Sequence[ScoredRun], measures: Sequence[Measure], show: Callable[[float, Measure], Any], per_query: bool
 ) -> Iterator[list[Any]]:
     """The head, then the rows; a run's queries come before its figure over all of them."""
-    yield ["run", *(["query"] if per_query else []), *map(str, measures)]
+    yield ["run", *["query"] * per_query, *map(str, measures)]
     for run in runs:
         results = [run.scored.results[measure] for measure in measures]
         if per_query:
             columns = [result.values.tolist() for result in results]
             for query, *values in zip(run.scored.queries, *columns, strict=True):
                 yield [run.name, query, *map(show, values, measures)]
-        means = map(show, (result.mean for result in results), measures)
-        yield [run.name, *([ALL] if per_query else []), *means]
+        yield [run.name, *["all"] * per_query, *map(show, (result.mean for result in results), measures)]
 
 
 def _number(value: float) -> float | int | None:
@@ -481,33 +238,188 @@ def _number(value: float) -> float | int | None:
     return int(value) if value == int(value) else value
 
 
-def setting_of(
-    *,
-    beta: float | None = None,
-    cost: float | None = None,
-    value: float | None = None,
-    prior: float | None = None,
-    **rest: Any,
-) -> Setting:
+MINUS = "−"
+DIGITS = 4
+TESTS = {"randomisation": "randomisation", "t": "paired t", "wilcoxon": "Wilcoxon"}
+COMPARISON_COLUMNS = (
+    "measure", "run", "baseline", "mean", "baseline_mean", "difference", "low", "high", "queries", "left_out",
+    "d_z", "dominance", "better", "worse", "tied",
+    "detectable", "queries_needed", "tukey_p",
+    *(f"{test}_{p}" for test in TESTS for p in ("p", "holm", "bh")),
+    "confidence", "resamples", "seed", "reason",
+)  # fmt: skip
+OF_COMPARISON = (
+    "difference", f"{statistics.CONFIDENCE * 100:g} % interval", "d_z", "dominance", "better", "worse", "tied", "finds",
+    "needs", "Tukey HSD", "test", "p", "Holm", "BH",
+)  # fmt: skip
+FINDS = (
+    f"finds: the smallest difference that a paired t test at .05 finds with probability {statistics.POWER:g} on these "
+    "queries; needs: queries for one as large as the one seen"
+)
+Tables = Mapping[Measure, statistics.ComparisonTable]
+
+
+def _compared(
+    runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, seed: int | None
+) -> dict[Measure, statistics.ComparisonTable]:
+    """Each measure's comparisons; none, with the reason, for a measure without a direction."""
+    seed = statistics.SEED if seed is None else seed
+    tables = {}
+    for measure in measures:
+        if measure.direction == "none":
+            reason = "neither a higher nor a lower value is better"
+            drawn = statistics.CONFIDENCE, statistics.RESAMPLES, seed
+            tables[measure] = statistics.ComparisonTable(baseline, (), *drawn, reason)
+            continue
+        columns = {run.name: run.scored.results[measure].columns for run in runs}
+        least = statistics.least_queries(measure, runs[0].scored.ranking.setting).for_interval
+        tables[measure] = statistics.compare(
+            columns, baseline, measure.family.aggregation, direction=measure.direction, least=least, seed=seed
+        )
+    return tables
+
+
+def _means(runs: Sequence[ScoredRun], measure: Measure) -> dict[str, float | None]:
+    """By the run's name."""
+    return {run.name: defined(run.scored.results[measure].mean) for run in runs}
+
+
+def _compared_csv(runs: Sequence[ScoredRun], tables: Tables) -> str:
+    """For programs: a row for each measure and run with every digit; what is undefined is empty, with its reason."""
+    rows: list[Sequence[object]] = [COMPARISON_COLUMNS]
+    for measure, table in tables.items():
+        means, records = _means(runs, measure), {row.name: _record(row) for row in table.rows}
+        for run, mean in means.items():
+            if run != table.baseline:
+                record = {"reason": table.reason, **records.get(run, {}), "measure": measure, "run": run, "mean": mean}
+                record |= {"baseline": table.baseline, "baseline_mean": means[table.baseline]}
+                rows.append([record.get(column) for column in COMPARISON_COLUMNS])
+    return csv_text(rows)
+
+
+def _compared_json(runs: Sequence[ScoredRun], tables: Tables) -> str:
+    """For programs: everything that is known of each comparison; what is undefined is null, with its reason."""
+    measures = {
+        str(measure): {"direction": measure.direction, "means": _means(runs, measure), **asdict(table)}
+        for measure, table in tables.items()
+    }
+    return json_text({"baseline": next(iter(tables.values())).baseline, "measures": measures})
+
+
+def _record(row: statistics.Comparison) -> dict[str, Any]:
+    """What is known of one run's comparison, by column of the CSV."""
+    tests = {
+        f"{each.test.name}_{column}": p
+        for each in row.tests
+        for column, p in (("p", each.test.p), ("holm", each.holm), ("bh", each.benjamini_hochberg))
+    }
+    return {
+        **asdict(row.difference),
+        **asdict(row.effects),
+        **tests,
+        "difference": row.difference.estimate,
+        "reason": row.difference.reason,
+        "detectable": row.detectable.difference if row.detectable else None,
+        "queries_needed": row.needed,
+        "tukey_p": row.tukey,
+    }
+
+
+def _compared_table(runs: Sequence[ScoredRun], tables: Tables) -> str:
+    """For people: a table a measure, with a line for each run and test."""
+    return "\n".join("".join(f"{line}\n" for line in _section(runs, *each)) for each in tables.items())
+
+
+COMPARISONS = {"table": _compared_table, "csv": _compared_csv, "json": _compared_json}
+
+
+def _section(runs: Sequence[ScoredRun], measure: Measure, table: statistics.ComparisonTable) -> Iterator[str]:
+    means = _means(runs, measure)
+    better = "" if measure.direction != "lower" else "; lower is better"
+    yield f"{measure} against {table.baseline} ({figure(means[table.baseline])}){better}"
+    if table.reason is not None:
+        yield f"not compared: {table.reason}"
+        return
+    of_logarithms = measure.family.aggregation is GEOMETRIC_MEAN
+    head = ["run", str(measure), *OF_COMPARISON]
+    if of_logarithms:
+        head[head.index("d_z")] = "d_z_log"
+    lines = [line for row in table.rows for line in _lines(row, means[row.name])]
+    yield aligned([head, *lines], {0, head.index("test")}).rstrip()
+    for row in table.rows:
+        if row.effects.left_out:
+            left_out = counted(row.effects.left_out, "query")
+            yield f"{row.name}: {left_out} left out, on which one of the two has no value"
+        if row.difference.estimate is not None and row.difference.reason:
+            yield f"{row.name}: no interval, because {row.difference.reason}"
+    if of_logarithms:
+        yield "d_z_log, the tests and needs: of the logarithms of the values, as a geometric mean is of them"
+    yield FINDS
+    pairs = f"all pairs of the {len(table.rows) + 1} runs at once"
+    yield f"Tukey HSD: p by the randomised Tukey HSD test over {pairs}; needs no further correction"
+    if table.swaps:
+        rates = ", ".join(f"{100 * rate.rate:.0f} % with {rate.size:,} queries each" for rate in table.swaps)
+        yield f"pairs of runs that two sets without a query in common order differently: {rates}"
+    corrected = f"Holm and Benjamini–Hochberg (BH) over {counted(len(table.rows), 'run')}"
+    yield f"{table.resamples:,} resamples, seed {table.seed}; {corrected}"
+
+
+def _lines(row: statistics.Comparison, mean: float | None) -> Iterator[list[str]]:
+    """A line for each test; the first also has the figures of the run."""
+    effects, difference = row.effects, row.difference
+    interval = UNDEFINED if difference.low is None else f"{_signed(difference.low)} … {_signed(difference.high)}"
+    first = [
+        row.name, figure(mean), _signed(difference.estimate), interval, _signed(effects.d_z, 2),
+        _signed(effects.dominance, 2), str(effects.better), str(effects.worse), str(effects.tied),
+        figure(row.detectable.difference if row.detectable else None),
+        UNDEFINED if row.needed is None else f"{row.needed:,}", _probability(row.tukey),
+    ]  # fmt: skip
+    for each in row.tests:
+        yield [*first, TESTS[each.test.name], *map(_probability, (each.test.p, each.holm, each.benjamini_hochberg))]
+        first = [""] * len(first)
+
+
+def _signed(value: float | None, digits: int = DIGITS) -> str:
+    if value is None:
+        return UNDEFINED
+    text = f"{value:+.{digits}f}".replace("-", MINUS)
+    return text if text.strip("+−0.") else text[1:]  # a difference that rounds to zero has no sign
+
+
+def _probability(p: float | None) -> str:
+    smallest = 10**-DIGITS
+    return UNDEFINED if p is None else f"<{smallest:.{DIGITS}f}" if p < smallest else f"{p:.{DIGITS}f}"
+
+
+def setting_of(asked: Mapping[str, Any]) -> Setting:
     """The measures' setting from the options. Raises InvalidFields for a wrong β, cost, value or prior."""
-    return Setting(beta=checked_beta(beta, cost=cost, value=value, prior=prior), **rest)
+    costs = {name: asked.get(name) for name in BETA_OF[1:]}
+    of_setting = {field.name: asked[field.name] for field in fields(Setting) if field.name in asked}
+    return Setting(**{**of_setting, "beta": checked_beta(asked["beta"], **costs)})
+
+
+def read_runs(paths: Sequence[Path]) -> Iterator[formats.Run]:
+    """The runs of files, one after the other, with a bar while they are long. Raises BadInput with file and lines."""
+    with progress_bar(paths) as opened:
+        for path in paths:
+            yield formats.read_run(opened(path), name=str(path))
 
 
 def judged_queries(
     judgments: Path | None,
     query_file: Path | None,
-    judging: Judging,
+    judging: scoring.Judging,
     *,
     excluded: Collection[str] = (),
     subtopics: Path | None = None,
-    **options: Any,
-) -> tuple[JudgedQueries, frozenset[str]]:
+    **more: Any,
+) -> tuple[scoring.JudgedQueries, frozenset[str]]:
     """The judgments of the queries that count.
 
     judgments  a file of them, or None where those of subtopics say what is relevant
     excluded   external ids of queries that do not count
     subtopics  a file of judgments of subtopics
-    options    those of `scoring.prepare`
+    more       arguments of `scoring.prepare`
 
     With them come the excluded queries that are neither judged nor in the file of queries (`tell_strange`). Raises
     BadInput when no query has judgments.
@@ -516,30 +428,33 @@ def judged_queries(
         raise click.UsageError(
             "--judging complete needs --queries FILE: judgments don't name the queries without relevant documents"
         )
-    queries = None if query_file is None else [row.id for row in read_queries(query_file, name=str(query_file))]
-    aspects = None if subtopics is None else read_subtopic_judgments(subtopics, name=str(subtopics))
-    _tell_repeats(subtopics, aspects)
-    if judgments is None:
-        assert aspects is not None  # noqa: S101  # one of the two is there
-        whole = of_any_subtopic(aspects)
-    else:
-        whole = read_judgments(judgments, name=str(judgments))
-        _tell_repeats(judgments, whole)
+    queries = None if query_file is None else [row.id for row in formats.read_queries(query_file, name=str(query_file))]
+    aspects: Any = None if subtopics is None else _told(formats.read_subtopic_judgments, subtopics)
+    whole = formats.of_any_subtopic(aspects) if judgments is None else _told(formats.read_judgments, judgments)
     strange: frozenset[str] = frozenset()
     if excluded:
         asked = list(whole.queries) if queries is None else queries
         strange = frozenset(excluded).difference(asked)
         queries = [query for query in asked if query not in excluded]
-    judged = prepare(whole, queries, judging=judging, subtopics=aspects, **options)
+    judged = scoring.prepare(whole, queries, judging=judging, subtopics=aspects, **more)
     if not judged.queries:
         raise BadInput(f"{judgments or subtopics}: none of the queries has judgments")
     return judged, strange
 
 
-def _tell_repeats(file: Path | None, judged: Judgments | SubtopicJudgments | None) -> None:
-    if judged is not None and judged.repeated:
-        lines = counted(judged.repeated, "line")
+def _told(read: Callable[..., Any], file: Path) -> Any:
+    """What the file holds; says on stderr how many lines of it say what earlier ones do."""
+    judgments = read(file, name=str(file))
+    if judgments.repeated:
+        lines = counted(judgments.repeated, "line")
         click.echo(f"{file}: left out, because earlier lines say the same: {lines}", err=True)
+    return judgments
+
+
+def tell_queries(name: object, queries: Sequence[str], words: str) -> None:
+    """Says on stderr, of a file, how many queries are what the words say and which; nothing where none is."""
+    if queries:
+        click.echo(f"{name}: {counted(len(queries), 'query')} {words}: {named(queries)}", err=True)
 
 
 def tell_strange(strange: Collection[str], answered: Iterable[str]) -> None:

@@ -1,7 +1,6 @@
 """`leaderboard serve`: the site under gunicorn."""
 
 import ipaddress
-import os
 import resource
 import socket
 from typing import Any
@@ -10,7 +9,7 @@ import click
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  # gunicorn has no types
 
 from leaderboard.cli.database import require_up_to_date
-from leaderboard.cli.options import ANY_WHOLE, UNTIL_STDIN_CLOSES, Whole, address_of, listen
+from leaderboard.cli.options import PORT, UNTIL_STDIN_CLOSES, Whole, address_of, listen, umask
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.web.app import create_app
@@ -27,9 +26,7 @@ class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """The site of one installation. Its processes make the app after the fork, each for itself."""
 
     def __init__(self, config: Config, setting_up: bool, requests_at_once: int, **settings: Any) -> None:
-        self._config = config
-        self._setting_up = setting_up
-        self._requests_at_once = requests_at_once
+        self._config, self._setting_up, self._requests_at_once = config, setting_up, requests_at_once
         self._settings = settings
         super().__init__()
 
@@ -43,17 +40,11 @@ class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; 0.0.0.0 is every one.")
-@click.option(
-    "--port", type=Whole(0, 65535), default=8000, show_default=True, help="0 takes a free one and says which."
-)
+@PORT
 @click.option("--workers", type=Whole(1), default=2, show_default=True, help="Processes.")
 @click.option("--threads", type=Whole(1), default=4, show_default=True, help="Requests at once in each, uploads aside.")
-@click.option("--fd", type=ANY_WHOLE, help="Listen on this open socket instead, as a supervisor hands it over.")
-@click.option(
-    "--setting-up",
-    is_flag=True,
-    help="Until all loaded runs are scored, say on the front page that the demonstration is being set up.",
-)
+@click.option("--fd", type=Whole(0), help="Listen on this open socket instead, as a supervisor hands it over.")
+@click.option("--setting-up", is_flag=True, help="Say that the demonstration is being set up, until all is scored.")
 @UNTIL_STDIN_CLOSES
 def serve(host: str, port: int, workers: int, threads: int, fd: int | None, setting_up: bool) -> None:
     """Serve the site. SIGTERM lets requests end first.
@@ -90,7 +81,7 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
         threads=THREADS,
         worker_connections=CONNECTIONS,
         keepalive=IDLE_SECONDS,
-        umask=_umask(),
+        umask=umask(),  # this process's own: gunicorn would set another
         # gunicorn would believe headers of a peer on this machine; what proxies say is the site's own setting.
         forwarded_allow_ips="",
         secure_scheme_headers={},
@@ -99,10 +90,3 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
         control_socket_disable=True,
         loglevel="warning",
     ).run()
-
-
-def _umask() -> int:
-    """This process's own, for gunicorn to keep: it would set another."""
-    current = os.umask(0o077)
-    os.umask(current)
-    return current

@@ -9,7 +9,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
 from leaderboard.cli.database import reading
 from leaderboard.cli.operations import SERVER, client_of
-from leaderboard.cli.options import ANY_WHOLE, PLACE, OneOf, Place
+from leaderboard.cli.options import PLACE, OneOf, Place, Whole
 from leaderboard.cli.output import print_table
 from leaderboard.config import Config
 from leaderboard.declared.commands import moment
@@ -21,13 +21,7 @@ from leaderboard.submissions.rules import SHOWN_STATES, SystemKind
 HEAD = ("number", "evaluation", "team", "system", "kind", "label", "state", "received")
 
 
-def _with_server(command: click.Command) -> click.Command:
-    command.params += SERVER
-    return command
-
-
-@_with_server
-@click.command("list")
+@click.command("list", params=[*SERVER])
 @click.argument("place", metavar="CAMPAIGN[/EVALUATION]")
 @click.option("--state", type=click.Choice(SHOWN_STATES), help="Only those in this state.")
 @click.option("--team", help="Only those of the team with this slug.")
@@ -44,28 +38,21 @@ def list_submissions(
     """
     campaign, _, evaluation = place.partition("/")
     within = f"/evaluations/{evaluation}" if evaluation else ""
+    filters["late"] = {True: "yes", False: "no", None: None}[late]
     asked = {name: str(value) for name, value in filters.items() if value}
-    if late is not None:
-        asked["late"] = "yes" if late else "no"
     client = client_of("submission", server, token_file)
-    rows = [
-        (
-            row["id"],
-            row["evaluation"],
-            row["team"],
-            row["system"],
-            row["kind"],
-            f"{row['title']}{' (primary)' if row['is_primary'] else ''}{' (late)' if row['late'] else ''}",
-            row["state"],
-            f"{moment(row['received_at'])}{' (assumed)' if row['received_assumed'] else ''}",
-        )
-        for row in client.get(f"/organise/campaigns/{campaign}{within}/submissions", **asked)["rows"]
-    ]
-    print_table(HEAD, rows, "no such submission")
+    rows = client.get(f"/organise/campaigns/{campaign}{within}/submissions", **asked)["rows"]
+    print_table(HEAD, map(_cells, rows), "no such submission")
+
+
+def _cells(row: dict[str, str]) -> tuple[str, ...]:
+    label = f"{row['title']}{' (primary)' if row['is_primary'] else ''}{' (late)' if row['late'] else ''}"
+    received = f"{moment(row['received_at'])}{' (assumed)' if row['received_assumed'] else ''}"
+    return (row["id"], *(row[name] for name in HEAD[1:5]), label, row["state"], received)
 
 
 @click.command()
-@click.argument("number", type=ANY_WHOLE)
+@click.argument("number", type=Whole(1))
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 def fetch(number: int, file: Path) -> None:
     """Copy the file of a submission, as it was received, into FILE, which must not be there yet.
@@ -85,8 +72,7 @@ def fetch(number: int, file: Path) -> None:
     click.echo(f"{file}: SHA-256 {sha256}")
 
 
-@_with_server
-@click.command()
+@click.command(params=[*SERVER])
 @PLACE
 @click.option("--failed", is_flag=True, help="Only queue the failed runs again.")
 def rescore(evaluation: Place, failed: bool, server: str | None, token_file: Path | None) -> None:
@@ -97,6 +83,6 @@ def rescore(evaluation: Place, failed: bool, server: str | None, token_file: Pat
     \b
     leaderboard rescore harbour/2026-text
     """
-    address = "/organise/campaigns/{}/evaluations/{}".format(*evaluation)
+    address = "/organise/campaigns/{}/evaluations/{}".format(*evaluation.split("/"))
     answer = client_of("submission", server, token_file).post(f"{address}/{'retry-failed' if failed else 'rescore'}")
     click.echo(f"{evaluation}: runs that wait to be scored: {answer['waiting']}")

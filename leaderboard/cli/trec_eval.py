@@ -135,15 +135,14 @@ def trec_lines(
             for each in request.measures
             if each.name not in SUMMARY_ONLY
         ]
-        before = [column for column in columns if _base(column[0]) in BEFORE_GRADES]
-        after = [column for column in columns if _base(column[0]) not in BEFORE_GRADES]
+        above = sum(_base(name) in BEFORE_GRADES for name, _, _ in columns)  # trec_eval's order: these come first
         for position, query in enumerate(scored.queries):
             if query not in skipped:
-                yield "".join(_line(name, query, values[position], measure) for name, measure, values in before)
+                lines = [_line(name, query, values[position], measure) for name, measure, values in columns]
                 if request.grades is not None:
                     grades = grade_string(scored.ranking, position, request.grades)
-                    yield f"{request.grades_as:<22}\t{query}\t'{grades}'\n"
-                yield "".join(_line(name, query, values[position], measure) for name, measure, values in after)
+                    lines.insert(above, f"{request.grades_as:<22}\t{query}\t'{grades}'\n")
+                yield "".join(lines)
     if summary:
         if request.run_name:
             yield f"{'runid':<22}\tall\t{tag}\n"

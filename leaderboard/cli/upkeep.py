@@ -6,7 +6,6 @@
 """
 
 import datetime as dt
-import json
 import logging
 import shutil
 import tempfile
@@ -19,11 +18,10 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.accounts.writes import find_user
+from leaderboard.audit import verify as record
 from leaderboard.audit.events import verifications
-from leaderboard.audit.verify import Report, one_moment, part, record_verification, scored_runs_on_record
-from leaderboard.audit.verify import verify as verified
+from leaderboard.cli import options
 from leaderboard.cli.database import require_up_to_date, up_to_date
-from leaderboard.cli.options import UNTIL_STDIN_CLOSES
 from leaderboard.cli.output import counting_bar, json_text
 from leaderboard.config import Config
 from leaderboard.db import Database
@@ -36,13 +34,13 @@ from leaderboard.transfer.drafting import draft_of
 from leaderboard.transfer.exporting import exporting
 from leaderboard.transfer.importing import bring_in
 from leaderboard.transfer.manifest import NAME, Tree, open_tree, read_manifest
+from leaderboard.worker import verify as stored
 from leaderboard.worker.loop import run
-from leaderboard.worker.verify import check_files, recompute, stored_files_on_record
 
 
 @click.command()
 @click.option("--once", is_flag=True, help="End when no run waits any more.")
-@UNTIL_STDIN_CLOSES
+@options.UNTIL_STDIN_CLOSES
 def worker(once: bool) -> None:
     """Score submitted runs until SIGTERM or Ctrl-C; a run being scored then goes back into the queue.
 
@@ -91,49 +89,50 @@ def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
     """
     config = Config.from_environment()
     with up_to_date(config) as database:
+        files = 0
         with database.read() as session:
-            one_moment(session)
-            with counting_bar(scored_runs_on_record(session), "Verifying") as tell:
-                report = verified(session, tell, noted)
-            files = 0
-            with part(report, "the stored runs"):
-                files = stored_files_on_record(session)
+            record.one_moment(session)
+            with counting_bar(record.scored_runs_on_record(session), "Verifying") as tell:
+                report = record.verify(session, tell, noted)
+            with record.part(report, "the stored runs"):
+                files = stored.stored_files_on_record(session)
         if files:
             store = RunStore(config.store_url, must_exist=True)
             with counting_bar(files, "Reading run files") as tell:
-                spoilt = check_files(database, store, report, tell)
-        if figures and files:
-            with counting_bar(report.runs, "Scoring again") as tell:
-                recompute(database, store, Limits(expanded_bytes=config.text_bytes), report, tell, spoilt)
+                spoilt = stored.check_files(database, store, report, tell)
+            if figures:
+                with counting_bar(report.runs, "Scoring again") as tell:
+                    limits = Limits(expanded_bytes=config.text_bytes)
+                    stored.recompute(database, store, limits, report, tell, spoilt)
         before = None
-        with part(report, "the outcomes of verifications"), database.read() as session:
+        with record.part(report, "the outcomes of verifications"), database.read() as session:
             before = verifications(session).clean_at
         _keep(database, report, figures)
     click.echo(json_text(_document(report)) if as_json else _words(report, before), nl=False)
     return 0 if report.clean else DIFFERS
 
 
-def _keep(database: Database, report: Report, figures: bool) -> None:
+def _keep(database: Database, report: record.Report, figures: bool) -> None:
     """Records the outcome; where the trail itself is damaged and takes no event, what differs is said all the same."""
     try:
         with database.write() as session:
-            record_verification(session, CONSOLE, report, figures=figures)
+            record.record_verification(session, CONSOLE, report, figures=figures)
     except (NotFound, sa.exc.DatabaseError):
         if report.clean:
             raise
         click.echo("the trail is damaged and takes no event: the outcome is not kept", err=True)
 
 
-def _document(report: Report) -> dict[str, object]:
+def _document(report: record.Report) -> dict[str, object]:
     differences = [asdict(difference) | {"who": difference.who} for difference in report.differences]
     return {"clean": report.clean, **asdict(report), "differences": differences}
 
 
-def _words(report: Report, before: dt.datetime | None) -> str:
-    lines = []
-    for difference in report.differences:
-        lines += [f"{difference.where}: {difference.what}", f"  stored    {difference.stored}"]
-        lines += [f"  expected  {difference.expected}", f"  {difference.who}"]
+def _words(report: record.Report, before: dt.datetime | None) -> str:
+    lines = [
+        f"{each.where}: {each.what}\n  stored    {each.stored}\n  expected  {each.expected}\n  {each.who}"
+        for each in report.differences
+    ]
     verdict = "nothing differs" if report.clean else counted(len(report.differences), "thing differs", "things differ")
     counts = {name.replace("_", " "): count for name, count in asdict(report).items() if isinstance(count, int)}
     lines.append(f"{verdict}: {', '.join(f'{name} {count:,}' for name, count in counts.items())}")
@@ -148,21 +147,12 @@ SHOWN = 20  # lines of a list that the terminal shows
 
 @click.command("import-campaign")
 @click.argument("source", metavar="FOLDER", type=click.Path(exists=True, path_type=Path))
-@click.option(
-    "--manifest", "given", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help=f"What the files are (default: {NAME} in the folder).",
-)  # fmt: skip
-@click.option(
-    "--write-manifest", "draft", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a draft of the manifest to FILE, and import nothing.",
-)  # fmt: skip
-@click.option(
-    "--report", "report_file", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
-    help="Where to write what was done, as JSON.",
-)  # fmt: skip
+@click.option("--manifest", metavar="FILE", type=options.FILE, help=f"What the files are (default: {NAME} in FOLDER).")
+@click.option("--write-manifest", "draft", metavar="FILE", type=options.OUT, help="Only write a draft of the manifest.")
+@click.option("--report", "report_file", metavar="FILE", type=options.OUT, help="What was done, as JSON.")
 @click.option("--as", "user", help="Import as this account, with its rights only.")
 def import_campaign(
-    source: Path, given: Path | None, draft: Path | None, report_file: Path | None, user: str | None
+    source: Path, manifest: Path | None, draft: Path | None, report_file: Path | None, user: str | None
 ) -> None:
     """Bring a campaign of past years in: queries, judgments and runs, with their true dates.
 
@@ -177,20 +167,21 @@ def import_campaign(
         if draft is not None:
             _write_draft(tree, draft)
             return
-        if given is None and NAME not in tree.files:
+        if manifest is None and NAME not in tree.files:
             raise BadInput(
                 f"{source} has no {NAME}; write one: leaderboard import-campaign {source} --write-manifest FILE"
             )
-        manifest, config = read_manifest(given or tree.file(NAME), str(given or NAME)), Config.from_environment()
+        name, config = str(manifest or NAME), Config.from_environment()
+        content = read_manifest(manifest or tree.file(NAME), name)
 
         def actor(session: Session) -> Actor:
             return CONSOLE if user is None else actor_of(session, find_user(session, user).id)
 
         store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
-        with up_to_date(config) as database, counting_bar(len(manifest.runs(tree)[0]), "Reading") as done:
-            report = bring_in(database, store, actor, manifest, tree, str(given or NAME), done=done).report
+        with up_to_date(config) as database, counting_bar(len(content.runs(tree)[0]), "Reading") as done:
+            report = bring_in(database, store, actor, content, tree, name, done=done).report
     if report_file is not None:
-        report_file.write_text(json.dumps(asdict(report), indent=2, ensure_ascii=False) + "\n", "utf-8")
+        report_file.write_text(json_text(asdict(report)), "utf-8")
     _echo([f"made {made}" for made in report.made])
     _echo([f"left as it is: {there}" for there in report.there])
     _echo([f"note: {note}" for note in report.notes], err=True)
@@ -221,9 +212,7 @@ WHOLE, SOME_LOST = 0, 1  # exit status
 
 @click.command()
 @click.argument("campaign")
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path), help="A new folder, or a .zip or .tar.gz to make."
-)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="A folder, .zip or .tar.gz to make.")
 def export(campaign: str, out: Path) -> int:
     """Write a campaign with its queries, judgments, runs, teams and dates, as `import-campaign` reads them.
 
@@ -241,11 +230,11 @@ def export(campaign: str, out: Path) -> int:
     with (
         up_to_date(config) as database,
         exporting(database, CONSOLE, campaign, out.parent) as exported,
-        tempfile.TemporaryDirectory(dir=out.parent, prefix=".export-") as beside,
+        tempfile.TemporaryDirectory(dir=out.parent, prefix=".export-") as unfinished,
         counting_bar(exported.runs, "Exporting") as done,
     ):
         store = RunStore(config.store_url, must_exist=True)
-        folder = Path(beside) / exported.slug
+        folder = Path(unfinished) / exported.slug
         for file in exported.files(store):
             target = folder / file.path
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -5,12 +5,16 @@
 
 import datetime as dt
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import click
+from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.accounts import reads as accounts
 from leaderboard.accounts import writes as people
+from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
 from leaderboard.audit.writes import present
 from leaderboard.campaigns.reads import list_accounts
@@ -20,17 +24,24 @@ from leaderboard.cli.output import print_table
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.mail import writes as outbox
-from leaderboard.mail.writes import list_mails, send_waiting, to_show
 from leaderboard.numbers import counted
 
 password_stdin = click.option(
     "--password-stdin", is_flag=True, help="Read the password from the first line of standard input, without asking."
 )
+revoke = click.option("--revoke", is_flag=True, help="Take this right away instead.")
 
 
 @click.group()
 def user() -> None:
     """Accounts."""
+
+
+@contextmanager
+def _changing(name: str) -> Iterator[tuple[Session, User]]:
+    """The account of this name, in one transaction."""
+    with writing() as session:
+        yield session, people.find_user(session, name)
 
 
 @user.command()
@@ -63,8 +74,7 @@ def password(name: str, password_stdin: bool) -> None:
     with reading() as session:
         about = people.find_user(session, name)
     new = people.hashed(chosen, about.name, about.email or "")
-    with writing() as session:
-        account = people.find_user(session, name)
+    with _changing(name) as (session, account):
         people.set_password(session, CONSOLE, account, new)
     click.echo(f"{account.name} has a new password")
 
@@ -78,8 +88,7 @@ def close(name: str) -> None:
     \b
     leaderboard user close ada
     """
-    with writing() as session:
-        account = people.find_user(session, name)
+    with _changing(name) as (session, account):
         people.close_account(session, CONSOLE, account)
     click.echo(f"{name} is closed; it is called {account.name} now")
 
@@ -93,38 +102,35 @@ def email(name: str, address: str) -> None:
     \b
     leaderboard user email ada ada@example.org
     """
-    with writing() as session:
-        account = people.find_user(session, name)
+    with _changing(name) as (session, account):
         people.set_address(session, CONSOLE, account, address)
     click.echo(f"{account.name} has the address {account.email}")
 
 
 @user.command()
 @click.argument("name")
-@click.option("--revoke", is_flag=True, help="Take this right away instead.")
+@revoke
 def admin(name: str, revoke: bool) -> None:
     """Make an account an admin, who may do everything, or no longer one.
 
     \b
     leaderboard user admin ada
     """
-    with writing() as session:
-        account = people.find_user(session, name)
+    with _changing(name) as (session, account):
         people.set_admin(session, CONSOLE, account, is_admin=not revoke)
     click.echo(f"{account.name} is {'no longer an' if revoke else 'an'} admin")
 
 
 @user.command()
 @click.argument("name")
-@click.option("--revoke", is_flag=True, help="Take this right away instead.")
+@revoke
 def founder(name: str, revoke: bool) -> None:
     """Let an account make campaigns of its own, which it then organises; or no longer.
 
     \b
     leaderboard user founder ada
     """
-    with writing() as session:
-        account = people.find_user(session, name)
+    with _changing(name) as (session, account):
         people.set_founder(session, CONSOLE, account, may_found=not revoke)
     click.echo(f"{account.name} may {'no longer make' if revoke else 'make'} campaigns")
 
@@ -140,8 +146,8 @@ def show_identities(name: str, removed: int | None) -> None:
     leaderboard user identities ada --remove 3
     """
     if removed is not None:
-        with writing() as session:
-            people.unlink_identity(session, CONSOLE, people.find_user(session, name), removed)
+        with _changing(name) as (session, account):
+            people.unlink_identity(session, CONSOLE, account, removed)
     with reading() as session:
         linked = accounts.identities_of(session, people.find_user(session, name).id)
     rows = [
@@ -160,15 +166,10 @@ def list_users() -> None:
     """
     with reading() as session:
         rows = [
-            (
-                row.name,
-                row.email or (f"{row.unconfirmed_email} (unconfirmed)" if row.unconfirmed_email else "–"),
-                "admin" if row.is_admin else "makes campaigns" if row.may_found else "",
-                "" if row.is_active else "closed",
-                _day(row.created_at),
-            )
+            (row.name, _email(row), "admin" if row.is_admin else "makes campaigns" if row.may_found else "",
+             "" if row.is_active else "closed", _day(row.created_at))
             for row in list_accounts(session)
-        ]
+        ]  # fmt: skip
     print_table(("name", "email", "right", "state", "since"), rows, "no account yet; make one: leaderboard user add")
 
 
@@ -185,10 +186,13 @@ def token(name: str, purpose: str, scopes: tuple[Scope, ...], days: int | None) 
     \b
     leaderboard user token ada --for "the lab's machine" --scope submit --days 90
     """
-    with writing() as session:
-        account = people.find_user(session, name)
+    with _changing(name) as (session, account):
         made = people.make_token(session, CONSOLE, account, purpose, scopes, days=days, now=present())
     click.echo(made)
+
+
+def _email(row: User) -> str:
+    return row.email or (f"{row.unconfirmed_email} (unconfirmed)" if row.unconfirmed_email else "–")
 
 
 def _day(moment: dt.datetime) -> str:
@@ -204,8 +208,7 @@ def _password(from_stdin: bool) -> str:
         return line.rstrip("\r\n")
     if not sys.stdin.isatty():
         raise BadInput("there is nobody to ask for a password here; give it on standard input, with --password-stdin")
-    answer: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
-    return answer
+    return str(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
 
 
 @click.group()
@@ -222,7 +225,7 @@ def list_them(every: bool) -> None:
     leaderboard mail list
     """
     with reading() as session:
-        mails = list_mails(session, present(), every=every)
+        mails = outbox.list_mails(session, present(), every=every)
     rows = [
         (str(row.id), row.kind.value, row.to or "–", f"{row.created_at:%Y-%m-%d %H:%M}", row.state, row.failure)
         for row in mails
@@ -244,7 +247,7 @@ def show(number: int) -> None:
     """
     config = Config.from_environment()
     with up_to_date(config) as database:
-        letter = to_show(database, number, config.site_url)
+        letter = outbox.to_show(database, number, config.site_url)
     if letter is None:
         click.echo("This mail is pointless now: there is nobody to send it to, or no news in it any more.")
         return
@@ -264,7 +267,7 @@ def send() -> None:
             "LEADERBOARD_SMTP_URL is not set: there is no mail server to send by. `leaderboard mail show` prints a mail"
         )
     with up_to_date(config) as database:
-        sent = send_waiting(database, config.mail_server, config.site_url)
+        sent = outbox.send_waiting(database, config.mail_server, config.site_url)
     click.echo(f"sent {counted(sent, 'mail')}")
 
 

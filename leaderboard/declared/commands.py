@@ -1,10 +1,12 @@
 """What an endpoint says of the command that is made from it (`cli.operations` makes it)."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 Answer = Any  # of the endpoint, as JSON
+PART = re.compile(r"<(?:(?P<converter>\w+):)?(?P<name>\w+)>")  # of an address
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,20 @@ class Find:
 
 
 @dataclass(frozen=True, slots=True)
+class Other:
+    """What a command does in place of its own where an option with a number is given.
+
+    address  asked by POST; its parts are the arguments and the option
+    done     what is said after it, with {names} of them
+    help     of the option
+    """
+
+    address: str
+    done: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
 class Command:
     """The command of an endpoint; its options are the endpoint's arguments and the fields of its body.
 
@@ -57,6 +73,7 @@ class Command:
     preview  of an endpoint that takes files: what its preview (at the same address below `/preview`) says, in lines
     without  arguments of the address, or fields of a form, that are no options
     also     other commands of the same endpoint
+    instead  option -> what it does instead
     """
 
     usage: str
@@ -69,6 +86,7 @@ class Command:
     preview: Callable[[Answer], Sequence[str]] | None = None
     without: Sequence[str] = ()
     also: Sequence["Command"] = ()
+    instead: Mapping[str, Other] = field(default_factory=dict)
 
     @property
     def words(self) -> list[str]:

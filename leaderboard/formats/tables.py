@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 from leaderboard.formats.ids import WORD, Texts, byte_strings
 from leaderboard.formats.plain_text import Limits, shown
 from leaderboard.formats.problems import WHOLE, Part, Wrong, WrongLine
-from leaderboard.numbers import is_whole, read_number, read_whole
-
-GRADE_LIMIT = 1000  # of either sign: far above any in use, and 2 to its power is still a finite number
+from leaderboard.numbers import GRADE_LIMIT, is_whole, read_number, read_whole
 
 NUMBER_SIGNS = re.compile(r"[0-9.eE+-]*")
 # What turns the order of writing around, or takes no room: two ids that differ in nothing else look alike on a page.

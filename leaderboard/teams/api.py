@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import require
 from leaderboard.accounts import reads as accounts
 from leaderboard.accounts.rules import Scope
-from leaderboard.declared.commands import Command, Find, Table
+from leaderboard.declared.commands import Command, Find, Other, Table, moment
 from leaderboard.errors import NotFound, Unconfirmed
 from leaderboard.evaluations.reads.readiness import entered_by
 from leaderboard.evaluations.writes import remove_system as remove_unused
@@ -20,6 +20,7 @@ from leaderboard.teams.inputs import (
     Leaving,
     Merge,
     NewRole,
+    NewSystem,
     NewTeam,
     SystemChanges,
     TeamChanges,
@@ -30,6 +31,7 @@ from leaderboard.teams.models import System, Team
 from leaderboard.teams.pages import naming
 from leaderboard.teams.reads import teams
 from leaderboard.teams.reads.find import find_account, find_invitation_of, find_known_team, find_system, find_team
+from leaderboard.teams.rules import COMMAND_LINE
 from leaderboard.web.context import actor, config, now, read, reading, writing
 from leaderboard.web.endpoints import get, look_again, post, require_scope
 from leaderboard.web.organise import CAMPAIGN, require_confirmed
@@ -42,6 +44,15 @@ SYSTEM_LIST = Table(
     ("system", "name", "team", "kind", "runs"),
     lambda row: (f"{row['team_slug']}/{row['slug']}", row["name"], row["team"], row["kind"], row["runs"]),
     "no system has a run there yet",
+)
+REQUESTS = Table(
+    ("request", "name", "since", "says"), lambda row: (row["id"], row["name"], row["created_at"][:10], row["text"]),
+    "nobody asks", lambda answer: answer["waiting"],
+)  # fmt: skip
+INVITATIONS = Table(
+    ("invitation", "made by", "works until"),
+    lambda row: (row["id"], row["created_by"] or COMMAND_LINE, moment(row["expires_at"])),
+    "no invitation waits to be used",
 )
 
 
@@ -111,7 +122,14 @@ def change_team(team: str, body: TeamChanges) -> teams.TeamSettings:
         return teams.team_settings(session, actor(), team)
 
 
-@get(f"{TEAM}/requests", Scope.READ)
+@get(f"{TEAM}/requests", Scope.READ, command=Command(
+    "team requests TEAM", REQUESTS, "team-alder --accept 7", instead={
+        "accept": Other(
+            f"{TEAM}/requests/<accept>/accept", "request {accept} is accepted", "Let the person of this request in."
+        ),
+        "refuse": Other(f"{TEAM}/requests/<refuse>/refuse", "request {refuse} is refused", "Refuse this request."),
+    },
+))  # fmt: skip
 def list_requests(team: str) -> JoinRequests:
     """Who asks to join a team, for its owners, and whether you do; absent for others where you can't ask."""
     with reading() as session:
@@ -152,7 +170,14 @@ def refuse_request(team: str, asked: int) -> JoinRequests:
     return _answer(team, asked, accept=False)
 
 
-@get(f"{TEAM}/invitations", Scope.READ)
+@get(f"{TEAM}/invitations", Scope.READ, command=Command(
+    "team invitations TEAM", INVITATIONS, "team-alder --revoke 7", instead={
+        "revoke": Other(
+            f"{TEAM}/invitations/<revoke>/revoke", "invitation {revoke} no longer works",
+            "Let this invitation work no longer.",
+        ),
+    },
+))  # fmt: skip
 def list_invitations(team: str) -> tuple[accounts.OpenInvitation, ...]:
     """A team's invitations that still work, for its owners; their links are not kept. For others it is absent."""
     with reading() as session:
@@ -221,11 +246,11 @@ def change_role(team: str, member: int, body: NewRole) -> teams.TeamPage:
 
 
 @post(SYSTEMS, Scope.SUBMIT, status=HTTPStatus.CREATED)
-def make_system(team: str, body: writes.NewSystem) -> teams.SystemPage:
+def make_system(team: str, body: NewSystem) -> teams.SystemPage:
     """Makes a system of your team, as its first run does otherwise. Its name stays: boards of all years show it."""
     require(read(teams.team_page, team).is_member, "Only members of the team make its systems.")
     with writing() as session:
-        made = writes.create_system(session, actor(), find_team(session, team), body)
+        made = writes.create_system(session, actor(), find_team(session, team), writes.NewSystem(**body.model_dump()))
     return read(teams.system, team, made.slug)
 
 

@@ -46,6 +46,12 @@ class SystemSettings(Inputs):
     )
 
 
+class NewSystem(SystemSettings):
+    """What a team says about a system that it makes."""
+
+    name: str
+
+
 @changes_of
 class SystemChanges(SystemSettings):
     """What of a system is to change; what is left out stays. Its kind takes a token that may organise."""

@@ -1,11 +1,10 @@
 """Past years brought in from an archive, previewed first, and a whole campaign taken out as one."""
 
-from dataclasses import dataclass
-
 import msgspec
 from flask import Response
 
 from leaderboard.accounts.rules import Scope
+from leaderboard.declared.inputs import Inputs
 from leaderboard.errors import InvalidFields, file_of
 from leaderboard.store import Received
 from leaderboard.transfer import organise as archives
@@ -29,8 +28,7 @@ class PreviewForm(msgspec.Struct):
     manifest: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Inputs):
     """Confirms an archive: what its preview says under `kept`."""
 
     kept: str

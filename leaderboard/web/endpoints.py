@@ -30,6 +30,7 @@ from typing import Any, TypeVar
 
 import msgspec
 from flask import Blueprint, Flask, Response, g, request
+from pydantic import create_model
 
 from leaderboard.access import VISITOR, actor_through
 from leaderboard.accounts.rate_limits import WRONG_TOKEN, count
@@ -40,7 +41,7 @@ from leaderboard.audit.writes import present
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.declared.commands import Command
-from leaderboard.declared.inputs import Inputs, checked_json
+from leaderboard.declared.inputs import Inputs, Whole, checked, checked_json
 from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, NotAllowed, NotIdentified
 from leaderboard.web.context import CONSOLE_KEY, client_address, database, equip, modules_of, now, reading, writing
 from leaderboard.web.security import require_plain
@@ -208,7 +209,7 @@ class Endpoint:
     scope      what a token needs for it; None: it answers visitors, too
     places     the parts of the address, by name, with their types
     arguments  those of the address that it takes, by name, with their types
-    body       the type of the JSON that is sent; None: none is
+    body       the model of the JSON that is sent; None: none is
     form       in place of that, what the function reads itself: the fields of a form with a file, or bytes: a file
     answer     the type of what is returned
     file       in place of that, the media type of a file that is returned
@@ -221,12 +222,12 @@ class Endpoint:
     scope: Scope | None
     places: dict[str, Any]
     arguments: dict[str, Any]
-    body: Any
-    form: type | None
+    body: type[Inputs] | None
     answer: Any
-    file: str | None
-    status: HTTPStatus
-    command: Command | None
+    form: type | None = None
+    file: str | None = None
+    status: HTTPStatus = HTTPStatus.OK
+    command: Command | None = None
 
     @property
     def subject(self) -> str:
@@ -252,8 +253,7 @@ class Endpoint:
 ENDPOINTS: list[Endpoint] = []
 
 
-@dataclass(frozen=True, slots=True)
-class _Nothing:
+class _Nothing(Inputs):
     """The body of a request that says all by its address."""
 
 
@@ -261,7 +261,7 @@ def get(
     address: str, scope: Scope | None = None, *, file: str | None = None, command: Command | None = None
 ) -> Callable[[Function], Function]:
     """An endpoint that reads. file: the media type of the file that it answers with, where that is no JSON."""
-    return partial(_add, "GET", address, scope, None, file, HTTPStatus.OK, command)
+    return partial(_add, "GET", address, scope, file=file, command=command)
 
 
 def post(
@@ -273,32 +273,21 @@ def post(
     command: Command | None = None,
 ) -> Callable[[Function], Function]:
     """An endpoint that changes something. form: it reads its form with a file itself, as it arrives."""
-    return partial(_add, "POST", address, scope, form, None, status, command)
+    return partial(_add, "POST", address, scope, form=form, status=status, command=command)
 
 
-def _add(
-    method: str,
-    address: str,
-    scope: Scope | None,
-    form: type | None,
-    file: str | None,
-    status: HTTPStatus,
-    command: Command | None,
-    function: Function,
-) -> Function:
+def _add(method: str, address: str, scope: Scope | None, function: Function, **more: Any) -> Function:
     hints = typing.get_type_hints(function, include_extras=True)
     parameters = inspect.signature(function).parameters.values()
     places = {each.name: hints[each.name] for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD}
     body = places.pop("body", None)
-    arguments = {each.name: _given(hints[each.name]) for each in parameters if each.kind is each.KEYWORD_ONLY}
-    answer = hints["return"]
-    endpoint = Endpoint(method, address, function, scope, places, arguments, body, form, answer, file, status, command)
-    ENDPOINTS.append(endpoint)
+    arguments = {each.name: _without_none(hints[each.name]) for each in parameters if each.kind is each.KEYWORD_ONLY}
+    ENDPOINTS.append(Endpoint(method, address, function, scope, places, arguments, body, hints["return"], **more))
     return function
 
 
-def _given(kind: Any) -> Any:
-    """The type of an argument that is given: `str` of `str | None`."""
+def _without_none(kind: Any) -> Any:
+    """`str` of `str | None`."""
     kinds = [part for part in typing.get_args(kind) if part is not types.NoneType]
     return kinds[0] if len(kinds) == 1 else kind
 
@@ -307,10 +296,9 @@ def _answer(endpoint: Endpoint, **places: Any) -> Response:
     if endpoint.scope is not None:
         require_scope(endpoint.scope)
     parameters = places | _arguments(endpoint)
-    if endpoint.body is not None:
-        parameters["body"] = _body(endpoint.body)
-    elif endpoint.method == "POST" and endpoint.form is None:
-        _body(_Nothing)
+    if endpoint.method == "POST" and endpoint.form is None:
+        body = _body(endpoint.body or _Nothing)
+        parameters |= {"body": body} if endpoint.body else {}
     answer = endpoint.function(**parameters)
     return answer if isinstance(answer, Response) else _written(answer, endpoint.status)
 
@@ -327,83 +315,41 @@ def _written(answer: Any, status: HTTPStatus) -> Response:
 
 def _arguments(endpoint: Endpoint) -> dict[str, Any]:
     """The arguments of the address. Raises InvalidFields for one of another type, and for one that there is not."""
-    fields: dict[str, list[str]] = {}
-    arguments: dict[str, Any] = {}
-    for name, values in request.args.lists():
-        if name not in endpoint.arguments:
-            known = ", ".join(endpoint.arguments) or "none"
-            fields[name] = [f"is no argument of this address; it takes: {known}"]
-        elif len(values) > 1:
-            fields[name] = ["is given twice"]
-        else:
-            try:
-                arguments[name] = msgspec.convert(values[0], endpoint.arguments[name], strict=False)
-            except msgspec.ValidationError as error:
-                fields[name] = [_in_words(error, endpoint.arguments[name])[1]]
-    if fields:
-        raise InvalidFields(fields)
-    return arguments
-
-
-def _body(kind: Any) -> Any:
-    """The JSON that was sent. Raises BadInput where it is no object, and InvalidFields by every field that is wrong."""
-    try:
-        content = msgspec.json.decode(request.get_data() or b"{}")
-        require_plain(content)
-        json.loads(request.get_data() or b"{}", object_pairs_hook=_once_each, parse_int=str, parse_float=str)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"The body is no JSON: {error}.") from None
-    types = {} if issubclass(kind, Inputs) else typing.get_type_hints(kind, include_extras=True)
-    known = f"known are: {', '.join(sorted(types))}" if types else "this address takes none"
-    if isinstance(kind, type) and issubclass(kind, Inputs) and isinstance(content, dict):
-        return checked_json(kind, request.get_data() or b"{}")
-    if not isinstance(content, dict):
-        raise BadInput(f"The body has to be a JSON object of fields; {known}.")
-    wrong = {name: [f"is not known here; {known}"] for name in sorted(content.keys() - types.keys())}
-    for field in dataclasses.fields(kind):
-        if field.name in content:
-            try:
-                msgspec.convert(content[field.name], types[field.name])
-            except msgspec.ValidationError as error:
-                name, words = _in_words(error, types[field.name])
-                wrong[field.name] = [f"{name}: {words}" if name else words]
-        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
-            wrong[field.name] = ["is missing"]
-    if wrong:
-        raise InvalidFields(wrong)
-    return msgspec.convert(content, kind)
-
-
-def _once_each(pairs: list[tuple[str, Any]]) -> None:
-    """Raises InvalidFields by every name that an object of the body has twice: which one was meant can't be known."""
-    times = Counter(name for name, _ in pairs)
-    twice = {name: ["is given twice"] for name, number in times.items() if number > 1}
+    twice = {name: ["is given twice"] for name, values in request.args.lists() if len(values) > 1}
     if twice:
         raise InvalidFields(twice)
+    read = checked(_model_of(endpoint.name, *endpoint.arguments.items()), request.args.to_dict())
+    return {name: getattr(read, name) for name in read.model_fields_set}
 
 
-def _in_words(error: msgspec.ValidationError, kind: Any) -> tuple[str, str]:
-    """Which field an error of msgspec is about ("" for the whole), and what it says of it.
-
-    kind  what was asked for: msgspec does not say which values an enumeration has
-    """
-    words, _, path = str(error).partition(" - at `")
-    name = path.removeprefix("$").removeprefix(".").removesuffix("`")
-    if not name and words.startswith("Object missing required field `"):
-        name = words.removeprefix("Object missing required field `").removesuffix("`")
-        return name, "is missing"
-    choices = f"; give one of: {', '.join(_choices(kind))}" if words.startswith("Invalid enum value") else ""
-    return name, f"{words[:1].lower()}{words[1:]}{choices}"
+@cache
+def _model_of(name: str, *arguments: tuple[str, Any]) -> type[Inputs]:
+    """The model of an address's arguments: all may be left out."""
+    fields: Any = {key: (Whole if kind is int else kind, None) for key, kind in arguments}
+    return create_model(name, __base__=Inputs, **fields)
 
 
-def _choices(kind: Any) -> list[str]:
-    """The values of the enumerations that a type is made of."""
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return [str(member.value) for member in kind]
-    parts = typing.get_args(kind)
-    if typing.get_origin(kind) is typing.Literal:
-        return [str(part) for part in parts]
-    return [choice for part in parts for choice in _choices(part)]
+def _body(kind: type[Inputs]) -> Inputs:
+    """The JSON that was sent. Raises BadInput where it is no object, and InvalidFields by every field that is wrong."""
+    sent = request.get_data() or b"{}"
+    try:
+        content = json.loads(sent, object_pairs_hook=_once_each, parse_int=str, parse_float=str)
+        require_plain(content)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"The body is no JSON: {error}.") from None
+    if not isinstance(content, dict):
+        raise BadInput(
+            f"The body has to be a JSON object of fields; known are: {', '.join(kind.model_fields) or 'none'}."
+        )
+    return checked_json(kind, sent)
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Raises InvalidFields by every name that an object of the body has twice: which one was meant can't be known."""
+    twice = {name: ["is given twice"] for name, number in Counter(name for name, _ in pairs).items() if number > 1}
+    if twice:
+        raise InvalidFields(twice)
+    return dict(pairs)
 
 
 def make_blueprint(*subjects: str) -> Blueprint:

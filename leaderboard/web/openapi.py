@@ -1,6 +1,5 @@
 """The OpenAPI document, made from the endpoints' signatures."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,12 +8,11 @@ from flask import Flask, Response
 from pydantic.json_schema import models_json_schema
 
 from leaderboard import __version__
-from leaderboard.declared.inputs import Inputs
+from leaderboard.declared.commands import PART
 from leaderboard.web.compression import offer
 from leaderboard.web.endpoints import ENDPOINTS, PREFIX, Endpoint, make_blueprint, shape
 from leaderboard.web.security import csrf
 
-PLACE = re.compile(r"<(?:(?P<converter>\w+):)?(?P<name>\w+)>")
 FILE = {"type": "string", "contentMediaType": "application/octet-stream"}
 ROW_NUMBER = {"type": "integer", "minimum": 0}
 
@@ -47,24 +45,21 @@ def serve() -> Response:
 def document() -> dict[str, Any]:
     """OpenAPI 3.1, of every endpoint that is registered."""
     kinds = list(dict.fromkeys((ProblemDetails, *(kind for endpoint in ENDPOINTS for kind in _kinds(endpoint)))))
-    declared = [kind for kind in kinds if _is_declared(kind)]
-    kinds = [kind for kind in kinds if kind not in declared]
-    schemas, components = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
-    schema_of = dict(zip(kinds, schemas, strict=True))
-    components = {name: _with_files(schema) for name, schema in components.items()}
+    schemas, answers = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
+    models = dict.fromkeys(endpoint.body for endpoint in ENDPOINTS if endpoint.body is not None)
     made, more = models_json_schema(
-        [(kind, "validation") for kind in declared], ref_template="#/components/schemas/{model}"
+        [(model, "validation") for model in models], ref_template="#/components/schemas/{model}"
     )
-    schema_of |= {kind: schema for (kind, _), schema in made.items()}
+    schema_of = dict(zip(kinds, schemas, strict=True)) | {model: schema for (model, _), schema in made.items()}
     bodies = more.get("$defs", {})
-    if twice := [name for name in bodies.keys() & components.keys() if "enum" not in bodies[name]]:
+    if twice := [name for name in bodies.keys() & answers.keys() if "enum" not in bodies[name]]:
         raise TypeError(f"an answer and a body are both called {', '.join(sorted(twice))}: rename one")
-    components |= bodies
+    components = {name: _with_files(schema) for name, schema in answers.items()} | bodies
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in ENDPOINTS:
         if further := getattr(endpoint.form, "further", None):
             components[str(getattr(endpoint.form, "__name__", ""))]["patternProperties"] = dict(further)
-        operations = paths.setdefault(PLACE.sub(r"{\g<name>}", endpoint.address), {})
+        operations = paths.setdefault(PART.sub(r"{\g<name>}", endpoint.address), {})
         operations[endpoint.method.lower()] = _operation(endpoint, schema_of)
     return {
         "openapi": "3.1.0",
@@ -86,14 +81,10 @@ def document() -> dict[str, Any]:
     }
 
 
-def _is_declared(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Inputs)
-
-
 def _kinds(endpoint: Endpoint) -> list[Any]:
-    """The types of what it answers, takes and is sent."""
-    sent = [kind for kind in (endpoint.body, endpoint.form) if kind is not None]
-    return [_answer(endpoint), *endpoint.arguments.values(), *endpoint.places.values(), *sent]
+    """The types of what it answers and takes, but for the model of a body."""
+    form = [endpoint.form] if endpoint.form is not None else []
+    return [_answer(endpoint), *endpoint.arguments.values(), *endpoint.places.values(), *form]
 
 
 def _answer(endpoint: Endpoint) -> Any:
@@ -141,7 +132,7 @@ def _with_files(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _parameters(endpoint: Endpoint, schema_of: Mapping[Any, dict[str, Any]]) -> list[dict[str, Any]]:
     parameters = []
-    for part in PLACE.finditer(endpoint.address):
+    for part in PART.finditer(endpoint.address):
         name = part["name"]
         schema = ROW_NUMBER if part["converter"] == "int" else {**schema_of[endpoint.places[name]], "minLength": 1}
         parameters.append({"name": name, "in": "path", "required": True, "schema": schema})

@@ -84,7 +84,7 @@ def test_the_first_run_is_the_reference_of_the_ap_correlation(called: Called) ->
             "no agreement is called 'Tau'; there are KendallDistance, FaginKendall, SpearmanRho, KendallTau, RBO",
         ),
         (["--measures", " "], "leaderboard agreement: --measures names none"),
-        (["--depth", "0"], "leaderboard agreement: --depth"),
+        (["--depth", "0"], "leaderboard agreement: Invalid value for '--depth': give a number of at least 1"),
     ],
 )
 def test_what_can_not_be_asked_is_said(called: Called, arguments: list[str], message: str) -> None:

@@ -173,7 +173,7 @@ def test_two_runs_that_are_alike_differ_by_nothing(scored: Scored) -> None:
         (["a", "b", "--compare", "z"], "z is not among the runs: a, b"),
         (["a", "b", "a", "--compare", "a"], "needs two different runs or more"),
         (["a", "b", "--seed", "3"], "--seed is for --compare"),
-        (["a", "b", "--compare", "a", "--seed", "-1"], "-1 is not in the range"),
+        (["a", "b", "--compare", "a", "--seed", "-1"], "give a number of at least 0, not -1"),
         (["a", "b", "--compare", "a", "-q"], "leave out --per-query"),
         (["a", "b", "--compare", "a", "--format", "trec_eval"], "leave out --per-query and --format trec_eval"),
     ],

@@ -92,11 +92,14 @@ def test_json_writes_null_where_nothing_is_returned_or_defined(called: Called) -
         (["--curve", "rank", "--query", "q9"], "qrels: there is no query 'q9' that counts"),
         (
             ["--curve", "sweep", "--documents", "9", "--beta", "nan"],
-            "leaderboard curves: --beta: 'nan' is no finite number",
+            "leaderboard curves: Invalid value for '--beta': 'nan' is no finite number",
         ),
         (["--curve", "sweep", "--documents", "9", "--beta", "-3"], "--beta: give a number that is not negative"),
-        (["--curve", "sweep", "--documents", "9" * 23, "--beta", "20"], "leaderboard curves: --documents: '9999"),
-        (["--curve", "det"], "leaderboard curves: --curve"),
+        (
+            ["--curve", "sweep", "--documents", "9" * 23, "--beta", "20"],
+            "leaderboard curves: Invalid value for '--documents'",
+        ),
+        (["--curve", "det"], "leaderboard curves: Invalid value for '--curve'"),
     ],
 )
 def test_what_can_not_be_asked_is_said(called: Called, arguments: list[str], message: str) -> None:

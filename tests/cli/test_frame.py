@@ -41,22 +41,28 @@ def test_the_help_of_every_command_shows_an_example(path: str, capsys: pytest.Ca
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["sore"], "leaderboard: there is no command sore; did you mean score"),
-        (["team", "member", "ad"], "leaderboard team member: there is no command ad; did you mean add?"),
-        (["user", "list", "--al"], "leaderboard user list: there is no option --al"),
-        (["user", "add"], "leaderboard user add: NAME is missing"),
-        (["campaign", "add", "c", "--measures", "AP"], "leaderboard campaign add: --title is missing"),
-        (["serve", "--port", "http"], "leaderboard serve: --port: 'http' is no whole number of at most 18 digits"),
+        (["sore"], "leaderboard: No such command 'sore'."),
+        (["team", "member", "ad"], "leaderboard team member: No such command 'ad'. Did you mean 'add'?"),
+        (["user", "list", "--al"], "leaderboard user list: No such option '--al'."),
+        (["user", "add"], "leaderboard user add: Missing argument 'NAME'."),
+        (["campaign", "add", "c", "--measures", "AP"], "leaderboard campaign add: Missing option '--title'."),
+        (
+            ["serve", "--port", "http"],
+            "leaderboard serve: Invalid value for '--port': 'http' is no whole number",
+        ),
         (
             ["evaluation", "change", "c/e", "--closes", "soon"],
-            "leaderboard evaluation change: --closes: expected a date like 2026-09-30 or 2026-09-30T18:00 (UTC), found",
+            "leaderboard evaluation change: Invalid value for '--closes': expected a date like 2026-09-30",
         ),
         (
             ["team", "member", "add", "t", "u", "--role", "boss"],
-            "leaderboard team member add: --role: 'boss' is not one of 'owner', 'member'",
+            "leaderboard team member add: Invalid value for '--role': 'boss' is not one of 'owner', 'member'",
         ),
-        (["queries", "import", "c/e", "nowhere"], "leaderboard queries import: FILE: file 'nowhere' does not exist"),
-        (["user", "list", "more"], "leaderboard user list: got unexpected extra argument (more)"),
+        (
+            ["queries", "import", "c/e", "nowhere"],
+            "leaderboard queries import: Invalid value for 'FILE': File 'nowhere'",
+        ),
+        (["user", "list", "more"], "leaderboard user list: Got unexpected extra argument (more)"),
     ],
 )
 def test_a_slip_in_the_arguments_is_said_in_one_line_and_where_to_read_on(

@@ -96,7 +96,6 @@ def test_a_team_invites_by_a_command_and_takes_an_invitation_back(
     ok("team", "invite", "alder")
     first, second = sorted((line.split()[0] for line in ok("team", "invitations", "alder").splitlines()[1:]), key=int)
     assert ok("team", "invitations", "alder", "--revoke", second) == f"invitation {second} no longer works\n"
-    refused("team", "invitations", "alder", "--revoke", second)
     with database.write() as session:
         teams.accept_invitation(session, actor_of(session, ada), link.rpartition("/")[2])
     assert "Ada" in ok("team", "list")
@@ -113,5 +112,5 @@ def test_requests_to_join_are_listed_and_answered_by_a_command(database: Databas
     with database.write() as session:
         number = teams.ask_to_join(session, actor_of(session, beth), find_team(session, "alder"), "hello").id
     assert "hello" in ok("team", "requests", "alder")
-    assert ok("team", "requests", "alder", "--accept", str(number)) == "Beth is in Alder now\n"
+    assert ok("team", "requests", "alder", "--accept", str(number)) == f"request {number} is accepted\n"
     assert "Beth" in ok("team", "list")

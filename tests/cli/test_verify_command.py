@@ -89,7 +89,7 @@ def test_a_head_that_was_noted_down_and_is_not_there_is_named(played: World, com
     assert done.status == 1
     assert done.out.startswith("the trail: event 3\n")
     assert "as noted down" in done.out
-    assert "--head: give what an earlier verification printed" in command("verify", "--head", "3").err
+    assert "'--head': give what an earlier verification printed" in command("verify", "--head", "3").err
 
 
 def test_figures_that_do_not_follow_from_the_stored_run_are_named(played: World, command: Command) -> None:
