@@ -6,22 +6,34 @@ Who organises a campaign, which teams know of a private one, and who may make ca
 from http import HTTPStatus
 from typing import Any
 
-from leaderboard.accounts import writes as people
+from sqlalchemy.orm import Session
+
+from leaderboard.accounts import writes as accounts
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
-from leaderboard.campaigns import reads as reads
+from leaderboard.campaigns import reads
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.inputs import AccountName, CampaignChanges, LetOut, NewCampaign, TeamAddress
-from leaderboard.campaigns.organise import account_named, team_named
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.declared.commands import Command, Find, Lines, Table, number
-from leaderboard.errors import NotFound
+from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.evaluations import writes as removing
 from leaderboard.teams.pages import counting
-from leaderboard.teams.reads.find import find_team_let_in
+from leaderboard.teams.reads.find import find_team, find_team_let_in
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.endpoints import get, look_again, post
 from leaderboard.web.organise import CAMPAIGN, campaign_here, require_confirmed
+
+NOBODY = "there is no account of this name"
+NO_TEAM = "there is no team of this address; its members can tell it, or look the team up on a board or under /teams"
+
+
+def _account_named(session: Session, name: str) -> User:
+    """Raises InvalidFields (name), without the nearest names: accounts are nobody's to search."""
+    try:
+        return accounts.find_user(session, name)
+    except NotFound:
+        raise InvalidFields({"name": [NOBODY]}) from None
 
 
 def _said(done: str) -> Any:
@@ -81,10 +93,8 @@ def list_organised() -> tuple[reads.OrganisedCampaign, ...]:
 ))  # fmt: skip
 def make_campaign(body: NewCampaign) -> reads.CampaignSettings:
     """Makes a campaign, which you organise then. Admins may, and whom they gave the right."""
-    values = body.model_dump()
-    slug = values.pop("slug").strip() or None
     with writing() as session:
-        made = campaigns.create_campaign(session, actor(), slug, **values)
+        made = campaigns.create_campaign(session, actor(), **body.model_dump())
     look_again()
     return read(reads.campaign_settings, made.slug)
 
@@ -159,7 +169,7 @@ def add_organiser(campaign: str, body: AccountName) -> reads.People:
     """Lets an account organise the campaign: it may then do everything here that you may."""
     with writing() as session:
         record = campaign_here(session, campaign)
-        campaigns.add_organiser(session, actor(), record, account_named(session, body.name))
+        campaigns.add_organiser(session, actor(), record, _account_named(session, body.name))
     return read(reads.people, campaign)
 
 
@@ -173,12 +183,18 @@ def add_organiser(campaign: str, body: AccountName) -> reads.People:
 ))  # fmt: skip
 def remove_organiser(campaign: str, member: int) -> reads.Organiser:
     """Takes somebody out of the organisers; the answer says whom. The last one stays."""
-    organiser = next((row for row in read(reads.people, campaign).organisers if row.user_id == member), None)
-    if organiser is None:
-        raise NotFound
+    organiser = organiser_of(campaign, member)
     with writing() as session:
         campaigns.remove_organiser(session, actor(), campaign_here(session, campaign), session.get_one(User, member))
     return organiser
+
+
+def organiser_of(campaign: str, member: int) -> reads.Organiser:
+    """Raises NotFound."""
+    for organiser in read(reads.people, campaign).organisers:
+        if organiser.user_id == member:
+            return organiser
+    raise NotFound
 
 
 @post(f"{CAMPAIGN}/teams-let-in", Scope.ORGANISE, command=Command(
@@ -189,7 +205,10 @@ def let_team_in(campaign: str, body: TeamAddress) -> reads.People:
     read(reads.people, campaign)  # who organises nothing here finds nothing, and counts nothing
     with counting() as session:
         record = campaign_here(session, campaign)
-        team = team_named(session, body.team)
+        try:
+            team = find_team(session, body.team.strip(), actor())
+        except NotFound:  # without those that the reader is in: it is another one that is meant
+            raise InvalidFields({"team": [NO_TEAM]}) from None
         campaigns.let_team_in(session, actor(), record, team)
     look_again()  # it may be your own
     return read(reads.people, campaign)
@@ -230,5 +249,5 @@ def remove_founder(body: AccountName) -> tuple[reads.Founder, ...]:
 def _founder(account: AccountName, *, may_found: bool) -> tuple[reads.Founder, ...]:
     read(reads.founders)  # whoever is no admin finds nothing here, accounts least of all
     with writing() as session:
-        people.set_founder(session, actor(), account_named(session, account.name), may_found=may_found)
+        accounts.set_founder(session, actor(), _account_named(session, account.name), may_found=may_found)
     return read(reads.founders)

@@ -5,33 +5,34 @@ Making a campaign, its settings, archiving and removing it.
 Who organises a campaign, which teams know of a private one, and who may make campaigns.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
-from leaderboard.accounts import writes as accounts
-from leaderboard.accounts.models import User
-from leaderboard.campaigns import reads
+from leaderboard.campaigns import api, reads
 from leaderboard.campaigns import writes as campaigns
-from leaderboard.campaigns.inputs import AccountName, CampaignChanges, CampaignSettings, NewCampaign, TeamAddress
+from leaderboard.campaigns.inputs import (
+    AccountName,
+    CampaignChanges,
+    CampaignSettings,
+    LetOut,
+    NewCampaign,
+    TeamAddress,
+)
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import CampaignSettings as Page
-from leaderboard.campaigns.reads import campaign_settings, organised_campaign
 from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
 from leaderboard.db import locked
 from leaderboard.declared.inputs import checked
-from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound, TooManyAttempts, UnknownMeasure
-from leaderboard.evaluations import writes as removing
+from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound, TooManyAttempts, Unconfirmed
 from leaderboard.evaluations.reads.readiness import Mend, left_to_do, readiness
-from leaderboard.metrics import Family, families, parse
-from leaderboard.teams.models import Team
-from leaderboard.teams.pages import counting
-from leaderboard.teams.reads.find import find_team, find_team_let_in
-from leaderboard.web.context import actor, read, writing
+from leaderboard.metrics import families
+from leaderboard.web.context import actor, read
 from leaderboard.web.forms import Declared, declared, filled, form_page, refuse_stale, saved, state_of
-from leaderboard.web.organise import organised, require_confirmed, unconfirmed
+from leaderboard.web.organise import campaign_here, organised, require_confirmed
 from leaderboard.web.sessions import signed_in
 
 rooms_blueprint = Blueprint("organise", __name__, url_prefix="/organise")
@@ -99,19 +100,16 @@ def new() -> ResponseReturnValue:
     form = NewForm()
 
     def make(session: Session) -> tuple[str, str]:
-        values = form.sent()
-        made = campaigns.create_campaign(session, actor(), values.pop("slug").strip() or None, **values)
+        made = campaigns.create_campaign(session, actor(), **form.sent())
         return f"{made.title} is made. Next: its first evaluation.", url_for("organise.campaign", campaign=made.slug)
 
-    if form.is_submitted() and _asked() == "save":
-        return saved(make, lambda error: _page(form, error))
-    return _page(form)
+    return _answer(form, make)
 
 
 @blueprint.route("/<campaign>/settings", methods=["GET", "POST"])
 @organised
 def settings(campaign: str) -> ResponseReturnValue:
-    page = read(campaign_settings, campaign)
+    page = read(reads.campaign_settings, campaign)
     form = filled(SettingsForm, page.values)
     locks = (*PRIOR_FIELDS, "no_relevant") if page.locked_at is not None else ()
     for name in (*locks, *(["shut_out"] if page.values["visibility"] != Visibility.PUBLIC else [])):
@@ -120,25 +118,24 @@ def settings(campaign: str) -> ResponseReturnValue:
         form.state.data = state_of(page.values)
 
     def change(session: Session) -> tuple[str, str]:
-        record = locked(session, Campaign, organised_campaign(session, actor(), campaign).id)
+        record = locked(session, Campaign, campaign_here(session, campaign).id)
         refuse_stale(form, {name: getattr(record, name) for name in page.values})
         campaigns.change_campaign(session, actor(), record, **form.sent())
         require_confirmed(session, campaign, form.confirmed)
         return "The settings are changed.", request.path
 
-    if form.is_submitted() and _asked() == "save":
-        return saved(change, lambda error: _page(form, error, page))
-    return _page(form, page=page)
+    return _answer(form, change, page)
 
 
 @blueprint.post("/<campaign>/archive")
 @organised
 def archive(campaign: str) -> ResponseReturnValue:
-    archived = request.form.get("archived") != "no"
-    with writing() as session:
-        record = organised_campaign(session, actor(), campaign)
-        campaigns.archive_campaign(session, actor(), record, archived=archived)
-    flash("The campaign is archived." if archived else "The campaign is out of the archive.")
+    if request.form.get("archived") == "no":
+        api.unarchive_campaign(campaign)
+        flash("The campaign is out of the archive.")
+    else:
+        api.archive_campaign(campaign)
+        flash("The campaign is archived.")
     return redirect(url_for("organise_campaigns.settings", campaign=campaign))
 
 
@@ -146,8 +143,7 @@ def archive(campaign: str) -> ResponseReturnValue:
 @organised
 def remove(campaign: str) -> ResponseReturnValue:
     try:
-        with writing() as session:
-            removing.remove_campaign(session, actor(), organised_campaign(session, actor(), campaign))
+        api.remove_campaign(campaign)
     except Conflict as refused:
         flash(refused.message, "warning")
         return redirect(url_for("organise_campaigns.settings", campaign=campaign))
@@ -165,14 +161,21 @@ def _asked() -> str:
     return asked
 
 
-def _page(form: Declared, error: LeaderboardError | None = None, page: Page | None = None) -> ResponseReturnValue:
+def _answer(
+    form: Declared, change: Callable[[Session], tuple[str, str]], page: Page | None = None
+) -> ResponseReturnValue:
+    """The page; or what saving it answers, unless a button was used that searches or adds a measure."""
     asked, words = _asked(), request.form.get("find", "")
     if (added := asked.removeprefix("add ")) != asked:
         form["measures"].data = f"{form.text('measures').strip()} {added}".strip()
-    more = {"page": page, "find": words, "found": _found(words), "worked": _worked(form, page, error)}
-    if asked != "save":
-        return render_template("organise/campaign_form.html", form=form, **more)
-    return form_page("organise/campaign_form.html", form, error, **more)
+
+    def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
+        more = {"page": page, "find": words, "found": _found(words), "worked": _worked(form, page, error)}
+        if asked != "save":
+            return render_template("organise/campaign_form.html", form=form, **more)
+        return form_page("organise/campaign_form.html", form, error, **more)
+
+    return saved(change, shown) if form.is_submitted() and asked == "save" else shown()
 
 
 def _found(words: str) -> tuple[Found, ...]:
@@ -184,15 +187,11 @@ def _found(words: str) -> tuple[Found, ...]:
         family for family in families() if all(word in f"{family.name} {family.title}".casefold() for word in wanted)
     ]
     hits.sort(key=lambda family: not family.name.casefold().startswith(wanted[0]))
-    return tuple(Found(_example(family), family.name, family.title) for family in hits[:NAMED])
-
-
-def _example(family: Family) -> str:
-    """Its name, with a cutoff where it can't go without one."""
-    try:
-        return str(parse(family.name))
-    except UnknownMeasure:
-        return f"{family.name}@10"
+    needs_cutoff = {family.name for family in hits if family.cutoff and family.cutoff.required}
+    return tuple(
+        Found(f"{family.name}@10" if family.name in needs_cutoff else family.name, family.name, family.title)
+        for family in hits[:NAMED]
+    )
 
 
 def _worked(form: Declared, page: Page | None, error: LeaderboardError | None) -> str:
@@ -217,27 +216,7 @@ def _worked(form: Declared, page: Page | None, error: LeaderboardError | None) -
 
 people_blueprint = Blueprint("organise_people", __name__, url_prefix="/organise")
 
-NOBODY = "there is no account of this name"
-NO_TEAM = "there is no team of this address; its members can tell it, or look the team up on a board or under /teams"
-
-
 AccountForm, TeamForm = declared(AccountName), declared(TeamAddress)
-
-
-def account_named(session: Session, name: str) -> User:
-    """Raises InvalidFields (name), without the nearest names: accounts are nobody's to search."""
-    try:
-        return accounts.find_user(session, name)
-    except NotFound:
-        raise InvalidFields({"name": [NOBODY]}) from None
-
-
-def team_named(session: Session, slug: str) -> Team:
-    """Raises InvalidFields (team), without those that the reader is in: it is another one that is meant."""
-    try:
-        return find_team(session, slug.strip(), actor())
-    except NotFound:
-        raise InvalidFields({"team": [NO_TEAM]}) from None
 
 
 @people_blueprint.get("/<campaign>/organisers")
@@ -250,36 +229,27 @@ def show(campaign: str) -> ResponseReturnValue:
 @organised
 def add(campaign: str) -> ResponseReturnValue:
     form = AccountForm()
-
-    def change(session: Session) -> tuple[str, str]:
-        user = account_named(session, checked(AccountName, form.sent()).name)
-        campaigns.add_organiser(session, actor(), organised_campaign(session, actor(), campaign), user)
-        return f"{user.name} organises the campaign, too.", url_for("organise_people.show", campaign=campaign)
-
-    return saved(change, lambda error: _people_page(campaign, error, organiser=form))
+    try:
+        api.add_organiser(campaign, checked(AccountName, form.sent()))
+    except InvalidFields as error:
+        return _people_page(campaign, error, organiser=form)
+    flash(f"{form.text('name')} organises the campaign, too.")
+    return redirect(url_for(".show", campaign=campaign))
 
 
 @people_blueprint.route("/<campaign>/organisers/<int:member>/remove", methods=["GET", "POST"])
 @organised
 def remove_organiser(campaign: str, member: int) -> ResponseReturnValue:
     if request.method == "GET":
-        organiser = next((row for row in read(reads.people, campaign).organisers if row.user_id == member), None)
-        if organiser is None:
-            raise NotFound
-        return render_template("organise/remove_organiser.html", organiser=organiser)
+        return render_template("organise/remove_organiser.html", organiser=api.organiser_of(campaign, member))
     try:
-        with writing() as session:
-            record = organised_campaign(session, actor(), campaign)
-            user = session.get(User, member)
-            if user is None or member not in {row.user_id for row in record.organisers}:
-                raise NotFound
-            campaigns.remove_organiser(session, actor(), record, user)
+        organiser = api.remove_organiser(campaign, member)
     except Conflict as refused:
         flash(refused.message, "warning")
-        return redirect(url_for("organise_people.show", campaign=campaign))
-    flash(f"{user.name} no longer organises the campaign.")
-    still = member != actor().user_id or actor().all_powerful
-    return redirect(url_for("organise_people.show", campaign=campaign) if still else url_for("organise.index"))
+        return redirect(url_for(".show", campaign=campaign))
+    flash(f"{organiser.name} no longer organises the campaign.")
+    still = not organiser.is_self or actor().all_powerful
+    return redirect(url_for(".show", campaign=campaign) if still else url_for("organise.index"))
 
 
 @people_blueprint.post("/<campaign>/teams-let-in")
@@ -287,59 +257,45 @@ def remove_organiser(campaign: str, member: int) -> ResponseReturnValue:
 def let_in(campaign: str) -> ResponseReturnValue:
     form = TeamForm()
     try:
-        slug = checked(TeamAddress, form.sent()).team
-        with counting() as session:
-            team = team_named(session, slug)
-            campaigns.let_team_in(session, actor(), organised_campaign(session, actor(), campaign), team)
+        api.let_team_in(campaign, checked(TeamAddress, form.sent()))
     except (InvalidFields, TooManyAttempts) as error:
         return _people_page(campaign, error, team=form)
-    flash(f"{team.name} is let in.")
-    return redirect(url_for("organise_people.show", campaign=campaign))
+    flash(f"{form.text('team')} is let in.")
+    return redirect(url_for(".show", campaign=campaign))
 
 
 @people_blueprint.post("/<campaign>/teams-let-in/<team>/remove")
 @organised
 def let_out(campaign: str, team: str) -> ResponseReturnValue:
-    with writing() as session:
-        own = organised_campaign(session, actor(), campaign)
-        record: Team = find_team_let_in(session, actor(), own, team)
-        name = record.name
-        campaigns.let_team_out(session, actor(), own, record)
-        asked = unconfirmed(session, campaign)
-    if asked:
-        return render_template("organise/let_team_out.html", name=name, asked=asked)
-    flash(f"{name} is no longer let in.")
-    return redirect(url_for("organise_people.show", campaign=campaign))
+    try:
+        api.let_team_out(campaign, team, LetOut(confirm=bool(request.form.get("confirm"))))
+    except Unconfirmed as asked:
+        return render_template("organise/let_team_out.html", name=team, asked=asked.effects)
+    flash(f"{team} is no longer let in.")
+    return redirect(url_for(".show", campaign=campaign))
 
 
 @people_blueprint.route("/founders", methods=["GET", "POST"])
 @signed_in
 def founders() -> ResponseReturnValue:
+    form, error = AccountForm(), None
     page = read(reads.founders)
-    form = AccountForm()
-
-    def change(session: Session) -> tuple[str, str]:
-        user = account_named(session, checked(AccountName, form.sent()).name)
-        may_found = request.form.get("revoke") != "yes"
-        accounts.set_founder(session, actor(), user, may_found=may_found)
-        return f"{user.name} may {'make' if may_found else 'no longer make'} campaigns.", request.path
-
-    def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
-        return form_page("organise/founders.html", form, error, founders=page)
-
-    return saved(change, shown) if form.is_submitted() else shown()
+    if form.is_submitted():
+        revoked = request.form.get("revoke") == "yes"
+        try:
+            (api.remove_founder if revoked else api.add_founder)(checked(AccountName, form.sent()))
+        except InvalidFields as refused:
+            error = refused
+        else:
+            flash(f"{form.text('name')} may {'no longer make' if revoked else 'make'} campaigns.")
+            return redirect(request.path)
+    return form_page("organise/founders.html", form, error, founders=page)
 
 
-def _people_page(
-    campaign: str,
-    error: LeaderboardError | None = None,
-    *,
-    organiser: Declared | None = None,
-    team: Declared | None = None,
-) -> ResponseReturnValue:
-    forms = {
-        "organiser_form": organiser or AccountForm(formdata=None),
-        "team_form": team or TeamForm(formdata=None),
-    }
-    form = team or forms["organiser_form"]
-    return form_page("organise/people.html", form, error, page=read(reads.people, campaign), **forms)
+def _people_page(campaign: str, error: LeaderboardError | None = None, **sent: Declared) -> ResponseReturnValue:
+    forms = {"organiser": AccountForm(formdata=None), "team": TeamForm(formdata=None), **sent}
+    form = next(iter(sent.values()), forms["organiser"])
+    page = read(reads.people, campaign)
+    return form_page(
+        "organise/people.html", form, error, page=page, organiser_form=forms["organiser"], team_form=forms["team"]
+    )

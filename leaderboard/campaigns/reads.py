@@ -8,9 +8,10 @@ Campaigns and their evaluations: what there is, whether it is open, and who lead
 """
 
 import datetime as dt
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import sqlalchemy as sa
@@ -48,18 +49,6 @@ from leaderboard.worker.reads import current_sets
 def list_accounts(session: Session) -> list[User]:
     """By name."""
     return list(session.scalars(sa.select(User).order_by(User.name)))
-
-
-def organisers_of(session: Session, campaign: Campaign) -> list[str]:
-    """The names of their accounts, sorted."""
-    organisers = sa.select(User.name).join(CampaignOrganiser, CampaignOrganiser.user_id == User.id)
-    return list(session.scalars(organisers.where(CampaignOrganiser.campaign_id == campaign.id).order_by(User.name)))
-
-
-def teams_let_into(session: Session, campaign: Campaign) -> list[str]:
-    """The names of the teams that a private campaign was opened to, sorted."""
-    teams = sa.select(Team.name).join(CampaignTeam, CampaignTeam.team_id == Team.id)
-    return list(session.scalars(teams.where(CampaignTeam.campaign_id == campaign.id).order_by(Team.name)))
 
 
 def list_teams(session: Session) -> list[tuple[Team, list[str]]]:
@@ -166,37 +155,43 @@ def room(session: Session, actor: Actor, campaign_slug: str, slug: str | None, _
 
 def organised_campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[OrganisedCampaign, ...]:
     """The campaigns that `actor` organises (an admin: all), the newest first and archived ones last."""
-    own = sa.true() if actor.all_powerful else Campaign.id.in_(actor.organises)
-    records = session.scalars(sa.select(Campaign).where(own).order_by(Campaign.created_at.desc(), Campaign.id.desc()))
-    campaigns = list(records)
-    evaluations = _evaluations(session, *(campaign.id for campaign in campaigns))
-    counts = _counts(session, [evaluation.id for evaluation in evaluations])
-    rows = []
-    for campaign in campaigns:
-        within = [evaluation for evaluation in evaluations if evaluation.campaign_id == campaign.id]
-        phases = {phase_of(evaluation, now) for evaluation in within if not evaluation.draft}
-        order = (Phase.OPEN, Phase.GRACE, Phase.UPCOMING, Phase.CLOSED)
-        rows.append(
-            OrganisedCampaign(
-                campaign_heading(campaign),
-                campaign.primary_measure,
-                campaign.beta,
-                len(within),
-                tuple(phase for phase in order if phase in phases),
-                sum(evaluation.draft for evaluation in within),
-                _sum([counts[evaluation.id] for evaluation in within if evaluation.id in counts]),
-            )
-        )
-    return tuple(sorted(rows, key=lambda row: row.heading.archived))
+    archived = Campaign.archived_at.is_not(None)
+    campaigns = session.scalars(
+        sa.select(Campaign)
+        .where(_is_organised_by(actor))
+        .order_by(archived, Campaign.created_at.desc(), Campaign.id.desc())
+    ).all()
+    evaluations = _evaluations(session, [campaign.id for campaign in campaigns], now)
+    return tuple(_organised(campaign, evaluations[campaign.id]) for campaign in campaigns)
+
+
+def _organised(campaign: Campaign, evaluations: Sequence[EvaluationRow]) -> OrganisedCampaign:
+    phases = {row.phase for row in evaluations if not row.draft}
+    counts = [row.counts for row in evaluations]
+    return snapshot(
+        OrganisedCampaign,
+        campaign,
+        heading=campaign_heading(campaign),
+        evaluations=len(evaluations),
+        phases=tuple(phase for phase in (Phase.OPEN, Phase.GRACE, Phase.UPCOMING, Phase.CLOSED) if phase in phases),
+        drafts=sum(row.draft for row in evaluations),
+        counts=Counts(
+            sum(each.submissions for each in counts),
+            sum(each.waiting for each in counts),
+            min((each.oldest_waiting for each in counts if each.oldest_waiting), default=None),
+        ),
+    )
+
+
+def _is_organised_by(actor: Actor) -> sa.ColumnElement[bool]:
+    return sa.true() if actor.all_powerful else Campaign.id.in_(actor.organises)
 
 
 def organised_evaluations(
     session: Session, actor: Actor, campaign: str, _: dt.datetime
 ) -> tuple[ListedEvaluation, ...]:
     """Those of one campaign, or of all that `actor` organises, by campaign and period. Raises NotFound."""
-    own: sa.ColumnElement[bool] = sa.true() if actor.all_powerful else Campaign.id.in_(actor.organises)
-    if campaign:
-        own = Campaign.id == organised_campaign(session, actor, campaign).id
+    own = Campaign.id == organised_campaign(session, actor, campaign).id if campaign else _is_organised_by(actor)
     queries = sa.select(sa.func.count(Query.id)).where(Query.evaluation_id == Evaluation.id).scalar_subquery()
     runs = sa.select(sa.func.count(Submission.id)).where(Submission.evaluation_id == Evaluation.id).scalar_subquery()
     rows = session.execute(
@@ -212,58 +207,35 @@ def organised_evaluations(
 def campaign_room(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignRoom:
     """Raises NotFound."""
     campaign = organised_campaign(session, actor, slug)
-    evaluations = _evaluations(session, campaign.id)
-    counts = _counts(session, [evaluation.id for evaluation in evaluations])
-    return CampaignRoom(
-        campaign_heading(campaign),
-        tuple(organisers_of(session, campaign)),
-        tuple(
-            snapshot(
-                EvaluationRow,
-                evaluation,
-                phase=phase_of(evaluation, now),
-                counts=counts.get(evaluation.id, Counts()),
-            )
-            for evaluation in evaluations
-        ),
-    )
+    organisers = tuple(organiser.name for organiser in _organisers(session, actor, campaign))
+    evaluations = _evaluations(session, [campaign.id], now)[campaign.id]
+    return CampaignRoom(campaign_heading(campaign), organisers, tuple(evaluations))
 
 
-def _evaluations(session: Session, *campaign_ids: int) -> list[Evaluation]:
-    """Those of the campaigns, the newest period first, then by condition."""
-    return list(
-        session.scalars(
-            sa.select(Evaluation)
-            .where(Evaluation.campaign_id.in_(campaign_ids))
-            .order_by(Evaluation.period_key.desc(), Evaluation.condition, Evaluation.id)
-        )
-    )
-
-
-def _counts(session: Session, evaluation_ids: list[int]) -> dict[int, Counts]:
-    """Evaluation -> its submissions; those without a scoring, because nothing is judged yet, wait for nobody."""
+def _evaluations(session: Session, campaigns: Sequence[int], now: dt.datetime) -> defaultdict[int, list[EvaluationRow]]:
+    """Campaign -> its evaluations, the newest period first, then by condition. Submissions without a scoring, because
+    nothing is judged yet, wait for nobody.
+    """
     waiting = sa.and_(Scoring.state.in_(UNFINISHED), Submission.withdrawn_at.is_(None))
-    rows = session.execute(
-        with_current_scoring(
-            sa.select(
-                Submission.evaluation_id,
-                sa.func.count(),
-                sa.func.count(sa.case((waiting, 1))),
-                sa.func.min(sa.case((waiting, Scoring.queued_at))),
-            )
+    of_runs = with_current_scoring(
+        sa.select(
+            Submission.evaluation_id,
+            sa.func.count(),
+            sa.func.count(sa.case((waiting, 1))),
+            sa.func.min(sa.case((waiting, Scoring.queued_at))),
         )
-        .where(Submission.evaluation_id.in_(evaluation_ids))
-        .group_by(Submission.evaluation_id)
     )
-    return {evaluation: Counts(*counts) for evaluation, *counts in rows}
-
-
-def _sum(counts: list[Counts]) -> Counts:
-    return Counts(
-        sum(each.submissions for each in counts),
-        sum(each.waiting for each in counts),
-        min((each.oldest_waiting for each in counts if each.oldest_waiting), default=None),
-    )
+    own = sa.select(Evaluation).where(Evaluation.campaign_id.in_(campaigns))
+    order = Evaluation.period_key.desc(), Evaluation.condition, Evaluation.id
+    ids = own.with_only_columns(Evaluation.id)
+    grouped = of_runs.where(Submission.evaluation_id.in_(ids)).group_by(Submission.evaluation_id)
+    counts = {evaluation: Counts(*numbers) for evaluation, *numbers in session.execute(grouped)}
+    rows = defaultdict[int, list[EvaluationRow]](list)
+    for evaluation in session.scalars(own.order_by(*order)):
+        of_it = counts.get(evaluation.id, Counts())
+        row = snapshot(EvaluationRow, evaluation, phase=phase_of(evaluation, now), counts=of_it)
+        rows[evaluation.campaign_id].append(row)
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,15 +300,13 @@ def campaign_settings(session: Session, actor: Actor, slug: str, _: dt.datetime)
     """Raises NotFound."""
     campaign = organised_campaign(session, actor, slug)
     own = sa.select(Evaluation.slug).where(Evaluation.campaign_id == campaign.id)
-    return CampaignSettings(
-        {column.name: getattr(campaign, column.name) for column in Campaign.__table__.columns},
-        campaign.locked_at,
-        campaign.archived_at,
-        removal_refusal(session, campaign) or "",
-        what_goes(session, campaign),
-        tuple(organisers_of(session, campaign)),
-        tuple(teams_let_into(session, campaign)),
-        tuple(session.scalars(own.order_by(Evaluation.period_key, Evaluation.slug))),
+    return snapshot(
+        CampaignSettings,
+        campaign,
+        **_stored(session, campaign),
+        organisers=tuple(organiser.name for organiser in _organisers(session, actor, campaign)),
+        teams=tuple(team.name for team in _teams_let_in(session, campaign)),
+        evaluations=tuple(session.scalars(own.order_by(Evaluation.period_key, Evaluation.slug))),
     )
 
 
@@ -345,46 +315,48 @@ def evaluation_settings(
 ) -> EvaluationSettings:
     """Raises NotFound."""
     evaluation = organised_evaluation(session, actor, campaign_slug, slug)
-    queries = session.scalar(sa.select(sa.func.count()).where(Query.evaluation_id == evaluation.id))
-    return EvaluationSettings(
-        {column.name: getattr(evaluation, column.name) for column in evaluation.__table__.columns},
-        queries or 0,
-        removal_refusal(session, evaluation) or "",
-        what_goes(session, evaluation),
-    )
+    queries = session.scalar(sa.select(sa.func.count()).where(Query.evaluation_id == evaluation.id)) or 0
+    return EvaluationSettings(queries=queries, **_stored(session, evaluation))
+
+
+def _stored(session: Session, row: Campaign | Evaluation) -> dict[str, Any]:
+    return {
+        "values": {column.name: getattr(row, column.name) for column in row.__table__.columns},
+        "stays": removal_refusal(session, row) or "",
+        "goes": what_goes(session, row),
+    }
 
 
 def what_goes(session: Session, which: Campaign | Evaluation) -> str:
     """What goes with a campaign, or an evaluation, when it is removed: `50 queries and 69,318 judgments`."""
-    own = Evaluation.campaign_id == which.id if isinstance(which, Campaign) else Evaluation.id == which.id
-    queries = session.scalar(sa.select(sa.func.count(Query.id)).join(Evaluation).where(own)) or 0
-    judgments = session.scalar(sa.select(sa.func.sum(JudgmentRevision.judgments)).join(Evaluation).where(own)) or 0
-    words = f"{counted(queries, 'query', 'queries')} and {counted(judgments, 'judgment')}"
-    if isinstance(which, Evaluation):
-        return words
-    return f"{counted(session.scalar(sa.select(sa.func.count(Evaluation.id)).where(own)) or 0, 'evaluation')}, {words}"
+    own = (Evaluation.campaign_id if isinstance(which, Campaign) else Evaluation.id) == which.id
+    counts: dict[str, sa.Select[int]] = {
+        "evaluation": sa.select(sa.func.count(Evaluation.id)),
+        "query": sa.select(sa.func.count(Query.id)).join(Evaluation),
+        "judgment": sa.select(sa.func.sum(JudgmentRevision.judgments)).join(Evaluation),
+    }
+    evaluations, *more = (counted(session.scalar(count.where(own)) or 0, noun) for noun, count in counts.items())
+    return f"{evaluations}, {' and '.join(more)}" if isinstance(which, Campaign) else " and ".join(more)
 
 
 def people(session: Session, actor: Actor, slug: str, _: dt.datetime) -> People:
     """Raises NotFound."""
     campaign = organised_campaign(session, actor, slug)
-    organisers = session.execute(
-        sa.select(User.id, User.name)
-        .join(CampaignOrganiser, CampaignOrganiser.user_id == User.id)
-        .where(CampaignOrganiser.campaign_id == campaign.id)
-        .order_by(User.name, User.id)
-    )
-    teams = session.execute(
-        sa.select(Team.id, Team.slug, Team.name)
-        .join(CampaignTeam, CampaignTeam.team_id == Team.id)
-        .where(CampaignTeam.campaign_id == campaign.id)
-        .order_by(Team.name, Team.id)
-    )
-    return People(
-        campaign.visibility,
-        tuple(Organiser(user_id, name, user_id == actor.user_id) for user_id, name in organisers),
-        tuple(LetIn(*team) for team in teams),
-    )
+    return People(campaign.visibility, _organisers(session, actor, campaign), _teams_let_in(session, campaign))
+
+
+def _organisers(session: Session, actor: Actor, campaign: Campaign) -> tuple[Organiser, ...]:
+    """By name."""
+    users = sa.select(User.id, User.name, User.id == actor.user_id).join(CampaignOrganiser)
+    own = CampaignOrganiser.campaign_id == campaign.id
+    return tuple(Organiser(*row) for row in session.execute(users.where(own).order_by(User.name, User.id)))
+
+
+def _teams_let_in(session: Session, campaign: Campaign) -> tuple[LetIn, ...]:
+    """The teams that a private campaign was opened to, by name."""
+    teams = sa.select(Team.id, Team.slug, Team.name).join(CampaignTeam)
+    own = CampaignTeam.campaign_id == campaign.id
+    return tuple(LetIn(*row) for row in session.execute(teams.where(own).order_by(Team.name, Team.id)))
 
 
 def founders(session: Session, actor: Actor, _: dt.datetime) -> tuple[Founder, ...]:
@@ -465,7 +437,7 @@ class CampaignPage:
 def campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[CampaignSummary, ...]:
     """Every campaign that the reader may know of: with an open evaluation, then the newest; archived ones last."""
     known = known_to(session, actor)
-    candidates = primary_candidates(session, actor, [evaluation for own in known.values() for evaluation in own], now)
+    candidates = primary_candidates(session, actor, [*chain(*known.values())], now)
     return campaign_summaries(session, actor, known, candidates, now)
 
 
@@ -495,22 +467,19 @@ def campaign_summaries(
     now: dt.datetime,
 ) -> tuple[CampaignSummary, ...]:
     """`campaigns`, given what `known_to` and `primary_candidates` give."""
-    summaries = _summaries(
-        session, actor, [evaluation for own in known.values() for evaluation in own], candidates, now
-    )
+    summaries = _summaries(session, actor, [*chain(*known.values())], candidates, now)
     rows = []
     for campaign, evaluations in known.items():
         own = [summaries[evaluation.id] for evaluation in evaluations]
+        headings = [each.evaluation for each in own]
         rows.append(
             CampaignSummary(
                 campaign=campaign_heading(campaign),
                 primary=column(campaign.primary_measure),
                 evaluations=len(own),
-                open=tuple(
-                    each.evaluation for each in own if each.evaluation.phase == Phase.OPEN and not each.evaluation.draft
-                ),
+                open=tuple(heading for heading in headings if heading.phase is Phase.OPEN and not heading.draft),
                 runs=sum(each.runs for each in own),
-                periods=tuple(dict.fromkeys(each.evaluation.period for each in reversed(own))),
+                periods=tuple(dict.fromkeys(heading.period for heading in reversed(headings))),
                 latest=next((each for each in own if each.leader), None),
             )
         )
@@ -519,18 +488,8 @@ def campaign_summaries(
 
 def is_loading(session: Session) -> bool:
     """Whether a run that came from the command line, as seeds do, is not scored yet."""
-    return bool(
-        session.scalar(
-            sa.select(
-                sa.exists().where(
-                    Scoring.submission_id == Submission.id,
-                    Scoring.state.in_(UNFINISHED),
-                    Submission.submitter_id.is_(None),
-                    on_boards(),
-                )
-            )
-        )
-    )
+    own = Scoring.submission_id == Submission.id, Submission.submitter_id.is_(None), Scoring.state.in_(UNFINISHED)
+    return bool(session.scalar(sa.select(sa.exists().where(*own, on_boards()))))
 
 
 def campaign(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignPage:
@@ -609,53 +568,43 @@ def _summaries(
     sets = current_sets(session, [evaluation.id for evaluation in evaluations])
     columns = primary_columns(sets)
     queries, runs = _counts_by_evaluation(session)
-    by_evaluation: dict[int, list[Entry]] = {}
+    by_evaluation = defaultdict[int, list[Entry]](list)
     for entry in candidates:
-        by_evaluation.setdefault(entry.evaluation_id, []).append(entry)
+        by_evaluation[entry.evaluation_id].append(entry)
     summaries = {}
     for evaluation in evaluations:
+        own, subset = sets.get(evaluation.id), subset_seen(actor, evaluation, now)
         leader, systems = None, 0
-        if evaluation.id in columns and may_see(actor, evaluation, Content.RESULTS, now):
-            leader, systems = _leader(evaluation, by_evaluation.get(evaluation.id, []), columns[evaluation.id])
-        heading = evaluation_heading(evaluation, now)
+        if own and may_see(actor, evaluation, Content.RESULTS, now):
+            leader, systems = _leader(evaluation, by_evaluation[evaluation.id], columns[evaluation.id])
         summaries[evaluation.id] = EvaluationSummary(
-            heading,
-            sum(
-                queries[evaluation.id, split]
-                for split in Split
-                if not subset_seen(actor, evaluation, now).leaves_out(split)
-            ),
+            evaluation_heading(evaluation, now),
+            sum(queries[evaluation.id, split] for split in Split if not subset.leaves_out(split)),
             runs.get(evaluation.id, 0),
             systems,
             leader,
-            rounding_seen(actor, evaluation, sets[evaluation.id].settings, now) if evaluation.id in sets else None,
+            rounding_seen(actor, evaluation, own.settings, now) if own else None,
         )
     return summaries
 
 
 def _leader(evaluation: Evaluation, entries: Sequence[Entry], column: Column) -> tuple[Leader | None, int]:
+    """The leader, and how many systems are on the board."""
     chosen = choose(entries, Show(evaluation.campaign.run_choice.value), column)
     systems = len({entry.system.id for entry in chosen})
     places = ranks(chosen, column)
     first = [entry for entry in chosen if places.get(entry.submission_id) == 1]
-    if not first:
+    if not first or (mean := first[0].figure(column.name).mean) is None:
         return None, systems
-    mean, name = first[0].figure(column.name).mean, disambiguate(entry.system for entry in chosen)[first[0].system.id]
-    return (Leader(first[0], name, mean, column, len(first) - 1) if mean is not None else None), systems
+    name = disambiguate(entry.system for entry in chosen)[first[0].system.id]
+    return Leader(first[0], name, mean, column, len(first) - 1), systems
 
 
 def _counts_by_evaluation(session: Session) -> tuple[Counter[tuple[int, Split]], dict[int, int]]:
     """(evaluation, split) -> how many of its queries are not excluded; evaluation -> how many of its runs are not
-    withdrawn. In one statement."""
+    withdrawn."""
     which, of = (Query.evaluation_id, Query.split), Submission.evaluation_id
     of_queries = sa.select(*which, sa.func.count()).where(Query.excluded_at.is_(None)).group_by(*which)
-    of_runs = sa.select(of, sa.null(), sa.func.count()).where(on_boards()).group_by(of)
-    queries: Counter[tuple[int, Split]] = Counter()
-    runs: dict[int, int] = {}
-    rows: Sequence[Any] = session.execute(sa.union_all(of_queries, of_runs)).all()
-    for row in rows:
-        if row[1] is None:
-            runs[row[0]] = row[2]
-        else:
-            queries[row[0], row[1]] = row[2]
-    return queries, runs
+    queries = Counter({(evaluation, split): count for evaluation, split, count in session.execute(of_queries)})
+    of_runs = sa.select(of, sa.func.count()).where(on_boards()).group_by(of)
+    return queries, dict(session.execute(of_runs).all())

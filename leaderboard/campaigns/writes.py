@@ -1,15 +1,14 @@
 """Campaigns: what is held fixed over the years, above all the prior."""
 
-import datetime as dt
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, known_campaigns, open_to_all, require, require_organiser
+from leaderboard.access import Actor, open_to_all, require, require_organiser
 from leaderboard.accounts.models import User
-from leaderboard.audit.writes import present, record
+from leaderboard.audit.writes import assign, present, record
 from leaderboard.campaigns.inputs import CampaignSettings
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
 from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
@@ -36,19 +35,11 @@ NOBODY_SHUT_OUT = (
 
 
 def create_campaign(
-    session: Session,
-    actor: Actor,
-    slug: str | None,
-    title: str,
-    *,
-    measures: Sequence[str],
-    primary_measure: str = "",
-    simulated: bool = False,
-    **settings: Any,
+    session: Session, actor: Actor, slug: str, title: str, *, simulated: bool = False, **settings: Any
 ) -> Campaign:
     """Makes a campaign; the actor, when signed in, becomes its organiser.
 
-    slug      its part of an address; made from the title, with another ending where one is taken, when not given
+    slug      its part of an address; where it is empty made from the title, with another ending where one is taken
     settings  any of CampaignSettings, as values or as texts. β is given, or follows from cost, value and prior; none of
               them is needed where no shown measure needs β
 
@@ -58,33 +49,31 @@ def create_campaign(
         actor.all_powerful or actor.may_found,
         "Campaigns are made by admins and by accounts to which an admin has given that right.",
     )
-    address = slug_of(title) if slug is None else slug
     wrong = Gathered()
     with wrong:
-        settings = checked_settings(
-            {"title": title, "measures": measures, "primary_measure": primary_measure, **settings}
-        )
-    if slug is None and "title" in wrong.fields:  # it is told there
+        settings = checked_settings({"title": title, **settings})
+    if not slug.strip():  # it is made of them
         wrong.raise_any()
+
+    def is_taken(address: str) -> bool:
+        return address in TAKEN or session.scalar(sa.select(Campaign.id).where(Campaign.slug == address)) is not None
+
     with wrong:
-        address = checked_slug(address)
-        if slug is None:
-            address = free_slug(address, lambda stem: _is_taken(session, stem))
-        if address in TAKEN:
-            raise InvalidFields({"slug": [f"{address!r} is the address of a page of this site; choose another"]})
-        if _is_taken(session, address):
-            raise _slug_taken(session, actor, address)
+        slug = checked_slug(slug.strip() or free_slug(checked_slug(slug_of(title)), is_taken))
+        if is_taken(slug):
+            raise slug_taken(slug)
     wrong.raise_any()
-    campaign = Campaign(slug=address, created_at=present(), simulated=simulated, **settings)
-    add_or_refuse(session, campaign, _slug_taken(session, actor, address))
+    campaign = Campaign(slug=slug, created_at=present(), simulated=simulated, **settings)
+    add_or_refuse(session, campaign, slug_taken(slug))
     if actor.user_id is not None:
         session.add(CampaignOrganiser(campaign_id=campaign.id, user_id=actor.user_id))
-    record(session, actor, "create", campaign, slug=address, beta=campaign.beta)
+    record(session, actor, "create", campaign, slug=slug, beta=campaign.beta)
     return campaign
 
 
-def _is_taken(session: Session, slug: str) -> bool:
-    return slug in TAKEN or session.scalar(sa.select(Campaign.id).where(Campaign.slug == slug)) is not None
+def slug_taken(slug: str) -> InvalidFields:
+    """An address is a page's, or that of another one, which is not named: the actor may not know of it."""
+    return InvalidFields({"slug": [f"the address {slug!r} can't be had here; choose another"]})
 
 
 def change_campaign(
@@ -99,60 +88,33 @@ def change_campaign(
     """
     require_organiser(actor, campaign.id)
     campaign = locked(session, Campaign, campaign.id)
-    if {"cost", "value", "prior"} & set(changes) and "beta" not in changes:
-        changes["beta"] = None
+    if {"cost", "value", "prior"} & set(changes):
+        changes = {"beta": None, **changes}
     before = {name: getattr(campaign, name) for name in CHANGEABLE}
     after = checked_settings({**before, **changes})
+    changed = {name for name in CHANGEABLE if after[name] != before[name]}
     shut = (before["visibility"], after["visibility"]) == (Visibility.PUBLIC, Visibility.PRIVATE)
     if shut_out and not shut:
         raise InvalidFields({"shut_out": [NOBODY_SHUT_OUT]})
-    changed = [name for name in CHANGEABLE if after[name] != before[name]]
-    if campaign.locked_at is not None and set(changed) & set(LOCKED):
+    if campaign.locked_at is not None and changed & set(LOCKED):
         raise PriorLocked
+    own = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
+    evaluations: list[Evaluation] = []
+    if changed & {"visibility", *SCORED_BY}:
+        # Runs that are being submitted hold their evaluation shared: each is there before, or meets the change.
+        evaluations = [locked(session, Evaluation, evaluation) for evaluation in session.scalars(own).all()]
     now = present()
-    is_drafted = "visibility" in changed and after["visibility"] == Visibility.DRAFT
-    drafted = _locked_evaluations(session, campaign) if is_drafted else []
-    read_before = [(evaluation, open_to_all(evaluation, now)) for evaluation in drafted]
-    for name in changed:
-        setattr(campaign, name, after[name])
-    if changed:
-        record(session, actor, "change", campaign, fields=changed)
-    _note_closed_again(session, actor, read_before, now)
-    if set(changed) & set(SCORED_BY):
-        for evaluation in session.scalars(_evaluations_of(campaign)).all():
-            make_set(session, actor, evaluation)
-    if shut:
-        _settle_who_is_let_in(session, actor, campaign, shut_out=shut_out)
-    return campaign
-
-
-def _settle_who_is_let_in(session: Session, actor: Actor, campaign: Campaign, *, shut_out: bool) -> None:
-    """Lets the teams that have runs into a campaign that was just made private, unless they are to be shut out.
-
-    Runs that are being submitted hold their evaluation shared: each is there before, or meets a private campaign.
-    """
-    _locked_evaluations(session, campaign)
-    for team in () if shut_out else teams_with_runs(session, campaign.id):
-        let_team_in(session, actor, campaign, team)
-
-
-def _note_closed_again(
-    session: Session, actor: Actor, read_before: Iterable[tuple[Evaluation, Collection[str]]], now: dt.datetime
-) -> None:
-    """Notes in the trails of evaluations what everybody could read of them until their campaign was made a draft."""
-    for evaluation, opened in read_before:
-        if closed := closed_again(session, evaluation, opened, now):
+    read_before = [open_to_all(evaluation, now) for evaluation in evaluations]
+    if fields := assign(campaign, **after):
+        record(session, actor, "change", campaign, fields=fields)
+    for evaluation, opened in zip(evaluations, read_before, strict=True):
+        if closed := closed_again(session, evaluation, opened, now):  # what everybody could read of it until now
             record(session, actor, "change", evaluation, **closed)
-
-
-def _locked_evaluations(session: Session, campaign: Campaign) -> list[Evaluation]:
-    return [
-        locked(session, Evaluation, evaluation.id) for evaluation in session.scalars(_evaluations_of(campaign)).all()
-    ]
-
-
-def _evaluations_of(campaign: Campaign) -> sa.Select[Any]:
-    return sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
+        if changed & set(SCORED_BY):
+            make_set(session, actor, evaluation)
+    for team in teams_with_runs(session, campaign.id) if shut and not shut_out else ():
+        let_team_in(session, actor, campaign, team)
+    return campaign
 
 
 def archive_campaign(session: Session, actor: Actor, campaign: Campaign, *, archived: bool) -> None:
@@ -205,13 +167,6 @@ def remove_organiser(session: Session, actor: Actor, campaign: Campaign, user: U
         raise Conflict(f"{user.name} is the only organiser of {campaign.title}; add another one first.")
     session.delete(organiser)
     record(session, actor, "remove organiser", campaign, user=user.id)
-
-
-def _slug_taken(session: Session, actor: Actor, slug: str) -> InvalidFields:
-    """A campaign that the actor may not know of is not named."""
-    known = session.scalar(sa.select(Campaign.id).where(Campaign.slug == slug, known_campaigns(actor))) is not None
-    words = f"there is a campaign {slug!r}" if known else f"the address {slug!r} can't be had here; choose another"
-    return InvalidFields({"slug": [words]})
 
 
 def checked_settings(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,20 +11,11 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
 from leaderboard.accounts.rules import Scope
-from leaderboard.campaigns import reads as rooms
-from leaderboard.campaigns import reads as settings
+from leaderboard.campaigns import reads
 from leaderboard.declared.commands import Command, Table, moment
 from leaderboard.errors import InvalidFields, NotFound, Unconfirmed
+from leaderboard.evaluations import inputs
 from leaderboard.evaluations import writes as evaluations
-from leaderboard.evaluations.inputs import (
-    AgreementVersion,
-    CopiedForm,
-    EvaluationChanges,
-    EvaluationClone,
-    FileRuleChanges,
-    FormFieldChanges,
-    NewEvaluation,
-)
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import readiness
 from leaderboard.evaluations.reads.form_fields import OrganisedForm, organised_form
@@ -55,15 +46,15 @@ UNREADY = 1  # exit status
 
 
 @get("/organise/evaluations", Scope.ORGANISE, command=Command("evaluation list [CAMPAIGN]", LIST, "harbour"))
-def list_organised_evaluations(*, campaign: str = "") -> tuple[rooms.ListedEvaluation, ...]:
+def list_organised_evaluations(*, campaign: str = "") -> tuple[reads.ListedEvaluation, ...]:
     """The evaluations of the campaigns that you organise, or of one of them, with how much is in each."""
-    return read(rooms.organised_evaluations, campaign)
+    return read(reads.organised_evaluations, campaign)
 
 
 @get(f"{CAMPAIGN}/evaluations", Scope.ORGANISE)
-def organised_evaluations(campaign: str) -> rooms.CampaignRoom:
+def organised_evaluations(campaign: str) -> reads.CampaignRoom:
     """A campaign's evaluations, drafts too, with what waits in each; and who organises it."""
-    return read(rooms.campaign_room, campaign)
+    return read(reads.campaign_room, campaign)
 
 
 @post(f"{CAMPAIGN}/evaluations", Scope.ORGANISE, status=HTTPStatus.CREATED, command=Command(
@@ -71,31 +62,31 @@ def organised_evaluations(campaign: str) -> rooms.CampaignRoom:
     "{campaign}/{slug} FILE", sends={"draft": False},
     example="harbour/2026-text --title 'Text 2026' --period 2026 --documents 1800 --closes 2026-09-30T18:00",
 ))  # fmt: skip
-def make_evaluation(campaign: str, body: NewEvaluation) -> settings.EvaluationSettings:
+def make_evaluation(campaign: str, body: inputs.NewEvaluation) -> reads.EvaluationSettings:
     """Makes an evaluation of a campaign."""
     with writing() as session:
         own = campaign_here(session, campaign)
         made = evaluations.create_evaluation(session, actor(), own, **body.model_dump())
-    return read(settings.evaluation_settings, campaign, made.slug)
+    return read(reads.evaluation_settings, campaign, made.slug)
 
 
 @get(EVALUATION, Scope.ORGANISE)
-def organised_evaluation(campaign: str, evaluation: str) -> settings.EvaluationSettings:
+def organised_evaluation(campaign: str, evaluation: str) -> reads.EvaluationSettings:
     """Every setting of an evaluation, and why it can't be removed."""
-    return read(settings.evaluation_settings, campaign, evaluation)
+    return read(reads.evaluation_settings, campaign, evaluation)
 
 
 @post(EVALUATION, Scope.ORGANISE, command=Command(
     "evaluation change CAMPAIGN/EVALUATION", "changed the evaluation {campaign}/{evaluation}",
     "harbour/2026-text --closes 2026-10-15 --daily-quota none",
 ))  # fmt: skip
-def change_evaluation(campaign: str, evaluation: str, body: EvaluationChanges) -> settings.EvaluationSettings:
+def change_evaluation(campaign: str, evaluation: str, body: inputs.EvaluationChanges) -> reads.EvaluationSettings:
     """Changes the settings that are given; the others stay. What it does beyond that is listed, and to be confirmed."""
     with writing() as session:
         record = evaluation_here(session, campaign, evaluation)
         evaluations.change_evaluation(session, actor(), record, **body.given())
         require_confirmed(session, campaign, body.confirm)
-    return read(settings.evaluation_settings, campaign, evaluation)
+    return read(reads.evaluation_settings, campaign, evaluation)
 
 
 @post(f"{EVALUATION}/clone", Scope.ORGANISE, status=HTTPStatus.CREATED, command=Command(
@@ -104,28 +95,25 @@ def change_evaluation(campaign: str, evaluation: str, body: EvaluationChanges) -
     f"{'draft' if answer['values']['draft'] else 'public'} copy of {values['campaign']}/{values['evaluation']}",
     "harbour/2026-text 2027-text --closes 2027-10-01 --with-queries",
 ))  # fmt: skip
-def clone_evaluation(campaign: str, evaluation: str, body: EvaluationClone) -> settings.EvaluationSettings:
+def clone_evaluation(campaign: str, evaluation: str, body: inputs.EvaluationClone) -> reads.EvaluationSettings:
     """Makes next year's evaluation of this one, as a draft. Names and dates are those of a year later unless told, and
     what is asked of runs is the same; judgments and runs are never copied.
     """
-    values = body.given()
     with writing() as session:
         record = evaluation_here(session, campaign, evaluation)
-        proposed = evaluations.next_year(session, record)
-        names = [values.pop(name, proposed[name]) for name in ("slug", "title", "period")]
-        made = evaluations.clone_evaluation(session, actor(), record, *names, **values)
-    return read(settings.evaluation_settings, campaign, made.slug)
+        made = evaluations.clone_evaluation(session, actor(), record, **body.given())
+    return read(reads.evaluation_settings, campaign, made.slug)
 
 
 @post(f"{EVALUATION}/remove", Scope.ORGANISE, command=Command(
     "evaluation remove CAMPAIGN/EVALUATION", "removed the evaluation {campaign}/{evaluation}", "harbour/2026-txt",
     asks="Remove {values[title]} ({campaign}/{evaluation}) for good, with {goes}?",
 ))  # fmt: skip
-def remove_evaluation(campaign: str, evaluation: str) -> rooms.CampaignRoom:
+def remove_evaluation(campaign: str, evaluation: str) -> reads.CampaignRoom:
     """Removes an evaluation to which nothing was submitted, with its queries and judgments."""
     with writing() as session:
         evaluations.remove_evaluation(session, actor(), evaluation_here(session, campaign, evaluation))
-    return read(rooms.campaign_room, campaign)
+    return read(reads.campaign_room, campaign)
 
 
 @get(f"{EVALUATION}/readiness", Scope.ORGANISE, command=Command(
@@ -186,7 +174,7 @@ def submission_form(campaign: str, evaluation: str) -> OrganisedForm:
     "form field CAMPAIGN/EVALUATION KEY", "{campaign}/{evaluation} asks {key}",
     "harbour/2026-text cpu --label Processor --header platform.hardware.cpu.model", sends={"asked": True},
 ))  # fmt: skip
-def set_form_field(campaign: str, evaluation: str, body: FormFieldChanges) -> OrganisedForm:
+def set_form_field(campaign: str, evaluation: str, body: inputs.FormFieldChanges) -> OrganisedForm:
     """Adds a field to the form, or changes the one of its key. That answers are shown to more readers is to be
     confirmed.
     """
@@ -207,7 +195,7 @@ def remove_form_field(campaign: str, evaluation: str, key: str) -> OrganisedForm
     "form agreement CAMPAIGN/EVALUATION KEY", _agreed,
     "harbour/2026-text terms --title 'Terms of use' --text terms.txt",
 ))  # fmt: skip
-def state_agreement(campaign: str, evaluation: str, body: AgreementVersion) -> OrganisedForm:
+def state_agreement(campaign: str, evaluation: str, body: inputs.AgreementVersion) -> OrganisedForm:
     """States an agreement, or its next version: everybody is asked for it with their next run."""
     if body.end:
         return _do(campaign, evaluation, evaluations.end_agreement, body.key)
@@ -221,7 +209,7 @@ def end_agreement(campaign: str, evaluation: str, key: str) -> OrganisedForm:
 
 
 @post(f"{FORM}/rules", Scope.ORGANISE)
-def set_file_rules(campaign: str, evaluation: str, body: FileRuleChanges) -> OrganisedForm:
+def set_file_rules(campaign: str, evaluation: str, body: inputs.FileRuleChanges) -> OrganisedForm:
     """Changes the rules for run files; they hold for runs that come from now on."""
     return _do(campaign, evaluation, evaluations.set_rules, **body.given())
 
@@ -252,7 +240,7 @@ def remove_document_list(campaign: str, evaluation: str) -> OrganisedForm:
     "form copy FROM_CAMPAIGN/SOURCE CAMPAIGN/EVALUATION",
     "{campaign}/{evaluation} asks what {from_campaign}/{source} asks", "harbour/2025-text harbour/2026-text",
 ))  # fmt: skip
-def copy_form(campaign: str, evaluation: str, body: CopiedForm) -> OrganisedForm:
+def copy_form(campaign: str, evaluation: str, body: inputs.CopiedForm) -> OrganisedForm:
     """Asks what another evaluation asks (fields, agreements, file rules), in place of what this one asked."""
 
     def copy(session: Session, by: Actor, target: Evaluation) -> None:

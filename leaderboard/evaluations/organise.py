@@ -6,17 +6,18 @@ What an evaluation asks of a submission: fields, agreements, and rules for the f
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from wtforms import FileField, HiddenField
 
 from leaderboard import moments as time_zones
+from leaderboard.access import Actor
+from leaderboard.campaigns import reads
 from leaderboard.campaigns.reads import EvaluationSettings as Page
-from leaderboard.campaigns.reads import evaluation_settings, organised_campaign, organised_evaluation
 from leaderboard.db import locked
 from leaderboard.declared.inputs import as_text, checked
-from leaderboard.errors import Conflict, FileRejected, InvalidFields, LeaderboardError, Unconfirmed
+from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, Unconfirmed, file_of
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.inputs import (
     YEAR,
@@ -37,17 +38,8 @@ from leaderboard.moments import moment_in_words
 from leaderboard.store import Received
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, read, reading, store, writing
-from leaderboard.web.forms import (
-    Declared,
-    Form,
-    declared,
-    filled,
-    form_page,
-    refuse_stale,
-    saved,
-    state_of,
-)
-from leaderboard.web.organise import GONE, organised, require_confirmed
+from leaderboard.web.forms import Declared, Form, declared, filled, form_page, refuse_stale, saved, state_of
+from leaderboard.web.organise import GONE, campaign_here, organised, require_confirmed
 from leaderboard.web.security import csrf
 
 blueprint = Blueprint("organise_evaluations", __name__, url_prefix="/organise")
@@ -63,7 +55,7 @@ def new(campaign: str) -> ResponseReturnValue:
     form = NewForm()
 
     def make(session: Session) -> tuple[str, str]:
-        own = organised_campaign(session, actor(), campaign)
+        own = campaign_here(session, campaign)
         return _made(campaign, evaluations.create_evaluation(session, actor(), own, **form.sent()))
 
     return _answer(form, make)
@@ -72,13 +64,13 @@ def new(campaign: str) -> ResponseReturnValue:
 @blueprint.route("/<campaign>/<evaluation>/settings", methods=["GET", "POST"])
 @organised
 def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page = read(evaluation_settings, campaign, evaluation)
+    page = read(reads.evaluation_settings, campaign, evaluation)
     form = _filled(SettingsForm, page.values)
     if not form.is_submitted():
         form.state.data = state_of(page.values)
 
     def change(session: Session) -> tuple[str, str]:
-        record = locked(session, Evaluation, organised_evaluation(session, actor(), campaign, evaluation).id)
+        record = locked(session, Evaluation, evaluation_here(session).id)
         refuse_stale(form, {name: getattr(record, name) for name in page.values})
         evaluations.change_evaluation(session, actor(), record, **form.sent())
         require_confirmed(session, campaign, form.confirmed)
@@ -91,14 +83,13 @@ def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
 @organised
 def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
     """A clone: the form comes filled with this year's settings, its dates a year later."""
-    page = read(evaluation_settings, campaign, evaluation)
+    page = read(reads.evaluation_settings, campaign, evaluation)
     with reading() as session:
-        proposed = evaluations.next_year(session, organised_evaluation(session, actor(), campaign, evaluation))
+        proposed = evaluations.next_year(session, evaluation_here(session))
     form = _filled(CloneForm, {**page.values, **proposed, "draft": True, "with_queries": False})
 
     def make(session: Session) -> tuple[str, str]:
-        record = organised_evaluation(session, actor(), campaign, evaluation)
-        return _made(campaign, evaluations.clone_evaluation(session, actor(), record, **form.sent()))
+        return _made(campaign, evaluations.clone_evaluation(session, actor(), evaluation_here(session), **form.sent()))
 
     return _answer(form, make, page, cloned=True)
 
@@ -108,12 +99,10 @@ def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
 def remove(campaign: str, evaluation: str) -> ResponseReturnValue:
     try:
         with writing() as session:
-            evaluations.remove_evaluation(
-                session, actor(), organised_evaluation(session, actor(), campaign, evaluation)
-            )
+            evaluations.remove_evaluation(session, actor(), evaluation_here(session))
     except Conflict as refused:
         flash(refused.message, "warning")
-        return redirect(url_for("organise_evaluations.settings", campaign=campaign, evaluation=evaluation))
+        return redirect(url_for(".settings", campaign=campaign, evaluation=evaluation))
     flash("The evaluation is removed.")
     return redirect(url_for("organise.campaign", campaign=campaign))
 
@@ -125,32 +114,24 @@ def _made(campaign: str, made: Evaluation) -> tuple[str, str]:
 
 def _filled(form: type[Declared], values: Mapping[str, Any]) -> Declared:
     """The form with settings as they are stored: dates by clocks of their zone, and no key that the period says."""
-    zone, year = values["time_zone"], YEAR.search(values["period"])
-    local = {name: time_zones.to_local(values[name], zone) for name in DATES if values[name] is not None}
-    said = year is not None and values["period_key"] == int(year[0])
-    return filled(form, {**values, **local, "period_key": None if said else values["period_key"]})
-
-
-def _dates(form: Declared) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """The dates that are filled in, in words, in UTC; and what is wrong with them."""
-    words: dict[str, str] = {}
-    wrong: dict[str, list[str]] = {}
-    for name in DATES:
-        try:
-            values = {"time_zone": form.text("time_zone"), name: form.text(name)}
-            moment = getattr(checked(EvaluationChanges, values), name)
-        except InvalidFields as error:
-            wrong |= error.fields
-        else:
-            words |= {} if moment is None else {name: moment_in_words(moment)}
-    return words, wrong
+    local = {name: values[name] and time_zones.to_local(values[name], values["time_zone"]) for name in DATES}
+    year = YEAR.search(values["period"])
+    key = None if year and values["period_key"] == int(year[0]) else values["period_key"]
+    return filled(form, {**values, **local, "period_key": key})
 
 
 def _answer(
     form: Declared, change: Callable[[Session], tuple[str, str]], page: Page | None = None, *, cloned: bool = False
 ) -> ResponseReturnValue:
     """The page; or what saving it answers, unless the button was used that only shows the dates in UTC."""
-    in_utc, wrong = _dates(form)
+    in_utc, wrong = dict[str, str](), dict[str, list[str]]()
+    for name in DATES:
+        try:
+            dates = checked(EvaluationChanges, {part: form.text(part) for part in ("time_zone", name)})
+        except InvalidFields as error:
+            wrong |= error.fields
+        else:
+            in_utc |= {name: moment_in_words(moment)} if (moment := getattr(dates, name)) else {}
     more = {"page": page, "cloned": cloned, "in_utc": in_utc, "zones": time_zones.zone_names()}
 
     def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
@@ -181,95 +162,71 @@ class DocumentsForm(Form):
 
 @form_fields_blueprint.get("")
 @organised
-def index(campaign: str, evaluation: str) -> ResponseReturnValue:
-    return _page(campaign, evaluation)
+def index(**_: str) -> ResponseReturnValue:
+    return _page()
 
 
 @form_fields_blueprint.post("/field")
 @organised
-def set_field(campaign: str, evaluation: str) -> ResponseReturnValue:
+def set_field(**_: str) -> ResponseReturnValue:
     form = FieldForm()
-
-    def change(session: Session, record: Evaluation) -> str:
-        evaluations.set_field(session, actor(), record, {**form.sent(), "asked": True})
-        require_confirmed(session, campaign, form.confirmed)
-        return f"The form asks “{form.text('label')}”."
-
-    return _changed(campaign, evaluation, change, field=form)
+    said = f"The form asks “{form.text('label')}”."
+    field = {**form.sent(), "asked": True}
+    return _changed({"field": form}, said, evaluations.set_field, field, confirm=form.confirmed)
 
 
 @form_fields_blueprint.post("/field/remove")
 @organised
-def remove_field(campaign: str, evaluation: str) -> ResponseReturnValue:
-    def change(session: Session, record: Evaluation) -> str:
-        gone = evaluations.remove_field(session, actor(), record, request.form.get("key", ""))
-        return "The field is gone." if gone else RETIRED
-
-    return _changed(campaign, evaluation, change)
+def remove_field(**_: str) -> ResponseReturnValue:
+    said = {True: "The field is gone.", False: RETIRED}.__getitem__
+    return _changed({}, said, evaluations.remove_field, request.form.get("key", ""))
 
 
 @form_fields_blueprint.post("/agreement")
 @organised
-def state_agreement(campaign: str, evaluation: str) -> ResponseReturnValue:
+def state_agreement(**_: str) -> ResponseReturnValue:
     form = AgreementForm()
-
-    def change(session: Session, record: Evaluation) -> str:
-        texts = (form.text(name) for name in ("key", "title", "wording"))
-        version = evaluations.state_agreement(session, actor(), record, *texts).version
-        return f"Version {version} is asked of everybody with their next run."
-
-    return _changed(campaign, evaluation, change, agreement=form)
+    texts = (form.text(name) for name in ("key", "title", "wording"))
+    said = "Version {0.version} is asked of everybody with their next run.".format
+    return _changed({"agreement": form}, said, evaluations.state_agreement, *texts)
 
 
 @form_fields_blueprint.post("/agreement/end")
 @organised
-def end_agreement(campaign: str, evaluation: str) -> ResponseReturnValue:
-    def change(session: Session, record: Evaluation) -> str:
-        evaluations.end_agreement(session, actor(), record, request.form.get("key", ""))
-        return "Nobody is asked for it any more. Who accepted it stays on record."
-
-    return _changed(campaign, evaluation, change)
+def end_agreement(**_: str) -> ResponseReturnValue:
+    said = "Nobody is asked for it any more. Who accepted it stays on record."
+    return _changed({}, said, evaluations.end_agreement, request.form.get("key", ""))
 
 
 @form_fields_blueprint.post("/rules")
 @organised
-def set_rules(campaign: str, evaluation: str) -> ResponseReturnValue:
+def set_rules(**_: str) -> ResponseReturnValue:
     form = RulesForm()
-
-    def change(session: Session, record: Evaluation) -> str:
-        evaluations.set_rules(session, actor(), record, **form.sent())
-        return "The rules hold for runs that come from now on."
-
-    return _changed(campaign, evaluation, change, rules=form)
+    return _changed(
+        {"rules": form}, "The rules hold for runs that come from now on.", evaluations.set_rules, **form.sent()
+    )
 
 
 @form_fields_blueprint.post("/documents")
 @organised
-def set_documents(campaign: str, evaluation: str) -> ResponseReturnValue:
+def set_documents(**_: str) -> ResponseReturnValue:
     posted = received("documents")
     form = DocumentsForm(formdata=posted.fields)
     listed, words = None, "The list of documents is gone."
     try:
         if not posted.fields.get("drop"):
             upload = _chosen_list(posted, form)
-            listed = read_stored(upload, document_list)
+            with file_of("documents"):
+                listed = read_stored(upload, document_list)
             with reading() as session:
                 comparison = listed_documents(session, store(), evaluation_here(session), listed)
             words = comparison.in_words
             if comparison.doubts and not posted.fields.get("confirm"):
                 form.kept.data = uploads.keep(upload)
                 raise Unconfirmed(comparison.doubts)
-    except FileRejected as rejected:
-        form.refuse({"documents": [str(problem) for problem in rejected.problems[:5]]})
-        return _page(campaign, evaluation, documents=form)
     except LeaderboardError as error:
-        return _page(campaign, evaluation, error, documents=form)
-
-    def change(session: Session, record: Evaluation) -> str:
-        evaluations.set_documents(session, actor(), record, listed)
-        return words
-
-    return _changed(campaign, evaluation, change, documents=form)
+        return _page(error, documents=form)
+    return _changed({"documents": form}, words, evaluations.set_documents, listed)
 
 
 csrf.exempt(set_documents)  # uploads.receive checks the token itself, before it keeps a byte of the file
@@ -277,17 +234,16 @@ csrf.exempt(set_documents)  # uploads.receive checks the token itself, before it
 
 @form_fields_blueprint.post("/copy")
 @organised
-def copy(campaign: str, evaluation: str) -> ResponseReturnValue:
+def copy(**_: str) -> ResponseReturnValue:
     """Takes over what another evaluation of the campaign asks."""
-    form = Form()
 
-    def change(session: Session, record: Evaluation) -> str:
-        source = organised_evaluation(session, actor(), campaign, request.form.get("source", ""))
-        evaluations.copy_form(session, actor(), source, record)
-        require_confirmed(session, campaign, bool(request.form.get("confirm")))
-        return f"This evaluation asks what {source.title} asks."
+    def change(session: Session, by: Actor, record: Evaluation) -> Evaluation:
+        source = reads.organised_evaluation(session, by, g.room.campaign, request.form.get("source", ""))
+        evaluations.copy_form(session, by, source, record)
+        return source
 
-    return _changed(campaign, evaluation, change, copying=form)
+    form, said = Form(), "This evaluation asks what {0.title} asks.".format
+    return _changed({"copying": form}, said, change, confirm=bool(request.form.get("confirm")))
 
 
 def _chosen_list(posted: uploads.Posted, form: DocumentsForm) -> Received:
@@ -301,20 +257,29 @@ def _chosen_list(posted: uploads.Posted, form: DocumentsForm) -> Received:
 
 
 def _changed(
-    campaign: str, evaluation: str, change: Callable[[Session, Evaluation], str], **sent: Form
+    sent: Mapping[str, Form],
+    said: str | Callable[[Any], str],
+    change: Callable[..., Any],
+    *more: Any,
+    confirm: bool = True,
+    **changes: Any,
 ) -> ResponseReturnValue:
-    """Where a change of the evaluation leads, with what it says; or the page with the form that was refused."""
+    """Where a change of the evaluation's form leads, change(session, actor, evaluation, …), with what is said of it, or
+    of its answer; or the page with the form that was refused.
+    """
 
     def make(session: Session) -> tuple[str, str]:
-        address = url_for(".index", campaign=campaign, evaluation=evaluation)
-        return change(session, evaluation_here(session)), address
+        answer = change(session, actor(), evaluation_here(session), *more, **changes)
+        require_confirmed(session, g.room.campaign, confirm)
+        words = said if isinstance(said, str) else said(answer)
+        return words, url_for(".index", campaign=g.room.campaign, evaluation=g.room.evaluation)
 
-    return saved(make, lambda error: _page(campaign, evaluation, error, **sent))
+    return saved(make, lambda error: _page(error, **sent))
 
 
-def _page(campaign: str, evaluation: str, error: LeaderboardError | None = None, **sent: Form) -> ResponseReturnValue:
+def _page(error: LeaderboardError | None = None, **sent: Form) -> ResponseReturnValue:
     """The page: its forms empty but for the one that was sent, and those of the field and the agreement to change."""
-    page = read(organised_form, campaign, evaluation)
+    page = read(organised_form, g.room.campaign, g.room.evaluation)
     keys = request.args.get("field"), request.args.get("agreement")
     field = next((row.field for row in page.fields if row.field.key == keys[0]), None)
     agreement = next((row for row in page.agreements if row.key == keys[1]), None)

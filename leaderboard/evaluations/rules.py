@@ -18,7 +18,8 @@ import datetime as dt
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Literal, Protocol
@@ -51,16 +52,11 @@ class Opening(StrEnum):
 class Dates(Protocol):
     """An evaluation, as far as its dates go. None: it has always been open, or never closes."""
 
-    @property
-    def title(self) -> str: ...
-    @property
-    def opens_at(self) -> dt.datetime | None: ...
-    @property
-    def closes_at(self) -> dt.datetime | None: ...
-    @property
-    def grace_seconds(self) -> int: ...
-    @property
-    def late_allowed(self) -> bool: ...
+    title: str
+    opens_at: dt.datetime | None
+    closes_at: dt.datetime | None
+    grace_seconds: int
+    late_allowed: bool
 
 
 def closed_from(evaluation: Dates) -> dt.datetime | None:
@@ -82,18 +78,13 @@ def phase_of(evaluation: Dates, now: dt.datetime) -> Phase:
     return Phase.OPEN
 
 
-def is_closed(evaluation: Dates, now: dt.datetime) -> bool:
-    """Whether the evaluation has closed at the moment `now` and its grace is over."""
-    return phase_of(evaluation, now) is Phase.CLOSED
-
-
 def is_late(evaluation: Dates, begun_at: dt.datetime, received_at: dt.datetime) -> bool:
     """Whether a run is late, by the start of its request and its last byte: shown, where it is taken, and never ranked.
 
     It is on time when its last byte came before closing, or before the grace ended of a request begun before closing.
     """
-    in_time = Phase.UPCOMING, Phase.OPEN
-    return phase_of(evaluation, begun_at) not in in_time or is_closed(evaluation, received_at)
+    in_time = phase_of(evaluation, begun_at) in (Phase.UPCOMING, Phase.OPEN)
+    return not in_time or phase_of(evaluation, received_at) is Phase.CLOSED
 
 
 def refusal(evaluation: Dates, begun_at: dt.datetime, received_at: dt.datetime) -> str | None:
@@ -118,15 +109,11 @@ def teams_may_change(evaluation: Dates, now: dt.datetime) -> bool:
 
 def is_public(opening: Opening, evaluation: Dates, now: dt.datetime) -> bool:
     """Whether something that opens to the public by this rule is open to it now."""
-    match opening:
-        case Opening.ALWAYS:
-            return True
-        case Opening.OPENED:
-            return phase_of(evaluation, now) is not Phase.UPCOMING
-        case Opening.CLOSED:
-            return is_closed(evaluation, now)
-        case Opening.NEVER:
-            return False
+    if opening is Opening.OPENED:
+        return phase_of(evaluation, now) is not Phase.UPCOMING
+    if opening is Opening.CLOSED:
+        return phase_of(evaluation, now) is Phase.CLOSED
+    return opening is Opening.ALWAYS
 
 
 ASSESSORS = "assessors"  # the source of judgments where no other is named
@@ -175,11 +162,6 @@ class Subset(StrEnum):
         return self is Subset.SHOWN and split is Split.HIDDEN
 
 
-def compat_problem(version: Any) -> str | None:
-    """What is wrong with a number for the version of trec_eval by whose rules figures are worked out."""
-    return None if version in (9, 10) else "choose trec_eval's version 9 or 10"
-
-
 def lacks(
     measure: Measure, *, documents: int | None, beta: float | None, known: bool, subtopics: bool
 ) -> tuple[Need, ...]:
@@ -190,13 +172,10 @@ def lacks(
     known      whether there is a list of the documents that the user knew already
     subtopics  whether documents are judged for subtopics too
     """
-    missing: dict[Need, bool] = {
-        "documents": documents is None,
-        "beta": beta is None,
-        "known": not known,
-        "subtopics": not subtopics,
-    }
-    return tuple(need for need, is_missing in missing.items() if is_missing and need in measure.needs)
+    there: dict[Need, bool] = {
+        "documents": documents is not None, "beta": beta is not None, "known": known, "subtopics": subtopics,
+    }  # fmt: skip
+    return tuple(need for need, is_there in there.items() if not is_there and need in measure.needs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,7 +213,7 @@ class ScoringSettings:
         typed: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in content.items()
         }
-        typed["no_relevant"], typed["judging"] = NoRelevant(typed["no_relevant"]), Judging(typed["judging"])
+        typed |= {"no_relevant": NoRelevant(typed["no_relevant"]), "judging": Judging(typed["judging"])}
         return cls(**typed)
 
     def as_json(self) -> dict[str, Any]:
@@ -250,13 +229,8 @@ class ScoringSettings:
     @property
     def metric(self) -> Setting:
         """The part that the measures take. Raises BadInput for numbers that can't be."""
-        return Setting(
-            documents=self.documents,
-            beta=self.beta,
-            no_relevant=self.no_relevant.value,
-            compat=self.compat,
-            highest_grade=self.highest_grade,
-        )
+        names = ("documents", "beta", "compat", "highest_grade")
+        return Setting(no_relevant=self.no_relevant.value, **{name: getattr(self, name) for name in names})
 
     @property
     def scored(self) -> tuple[Measure, ...]:
@@ -270,12 +244,15 @@ class ScoringSettings:
 
     def counted(self, queries: Iterable[str], subset: Subset) -> list[str]:
         """Those of the queries, by external id, that count in a subset's means if they are judged."""
-        left_out = {*self.excluded, *(self.hidden if subset is Subset.SHOWN else ())}
+        left_out = self._left_out(subset)
         return [query for query in queries if query not in left_out]
 
     def size(self, subset: Subset) -> int:
         """How many queries count in a subset's means if they are judged."""
-        return self.queries - len({*self.excluded, *(self.hidden if subset is Subset.SHOWN else ())})
+        return self.queries - len(self._left_out(subset))
+
+    def _left_out(self, subset: Subset) -> set[str]:
+        return {*self.excluded, *(self.hidden if subset is Subset.SHOWN else ())}
 
     def lacks(self, measure: Measure) -> tuple[Need, ...]:
         """What the measure needs and is not given."""
@@ -317,13 +294,10 @@ class ShownTo(StrEnum):
     @property
     def in_words(self) -> str:
         """What whoever answers is told."""
-        return TOLD_READERS[self]
-
-
-TOLD_READERS = {
-    ShownTo.ORGANISERS: "shown to your team and the organisers only",
-    ShownTo.EVERYONE: "shown to everyone who sees whose run it is",
-}
+        readers = (
+            "everyone who sees whose run it is" if self is ShownTo.EVERYONE else "your team and the organisers only"
+        )
+        return f"shown to {readers}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -359,6 +333,11 @@ class FormField:
         return self.column or self.filter
 
     @property
+    def how(self) -> str:
+        """How to answer it."""
+        return HOW[self.kind].format(self.choices_in_words)
+
+    @property
     def choices_in_words(self) -> str:
         """Its choices, told apart where they hold commas or quotes themselves."""
         apart = any(set(choice) & set(",;\"'“”") for choice in self.choices)
@@ -370,7 +349,7 @@ class FormField:
 
     def covers(self, key: str) -> bool:
         """Whether this entry of a run's own metadata is its answer, or a part of it: `method.kind` of `method`."""
-        return self.reads(key) or (bool(self.header) and key.casefold().startswith(f"{self.header.casefold()}."))
+        return bool(self.header) and f"{key.casefold()}.".startswith(f"{self.header.casefold()}.")
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "kind": self.kind.value, "shown_to": self.shown_to.value, "choices": [*self.choices]}
@@ -380,11 +359,6 @@ class FormField:
         """What `as_json` gave. Raises TypeError or ValueError for anything else."""
         typed = {"kind": FieldKind(content["kind"]), "shown_to": ShownTo(content["shown_to"])}
         return cls(**{**content, **typed, "choices": tuple(content["choices"])})
-
-
-def fields_from_json(content: Sequence[Mapping[str, Any]]) -> tuple[FormField, ...]:
-    """What `as_json` gave of each. Raises TypeError or ValueError for anything else."""
-    return tuple(map(FormField.from_json, content))
 
 
 def form_name(key: str) -> str:
@@ -412,24 +386,17 @@ def checked_answers(
     answers: dict[str, Any] = {}
     in_form = [field.key for field in fields if field.in_form]
     for key in sent.keys() - set(in_form):
-        asked = f"asked are: {', '.join(in_form)}" if in_form else "none is asked"
-        wrong[form_name(key)] = [f"there is no such field; {asked}"]
-    for field in fields:
-        if not field.asked:
-            continue
-        key = field.key
+        wrong[form_name(key)] = [f"there is no such field; asked are: {', '.join(in_form) or 'none'}"]
+    for field in (field for field in fields if field.asked):
         try:
-            answer = _checked(field, sent.get(key)) if field.in_form else None
-            is_answered = answer is not None or _is_in_file(field, said or {})
+            answer = _checked(field, sent.get(field.key)) if field.in_form else None
+            if answer is not None:
+                answers[field.key] = answer
+            elif not _is_in_file(field, said or {}) and field.required and complete:
+                or_file = f"; or say {field.header} in the run's own metadata" if field.header else ""
+                raise ValueError(f"{field.label} is lacking, which every run here needs: {field.how}{or_file}")
         except ValueError as error:
-            wrong.setdefault(form_name(key), []).append(str(error))
-            continue
-        if answer is not None:
-            answers[key] = answer
-        elif field.required and complete and not is_answered:
-            or_file = f"; or say {field.header} in the run's own metadata" if field.header else ""
-            what = f"{field.label} is lacking, which every run here needs"
-            wrong[form_name(key)] = [f"{what}: {HOW[field.kind](field)}{or_file}"]
+            wrong.setdefault(form_name(field.key), []).append(str(error))
     if wrong:
         raise InvalidFields(wrong)
     return answers
@@ -441,13 +408,11 @@ def answers_in_file(fields: Sequence[FormField], said: Mapping[str, str]) -> tup
     """
     wrong, lacking = list[str](), list[str]()
     for field in fields:
-        if not (field.asked and field.header):
-            continue
         try:
-            if not _is_in_file(field, said) and field.required:
+            if field.asked and field.header and not _is_in_file(field, said) and field.required:
                 lacking.append(
                     f"{field.label} is lacking, which every run here needs: say {field.header} in the run's own "
-                    f"metadata, or answer it with the run ({HOW[field.kind](field)})"
+                    f"metadata, or answer it with the run ({field.how})"
                 )
         except ValueError as error:
             wrong.append(str(error))
@@ -456,62 +421,38 @@ def answers_in_file(fields: Sequence[FormField], said: Mapping[str, str]) -> tup
 
 def _checked(field: FormField, value: Any) -> Answer | None:
     """The answer; None where there is none. Raises ValueError that says what is asked."""
-    if value is None or (isinstance(value, str) and not value.strip()):
+    text = "" if value is None else str(value).strip()
+    if not text:
         return None
-    return CHECKS[field.kind](field, value)
+    if field.kind is FieldKind.TEXT:
+        if len(text) > LONGEST_ANSWER:
+            raise ValueError(f"use at most {LONGEST_ANSWER:,} characters")
+        return text
+    if field.kind is FieldKind.CHOICE and value in field.choices:
+        return text
+    if field.kind is FieldKind.YES_NO and value in (True, False, "yes", "no"):
+        return value in (True, "yes")
+    if field.kind is FieldKind.NUMBER:
+        with suppress(ValueError):
+            return read_number(text)  # not of True and False, whose text is none
+    raise ValueError(field.how)
 
 
 def _is_in_file(field: FormField, said: Mapping[str, str]) -> bool:
     """Whether the file answers it. Raises ValueError where what it says is no answer."""
     text = _said_of(field, said)
     try:
-        return text is not None and _of_text(field, text) is not None
+        return _of_text(field, text) is not None
     except ValueError as error:
         raise ValueError(f"the run's own metadata has {text!r} as {field.header}: {error}") from None
 
 
-def _yes_or_no(_: FormField, value: Any) -> bool:
-    if value in (True, "yes"):
-        return True
-    if value in (False, "no"):
-        return False
-    raise ValueError("answer yes or no")
-
-
-def _number(_: FormField, value: Any) -> float:
-    try:
-        return read_number(str(value).strip())  # of True and False too, which are no numbers
-    except ValueError:
-        raise ValueError("give a number such as 0.5") from None
-
-
-def _choice(field: FormField, value: Any) -> str:
-    if value not in field.choices:
-        raise ValueError(f"choose one of: {field.choices_in_words}")
-    return str(value)
-
-
-def _text(_: FormField, value: Any) -> str:
-    text = str(value).strip()
-    if len(text) > LONGEST_ANSWER:
-        raise ValueError(f"use at most {LONGEST_ANSWER:,} characters")
-    return text
-
-
-CHECKS: Mapping[FieldKind, Callable[[FormField, Any], Answer]] = {
-    FieldKind.TEXT: _text,
-    FieldKind.CHOICE: _choice,
-    FieldKind.NUMBER: _number,
-    FieldKind.YES_NO: _yes_or_no,
-}
-
-
-# How to give an answer.
-HOW: Mapping[FieldKind, Callable[[FormField], str]] = {
-    FieldKind.TEXT: lambda _: "write a text",
-    FieldKind.CHOICE: lambda field: f"choose one of: {field.choices_in_words}",
-    FieldKind.NUMBER: lambda _: "give a number such as 0.5",
-    FieldKind.YES_NO: lambda _: "answer yes or no",
+# How to give an answer, with the choices of a choice.
+HOW = {
+    FieldKind.TEXT: "write a text",
+    FieldKind.CHOICE: "choose one of: {}",
+    FieldKind.NUMBER: "give a number such as 0.5",
+    FieldKind.YES_NO: "answer yes or no",
 }
 
 
@@ -523,14 +464,8 @@ def answers_of(
     answers  as stored with the run: what its sender answered goes before what the file says
     said     the run's own metadata
     """
-    by_field: dict[FormField, Answer] = {}
-    for field in fields:
-        answer = answers.get(field.key)
-        if answer is None:
-            answer = _from_file(field, said)
-        if answer is not None:
-            by_field[field] = answer
-    return by_field
+    by_field = ((field, answers.get(field.key, _from_file(field, said))) for field in fields)
+    return {field: answer for field, answer in by_field if answer is not None}
 
 
 def said_by(facts: Mapping[str, Any], beside: Mapping[str, str]) -> dict[str, str]:
@@ -556,7 +491,7 @@ def said_to(fields: Sequence[FormField], said: Mapping[str, str], circles: Colle
 def _from_file(field: FormField, said: Mapping[str, str]) -> Answer | None:
     """What the file answers, if that is one. Of a choice it is whatever was said: its choices may be others by now."""
     text = _said_of(field, said)
-    if text is None or field.kind is FieldKind.CHOICE:
+    if field.kind is FieldKind.CHOICE:
         return text or None
     try:
         return _of_text(field, text)
@@ -566,25 +501,21 @@ def _from_file(field: FormField, said: Mapping[str, str]) -> Answer | None:
 
 def _said_of(field: FormField, said: Mapping[str, str]) -> str | None:
     """What a run's own metadata has of the field, as it stands there; None where it has nothing of it."""
-    if not field.header:
-        return None
     return said.get(field.header) or next((text for key, text in said.items() if field.reads(key)), None)
 
 
-def _of_text(field: FormField, text: str) -> Answer | None:
+def _of_text(field: FormField, text: str | None) -> Answer | None:
     """The answer that a text of the metadata is, where true and false are yes and no too; None for an empty one.
     Raises ValueError that says what is asked.
     """
-    if field.kind is FieldKind.YES_NO:
+    if text and field.kind is FieldKind.YES_NO:
         text = {"true": "yes", "false": "no"}.get(text.lower(), text.lower())
     return _checked(field, text)
 
 
 def in_words(answer: Answer) -> str:
     """An answer as pages and filters write it."""
-    if isinstance(answer, bool):
-        return "yes" if answer else "no"
-    return str(as_written(answer))
+    return ("no", "yes")[answer] if isinstance(answer, bool) else str(as_written(answer))
 
 
 def as_written(answer: Answer) -> Answer | int:

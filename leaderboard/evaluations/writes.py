@@ -8,9 +8,8 @@ Removing what was made by mistake: evaluations and campaigns without submissions
 """
 
 import dataclasses
-import datetime as dt
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -20,6 +19,7 @@ from leaderboard.access import Actor, open_to_all, require, require_organiser
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.boards.models import Board
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
+from leaderboard.campaigns.writes import slug_taken
 from leaderboard.db import Base, add_or_refuse, insert_unless_there, locked
 from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound
@@ -72,23 +72,25 @@ def create_evaluation(
     require_organiser(actor, campaign.id)
     if campaign.archived_at is not None:
         raise Conflict(f"{campaign.title} is archived: take it out of the archive first.")
-    own = Evaluation.campaign_id == campaign.id
     wrong = Gathered()
     with wrong:
         settings = _checked(campaign, {"title": title, "period": period, **settings})
-    if not slug.strip() and "period" in wrong.fields:  # it is told there
+    if not slug.strip():  # it is made of them
         wrong.raise_any()
     with wrong:
-        slug = checked_slug(slug.strip() or slug_of(f"{period} {settings.get('condition', '')}"))
-        if slug in TAKEN:
-            raise InvalidFields({"slug": [f"{slug!r} is the address of a page of the campaign; choose another"]})
-        if session.scalar(sa.select(Evaluation.id).where(own, Evaluation.slug == slug)) is not None:
-            raise _slug_taken(slug)
+        slug = checked_slug(slug.strip() or slug_of(f"{period} {settings['condition']}"))
+        if slug in _taken(session, campaign.id):
+            raise slug_taken(slug)
     wrong.raise_any()
     evaluation = Evaluation(campaign_id=campaign.id, slug=slug, created_at=present(), **settings)
-    add_or_refuse(session, evaluation, _slug_taken(slug))
+    add_or_refuse(session, evaluation, slug_taken(slug))
     record(session, actor, "create", evaluation, campaign=campaign.id, slug=slug)
     return evaluation
+
+
+def _taken(session: Session, campaign_id: int) -> set[str]:
+    """The slugs that no new evaluation of the campaign may have."""
+    return {*TAKEN, *session.scalars(sa.select(Evaluation.slug).where(Evaluation.campaign_id == campaign_id))}
 
 
 def change_evaluation(session: Session, actor: Actor, evaluation: Evaluation, **changes: Any) -> Evaluation:
@@ -96,15 +98,13 @@ def change_evaluation(session: Session, actor: Actor, evaluation: Evaluation, **
 
     Raises InvalidFields with everything that is wrong, by the names of the settings.
     """
-    require_organiser(actor, evaluation.campaign_id)
     campaign = session.get_one(Campaign, evaluation.campaign_id)
-    evaluation = locked(session, Evaluation, evaluation.id)
-    if "period" in changes and "period_key" not in changes:
-        changes["period_key"] = None
+    evaluation = _organised(session, actor, evaluation)
+    if "period" in changes:
+        changes = {"period_key": None, **changes}
     after = _checked(campaign, {**{name: getattr(evaluation, name) for name in CHANGEABLE}, **changes})
     read_before = open_to_all(evaluation, now := present())
-    changed = assign(evaluation, **{name: after[name] for name in CHANGEABLE})
-    if changed:
+    if changed := assign(evaluation, **after):
         closed = closed_again(session, evaluation, read_before, now)
         record(session, actor, "change", evaluation, fields=changed, **closed)
     if set(changed) & set(OF_EVALUATION):
@@ -112,8 +112,10 @@ def change_evaluation(session: Session, actor: Actor, evaluation: Evaluation, **
     return evaluation
 
 
-def _slug_taken(slug: str) -> InvalidFields:
-    return InvalidFields({"slug": [f"this campaign has an evaluation {slug!r}"]})
+def _organised(session: Session, actor: Actor, evaluation: Evaluation) -> Evaluation:
+    """The evaluation, locked. Raises NotAllowed unless the actor organises it."""
+    require_organiser(actor, evaluation.campaign_id)
+    return locked(session, Evaluation, evaluation.id)
 
 
 def _checked(campaign: Campaign, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,12 +138,11 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, field: For
     Raises InvalidFields by the parts of the field: also for another kind of answer, or another source of it, once
     somebody has answered.
     """
-    require_organiser(actor, evaluation.campaign_id)
-    evaluation = locked(session, Evaluation, evaluation.id)
+    evaluation = _organised(session, actor, evaluation)
     fields = {own.key: own for own in form_fields(evaluation)}
     values = field.as_json() if isinstance(field, FormField) else field
     before = fields.get((values["key"] or "").strip())
-    settings = {} if before is None else before.as_json()
+    settings = before.as_json() if before else {}
     if values.get("kind", FieldKind.CHOICE) != FieldKind.CHOICE:
         settings.pop("choices", None)
     after = FormField.from_json(checked(FormFieldSettings, {**settings, **values}).model_dump())
@@ -152,17 +153,15 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, field: For
             wrong["label"] = [f"{own.key!r} has this label; take another one"]
     if before is None and len(fields) >= MOST_FIELDS:
         wrong["key"] = [f"a form has at most {MOST_FIELDS} fields"]
-    if before is not None and answered(session, evaluation)[after.key]:
-        for part in ("kind", "header"):
-            if getattr(before, part) != getattr(after, part):
-                wrong[part] = ["this field has been answered: retire it and ask under another key"]
+    other = [part for part in ("kind", "header") if before and getattr(before, part) != getattr(after, part)]
+    if other and answered(session, evaluation)[after.key]:
+        wrong |= {part: ["this field has been answered: retire it and ask under another key"] for part in other}
     if wrong:
         raise InvalidFields(wrong)
     fields[after.key] = after
     evaluation.form_fields = [own.as_json() for own in fields.values()]
-    action = "add field" if before is None else "change field"
-    if changes := _changes(before.as_json() if before else None, after.as_json()):
-        record(session, actor, action, evaluation, key=after.key, changes=changes)
+    action = "change field" if before else "add field"
+    _note(session, actor, action, evaluation, before and before.as_json(), after.as_json(), key=after.key)
 
 
 def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: str) -> bool:
@@ -171,19 +170,15 @@ def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: st
 
     Whether it is gone. Raises NotFound.
     """
-    require_organiser(actor, evaluation.campaign_id)
-    evaluation = locked(session, Evaluation, evaluation.id)
-    fields = form_fields(evaluation)
-    field = next((own for own in fields if own.key == key), None)
-    if field is None:
+    evaluation = _organised(session, actor, evaluation)
+    fields = {own.key: own.as_json() for own in form_fields(evaluation)}
+    if key not in fields:
         raise NotFound(f"this evaluation has no field {key!r}")
+    before = fields[key]
     stays = bool(answered(session, evaluation)[key]) or key in keeping(session, evaluation)
-    after = dataclasses.replace(field, asked=False).as_json() if stays else None
-    left = (after if own is field else own.as_json() for own in fields)
-    evaluation.form_fields = [content for content in left if content is not None]
-    action = "retire field" if stays else "remove field"
-    if changes := _changes(field.as_json(), after):  # a retired one has none
-        record(session, actor, action, evaluation, key=key, changes=changes)
+    fields[key] = {**before, "asked": False} if stays else {}
+    evaluation.form_fields = [own for own in fields.values() if own]
+    _note(session, actor, "retire field" if stays else "remove field", evaluation, before, fields[key], key=key)
     return not stays
 
 
@@ -194,33 +189,27 @@ def state_agreement(
 
     Raises InvalidFields (key, title, wording), also where the standing version says the same.
     """
-    require_organiser(actor, evaluation.campaign_id)
-    evaluation = locked(session, Evaluation, evaluation.id)
+    evaluation = _organised(session, actor, evaluation)
     sent = checked(AgreementText, {"key": key, "title": title, "wording": text.replace("\r\n", "\n")})
     key, title, text = sent.key, sent.title, sent.wording
-    versions = _versions(session, evaluation, key)
-    last = versions[-1] if versions else None
+    own = Agreement.evaluation_id == evaluation.id, Agreement.key == key
+    last = session.scalar(sa.select(Agreement).where(*own).order_by(Agreement.version.desc()).limit(1))
     if last is not None and last.ended_at is None and (last.title, last.text) == (title, text):
         raise InvalidFields({"wording": [f"version {last.version} says the same"]})
+    version = last.version + 1 if last else 1
     agreement = Agreement(
-        evaluation_id=evaluation.id,
-        key=key,
-        version=last.version + 1 if last else 1,
-        title=title,
-        text=text,
-        created_at=present(),
+        evaluation_id=evaluation.id, key=key, version=version, title=title, text=text, created_at=present()
     )
     session.add(agreement)
     session.flush()
-    changes = _changes(_told_agreement(last), _told_agreement(agreement))
-    record(session, actor, "state agreement", evaluation, key=key, version=agreement.version, changes=changes)
+    before, after = _in_trail(last), _in_trail(agreement)
+    _note(session, actor, "state agreement", evaluation, before, after, key=key, version=version)
     return agreement
 
 
 def end_agreement(session: Session, actor: Actor, evaluation: Evaluation, key: str) -> None:
     """Asks nobody to accept it any more; who accepted it stays on record. Raises NotFound."""
-    require_organiser(actor, evaluation.campaign_id)
-    evaluation = locked(session, Evaluation, evaluation.id)
+    evaluation = _organised(session, actor, evaluation)
     standing = {agreement.key: agreement for agreement in standing_agreements(session, evaluation.id)}
     if key not in standing:
         raise NotFound(f"this evaluation has no agreement {key!r}")
@@ -234,30 +223,25 @@ def set_rules(session: Session, actor: Actor, evaluation: Evaluation, **changes:
     They hold for runs that nobody has checked yet: one that was scored is not rejected by a later rule. Raises
     InvalidFields by these names.
     """
-    require_organiser(actor, evaluation.campaign_id)
-    evaluation = locked(session, Evaluation, evaluation.id)
+    evaluation = _organised(session, actor, evaluation)
     before = file_rules(evaluation)
     own = {name: getattr(before, name) for name in FileRuleChanges.model_fields}
     rules = dataclasses.replace(before, **checked(FileRuleChanges, {**own, **changes}).model_dump())
     evaluation.file_rules = rules.as_json()
-    if changes_made := _changes(before.as_json(), rules.as_json()):
-        record(session, actor, "set file rules", evaluation, changes=changes_made)
+    _note(session, actor, "set file rules", evaluation, before.as_json(), rules.as_json())
     return rules
 
 
 def set_documents(session: Session, actor: Actor, evaluation: Evaluation, documents: DocumentList | None) -> None:
     """Puts a list of the collection's documents in the place of the one before it; None: there is no list any more."""
-    require_organiser(actor, evaluation.campaign_id)
-    evaluation = locked(session, Evaluation, evaluation.id)
+    evaluation = _organised(session, actor, evaluation)
     session.execute(sa.delete(CollectionList).where(CollectionList.evaluation_id == evaluation.id))
     count, sha256 = (documents.count, documents.sha256) if documents else (0, "")
     if documents is not None:
         session.add(CollectionList(evaluation_id=evaluation.id, packed=documents.packed))
     before = file_rules(evaluation)
-    rules = dataclasses.replace(before, documents=count, documents_sha256=sha256)
-    evaluation.file_rules = rules.as_json()
-    if changes := _changes(before.as_json(), rules.as_json()):
-        record(session, actor, "set documents", evaluation, changes=changes)
+    evaluation.file_rules = dataclasses.replace(before, documents=count, documents_sha256=sha256).as_json()
+    _note(session, actor, "set documents", evaluation, before.as_json(), evaluation.file_rules)
 
 
 def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evaluation) -> None:
@@ -267,8 +251,7 @@ def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evalua
     Raises NotAllowed unless the actor organises both, InvalidFields where runs of `target` gave other answers.
     """
     require_organiser(actor, source.campaign_id)
-    require_organiser(actor, target.campaign_id)
-    target = locked(session, Evaluation, target.id)
+    target = _organised(session, actor, target)
     for field in form_fields(target):
         remove_field(session, actor, target, field.key)
     for field in form_fields(source):
@@ -285,9 +268,8 @@ def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evalua
     packed = collection_list(session, source.id)
     documents = None if packed is None else DocumentList(packed, rules.documents_sha256, rules.documents)
     set_documents(session, actor, target, documents)
-    changes = _changes(target.file_rules, rules.as_json())
-    target.file_rules = rules.as_json()
-    record(session, actor, "copy form", target, source=source.id, changes=changes)
+    set_rules(session, actor, target, **{name: getattr(rules, name) for name in FileRuleChanges.model_fields})
+    record(session, actor, "copy form", target, source=source.id)
 
 
 def agreements_of(session: Session, evaluation: Evaluation, versions: Mapping[str, str]) -> list[int]:
@@ -299,11 +281,10 @@ def agreements_of(session: Session, evaluation: Evaluation, versions: Mapping[st
     accepts what they were not shown.
     """
     standing = {agreement.key: agreement for agreement in standing_agreements(session, evaluation.id)}
-    names = ", ".join(standing)
     wrong: dict[str, list[str]] = {}
     for key, version in versions.items():
         if (agreement := standing.get(key)) is None:
-            words = f"there is no such agreement; {f'asked are: {names}' if names else 'none is asked'}"
+            words = f"there is no such agreement; asked are: {', '.join(standing) or 'none'}"
             wrong[agreement_name(key)] = [words]
         elif version.strip() != str(agreement.version):
             words = (
@@ -329,8 +310,7 @@ def accept_agreements(session: Session, actor: Actor, evaluation: Evaluation, ac
     """
     if actor.user_id is None:
         return
-    accepted_before = sa.select(Acceptance.agreement_id).where(Acceptance.user_id == actor.user_id)
-    before = set(session.scalars(accepted_before))
+    before = set(session.scalars(sa.select(Acceptance.agreement_id).where(Acceptance.user_id == actor.user_id)))
     lacking = [agreement for agreement in standing_agreements(session, evaluation.id) if agreement.id not in before]
     wrong = {
         agreement_name(agreement.key): [lacking_agreement(agreement.title, agreement.version)]
@@ -346,34 +326,26 @@ def accept_agreements(session: Session, actor: Actor, evaluation: Evaluation, ac
         record(session, actor, "accept", agreement, **facts)
 
 
-def _changes(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> dict[str, list[Any]]:
-    """What the trail tells: part -> what it was and what it is, of those that changed; None where there was none."""
+def _note(
+    session: Session, actor: Actor, action: str, evaluation: Evaluation, before: Any, after: Any, **facts: Any
+) -> None:
+    """Tells the trail what each part was and what it is, of those that changed; nothing where none did."""
     before, after = before or {}, after or {}
-    parts = ((part, before.get(part), after.get(part)) for part in dict.fromkeys([*before, *after]))
-    return {part: [was, now] for part, was, now in parts if was != now and (was or now)}
+    parts = {part: [before.get(part), after.get(part)] for part in {**before, **after}}
+    if changes := {part: both for part, both in parts.items() if both[0] != both[1] and any(both)}:
+        record(session, actor, action, evaluation, changes=changes, **facts)
 
 
-def _told_agreement(agreement: Agreement | None) -> dict[str, str]:
+def _in_trail(agreement: Agreement | None) -> dict[str, str]:
     """An agreement as the trail tells of it: its row keeps the text of every version."""
     if agreement is None:
         return {}
-    return {
-        "title": agreement.title,
-        "text": f"that of version {agreement.version}, {counted(len(agreement.text), 'character')}",
-    }
-
-
-def _versions(session: Session, evaluation: Evaluation, key: str) -> list[Agreement]:
-    own = Agreement.evaluation_id == evaluation.id, Agreement.key == key
-    return list(session.scalars(sa.select(Agreement).where(*own).order_by(Agreement.version)))
+    text = f"that of version {agreement.version}, {counted(len(agreement.text), 'character')}"
+    return {"title": agreement.title, "text": text}
 
 
 DATES = ("opens_at", "closes_at", "anonymous_until")
-NAMED = ("title", "period", "period_key")
 NUMBER = re.compile("[0-9]+")
-
-# What is copied besides the settings, each by its own subject's function: (session, actor, from, to).
-COPIES: tuple[Callable[[Session, Actor, Evaluation, Evaluation], None], ...] = (copy_form,)
 
 
 def next_year(session: Session, evaluation: Evaluation) -> dict[str, Any]:
@@ -384,66 +356,34 @@ def next_year(session: Session, evaluation: Evaluation) -> dict[str, Any]:
     Dates are those of a year later by the clocks of the evaluation's time zone. The slug is one that is free: where it
     has nothing to raise, the period is added unless it is there, and a number where that is taken too.
     """
-    raised = _raised(evaluation)
-    names = {name: raised(getattr(evaluation, name)) for name in ("title", "period")}
-    return {
-        "slug": _free_slug(session, evaluation, raised(evaluation.slug), names["period"]),
-        **names,
-        "period_key": _next_key(evaluation, names["period"]),
-        **_a_year_later(evaluation),
-    }
-
-
-def _raised(evaluation: Evaluation) -> Callable[[str], str]:
-    """What makes of a name of the evaluation that of its successor."""
     rounds = NUMBER.findall(evaluation.period)
-    if YEAR.search(evaluation.period) or not rounds:
-        return lambda name: YEAR.sub(_next, name)
-    return lambda name: _with_next(name, rounds[-1])
-
-
-def _with_next(name: str, number: str) -> str:
-    """The name with the number after this one in its place, where it stands last; as it is where it doesn't."""
-    matches = [match for match in NUMBER.finditer(name) if match[0] == number]
-    return f"{name[: matches[-1].start()]}{_next(matches[-1])}{name[matches[-1].end() :]}" if matches else name
-
-
-def _next_key(evaluation: Evaluation, period: str) -> int | None:
-    """The number to sort a successor's period by; None where that is the year in it."""
-    return None if YEAR.search(period) else evaluation.period_key + 1
-
-
-def _a_year_later(evaluation: Evaluation) -> dict[str, dt.datetime | None]:
-    dates = {name: getattr(evaluation, name) for name in DATES}
-    return {
-        name: None if moment is None else a_year_later(moment, evaluation.time_zone) for name, moment in dates.items()
-    }
-
-
-def _free_slug(session: Session, evaluation: Evaluation, slug: str, period: str) -> str:
-    within = sa.select(Evaluation.slug).where(Evaluation.campaign_id == evaluation.campaign_id)
-    taken = {*session.scalars(within), *TAKEN}
+    has_round = rounds and not YEAR.search(evaluation.period)
+    number = re.compile(rf"(?<![0-9]){rounds[-1]}(?![0-9])") if has_round else YEAR
+    slug, title, period = (number.sub(_next, name) for name in (evaluation.slug, evaluation.title, evaluation.period))
     if slug == evaluation.slug and slug_of(period) not in slug:
         slug = slug_of(f"{slug[:40]} {period}")
-    return free_slug(slug, taken.__contains__)
+    slug = free_slug(slug, _taken(session, evaluation.campaign_id).__contains__)
+    return {"slug": slug, "title": title, "period": period, **_following(evaluation, period)}
+
+
+def _next(number: re.Match[str]) -> str:
+    return str(int(number[0]) + 1).zfill(len(number[0]))
+
+
+def _following(evaluation: Evaluation, period: str) -> dict[str, Any]:
+    """A successor's dates, and the number to sort its period by: None where that is the year in it."""
+    dates = {name: getattr(evaluation, name) for name in DATES}
+    later = {name: moment and a_year_later(moment, evaluation.time_zone) for name, moment in dates.items()}
+    return {"period_key": None if YEAR.search(period) else evaluation.period_key + 1, **later}
 
 
 def clone_evaluation(
-    session: Session,
-    actor: Actor,
-    evaluation: Evaluation,
-    slug: str,
-    title: str,
-    period: str,
-    *,
-    with_queries: bool = False,
-    **changes: Any,
+    session: Session, actor: Actor, evaluation: Evaluation, *, with_queries: bool = False, **changes: Any
 ) -> Evaluation:
     """Makes an evaluation of the same campaign with this one's settings, but for those that are given.
 
-    Dates that are not given are those of a year later, the number that its period is sorted by is the next one where no
-    year says it, and it is a draft unless that is given. Copied too is what COPIES names: the fields of its form and
-    the rules for its files. Never copied are judgments and runs.
+    What `next_year` proposes is so unless another is given, and it is a draft unless that is given. Copied too are the
+    fields of its form and the rules for its files. Never copied are judgments and runs.
 
     with_queries  copies the queries too: what they ask for, their tags, which are hidden, and which excluded and why
 
@@ -451,33 +391,23 @@ def clone_evaluation(
     """
     require_organiser(actor, evaluation.campaign_id)
     campaign = session.get_one(Campaign, evaluation.campaign_id)
-    same = {name: getattr(evaluation, name) for name in CHANGEABLE if name not in NAMED}
-    following = {"period_key": _next_key(evaluation, period), **_a_year_later(evaluation)}
-    settings = {**same, **following, "draft": True, **changes}
-    made = create_evaluation(session, actor, campaign, slug, title, period, **settings)
+    settings = {name: getattr(evaluation, name) for name in CHANGEABLE} | next_year(session, evaluation)
+    if "period" in changes:
+        settings |= _following(evaluation, changes["period"])
+    made = create_evaluation(session, actor, campaign, **{**settings, "draft": True, **changes})
     if with_queries:
         copy_queries(session, actor, evaluation, made)
-    for copy in COPIES:
-        copy(session, actor, evaluation, made)
+    copy_form(session, actor, evaluation, made)
     record(session, actor, "clone", made, of=evaluation.id)
     return made
-
-
-def _next(number: Any) -> str:
-    return str(int(number[0]) + 1).zfill(len(number[0]))
 
 
 # What goes with an evaluation, by the column evaluation_id, besides tables whose key says ON DELETE CASCADE, in this
 # order: each may be pointed at by those before it.
 DELETE_OF_EVALUATION: tuple[type[Base], ...] = (
-    Arrival,
-    PersonalUse,
-    Participation,
-    Agreement,
-    ScoringSet,
-    JudgmentRevision,
-    Query,
-)
+    Arrival, PersonalUse, Participation, Agreement, ScoringSet, JudgmentRevision, Query,
+)  # fmt: skip
+UNSYNCHRONISED = {"synchronize_session": False}
 
 
 def remove_evaluation(session: Session, actor: Actor, evaluation: Evaluation) -> None:
@@ -486,11 +416,8 @@ def remove_evaluation(session: Session, actor: Actor, evaluation: Evaluation) ->
     Raises Conflict once anything was submitted to it, withdrawn and rejected runs too: those stay on record, and so do
     the judgments that they are scored by.
     """
-    require_organiser(actor, evaluation.campaign_id)
-    evaluation = locked(session, Evaluation, evaluation.id)  # what is just being submitted waits, and finds nothing
-    refused = removal_refusal(session, evaluation)
-    if refused is not None:
-        raise Conflict(refused)
+    evaluation = _organised(session, actor, evaluation)  # what is just being submitted waits, and finds nothing
+    _require_no_runs(session, evaluation)
     _remove(session, actor, [evaluation])
     session.expire_all()
 
@@ -501,16 +428,12 @@ def remove_campaign(session: Session, actor: Actor, campaign: Campaign) -> None:
     campaign = locked(session, Campaign, campaign.id)
     own = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
     evaluations = [locked(session, Evaluation, evaluation_id) for evaluation_id in session.scalars(own).all()]
-    refused = removal_refusal(session, campaign)
-    if refused is not None:
-        raise Conflict(refused)
+    _require_no_runs(session, campaign)
     _remove(session, actor, evaluations)
     record(session, actor, "remove", campaign, slug=campaign.slug, title=campaign.title)
-    for statement in (
-        *(sa.delete(table).where(table.campaign_id == campaign.id) for table in (CampaignOrganiser, CampaignTeam)),
-        sa.delete(Campaign).where(Campaign.id == campaign.id),
-    ):
-        session.execute(statement, execution_options={"synchronize_session": False})
+    for table in (CampaignOrganiser, CampaignTeam):
+        session.execute(sa.delete(table).where(table.campaign_id == campaign.id), execution_options=UNSYNCHRONISED)
+    session.execute(sa.delete(Campaign).where(Campaign.id == campaign.id), execution_options=UNSYNCHRONISED)
     session.expire_all()
 
 
@@ -522,9 +445,7 @@ def remove_system(session: Session, actor: Actor, system: System) -> None:
     require(actor.all_powerful or actor.is_in(system.team_id), "Only members of the team remove a system.")
     locked(session, Team, system.team_id)  # what is just being submitted waits, and finds nothing
     system = locked(session, System, system.id)
-    refused = removal_refusal(session, system)
-    if refused is not None:
-        raise Conflict(refused)
+    _require_no_runs(session, system)
     merged = sa.select(System).where(System.merged_into_id == system.id).order_by(System.id)
     for row in (*session.scalars(merged).all(), system):
         session.execute(sa.delete(FormerAddress).where(FormerAddress.system_id == row.id))
@@ -533,12 +454,16 @@ def remove_system(session: Session, actor: Actor, system: System) -> None:
         record(session, actor, "remove", row, name=row.name, team=row.team_id)
 
 
+def _require_no_runs(session: Session, row: Campaign | Evaluation | System) -> None:
+    if refused := removal_refusal(session, row):
+        raise Conflict(refused)
+
+
 def _remove(session: Session, actor: Actor, evaluations: Sequence[Evaluation]) -> None:
     for evaluation in evaluations:
-        one_set = sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id).limit(1)
-        about = session.scalars(one_set).all()  # the event tells of all sets of the evaluation
-        facts = {"campaign": evaluation.campaign_id, "slug": evaluation.slug}
-        record(session, actor, "remove", evaluation, about=about, **facts)
+        first_set = sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id).limit(1)
+        about = session.scalars(first_set).all()  # the event tells of all sets of the evaluation
+        record(session, actor, "remove", evaluation, about=about, campaign=evaluation.campaign_id, slug=evaluation.slug)
     ids = [evaluation.id for evaluation in evaluations]
     sets = sa.select(ScoringSet.id).where(ScoringSet.evaluation_id.in_(ids))
     agreements = sa.select(Agreement.id).where(Agreement.evaluation_id.in_(ids))
@@ -548,4 +473,4 @@ def _remove(session: Session, actor: Actor, evaluations: Sequence[Evaluation]) -
         *(sa.delete(table).where(sa.column("evaluation_id").in_(ids)) for table in DELETE_OF_EVALUATION),
         sa.delete(Evaluation).where(Evaluation.id.in_(ids)),
     ):
-        session.execute(statement, execution_options={"synchronize_session": False})
+        session.execute(statement, execution_options=UNSYNCHRONISED)

@@ -183,7 +183,7 @@ def identify() -> None:
 def look_again() -> None:
     """Looks up anew what the token's account may do: this request has made something of its own."""
     user_id = g.actor.user_id
-    if user_id is not None:
+    if user_id is not None and "scopes" in g:  # none on a page, which leads to another one
         with reading() as session:
             g.actor = actor_through(session, user_id, g.scopes)
 

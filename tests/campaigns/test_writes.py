@@ -247,13 +247,13 @@ def test_whom_an_admin_lets_may_found_campaigns_and_organises_them(world: World)
     with world.database.write() as session:
         made = campaigns.create_campaign(session, _as(session, ada), "own", "Own", **given)
         campaigns.create_campaign(session, CONSOLE, "stealth", "Stealth", visibility=Visibility.PRIVATE, **given)
-    for slug, told in (("own", "there is a campaign 'own'"), ("stealth", "the address 'stealth' can't be had here")):
+    for slug in ("own", "stealth"):  # in the same words: Ada may not know of the second one
         taken = refused(world.database, InvalidFields, "campaign")
         with taken as caught, world.database.write() as session:
             campaigns.create_campaign(session, _as(session, ada), slug, "Another", **given)
-        assert told in caught.value.fields["slug"][0]
+        assert caught.value.fields == {"slug": [f"the address {slug!r} can't be had here; choose another"]}
     with world.database.write() as session:
-        assert campaigns.create_campaign(session, _as(session, ada), None, "Stealth", **given).slug == "stealth-2"
+        assert campaigns.create_campaign(session, _as(session, ada), "", "Stealth", **given).slug == "stealth-2"
         assert made.id in _as(session, ada).organises
         people.set_founder(session, CONSOLE, session.get_one(User, ada), may_found=False)
         assert not _as(session, ada).may_found

@@ -130,7 +130,7 @@ def test_what_is_wrong_with_a_campaign_is_said(ok: Says, refused: Says, campaign
     assert "nearest: AQWV" in refused("campaign", "add", "c", "--title", "C", "--measures", "AQVW")
     assert refused("campaign", "add", "c", "--title", "C", "--measures", " ") == "--measures: is missing\n"
     assert refused("campaign", "add", "c", "--title", "C", "--measures", "AQWV").startswith("--beta: AQWV needs β")
-    assert "there is a campaign" in refused("campaign", "add", campaign, "--title", "C", "--measures", "AP")
+    assert "can't be had here" in refused("campaign", "add", campaign, "--title", "C", "--measures", "AP")
     assert "nothing to change" in refused("campaign", "change", campaign)
     assert "did you mean harbour?" in refused("campaign", "show", "harbor")
 

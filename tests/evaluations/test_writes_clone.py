@@ -14,10 +14,7 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import what_goes
 from leaderboard.db import Database
 from leaderboard.errors import Conflict, InvalidFields
-from leaderboard.evaluations import writes as cloning
-from leaderboard.evaluations import writes as evaluations
-from leaderboard.evaluations import writes as removing
-from leaderboard.evaluations import writes as submission_forms
+from leaderboard.evaluations import writes
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Opening
 from leaderboard.formats import read_subtopic_judgments
@@ -36,18 +33,15 @@ def _evaluation(field: Field, slug: str) -> Evaluation:
         return session.scalars(sa.select(Evaluation).where(Evaluation.slug == slug)).one()
 
 
-def _clone(field: Field, slug: str = "2027", **given: object) -> Evaluation:
+def _clone(field: Field, slug: str = "2027", **changes: object) -> Evaluation:
     with field.database.write() as session:
-        found = session.scalars(sa.select(Evaluation).where(Evaluation.slug == "2026")).one()
-        proposed = {
-            name: value for name, value in cloning.next_year(session, found).items() if name in ("title", "period")
-        }
-        return cloning.clone_evaluation(session, CONSOLE, found, slug, **{**proposed, **given})  # type: ignore[arg-type]  # keyword arguments of several kinds
+        last = session.scalars(sa.select(Evaluation).where(Evaluation.slug == "2026")).one()
+        return writes.clone_evaluation(session, CONSOLE, last, slug=slug, **changes)
 
 
 def test_a_clone_has_the_settings_of_last_year_and_dates_of_the_next(field: Field) -> None:
     with field.database.write() as session:
-        evaluations.change_evaluation(
+        writes.change_evaluation(
             session,
             CONSOLE,
             session.scalars(sa.select(Evaluation)).one(),
@@ -60,7 +54,7 @@ def test_a_clone_has_the_settings_of_last_year_and_dates_of_the_next(field: Fiel
     made = _clone(field)
     old = _evaluation(field, "2026")
     moved = ("period", "period_key", "title", "opens_at", "closes_at", "draft")
-    for name in evaluations.CHANGEABLE:
+    for name in writes.CHANGEABLE:
         if name not in moved:
             assert getattr(made, name) == getattr(old, name), name
     assert (made.period, made.period_key, made.title) == ("2027", 2027, "The year 2027")
@@ -98,7 +92,7 @@ def test_a_clone_takes_its_queries_along_where_that_is_asked_for(field: Field) -
 
 
 def test_a_clone_under_a_name_that_is_taken_is_refused(field: Field) -> None:
-    with refused(field.database, InvalidFields, "evaluation", match="has an evaluation '2026'"):
+    with refused(field.database, InvalidFields, "evaluation", match="'2026' can't be had here"):
         _clone(field, "2026")
 
 
@@ -119,9 +113,9 @@ def test_a_round_without_a_year_is_followed_by_the_next_round(
     with database.write() as session:
         found = session.scalars(sa.select(Evaluation)).one()
         found.title = title
-        names = cloning.next_year(session, found)
+        names = writes.next_year(session, found)
         assert (names["slug"], names["title"], names["period"], names["period_key"]) == (*proposed, 8)
-        made = cloning.clone_evaluation(session, CONSOLE, found, names["slug"], names["title"], names["period"])
+        made = writes.clone_evaluation(session, CONSOLE, found)
         assert made.period_key == 8
 
 
@@ -143,9 +137,9 @@ def test_the_slug_that_is_proposed_for_a_clone_is_free(
     for expected in proposed:
         with database.write() as session:
             found = session.scalars(sa.select(Evaluation).where(Evaluation.slug == slug)).one()
-            names = cloning.next_year(session, found)
+            names = writes.next_year(session, found)
             assert names["slug"] == expected
-            cloning.clone_evaluation(session, CONSOLE, found, expected, "A clone", "2027", period_key=2027)
+            writes.clone_evaluation(session, CONSOLE, found, slug=expected)
 
 
 def test_an_evaluation_without_runs_is_removed_with_its_judgments_and_one_with_runs_is_not(field: Field) -> None:
@@ -159,7 +153,7 @@ def test_an_evaluation_without_runs_is_removed_with_its_judgments_and_one_with_r
         known, topics = judged("q1 0 d9 1\n"), read_subtopic_judgments(io.BytesIO(b"q1 1 d1 1\n"))
         judgments.import_judgments(session, CONSOLE, found, judged("q1 0 d1 1\nq2 0 d2 0\n"), "", known, topics)
         judgments.import_judgments(session, CONSOLE, found, judged("q1 0 d1 1\n"), source="llm")
-        submission_forms.state_agreement(session, CONSOLE, found, "use", "Use of the data", "For all.")
+        writes.state_agreement(session, CONSOLE, found, "use", "Use of the data", "For all.")
         # As the first result of last year's does. A copy that was made by mistake can still go.
         session.execute(sa.update(Campaign).values(locked_at=present()))
     with field.database.read() as session:
@@ -167,7 +161,7 @@ def test_an_evaluation_without_runs_is_removed_with_its_judgments_and_one_with_r
         for table in (ScoringSet, JudgmentRevision):
             assert len(session.scalars(sa.select(table.id).where(table.evaluation_id == made.id)).all()) == 2
     with field.database.write() as session:
-        removing.remove_evaluation(session, CONSOLE, session.get_one(Evaluation, made.id))
+        writes.remove_evaluation(session, CONSOLE, session.get_one(Evaluation, made.id))
     moved = {"event", "chain", "generation", "campaign"}
     assert {name: rows for name, rows in every_row(field.database).items() if name not in moved} == {
         name: rows for name, rows in before.items() if name not in moved
@@ -179,11 +173,11 @@ def test_an_evaluation_without_runs_is_removed_with_its_judgments_and_one_with_r
         assert verify(session).differences == made_up
     with refused(field.database, Conflict, "evaluation", match="stay on record"), field.database.write() as session:
         found = session.scalars(sa.select(Evaluation).where(Evaluation.slug == "2026")).one()
-        removing.remove_evaluation(session, CONSOLE, found)
+        writes.remove_evaluation(session, CONSOLE, found)
 
 
 @pytest.mark.parametrize("zone", ["Mars/Olympus", "", "berlin"])
 def test_a_time_zone_that_nobody_knows_is_refused(field: Field, zone: str) -> None:
     with refused(field.database, InvalidFields, "evaluation", match="AoE"), field.database.write() as session:
         found = session.scalars(sa.select(Evaluation)).one()
-        evaluations.change_evaluation(session, CONSOLE, found, time_zone=zone)
+        writes.change_evaluation(session, CONSOLE, found, time_zone=zone)

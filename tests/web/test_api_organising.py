@@ -185,7 +185,7 @@ def test_dates_are_given_with_an_offset_or_by_the_clocks_of_a_zone_and_a_clone_i
     asked = orla.ask(f"{CAMPAIGN}/evaluations/2026/form")["fields"]
     assert [one["field"]["label"] for one in asked] == ["Model"]
     again = orla.ask(f"{EVALUATION}/clone", "POST", status=400, json={"slug": "2026"})
-    assert again["fields"] == {"slug": ["this campaign has an evaluation '2026'"]}
+    assert again["fields"] == {"slug": ["the address '2026' can't be had here; choose another"]}
     assert "fields" in orla.ask(
         EVALUATION, "POST", status=400, json={"time_zone": "Mars", "opens_at": "2025-01-01T00:00"}
     )

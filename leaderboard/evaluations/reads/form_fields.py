@@ -16,7 +16,7 @@ from leaderboard.access import Actor
 from leaderboard.campaigns.reads import organised_evaluation
 from leaderboard.db import snapshot
 from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
-from leaderboard.evaluations.rules import FormField, ShownTo, answers_of, fields_from_json, said_by
+from leaderboard.evaluations.rules import FormField, ShownTo, answers_of, said_by
 from leaderboard.formats import FileRules
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import with_current_scoring
@@ -28,7 +28,7 @@ WAS_READ = State.SCORED, State.REJECTED
 
 def form_fields(evaluation: Evaluation) -> tuple[FormField, ...]:
     """The fields of its submission form, retired ones too, in their order."""
-    return fields_from_json(evaluation.form_fields)
+    return tuple(map(FormField.from_json, evaluation.form_fields))
 
 
 def answered(session: Session, evaluation: Evaluation) -> Counter[str]:

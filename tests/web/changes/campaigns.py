@@ -46,7 +46,7 @@ def _(session: Session, play: Play) -> None:
 @change("evaluations.clone_evaluation", at="/campaigns/harbour")
 def _(session: Session, play: Play) -> None:
     source = play.evaluation(session, "2026")
-    cloning.clone_evaluation(session, CONSOLE, source, "2027", "Haven 2027", "2027", with_queries=True, draft=False)
+    cloning.clone_evaluation(session, CONSOLE, source, with_queries=True, draft=False)
 
 
 @change("judgments.remove_queries", at="/campaigns/harbour/2027/queries")
