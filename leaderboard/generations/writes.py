@@ -18,7 +18,7 @@ from leaderboard.db import Base
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.generations.models import INSTALLATION, Generation
 from leaderboard.mail.models import Mail, MailLink
-from leaderboard.submissions.models import Arrival, PersonalUse, StagedRun
+from leaderboard.submissions.models import Arrival, PersonalUse
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 
 # Tables that no kept page shows, and those whose new rows belong to something that has an event.
@@ -34,7 +34,6 @@ NOWHERE = (
     Mail,
     MailLink,
     PersonalUse,
-    StagedRun,
 )
 WITH_AN_EVENT = (Board, Score, Scoring, Standing, User)
 LEFT_OUT = {audited.table: audited.left_out.keys() for audited in TABLES}  # columns that no page shows either

@@ -35,9 +35,9 @@ from leaderboard.formats import HEADER_BYTES, ByteSource, Limits, Metadata, run_
 from leaderboard.numbers import read_number
 from leaderboard.store import Received
 from leaderboard.submissions.inputs import Choice, RunChanges, TakenOff, Withdrawal
-from leaderboard.submissions.intake import Intake, check_looked, check_upload
+from leaderboard.submissions.intake import Intake, SentRun, check_looked, check_upload
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.pages import effect_of, own_run, run_download
+from leaderboard.submissions.pages import effect_of, own_run, run_download, sent_before
 from leaderboard.submissions.reads import organised as listed
 from leaderboard.submissions.reads import status as reads
 from leaderboard.submissions.reads.form import checking
@@ -46,11 +46,10 @@ from leaderboard.submissions.rules import Designation
 from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, Looked, look_at
 from leaderboard.submissions.writes import submissions
 from leaderboard.submissions.writes.effects import Act, Effect
-from leaderboard.submissions.writes.pending import SentRun
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads.find import find_own_team, find_system
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, clock, read, reading, store, writing
+from leaderboard.web.context import actor, clock, now, read, reading, store, writing
 from leaderboard.web.endpoints import answered, get, post
 from leaderboard.web.organise import CAMPAIGN, evaluation_here
 from leaderboard.web.organise import EVALUATION as ORGANISED_EVALUATION
@@ -241,8 +240,8 @@ def _taken(intake: Intake, key: str | None) -> int:
             sent = _sent_run(session, intake.evaluation_id, posted, upload, path, wrong)
         checked = check_upload(intake.evaluation_id, upload, sent.details["threshold"], sent.team_id, path)
         try:
-            moment = posted.received_at
-            number = intake.submit(sent, checked, wrong.fields, moment, confirmed=confirmed, key=key, arrived=path)
+            moments = {"begun_at": now(), "received_at": posted.received_at}
+            number = intake.submit(sent, checked, wrong.fields, confirmed=confirmed, key=key, arrived=path, **moments)
         except LeaderboardError:
             # An answer that tells of queries which the sender may not know of costs what the worker's verdict would.
             if checked.tells_of_hidden:
@@ -272,9 +271,9 @@ def _sent_run(
         wrong.fields["beside"] = [beside.problem]
     team = _team(evaluation_id, session, fields)
     system = _system(session, team, fields)
-    designation, threshold, accepted = Designation.CONTRASTIVE.value, None, list[int]()
+    designation, threshold, accepted = Designation.CONTRASTIVE, None, list[int]()
     if (named := fields.get("designation") or designation) in set(Designation):
-        designation = named
+        designation = Designation(named)
     else:
         wrong.fields["designation"] = [f"give one of: {', '.join(Designation)}"]
     with wrong:
@@ -342,11 +341,7 @@ def _key() -> str | None:
 
 def _sent(key: str | None, evaluation_id: int | None) -> SubmissionStatus | None:
     """What the token's account sent under this key. Raises Conflict where that was to another evaluation."""
-    user_id = actor().user_id
-    if key is None or user_id is None:
-        return None
-    with reading() as session:
-        number = reads.sent_under(session, user_id, key)
+    number = sent_before(key)
     if number is None:
         return None
     status = read(reads.status, number)

@@ -5,7 +5,9 @@ import datetime as dt
 import os
 import threading
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
@@ -17,8 +19,8 @@ from leaderboard.store import Received
 from leaderboard.submissions.reads.form import completed, expected_of
 from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, Expected, Looked, check_run, require_sound
 from leaderboard.submissions.writes import submissions
-from leaderboard.submissions.writes.pending import SentRun
-from leaderboard.teams.models import Team
+from leaderboard.teams.models import System, Team
+from leaderboard.teams.writes import NewSystem
 from leaderboard.web.context import actor, clock, config, now, reading, store, writing
 
 ANY_UPLOAD_SECONDS = 24 * 3600  # where the installation sets no longest time of an upload
@@ -27,6 +29,20 @@ COUNTING_SECONDS = 300  # from the last byte of a file to its row, at most
 AT_ONCE = threading.BoundedSemaphore(2)
 
 Fields = MultiDict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SentRun:
+    """A run as it was sent.
+
+    system   the id of one of the team's, or the name of a new one
+    details  what is said of it: those of `submissions.SubmissionDetails` that a sender gives
+    """
+
+    team_id: int
+    system: int | str
+    upload: Received
+    details: Mapping[str, Any]
 
 
 class Intake:
@@ -69,8 +85,9 @@ class Intake:
         sent: SentRun,
         checked: Checked,
         wrong: Mapping[str, list[str]],
-        received_at: dt.datetime,
         *,
+        begun_at: dt.datetime,
+        received_at: dt.datetime,
         confirmed: bool = False,
         key: str | None = None,
         arrived: Path | None = None,
@@ -78,8 +95,9 @@ class Intake:
         """The id of the submission that is made of it.
 
         wrong    what is wrong with the form already, by field: of these nothing else is said
+        begun_at, received_at, key  as `submissions.submit` takes them
+        confirmed  whether its sender means it, whatever the warnings
         arrived  where the file lies that is to be kept now; None where the store has it
-        key      what its sender calls this sending
 
         Raises InvalidFields with all that is wrong with the form and the file, Doubtful for what is to be confirmed,
         and what `submissions.submit` raises; nothing is kept then.
@@ -88,11 +106,14 @@ class Intake:
             with arrived.open("rb") as file:
                 os.fsync(file.fileno())
         with writing() as session:
-            evaluation = session.get_one(Evaluation, self.evaluation_id)
-            moments = {"begun_at": now(), "received_at": received_at, "place": self.place}
+            evaluation, team = session.get_one(Evaluation, self.evaluation_id), session.get_one(Team, sent.team_id)
+            system = NewSystem(sent.system) if isinstance(sent.system, str) else session.get_one(System, sent.system)
             found = Gathered()
             with found:
-                run = sent.submit(session, actor(), evaluation, key=key, **moments).id
+                run = submissions.submit(
+                    session, actor(), evaluation, team, system=system, upload=sent.upload, begun_at=begun_at,
+                    received_at=received_at, place=self.place, key=key, **sent.details,
+                ).id  # fmt: skip
             found.fields |= wrong
             try:
                 require_sound(checked, yes=confirmed)

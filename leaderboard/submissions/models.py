@@ -155,30 +155,3 @@ class Arrival(Base):
     team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id"))
     evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id", ondelete="CASCADE"), index=True)
     expires_at: Mapped[dt.datetime]
-
-
-class StagedRun(Base):
-    """A run that waits for its sender's yes: its file is in the store, its form is here, and its place is held.
-
-    arrival_id  the place in the quotas
-    upload      `store.Received`, and `given` its system and what is said of it, see `writes.pending.SentRun`
-    expires_at  from when on it is gone; never after what closing makes public has opened
-    submission_id  what the yes has made of it
-    taken_back  its sender changes it in the form: it waits no longer, and is here for that form alone
-    """
-
-    __tablename__ = "staged_run"
-
-    id: Mapped[Key]
-    user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id"), index=True)
-    team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id"))
-    evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id", ondelete="CASCADE"), index=True)
-    arrival_id: Mapped[int | None]
-    sha256: Mapped[str]
-    upload: Mapped[dict[str, Any]]
-    given: Mapped[dict[str, Any]]
-    begun_at: Mapped[dt.datetime]
-    received_at: Mapped[dt.datetime]
-    expires_at: Mapped[dt.datetime]
-    submission_id: Mapped[int | None] = mapped_column(sa.ForeignKey("submission.id", ondelete="CASCADE"))
-    taken_back: Mapped[bool] = mapped_column(default=False)

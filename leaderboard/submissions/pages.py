@@ -9,12 +9,14 @@ A submission's page: its state until it is scored, its receipt and results, and 
 What changes which run stands is asked for on a page that says what would change.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+import datetime as dt
+import secrets
+from collections.abc import Mapping
+from contextlib import ExitStack
 from functools import partial
 from typing import Any, TypeVar
 
-from flask import Blueprint, Response, abort, flash, jsonify, redirect, render_template, request, send_file, url_for
+from flask import Blueprint, Response, flash, jsonify, redirect, render_template, request, send_file, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
@@ -32,15 +34,15 @@ from leaderboard.errors import (
     NotAllowed,
     NotFound,
     QuotaSpent,
+    Unconfirmed,
 )
-from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import FieldKind, FormField, form_name
 from leaderboard.evaluations.writes import agreement_name
 from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, run_metadata, side_metadata
 from leaderboard.numbers import size
 from leaderboard.results.reads.run import ThresholdCost, receipt, results
 from leaderboard.store import Received
-from leaderboard.submissions.intake import Intake, check_looked, check_upload
+from leaderboard.submissions.intake import Intake, SentRun, check_looked, check_upload
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.form import (
     AskedAgreement,
@@ -48,12 +50,10 @@ from leaderboard.submissions.reads.form import (
     Submitting,
     checking,
     submitting,
-    waiting_run,
 )
-from leaderboard.submissions.reads.status import SubmissionStatus, status
+from leaderboard.submissions.reads.status import SubmissionStatus, sent_under, status
 from leaderboard.submissions.rules import Designation, RunChoice, State, retry_seconds
 from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked
-from leaderboard.submissions.writes import pending as staging
 from leaderboard.submissions.writes import submissions
 from leaderboard.submissions.writes.effects import ACTS, Act, Effect, effect
 from leaderboard.teams.models import System, Team
@@ -167,22 +167,6 @@ class SubmitForm(Form):
         form.run.description = f"{RUN_FORMATS}, at most {size(config().upload_bytes)}."
         return form
 
-    @classmethod
-    def of_sent(cls, page: Submitting, sent: staging.SentRun) -> "SubmitForm":
-        """The form as it was filled in for a run that was sent, with its file."""
-        details, is_new = sent.details, isinstance(sent.system, str)
-        texts = {name: details[name] for name in ("designation", "label", "notes")} | {
-            "system": f"{NEW}{sent.team_id}" if is_new else str(sent.system),
-            "system_name": sent.system if is_new else "",
-            "threshold": "" if details["threshold"] is None else repr(details["threshold"]),
-            "kept": uploads.keep(sent.upload),
-        }
-        texts |= {form_name(field.key): details["answers"].get(field.key, "") for field in page.fields}
-        texts |= {
-            agreement_name(asked.key): str(asked.id) for asked in page.agreements if asked.id in details["accepted"]
-        }
-        return cls.on(page, MultiDict(texts | ({"stand": "y"} if details["stand"] else {})))
-
     def check(self, posted: uploads.Posted, upload: Received | None, beside: Metadata) -> dict[str, list[str]]:
         """What is wrong with the form as far as it knows, by field; the service finds the rest."""
         self.validate()
@@ -201,36 +185,35 @@ class SubmitForm(Form):
             wrong["beside"] = [beside.problem]
         return wrong
 
-    def refuse_sent(self, fields: Mapping[str, list[str]], posted: uploads.Posted) -> None:
-        """Shows what the service found. What is wrong with an answer that only the file gives is mended in the file. Of
-        the files only the run is kept with a form that comes back.
-        """
+    def refuse_sent(self, fields: Mapping[str, list[str]]) -> None:
+        """Shows what the service found. What is wrong with an answer that only the file gives is mended in the file."""
         for name, messages in fields.items():
             if name != "confirm":
                 self.refuse({name if name in self._fields or not name.startswith(form_name("")) else "run": messages})
-        if "beside" in posted.beside and not self.beside.errors:
-            self.refuse({"beside": ["choose this file again: it is not kept while something else is wrong"]})
 
     def sent(
-        self, session: Session, page: Submitting, upload: Received, beside: Metadata, header: Mapping[str, str]
-    ) -> staging.SentRun:
-        """What the form says of the run. header: what the run's own comment lines say. Raises InvalidFields."""
+        self, session: Session, page: Submitting, upload: Received, said: Mapping[str, str], header: Mapping[str, str]
+    ) -> SentRun:
+        """What the form says of the run. said, header: what its metadata and its own comment lines say.
+
+        Raises InvalidFields.
+        """
         choice = self.text("system")
         is_new = choice.startswith(NEW)
         details = {
-            "designation": self.usable("designation"),
+            "designation": Designation(self.usable("designation")),
             "stand": self.stand is not None and self.stand.data,
             "threshold": self.threshold.data if self.threshold is not None else None,
             "label": self.text("label"),
             "notes": self.text("notes"),
             "answers": {field.key: self.text(form_name(field.key)) for field in page.fields},
             "accepted": self.accepted(page),
-            "said": beside.entries,
+            "said": said,
             "header": header,
         }
         team = _team(session, choice).id
         system = self.text("system_name") if is_new else _row(session, System, choice).id
-        return staging.SentRun(team, system, upload, details)
+        return SentRun(team, system, upload, details)
 
     def accepted(self, page: Submitting) -> list[int]:
         """The agreements that were ticked, in the versions that stood on the page that was sent."""
@@ -276,7 +259,8 @@ def new(campaign: str, evaluation: str) -> ResponseReturnValue:
 def send(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = read(submitting, campaign, evaluation)
     refused = _refusal(page)
-    if refused is not None:  # nothing of the form is read
+    # In the grace a file that came in time may still be confirmed; else nothing of the form is read.
+    if refused is not None and not (page.evaluation.phase == "closing" and page.teams_with_quota):
         return _page(page, SubmitForm.on(page), refused)
     team = page.teams_with_quota[0].id
 
@@ -306,35 +290,65 @@ def _take_in(page: Submitting, posted: uploads.Posted, intake: Intake) -> Respon
     form = SubmitForm.on(page, posted.fields)
     if posted.refusal is not None and not isinstance(posted.refusal, InvalidFields):
         return _page(page, form, posted.refusal)
-    upload = posted.upload or uploads.kept(form.text("kept"))
-    form.kept.data = uploads.keep(upload)
+    upload, kept = uploads.kept_with(form.text("kept"))
+    if posted.upload is not None or upload is None:
+        upload, kept = posted.upload, {"begun_at": now().isoformat(), "key": secrets.token_urlsafe(), "said": {}}
     beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
+    kept["said"] = beside.entries or kept["said"]
+    form.kept.data = uploads.keep(upload, **kept)
     wrong, checked, header = form.check(posted, upload, beside), NOT_CHECKED, header_of(upload) if upload else {}
     try:
         with reading() as session:
-            sent = form.sent(session, page, upload or NO_FILE, beside, header)
+            sent = form.sent(session, page, upload or NO_FILE, kept["said"], header)
         if upload is not None:
             checked = check_upload(page.evaluation.id, upload, sent.details["threshold"], sent.team_id)
-        try:
-            run = intake.submit(sent, checked, wrong, posted.received_at)
-        except Doubtful:
-            with writing() as session:
-                evaluation = session.get_one(Evaluation, page.evaluation.id)
-                moments = {"begun_at": now(), "received_at": posted.received_at, "now": clock()}
-                staged = staging.stage(session, actor(), evaluation, sent, place=intake.place, **moments)
-            return redirect(_waiting_address(page, staged.id))
+        run = intake.submit(
+            sent,
+            checked,
+            wrong,
+            begun_at=dt.datetime.fromisoformat(kept["begun_at"]),
+            received_at=posted.received_at,
+            confirmed="confirm" in posted.fields,
+            key=kept["key"],
+        )
     except LeaderboardError as error:
         if checked.problem_count or checked.tells_of_hidden:
             intake.count_rejected(posted.received_at)
         intake.give_up()
-        if checked.problem_count:  # another file has to be chosen
-            form.kept.data, upload = "", None
-            wrong["run"] = ["this file would be rejected, so it was not submitted: choose another one"]
-        if isinstance(error, InvalidFields):
-            form.refuse_sent({**error.fields, **wrong}, posted)
-            return _page(page, form, upload=upload, found=checked if checked.problem_count else None)
-        return _page(page, form, error, upload=upload)
+        earlier = sent_before(kept["key"])
+        if earlier is not None:  # the button was pressed twice
+            return redirect(url_for("submissions.show", submission=earlier))
+        return _refused(page, form, error, wrong, upload, checked)
     return redirect(url_for("submissions.show", submission=run))
+
+
+def _refused(
+    page: Submitting,
+    form: SubmitForm,
+    error: LeaderboardError,
+    wrong: dict[str, list[str]],
+    upload: Received | None,
+    checked: Checked,
+) -> ResponseReturnValue:
+    """The form again, with what is wrong, or what is to be confirmed. The file need not be sent again."""
+    if isinstance(error, Doubtful):
+        return _page(page, form, Unconfirmed(error.warnings), upload=upload, checked=checked)
+    if not isinstance(error, InvalidFields):
+        return _page(page, form, error, upload=upload)
+    if checked.problem_count:  # another file has to be chosen
+        form.kept.data, upload = "", None
+        wrong["run"] = ["this file would be rejected, so it was not submitted: choose another one"]
+    form.refuse_sent({**error.fields, **wrong})
+    return _page(page, form, upload=upload, checked=checked if checked.problem_count else None)
+
+
+def sent_before(key: str | None) -> int | None:
+    """The submission that the account has sent under this key."""
+    user_id = actor().user_id
+    if key is None or user_id is None:
+        return None
+    with reading() as session:
+        return sent_under(session, user_id, key)
 
 
 def header_of(upload: Received) -> dict[str, str]:
@@ -349,85 +363,12 @@ def _page(
     error: LeaderboardError | None = None,
     *,
     upload: Received | None = None,
-    found: Checked | None = None,
+    checked: Checked | None = None,
 ) -> ResponseReturnValue:
-    """The form. upload: the file that has arrived and need not be sent again; found: what is wrong with another."""
-    return form_page("submit/new.html", form, error, page=page, upload=upload, found=found)
-
-
-@submitting_blueprint.get("/campaigns/<campaign>/<evaluation>/submit/<int:waiting>")
-@signed_in
-def waiting(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue:
-    """A run that waits for its sender's yes, and why."""
-    page = read(submitting, campaign, evaluation)
-    with reading() as session:
-        staged = waiting_run(session, actor(), page.evaluation.id, waiting, clock())
-        if staged.submission is not None:
-            return redirect(url_for("submissions.show", submission=staged.submission))
-        if staged.taken_back:
-            return redirect(url_for("submit.new", campaign=campaign, evaluation=evaluation))
-    found = check_upload(page.evaluation.id, staged.upload, staged.threshold, staged.team_id)
-    return render_template("submit/waiting.html", page=page, staged=staged, found=found)
-
-
-@submitting_blueprint.post("/campaigns/<campaign>/<evaluation>/submit/<int:waiting>")
-@signed_in
-def confirm(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue:
-    """The yes. A second one, of a hand that was quicker than the page, leads to the same submission."""
-    page = read(submitting, campaign, evaluation)
-    with _deciding(page, waiting) as (session, where):
-        run = staging.confirm(session, actor(), where, waiting, clock())
-    return redirect(url_for("submissions.show", submission=run.id))
-
-
-@submitting_blueprint.post("/campaigns/<campaign>/<evaluation>/submit/<int:waiting>/discard")
-@signed_in
-def discard(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue:
-    """The no."""
-    page = read(submitting, campaign, evaluation)
-    with _deciding(page, waiting) as (session, where):
-        staging.discard(session, actor(), where, waiting, clock())
-    flash("The file is given up. Nothing was submitted.")
-    return redirect(url_for("submit.new", campaign=campaign, evaluation=evaluation))
-
-
-@submitting_blueprint.post("/campaigns/<campaign>/<evaluation>/submit/<int:waiting>/change")
-@signed_in
-def change(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue:
-    """Neither yes nor no: back to the form as it was filled in, with its file. The run waits no longer, and the page
-    that is loaded again shows the same form.
+    """The form. upload: the file that has arrived and need not be sent again; checked: what is said of it, or why it
+    was refused.
     """
-    page = read(submitting, campaign, evaluation)
-    with _deciding(page, waiting) as (session, where):
-        sent = staging.take_back(session, actor(), where, waiting, clock())
-        page = submitting(session, actor(), campaign, evaluation, now())  # with the place that the run held
-        refused = _refusal(page)
-        if refused is not None:  # it could only be given up, while a yes may still do
-            raise refused
-    if sent.details["said"]:
-        flash("Choose the file with the run's metadata again: only the run itself is kept.", "warning")
-    form = SubmitForm.of_sent(page, sent)
-    return render_template("submit/new.html", form=form, page=page, upload=sent.upload, found=None)
-
-
-@contextmanager
-def _deciding(page: Submitting, waiting: int) -> Iterator[tuple[Session, Evaluation]]:
-    """A transaction in which something becomes of a run that waits; why nothing does is told on its page, which leads
-    on where it waits no longer. Raises NotFound where there is none.
-    """
-    try:
-        with writing() as session:
-            yield session, session.get_one(Evaluation, page.evaluation.id)
-    except NotFound:
-        raise
-    except LeaderboardError as error:
-        flash(error.message, "warning")
-        abort(redirect(_waiting_address(page, waiting)))
-
-
-def _waiting_address(page: Submitting, waiting: int) -> str:
-    where = page.evaluation
-    return url_for("submit.waiting", campaign=where.campaign.slug, evaluation=where.slug, waiting=waiting)
+    return form_page("submit/new.html", form, error, page=page, upload=upload, found=checked)
 
 
 def _refusal(page: Submitting) -> LeaderboardError | None:

@@ -11,7 +11,7 @@ from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.db import insert_unless_there, locked
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.names import LONGEST, name_key
-from leaderboard.submissions.models import Arrival, Participation, StagedRun, Submission
+from leaderboard.submissions.models import Arrival, Participation, Submission
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.submissions.writes.submissions import settle_primary
 from leaderboard.teams.models import FormerAddress, Invitation, JoinRequest, Membership, System, Team
@@ -60,7 +60,7 @@ def merge_teams(session: Session, actor: Actor, source: Team, target: Team, *, u
         session.delete(let_in)
         campaign = session.get_one(Campaign, let_in.campaign_id)
         record(session, actor, "let in instead", campaign, team=[source.id, target.id])
-    for table in (Invitation, JoinRequest, Arrival, StagedRun):
+    for table in (Invitation, JoinRequest, Arrival):
         session.execute(sa.update(table).where(table.team_id == source.id).values(team_id=target.id))
     members = session.scalars(sa.select(Membership.user_id).where(Membership.team_id == target.id)).all()
     end_requests_of(session, actor, target, members)  # of whoever was in one and had asked the other

@@ -128,20 +128,26 @@ def read_files(readers: Mapping[str, Callable[..., Any]], known: Collection[str]
     return fields, contents
 
 
-def keep(upload: Received | None) -> str:
-    """A proof, for a hidden field, that the reader has sent this file: a form that comes back need not send it anew."""
-    return _signer().dumps({"user": actor().user_id, **asdict(upload)}) if upload else ""
+def keep(upload: Received | None, **more: Any) -> str:
+    """A proof, for a hidden field, that the reader has sent this file: a form that comes back need not send it anew.
+    more: what else the form that comes back has to know.
+    """
+    return _signer().dumps({"user": actor().user_id, "more": more, **asdict(upload)}) if upload else ""
 
 
 def kept(proof: str) -> Received | None:
     """The file behind a proof of this reader; None without a good one."""
-    if not proof:
-        return None
+    return kept_with(proof)[0]
+
+
+def kept_with(proof: str) -> tuple[Received | None, dict[str, Any]]:
+    """The same, and what else stands in the proof."""
     try:
-        given = _signer().loads(proof, max_age=KEPT_SECONDS)
+        values = _signer().loads(proof, max_age=KEPT_SECONDS)
     except BadData:
-        return None
-    return Received(**given) if given.pop("user") == actor().user_id else None
+        return None, {}
+    user, more = values.pop("user"), values.pop("more")
+    return (Received(**values), more) if user == actor().user_id else (None, {})
 
 
 def _signer() -> URLSafeTimedSerializer:

@@ -31,9 +31,8 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.mail import writes as outbox
 from leaderboard.mail.writes import remind, send_waiting
 from leaderboard.store import Caps, RunStore
-from leaderboard.submissions.models import StagedRun, Submission
+from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SetState, State
-from leaderboard.submissions.writes import pending as staging
 from leaderboard.worker import queue
 from leaderboard.worker.board_refresh import BoardRefresh
 from leaderboard.worker.child_process import (
@@ -74,16 +73,12 @@ def renew_sets(database: Database) -> None:
 
 
 def remove_orphans(database: Database, store: RunStore, seconds: float = ORPHAN_SECONDS) -> int:
-    """Removes run files older than `seconds` that no submission names, and runs whose time for a yes is over.
-
-    Returns how many files it removed.
+    """Removes run files older than `seconds` that no submission names; returns how many.
 
     An upload writes its file anew even when the store has the same one, so a file whose submission is about to be
     committed is young. The store looks at the age again before it removes a file.
     """
     store.sweep_incoming()
-    with database.write() as session:
-        staging.sweep_pending(session, present())
     removed = 0
     candidates = store.orphan_candidates(seconds)
     while some := list(islice(candidates, LOOKED_UP_AT_ONCE)):
@@ -93,11 +88,7 @@ def remove_orphans(database: Database, store: RunStore, seconds: float = ORPHAN_
 
 def _without_row(database: Database, files: list[str]) -> Iterator[str]:
     with database.read() as session:
-        named = {
-            sha256
-            for table in (Submission, StagedRun)
-            for sha256 in session.scalars(sa.select(table.sha256).where(table.sha256.in_(files)))
-        }
+        named = set(session.scalars(sa.select(Submission.sha256).where(Submission.sha256.in_(files))))
     return (sha256 for sha256 in files if sha256 not in named)
 
 

@@ -800,41 +800,6 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_arrival_evaluation_id"), ["evaluation_id"], unique=False)
 
     op.create_table(
-        "staged_run",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("user_id", sa.Integer(), nullable=False),
-        sa.Column("team_id", sa.Integer(), nullable=False),
-        sa.Column("evaluation_id", sa.Integer(), nullable=False),
-        sa.Column("arrival_id", sa.Integer(), nullable=True),
-        sa.Column("sha256", sa.Text(), nullable=False),
-        sa.Column("upload", JSON, nullable=False),
-        sa.Column("given", JSON, nullable=False),
-        moment("begun_at"),
-        moment("received_at"),
-        moment("expires_at"),
-        sa.Column("submission_id", sa.Integer(), nullable=True),
-        sa.Column("taken_back", sa.Boolean(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["evaluation_id"],
-            ["evaluation.id"],
-            name=op.f("fk_staged_run_evaluation_id_evaluation"),
-            ondelete="CASCADE",
-        ),
-        sa.ForeignKeyConstraint(
-            ["submission_id"],
-            ["submission.id"],
-            name=op.f("fk_staged_run_submission_id_submission"),
-            ondelete="CASCADE",
-        ),
-        sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_staged_run_team_id_team")),
-        sa.ForeignKeyConstraint(["user_id"], ["user.id"], name=op.f("fk_staged_run_user_id_user")),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_staged_run")),
-    )
-    with op.batch_alter_table("staged_run", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_staged_run_evaluation_id"), ["evaluation_id"], unique=False)
-        batch_op.create_index(batch_op.f("ix_staged_run_user_id"), ["user_id"], unique=False)
-
-    op.create_table(
         "agreement",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("evaluation_id", sa.Integer(), nullable=False),

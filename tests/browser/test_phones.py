@@ -37,7 +37,6 @@ NO_PAGES = {
     "documents.decision": FILE, "documents.security": FILE, "health.healthz": FILE, "static": FILE,
     "bootstrap.static": FILE, "submissions.progress": PART, "results.query_rows": PART,
     "results.ranked_list": "needs a stored run: looked at with the demonstration",
-    "submit.waiting": "needs a run that waits for a yes: its form is the one of run_checks.new_check",
     "identities.begin": "leads to a provider", "identities.back": "leads back from a provider",
     "identities.register_identity": "needs what a provider has proven",
     "identities.link": "needs what a provider has proven",

@@ -17,7 +17,7 @@ from leaderboard.accounts.models import ApiToken
 from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.judgments.models import Query
-from leaderboard.submissions.models import StagedRun, Submission
+from leaderboard.submissions.models import Submission
 from leaderboard.teams.models import Invitation, Membership, System, Team
 from leaderboard.web.page_cache import VIEWS
 from leaderboard.worker.models import ScoringSet
@@ -110,7 +110,6 @@ class Places:
                 Submission.id,
                 Query.position,
             )
-            waiting = rows(within(StagedRun, StagedRun.id), StagedRun.id)
             teams = rows(of_teams, Team.id)
             systems = rows(of_teams.add_columns(System.slug).join(System, Team.id == System.team_id), System.id)
             numbers = rows(sa.select(System.id), System.id)
@@ -128,7 +127,6 @@ class Places:
         following = [(*one, other[2]) for one in sets for other in sets if one[:2] == other[:2] and one[2] < other[2]]
         self._add(("campaign", "evaluation", "before", "after"), [*following, (*evaluations[0], 1, 9999)])
         self._add(("campaign", "evaluation", "submission"), [(*evaluations[0], run[0]) for run in (*runs[:1], (9999,))])
-        self._add(("campaign", "evaluation", "waiting"), [*waiting, (*evaluations[0], 9999)])
         self._add(("submission",), [*runs, (9999,)])
         self._add(("submission", "query"), [*of_runs, (1, "nowhere"), (9999, "q1")])
         for name in ("member", "team_id", "system_id"):

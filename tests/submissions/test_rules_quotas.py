@@ -37,7 +37,6 @@ def test_another_day_starts_the_daily_counts_again_and_not_the_total() -> None:
 
 
 AGAIN = "The count starts again on 21 Nov 2026, 00:00 UTC."
-UNTIL = NOON + dt.timedelta(minutes=20)
 
 
 @pytest.mark.parametrize(
@@ -62,11 +61,7 @@ UNTIL = NOON + dt.timedelta(minutes=20)
         ),
         (
             Held(5), Used(used_today=2, used=2), {"arriving": 3},
-            "The rest of the quota is reserved for files of your team in progress (3). Send the next one when", 60,
-        ),
-        (
-            Held(1), None, {"arriving": 1, "waiting": 1, "waits_until": UNTIL},
-            "files of your team in progress (1); to be confirmed (1) by 20 Nov 2026, 12:20 UTC.", 20 * 60,
+            "The rest of the quota is reserved for files of your team in progress (3). Send the next one later.", 60,
         ),
     ],
 )  # fmt: skip
@@ -84,10 +79,8 @@ def test_files_that_arrive_or_are_not_checked_yet_take_their_places_in_every_lim
     assert not quota_of(Held(total_quota=1), None, NOON, arriving=1).is_spent_for_good
     assert quota_of(Held(), Used(rejected_today=10), NOON, unchecked=5, arriving=5).left == 0
     assert quota_of(Held(), Used(rejected_today=3), NOON, unchecked=10).rejections_left == REJECTED_A_DAY - 13
-    used = quota_of(Held(1), Used(used_today=1), NOON, arriving=1, waiting=1, waits_until=UNTIL)
+    used = quota_of(Held(1), Used(used_today=1), NOON, arriving=1)
     assert retry_seconds([used], NOON) == 12 * 3600  # the place that is held brings nothing
-    both = quota_of(Held(2), None, NOON, arriving=2, waiting=1, waits_until=UNTIL)
-    assert retry_seconds([both], NOON) == 60
 
 
 def test_days_end_at_midnight_in_utc() -> None:

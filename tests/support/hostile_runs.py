@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from leaderboard.accounts.models import Attempt, User
 from leaderboard.errors import TooLarge
-from leaderboard.submissions.models import Arrival, Participation, PersonalUse, StagedRun, Submission
+from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission
 from leaderboard.submissions.rules import State
 from leaderboard.teams.models import System
 from leaderboard.web.app import create_app
@@ -100,7 +100,7 @@ def forget_counts(world: World) -> None:
     with world.database.write() as session:
         for table in (Participation, PersonalUse):
             session.execute(sa.update(table).values(rejected_today=0, used_today=0, used=0))
-        for waiting in (StagedRun, Arrival, Attempt):
+        for waiting in (Arrival, Attempt):
             session.execute(sa.delete(waiting))
 
 

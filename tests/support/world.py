@@ -58,12 +58,6 @@ def judged(text: str) -> Judgments:
     return read_judgments(io.BytesIO(text.encode()))
 
 
-def details(**values: Any) -> dict[str, Any]:
-    """What is said of a run, with what a sender who says nothing more has said."""
-    nothing = {"label": "", "notes": "", "threshold": None, "stand": False, "answers": {}, "said": {}, "header": {}}
-    return {"designation": "contrastive", "accepted": [], **nothing, **values}
-
-
 def run_text(number: int) -> str:
     """A run unlike those of other numbers."""
     return f"q1 Q0 d{number + 100} 1 9.5 run-{number}\n{RUN.replace('a-run', f'run-{number}')}"

@@ -79,7 +79,7 @@ LEFT_OUT: Mapping[type[Base], Mapping[str, str]] = {
 NOT_OF_A_CAMPAIGN: Mapping[str, str] = (
     dict.fromkeys(
         ("user", "session", "attempt", "membership", "invitation", "join_request", "identity", "api_token", "mail",
-         "mail_link", "campaign_organiser", "campaign_team", "acceptance", "personal_use", "arrival", "staged_run"),
+         "mail_link", "campaign_organiser", "campaign_team", "acceptance", "personal_use", "arrival"),
         "people: accounts, who is in what and what they do just now are personal, and of one installation",
     )
     | dict.fromkeys(("event", "chain"), "the trail says what happened here")

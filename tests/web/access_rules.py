@@ -292,7 +292,6 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "organise_people.founders": (Page("/organise/founders", ROOMS, only_admins=True),),
     "submit.new": (Page("/campaigns/news/2026/submit", ACCOUNTS),),
     # A run that waits is its sender's alone: test_before_the_queue.py.
-    "submit.waiting": (Page("/campaigns/news/2026/submit/999999", (302, 404, 404, 404)),),
     "run_checks.new_check": (Page("/campaigns/news/2026/check", ACCOUNTS),),
     "account.show": (Page("/account/", ACCOUNTS),),
     "account.password": (Page("/account/password", ACCOUNTS),),

@@ -107,13 +107,21 @@ class Reader:
         return self.client.post(path, data={"csrf_token": self.token(), **fields})
 
     def send(
-        self, path: str, run: str | bytes | None, filename: str = "alpha.run", *, field: str = "run", **fields: str
+        self,
+        path: str,
+        run: str | bytes | None,
+        filename: str = "alpha.run",
+        *,
+        field: str = "run",
+        metadata: str = "",
+        **fields: str,
     ) -> TestResponse:
-        """Posts a form with a file, the file last, as browsers send the fields of the page."""
+        """Posts a form with a file, the file last, as browsers send the fields of the page. metadata: of a run."""
         content = run.encode() if isinstance(run, str) else run
         file = FileStorage(io.BytesIO(content or b""), filename if content is not None else "")
         # Made here: of a large form the client would make a file and leave it open.
-        boundary, body = encode_multipart({"csrf_token": self.token(), **fields, field: file})
+        said = {"beside": FileStorage(io.BytesIO(metadata.encode()), "run.yaml")} if metadata else {}
+        boundary, body = encode_multipart({"csrf_token": self.token(), **fields, **said, field: file})
         return self.client.post(path, data=body, content_type=f'multipart/form-data; boundary="{boundary}"')
 
 

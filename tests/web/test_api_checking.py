@@ -19,7 +19,7 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import FieldKind, FormField, Opening
-from leaderboard.submissions.models import StagedRun, Submission
+from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules.checks import LATE
 from tests.web.conftest import RUN, Reader, World
 from tests.web.test_api import API, Program, program
@@ -57,7 +57,6 @@ def test_a_check_says_what_would_become_of_a_run_and_keeps_nothing(
     assert wrong["is_sound"] is False
     with world.database.read() as session:
         assert session.scalar(sa.select(sa.func.count()).select_from(Submission)) == 0
-        assert session.scalar(sa.select(sa.func.count()).select_from(StagedRun)) == 0
     assert [one for one in (tmp_path / "store").rglob("*") if one.is_file()] == []
 
 

@@ -18,7 +18,7 @@ from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import FieldKind, FormField
 from leaderboard.judgments import writes as queries
-from leaderboard.submissions.models import Arrival, PersonalUse, StagedRun, Submission
+from leaderboard.submissions.models import Arrival, PersonalUse, Submission
 from leaderboard.submissions.rules import REJECTED_A_DAY
 from leaderboard.teams import writes as teams
 from tests.web.conftest import RUN, Reader, World, files_in
@@ -192,7 +192,7 @@ def test_a_run_that_is_most_likely_a_slip_is_taken_with_a_yes_only_and_nothing_o
     [warning] = answer.json["fields"]["confirm"]
     assert "neither decisions nor a threshold θ" in warning
     assert "confirm=yes" in answer.json["detail"]
-    assert (count(world), rows(world, StagedRun), rows(world, Arrival), used(world)) == (0, 0, 0, 0)
+    assert (count(world), rows(world, Arrival), used(world)) == (0, 0, 0)
     assert files_in(app) == []
     assert ada.send(f"{API}/sendings/k1").status_code == 404
     assert send(ada, key="k1", **FIELDS, confirm="yes").status_code == 201

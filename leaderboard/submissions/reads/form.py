@@ -19,7 +19,6 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, may_see, submission_refusal, subset_seen
 from leaderboard.db import snapshot
-from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
 from leaderboard.evaluations.reads.find import find_evaluation, of_subset
 from leaderboard.evaluations.reads.form_fields import collection_list, file_rules, form_fields, standing_agreements
@@ -28,8 +27,7 @@ from leaderboard.evaluations.rules import FormField, Split, Subset, is_late
 from leaderboard.formats import NO_RULES, FileRules, Run, RunRules
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.scoring import ranked_lines
-from leaderboard.store import Received
-from leaderboard.submissions.models import Arrival, Participation, PersonalUse, StagedRun, Submission
+from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission
 from leaderboard.submissions.reads.selection import scored_runs
 from leaderboard.submissions.rules import Quota, RunChoice, SystemKind, day_of, quota_of, selected_runs, start_of
 from leaderboard.submissions.rules.checks import Checked, Expected
@@ -42,19 +40,20 @@ def team_quotas(
 ) -> dict[int, Quota]:
     """What each team has used of the evaluation's quotas.
 
-    count_pending: files that arrive, or wait to be checked, count too. They are looked up first: one that takes its
+    count_pending: files that arrive, or are not checked yet, count too. They are looked up first: one that takes its
     next step meanwhile is counted twice then, never missed.
     """
-    held: dict[int, dict[str, Any]] = {}
-    unchecked: dict[int, int] = {}
+    arriving, unchecked = dict[int, int](), dict[int, int]()
     if count_pending:
-        held = _held(session, evaluation, now, Arrival.team_id, team_ids)
+        arriving = _arriving(session, evaluation, now, Arrival.team_id, team_ids)
         of_day = sa.select(Submission.team_id, sa.func.count()).where(*_unchecked(evaluation, now))
         own = of_day.where(Submission.team_id.in_(team_ids)).group_by(Submission.team_id)
         unchecked.update(session.execute(own).all())
     used = _participations(session, evaluation, team_ids)
     return {
-        team: quota_of(evaluation, used.get(team), now, unchecked=unchecked.get(team, 0), **held.get(team, {}))
+        team: quota_of(
+            evaluation, used.get(team), now, unchecked=unchecked.get(team, 0), arriving=arriving.get(team, 0)
+        )
         for team in team_ids
     }
 
@@ -66,27 +65,20 @@ def _participations(session: Session, evaluation: Evaluation, team_ids: Sequence
 
 def personal_quota(session: Session, evaluation: Evaluation, user_id: int, now: dt.datetime) -> Quota:
     """What one person has used of the evaluation's quotas over all of their teams."""
-    held = _held(session, evaluation, now, Arrival.user_id, [user_id]).get(user_id, {})
+    arriving = _arriving(session, evaluation, now, Arrival.user_id, [user_id]).get(user_id, 0)
     unchecked = session.scalar(
         sa.select(sa.func.count()).where(*_unchecked(evaluation, now), Submission.submitter_id == user_id)
     )
     used = session.get(PersonalUse, (user_id, evaluation.id))
-    return quota_of(evaluation, used, now, unchecked=unchecked or 0, **held, of_person=True)
+    return quota_of(evaluation, used, now, unchecked=unchecked or 0, arriving=arriving, of_person=True)
 
 
-def _held(
+def _arriving(
     session: Session, evaluation: Evaluation, now: dt.datetime, column: Any, keys: Sequence[int]
-) -> dict[int, dict[str, Any]]:
-    """By team or by person: the files whose bytes are being read, and those that wait for a yes."""
-    held = (
-        sa.select(column, sa.func.count(), sa.func.count(StagedRun.id), sa.func.min(StagedRun.expires_at))
-        .select_from(Arrival)
-        .outerjoin(StagedRun, StagedRun.arrival_id == Arrival.id)
-        .where(Arrival.evaluation_id == evaluation.id, Arrival.expires_at > now, column.in_(keys))
-        .group_by(column)
-    )
-    names = "arriving", "waiting", "waits_until"
-    return {key: dict(zip(names, counts, strict=True)) for key, *counts in session.execute(held)}
+) -> dict[int, int]:
+    """By team or by person: how many files are being read."""
+    own = Arrival.evaluation_id == evaluation.id, Arrival.expires_at > now, column.in_(keys)
+    return dict(session.execute(sa.select(column, sa.func.count()).where(*own).group_by(column)).all())
 
 
 def _unchecked(evaluation: Evaluation, now: dt.datetime) -> tuple[sa.ColumnElement[bool], ...]:
@@ -110,26 +102,6 @@ class Checking:
     evaluation: EvaluationHeading
     expected: Expected
     rules_in_words: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Staged:
-    """A run that waits for its sender's yes, as the form said it.
-
-    system      its name
-    submission  what a yes has made of it; None while it waits
-    taken_back  whether its sender changes it in the form: it waits no longer
-    """
-
-    id: int
-    team_id: int
-    system: str
-    designation: str
-    threshold: float | None
-    upload: Received
-    expires_at: dt.datetime
-    submission: int | None
-    taken_back: bool
 
 
 class _Ready:
@@ -228,32 +200,6 @@ def completed(
     return replace(checked, judged=_judged(session, actor, evaluation, run, now))
 
 
-def waiting_runs(session: Session, actor: Actor, evaluation_id: int, now: dt.datetime) -> tuple[Staged, ...]:
-    """The reader's own runs that wait for their yes in an evaluation, the oldest first."""
-    own = _own_staged(actor, evaluation_id, now).where(StagedRun.submission_id.is_(None), ~StagedRun.taken_back)
-    return tuple(_staged(session, staged) for staged in session.scalars(own.order_by(StagedRun.id)))
-
-
-def waiting_run(session: Session, actor: Actor, evaluation_id: int, staged_id: int, now: dt.datetime) -> Staged:
-    """One of `waiting_runs`, or one that got its yes or was taken back a moment ago. Raises NotFound for all others."""
-    own = session.scalar(_own_staged(actor, evaluation_id, now).where(StagedRun.id == staged_id))
-    if own is None:
-        raise NotFound("No run of yours waits for a yes here: it was given up, or its time is over.")
-    return _staged(session, own)
-
-
-def _own_staged(actor: Actor, evaluation_id: int, now: dt.datetime) -> sa.Select[StagedRun]:
-    of_reader = StagedRun.user_id == actor.user_id, StagedRun.evaluation_id == evaluation_id
-    return sa.select(StagedRun).where(*of_reader, StagedRun.expires_at > now)
-
-
-def _staged(session: Session, row: StagedRun) -> Staged:
-    system = row.given["system"]
-    name = system if isinstance(system, str) else session.get_one(System, system).name
-    own = {name: row.given[name] for name in ("designation", "threshold")}
-    return snapshot(Staged, row, system=name, upload=Received(**row.upload), submission=row.submission_id, **own)
-
-
 def _queries(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Sequence[Query]:
     of_reader = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
     return session.scalars(sa.select(Query).where(*of_reader).order_by(Query.position)).all()
@@ -336,7 +282,6 @@ class Submitting:
     from_metadata  what they read from the metadata of every run instead of asking it
     agreements  what the reader still has to accept
     rules       what the organisers ask of the file; rules_in_words: a sentence each
-    waiting     the reader's own runs that wait for their yes
     returned_by  measures of the campaign that count what was returned, for which θ is asked; empty where none does
     """
 
@@ -350,7 +295,6 @@ class Submitting:
     agreements: tuple[AskedAgreement, ...]
     rules: FileRules
     rules_in_words: tuple[str, ...]
-    waiting: tuple[Staged, ...]
     returned_by: tuple[str, ...]
 
     @property
@@ -404,7 +348,6 @@ def submitting(
         agreements=_agreements(session, actor, evaluation),
         rules=rules,
         rules_in_words=rules.in_words,
-        waiting=waiting_runs(session, actor, evaluation.id, now),
         returned_by=measures_of_returned(evaluation.campaign),
     )
 

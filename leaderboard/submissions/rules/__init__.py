@@ -302,9 +302,7 @@ class Quota:
 
     A limit of None is no limit. Files of today that nobody has checked yet count as if they might all be rejected, so
     that no more than REJECTED_A_DAY ever are. Files that are arriving count against every limit, so that no more are
-    taken in than there is room for, and so do those that came and wait for their sender's yes.
-
-    arriving  both of these; waiting, waits_until: how many of them wait, and until when the first does at most
+    taken in than there is room for.
     """
 
     daily: int | None
@@ -314,8 +312,6 @@ class Quota:
     rejected_today: int
     unchecked_today: int
     arriving: int
-    waiting: int
-    waits_until: dt.datetime | None
     resets_at: dt.datetime  # the next 00:00 UTC
     of_person: bool
 
@@ -365,29 +361,23 @@ class Quota:
             )
         if self.left != 0:
             return None
-        held = f"The rest of the quota is reserved for {files} in progress ({self.arriving})"
-        if self.waits_until is None:
-            return f"{held}. Send the next one when they have come."
-        return f"{held}; to be confirmed ({self.waiting}) by {moment_in_words(self.waits_until)}."
+        return f"The rest of the quota is reserved for {files} in progress ({self.arriving}). Send the next one later."
 
     @property
     def is_held(self) -> bool:
-        """Whether what is left is held for files that arrive or wait, and may be free again before tomorrow."""
+        """Whether what is left is held for files that arrive, and may be free again before tomorrow."""
         used = self.is_spent_for_good or (self.daily is not None and self.used_today >= self.daily)
         return self.left == 0 and not used and self.rejected_today + self.unchecked_today < REJECTED_A_DAY
 
 
 def retry_seconds(quotas: Iterable[Quota], now: dt.datetime) -> int:
-    """In how many seconds to ask again when some are spent: 60 while files arrive or are not checked yet; when a file
-    that waits for a yes is given up at the latest; else tomorrow.
+    """In how many seconds to ask again when some are spent: 60 while files arrive or are not checked yet, else
+    tomorrow.
     """
     spent = [quota for quota in quotas if quota.left == 0]
-    held = [quota for quota in spent if quota.is_held]
-    unchecked = any(quota.rejections_left == 0 and quota.unchecked_today for quota in spent)
-    if unchecked or any(quota.arriving > quota.waiting for quota in held):
+    if any(quota.is_held or (quota.rejections_left == 0 and quota.unchecked_today) for quota in spent):
         return 60
-    ends = [quota.waits_until for quota in held if quota.waits_until is not None]
-    return math.ceil((min(ends, default=start_of(day_of(now) + dt.timedelta(days=1))) - now).total_seconds())
+    return math.ceil((start_of(day_of(now) + dt.timedelta(days=1)) - now).total_seconds())
 
 
 def day_of(moment: dt.datetime) -> dt.date:
@@ -407,15 +397,13 @@ def quota_of(
     *,
     unchecked: int = 0,
     arriving: int = 0,
-    waiting: int = 0,
-    waits_until: dt.datetime | None = None,
     of_person: bool = False,
 ) -> Quota:
     """The quotas of a team, or of a person, at `now`.
 
     use        None before the first submission to the evaluation
     unchecked  files sent on the day of `now` that are neither scored, nor rejected, nor failed yet
-    arriving, waiting, waits_until  as of a Quota
+    arriving   files on their way
     """
     today = use if use is not None and use.day == day_of(now) else None
     return Quota(
@@ -426,8 +414,6 @@ def quota_of(
         rejected_today=today.rejected_today if today is not None else 0,
         unchecked_today=unchecked,
         arriving=arriving,
-        waiting=waiting,
-        waits_until=waits_until,
         resets_at=start_of(day_of(now) + dt.timedelta(days=1)),
         of_person=of_person,
     )

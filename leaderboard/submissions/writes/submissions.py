@@ -72,24 +72,18 @@ def use_quota(
     user_id: int | None,
     now: dt.datetime,
     place: int | None = None,
-    unused_at: dt.datetime | None = None,
 ) -> None:
     """Counts one submission; raises QuotaSpent, with when it resets, where the team or the person has none left.
 
     user_id  who submits; None for the command line, which is no person: nobody's own quota is bounded there, and files
              that arrive or are not checked yet are not held against the team, so that many can be loaded at once
     place    what the file held while it came, and holds no longer
-    unused_at  when `count_unused_file` counted it, which it does no longer
 
     The rows stay locked until the transaction ends: others who submit for the team, or this person for another team,
     wait, and then count again.
     """
     rows = _locked_rows(session, evaluation.id, team_id, user_id, now)
     release_quota(session, place)
-    for row in rows:
-        if unused_at is not None and isinstance(row, PersonalUse) and row.day == day_of(unused_at):
-            row.rejected_today = max(0, row.rejected_today - 1)
-    session.flush()
     # A request that began before midnight and comes after one from after it counts for the new day.
     now = max(now, *(start_of(row.day) for row in rows))
     _require_some_left(_quotas(session, evaluation, team_id, user_id, now), now)
@@ -233,8 +227,6 @@ class SubmissionDetails:
     header       what the run's own comment lines say: it answers required fields as `said` does; scoring keeps it
     begun_at     the start of the request, `received_at` when not given
     received_at  its last byte, now when not given; dates count from both (`rules.phases`), quotas from this one
-    decided_at   when the sender confirmed it, where the run waited for that: dates count from it in place of
-                 `received_at`
     place        what `reserve_quota` gave, which ends here
     key          what the sender calls this sending: no second run of theirs is taken under it
     """
@@ -251,7 +243,6 @@ class SubmissionDetails:
     header: Mapping[str, str] | None = None
     begun_at: dt.datetime | None = None
     received_at: dt.datetime | None = None
-    decided_at: dt.datetime | None = None
     place: int | None = None
     key: str | None = None
 
@@ -277,7 +268,6 @@ def submit(
     _require_right(actor, evaluation, team)
     received_at = details.received_at or present()
     begun_at = details.begun_at or received_at
-    decided_at = details.decided_at or received_at
     # Shared: who merges the team with another waits for this run, or this run goes to the other team with its system.
     asked, team = team.id, merged_team(session, locked(session, Team, team.id, shared=True))
     if actor.is_in(asked):  # and so in the team that it became part of since the request began
@@ -287,13 +277,12 @@ def submit(
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
     _require_right(_let_in_by_now(session, actor, evaluation, team), evaluation, team)
-    _require_dates(actor, evaluation, begun_at, decided_at)
+    _require_dates(actor, evaluation, begun_at, received_at)
     system, columns = _checked_details(session, actor, evaluation, team, system, details)
-    late = is_late(evaluation, begun_at, decided_at)
+    late = is_late(evaluation, begun_at, received_at)
     if details.stand:
         _require_may_stand(session, actor, evaluation, system, details.designation, late=late)
-    unused_at = received_at if details.decided_at is not None else None  # from when on it waited
-    use_quota(session, evaluation, team.id, actor.user_id, received_at, details.place, unused_at)
+    use_quota(session, evaluation, team.id, actor.user_id, received_at, details.place)
     submission = Submission(
         evaluation_id=evaluation.id,
         team_id=team.id,
