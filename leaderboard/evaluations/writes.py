@@ -297,11 +297,6 @@ def agreements_of(session: Session, evaluation: Evaluation, versions: Mapping[st
     return [standing[key].id for key in versions]
 
 
-def lacking_agreement(title: str, version: int) -> str:
-    """What is said where an agreement is not accepted."""
-    return f"accept this to submit a run: {title} (version {version})"
-
-
 def accept_agreements(session: Session, actor: Actor, evaluation: Evaluation, accepted: Collection[int]) -> None:
     """Notes that the actor accepts these agreements, by their ids, together with a run.
 
@@ -313,7 +308,7 @@ def accept_agreements(session: Session, actor: Actor, evaluation: Evaluation, ac
     before = set(session.scalars(sa.select(Acceptance.agreement_id).where(Acceptance.user_id == actor.user_id)))
     lacking = [agreement for agreement in standing_agreements(session, evaluation.id) if agreement.id not in before]
     wrong = {
-        agreement_name(agreement.key): [lacking_agreement(agreement.title, agreement.version)]
+        agreement_name(agreement.key): [f"accept this to submit a run: {agreement.title} (version {agreement.version})"]
         for agreement in lacking
         if agreement.id not in accepted
     }

@@ -6,6 +6,7 @@ What an evaluation still lacks before it can open, and before its runs can be sc
 """
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -72,6 +73,7 @@ class _State:
     ranked_by what the order of its board depends on, beside figures
     """
 
+    evaluation: Evaluation
     readers: int
     takes_runs: bool
     open: frozenset[str]
@@ -89,27 +91,30 @@ def effects(
     changed  which evaluations it may be about
     """
     session.flush()
-    evaluations = session.scalars(sa.select(Evaluation).where(changed).order_by(Evaluation.id)).all()
-    stored = {row.id: row for row in committed.scalars(sa.select(Evaluation).where(changed))}
-    pairs = [(row, stored[row.id], _state(session, row, now), _state(committed, stored[row.id], now))
-             for row in evaluations if row.id in stored]  # fmt: skip
-    lines = [*_rescored(session, committed, changed)]
-    shut_out = {team for _, _, after, before in pairs for team in before.knowing - after.knowing}
-    let_in = {team for _, _, after, before in pairs
-              for team in (after.knowing - before.knowing) | (after.let_in - before.let_in)}  # fmt: skip
-    if shut_out:
+    own = sa.select(Evaluation).where(changed).order_by(Evaluation.id)
+    stored = {row.id: _state(committed, row, now) for row in committed.scalars(own).all()}
+    pairs = [(stored[row.id], _state(session, row, now)) for row in session.scalars(own).all() if row.id in stored]
+    lines = []
+    scored_before, scored_again = _scored_again(committed, changed), _scored_again(session, changed)
+    if runs := [scored_again[made] for made in scored_again.keys() - scored_before.keys()]:
+        lines.append(
+            f"{counted(sum(runs), 'run')} of {counted(len(runs), 'evaluation')} scored again; boards show the figures "
+            "of before until all are."
+        )
+    if shut_out := {team for before, after in pairs for team in before.knowing - after.knowing}:
         lines.append(f"{counted(len(shut_out), 'team')} with runs can't see them any more.")
-    if let_in and any(after.readers != before.readers for _, _, after, before in pairs):
+    let_in = {team for before, after in pairs
+              for team in (after.knowing - before.knowing) | (after.let_in - before.let_in)}  # fmt: skip
+    if let_in and any(after.readers != before.readers for before, after in pairs):
         lines.append(f"{counted(len(let_in), 'team')} with runs let in.")
-    for evaluation, stored_evaluation, after, before in pairs:
-        lines += _opened(session, evaluation, before, after)
+    for before, after in pairs:
+        lines += _opened(session, before, after)
         if before.ranked_by != after.ranked_by:
-            places = _places(session, actor, evaluation, now)
-            places_before = _places(committed, actor, stored_evaluation, now)
-            other_source = stored_evaluation.official_source != evaluation.official_source  # the figures are others too
-            lines += _moved(evaluation.title, places_before, places, always=other_source)
+            places = (_places(committed, actor, before.evaluation, now), _places(session, actor, after.evaluation, now))
+            other_source = before.evaluation.official_source != after.evaluation.official_source
+            lines += _moved(after.evaluation.title, *places, always=other_source)  # the figures are others too
         if before.fields != after.fields:
-            lines += _answers_shown(session, evaluation, before.fields, after.fields)
+            lines += _answers_shown(session, before, after)
     return tuple(lines)
 
 
@@ -118,7 +123,7 @@ def entered_by(system_id: int) -> sa.ColumnElement[bool]:
     return Evaluation.id.in_(sa.select(Submission.evaluation_id).where(Submission.system_id == system_id))
 
 
-def scored_again(session: Session, changed: sa.ColumnElement[bool]) -> dict[int, int]:
+def _scored_again(session: Session, changed: sa.ColumnElement[bool]) -> dict[int, int]:
     """Each set that is being built for a board -> how many runs it scores."""
     rows = session.execute(
         sa.select(ScoringSet.id, sa.func.count(Scoring.id))
@@ -135,15 +140,6 @@ def revealed_in_words(opened: Collection[str]) -> str:
     return "; ".join(words for name, words in IN_WORDS.items() if name in opened)
 
 
-def _rescored(session: Session, committed: Session, changed: sa.ColumnElement[bool]) -> Iterator[str]:
-    before = scored_again(committed, changed)
-    if made := [runs for scoring_set, runs in scored_again(session, changed).items() if scoring_set not in before]:
-        yield (
-            f"{counted(sum(made), 'run')} of {counted(len(made), 'evaluation')} scored again; boards show the figures "
-            "of before until all are."
-        )
-
-
 def _state(session: Session, evaluation: Evaluation, now: dt.datetime) -> _State:
     campaign = evaluation.campaign
     known_to = Visibility.DRAFT if evaluation.draft else campaign.visibility
@@ -154,24 +150,26 @@ def _state(session: Session, evaluation: Evaluation, now: dt.datetime) -> _State
         Submission.evaluation_id == evaluation.id, System.kind == SystemKind.BASELINE
     )  # fmt: skip
     return _State(
+        evaluation=evaluation,
         readers=READERS.index(known_to),
         takes_runs=phase_of(evaluation, now) in TAKES_RUNS,
         open=open_to_all(evaluation, now),
         knowing=frozenset(team for team in entered if is_known(known_to, let_in=team in let_in)),
         let_in=frozenset(entered & let_in),
         ranked_by=(
-            None if current is None else (current.source, current.primary_measure),
+            current and (current.source, current.primary_measure),
             campaign.run_choice,
-            frozenset(session.scalars(baselines)),
+            {*session.scalars(baselines)},
         ),
         fields=form_fields(evaluation),
     )
 
 
-def _opened(session: Session, evaluation: Evaluation, before: _State, after: _State) -> Iterator[str]:
+def _opened(session: Session, before: _State, after: _State) -> Iterator[str]:
     """What closes or opens: for runs, and for readers."""
-    title = evaluation.title
-    if before.takes_runs and not after.takes_runs and before.readers and after.readers:
+    evaluation = after.evaluation
+    title, was_open = evaluation.title, before.takes_runs and before.readers > 0
+    if was_open and not after.takes_runs and after.readers:
         follows = "runs are late from now on" if evaluation.late_allowed else "it takes no runs any more"
         yield f"{title} closes at once: {follows}."
     hidden_names = frozenset() if "results" in after.open else {"names"}  # there is no board that they stand on
@@ -180,12 +178,10 @@ def _opened(session: Session, evaluation: Evaluation, before: _State, after: _St
         private = evaluation.campaign.visibility is Visibility.PRIVATE
         whom = "members of the teams that are let in" if private else "everybody"
         yield f"{title} opens to {whom}, for good: {revealed_in_words(opened)}."
-    reopened = not before.takes_runs or (before.readers == 0 and after.readers > 0)
-    if not (after.takes_runs and after.readers and reopened):
-        return
-    revealed = once_revealed(session, evaluation) | of_what_there_is(session, evaluation, REVEALING & before.open)
-    if revealed:
-        yield f"{title} takes runs again, although these could be read: {revealed_in_words(revealed)}."
+    if after.takes_runs and after.readers and not was_open:
+        revealed = once_revealed(session, evaluation) | of_what_there_is(session, evaluation, REVEALING & before.open)
+        if revealed:
+            yield f"{title} takes runs again, although these could be read: {revealed_in_words(revealed)}."
 
 
 def _places(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Places:
@@ -210,30 +206,26 @@ def _moved(title: str, before: Places, after: Places, *, always: bool) -> Iterat
         yield f"{title}: {len(moved):,} of {counted(systems, 'system')} change rank, {len(other_runs):,} the run shown."
 
 
-def _answers_shown(
-    session: Session, evaluation: Evaluation, before: tuple[FormField, ...], after: tuple[FormField, ...]
-) -> Iterator[str]:
+def _answers_shown(session: Session, before: _State, after: _State) -> Iterator[str]:
     """How many answers, and entries of runs' own metadata, were for their team and the organisers only."""
     rows = session.execute(
         with_current_scoring(sa.select(Submission.answers, Submission.said, Scoring.facts)).where(
-            Submission.evaluation_id == evaluation.id,
+            Submission.evaluation_id == after.evaluation.id,
             Submission.withdrawn_at.is_(None),
             sa.or_(Scoring.state.is_(None), Scoring.state != State.REJECTED),
         )
     )
-    opened = sum(
-        len(_for_everyone(after, answers, said) - _for_everyone(before, answers, said))
-        for answers, said in ((answers, said_by(facts or {}, said)) for answers, said, facts in rows)
-    )
+    runs = [(answers, said_by(facts or {}, said)) for answers, said, facts in rows]
+    opened = sum(len(_for_everyone(after.fields, *run) - _for_everyone(before.fields, *run)) for run in runs)
     if opened:
-        yield f"{evaluation.title}: {counted(opened, 'answer')} shown to more readers, for good."
+        yield f"{after.evaluation.title}: {counted(opened, 'answer')} shown to more readers, for good."
 
 
 def _for_everyone(fields: tuple[FormField, ...], answers: Any, said: dict[str, str]) -> set[tuple[str, str]]:
     """What everyone who sees whose run it is sees of its answers and its metadata: ("answer" or "file", its key)."""
     everyone = [field for field in fields if field.shown_to is ShownTo.EVERYONE]
-    read = [key for key in said if any(field.reads(key) for field in everyone)]
-    of_file = {("file", key) for key in (*read, *said_to(fields, said, {ShownTo.EVERYONE}))}
+    read = {key for key in said if any(field.reads(key) for field in everyone)}
+    of_file = {("file", key) for key in read | said_to(fields, said, {ShownTo.EVERYONE}).keys()}
     return of_file | {("answer", field.key) for field in everyone if field.key in answers}
 
 
@@ -267,20 +259,18 @@ class Point:
 
 # Where it is mended that a measure lacks something.
 MENDS: dict[Need, Mend] = {
-    "documents": Mend.SETTINGS,
-    "beta": Mend.CAMPAIGN,
-    "known": Mend.JUDGMENTS,
-    "subtopics": Mend.JUDGMENTS,
-}
+    "documents": Mend.SETTINGS, "beta": Mend.CAMPAIGN, "known": Mend.JUDGMENTS, "subtopics": Mend.JUDGMENTS,
+}  # fmt: skip
 TO_DO, LOOK, DONE = Urgency
-Points = Iterator[tuple[Urgency, str, Mend]]
+# Of one check: what is done comes last, and counts where nothing else is said. Without a place where it is mended it is
+# mended at the check's.
+Points = Iterator[tuple[Urgency, str] | tuple[Urgency, str, Mend]]
 
 
 def readiness(session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime) -> tuple[Point, ...]:
     """Every point, what is to do first. Raises NotFound."""
     evaluation = organised_evaluation(session, actor, campaign_slug, slug)
-    order = list(Urgency)
-    return tuple(sorted(_points(session, evaluation, now), key=lambda point: order.index(point.urgency)))
+    return tuple(sorted(_points(session, evaluation, now), key=lambda point: [*Urgency].index(point.urgency)))
 
 
 def left_to_do(session: Session, actor: Actor, campaign_slug: str, now: dt.datetime) -> dict[str, int]:
@@ -295,196 +285,163 @@ def left_to_do(session: Session, actor: Actor, campaign_slug: str, now: dt.datet
 
 
 def _points(session: Session, evaluation: Evaluation, now: dt.datetime) -> Iterator[Point]:
-    checks: dict[str, Points] = {
-        "Queries": _queries(session, evaluation),
-        "Judgments": _judgments(session, evaluation),
-        "Measures": _measures(session, evaluation),
-        "Dates": _dates(session, evaluation, now),
-        "Who knows of it": _knowledge(session, evaluation),
-        "What is public": _openings(evaluation, now),
-        "Quotas": _quotas(evaluation),
-        "Documents": _document_list(session, evaluation),
-        "Baselines": _baselines(session, evaluation),
-        "Words": _words(evaluation),
+    revision = newest_revision(session, evaluation, evaluation.official_source)
+    checks: dict[str, tuple[Mend, Points]] = {
+        "Queries": (Mend.QUERIES, _queries(session, evaluation)),
+        "Judgments": (Mend.JUDGMENTS, _judgments(session, evaluation, revision)),
+        "Measures": (Mend.CAMPAIGN, _measures(session, evaluation, revision)),
+        "Dates": (Mend.SETTINGS, _dates(session, evaluation, now)),
+        "Who knows of it": (Mend.SETTINGS, _knowledge(session, evaluation)),
+        "What is public": (Mend.SETTINGS, _openings(evaluation, now)),
+        "Quotas": (Mend.SETTINGS, _quotas(evaluation)),
+        "Documents": (Mend.FORM, _document_list(session, evaluation, revision)),
+        "Baselines": (Mend.SYSTEMS, _baselines(session, evaluation)),
+        "Words": (Mend.CAMPAIGN, _words(evaluation)),
     }
-    return (Point(about, urgency, words, mend) for about, of_it in checks.items() for urgency, words, mend in of_it)
+    for about, (mend, check) in checks.items():
+        points = [Point(about, urgency, words, *more or [mend]) for urgency, words, *more in check]
+        yield from [point for point in points if point.urgency is not DONE] or points
 
 
 def _queries(session: Session, evaluation: Evaluation) -> Points:
-    columns = Query.split, Query.excluded_at.is_not(None), Query.text == ""
-    rows = session.execute(sa.select(*columns).where(Query.evaluation_id == evaluation.id)).all()
-    counting = [(split, textless) for split, excluded, textless in rows if not excluded]
+    own = Query.evaluation_id == evaluation.id, Query.excluded_at.is_(None)
+    counting = session.execute(sa.select(Query.split, Query.text == "").where(*own)).all()
     textless = sum(empty for _, empty in counting)
     if not counting:
-        yield TO_DO, "All queries are excluded." if rows else "There are no queries yet.", Mend.QUERIES
+        yield TO_DO, "There are no queries, or all are excluded."
     elif all(split is Split.HIDDEN for split, _ in counting):
-        yield TO_DO, "All queries are hidden: nobody can make a run.", Mend.QUERIES
-    elif textless:
-        yield LOOK, f"{_of_all(textless, counting)} without a text: participants see ids only.", Mend.QUERIES
-    else:
-        yield DONE, f"{counted(len(counting), 'query', 'queries')}.", Mend.QUERIES
+        yield TO_DO, "All queries are hidden: nobody can make a run."
+    if textless:
+        yield LOOK, f"{_of_all(textless, counting)} without a text: participants see ids only."
+    yield DONE, f"{counted(len(counting), 'query')}."
 
 
 def _of_all(count: int, queries: Sequence[Any]) -> str:
-    return f"{counted(count, 'query', 'queries')} of {len(queries):,}"
+    return f"{counted(count, 'query')} of {len(queries):,}"
 
 
-def _judgments(session: Session, evaluation: Evaluation) -> Points:
-    revision = newest_revision(session, evaluation, evaluation.official_source)
+def _judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevision | None) -> Points:
     if revision is None:
-        yield TO_DO, "There are no judgments yet. Runs are taken, and scored once there are.", Mend.JUDGMENTS
+        yield TO_DO, "There are no judgments yet. Runs are taken, and scored once there are."
         return
-    best_grades = session.scalars(
+    grades = session.scalars(
         sa.select(sa.func.max(Judgment.grade))
         .select_from(Query)
         .outerjoin(Judgment, sa.and_(Judgment.query_id == Query.id, Judgment.revision_id == revision.id))
         .where(Query.evaluation_id == evaluation.id, Query.excluded_at.is_(None))
         .group_by(Query.id)
     ).all()
-    unjudged = sum(grade is None for grade in best_grades) if evaluation.judging is Judging.POOLED else 0
-    barren = sum(grade is None or grade < evaluation.relevance_level for grade in best_grades)
+    unjudged = grades.count(None) if evaluation.judging is Judging.POOLED else 0
+    barren = sum(grade is None or grade < evaluation.relevance_level for grade in grades) - unjudged
     if unjudged:
-        yield LOOK, f"{_of_all(unjudged, best_grades)} without judgments: left out of all means.", Mend.JUDGMENTS
-    elif barren:
-        yield LOOK, f"{_of_all(barren, best_grades)} without a relevant document.", Mend.JUDGMENTS
-    else:
-        yield DONE, f"{counted(revision.judgments, 'judgment')}.", Mend.JUDGMENTS
+        yield LOOK, f"{_of_all(unjudged, grades)} without judgments: left out of all means."
+    if barren:
+        yield LOOK, f"{_of_all(barren, grades)} without a relevant document."
+    yield DONE, f"{counted(revision.judgments, 'judgment')}."
 
 
-def _measures(session: Session, evaluation: Evaluation) -> Points:
-    revision = newest_revision(session, evaluation, evaluation.official_source)
-    known, subtopics = (_has(session, table, revision) for table in (KnownDocument, SubtopicJudgment))
+def _measures(session: Session, evaluation: Evaluation, revision: JudgmentRevision | None) -> Points:
+    known, subtopics = (  # before there are judgments, they may come with them
+        revision is None or bool(session.scalar(sa.select(sa.exists().where(table.revision_id == revision.id))))
+        for table in (KnownDocument, SubtopicJudgment)
+    )
     documents, beta = evaluation.documents, evaluation.campaign.beta
-    missing: dict[Need, list[str]] = {}
+    missing = defaultdict[Need, list[str]](list)
     for name in campaign_measures(evaluation.campaign):
         for need in lacks(metrics.parse(name), documents=documents, beta=beta, known=known, subtopics=subtopics):
-            missing.setdefault(need, []).append(name)
+            missing[need].append(name)
     for need, names in missing.items():
-        yield TO_DO, f"{', '.join(names)} {'needs' if len(names) == 1 else 'need'} {NEEDED[need]}.", MENDS[need]
+        yield TO_DO, f"{', '.join(names)} {'need' if names[1:] else 'needs'} {NEEDED[need]}.", MENDS[need]
     if revision is not None and current_set(session, evaluation.id) is None:
         yield TO_DO, "No run can be scored with these settings.", Mend.JUDGMENTS
-    elif not missing:
-        yield DONE, "Every measure has what it needs.", Mend.CAMPAIGN
-
-
-def _has(session: Session, table: type[KnownDocument | SubtopicJudgment], revision: JudgmentRevision | None) -> bool:
-    """Whether the judgments come with rows of this table; before there are any, they may."""
-    return revision is None or bool(session.scalar(sa.select(sa.exists().where(table.revision_id == revision.id))))
+    yield DONE, "Every measure has what it needs."
 
 
 def _dates(session: Session, evaluation: Evaluation, now: dt.datetime) -> Points:
-    phase, closes_at = phase_of(evaluation, now), evaluation.closes_at
-    own = Submission.evaluation_id == evaluation.id
-    counts = sa.select(sa.func.count(), sa.func.count(Submission.imported_at)).where(own)
-    runs, imported = session.execute(counts).one()
-    if closes_at is None:
-        waiting = [name for name in ("results", "details", "texts") if getattr(evaluation, name) is Opening.CLOSED]
-        if runs and runs == imported:
-            takes = "once it is no draft any more, it takes new runs" if evaluation.draft else "it takes new runs"
-            words = f"Its runs were brought in and it has no closing date: {takes}. Give the dates that it had."
-            yield TO_DO, words, Mend.SETTINGS
-        elif waiting:
-            words = f"It never closes, so what is to open when it closes stays closed: {', '.join(waiting)}."
-            yield LOOK, words, Mend.SETTINGS
-        else:
-            yield DONE, "It never closes.", Mend.SETTINGS
-    elif phase in (Phase.CLOSED, Phase.GRACE):
-        late = "late runs" if evaluation.late_allowed else "no runs any more"
-        words = f"It closed on {moment_in_words(closes_at)}, and takes {late}."
-        unseen = "" if evaluation.draft or runs else " No run ever came: give it dates to come."
-        yield TO_DO if evaluation.draft or unseen else DONE, f"{words}{unseen}", Mend.SETTINGS
-    else:
-        opens = f"Opens on {moment_in_words(evaluation.opens_at)}" if evaluation.opens_at else "Is open"
-        if phase is Phase.OPEN:
-            opens = "Opens as soon as you publish it" if evaluation.draft else "Is open"
-        yield DONE, f"{opens}, closes on {moment_in_words(closes_at)}.", Mend.SETTINGS
-    if phase in TAKES_RUNS and (revealed := revealed_in_words(once_revealed(session, evaluation))):
-        words = f"It takes runs again, and ranks them, although everybody could read before: {revealed}."
-        yield LOOK, words, Mend.SETTINGS
+    takes_runs = phase_of(evaluation, now) in TAKES_RUNS
+    counts = sa.select(sa.func.count(), sa.func.count(Submission.imported_at))
+    runs, imported = session.execute(counts.where(Submission.evaluation_id == evaluation.id)).one()
+    waiting = [name for name in ("results", "details", "texts") if getattr(evaluation, name) is Opening.CLOSED]
+    start, end = (moment and moment_in_words(moment) for moment in (evaluation.opens_at, evaluation.closes_at))
+    if end is None and 0 < runs == imported:
+        yield TO_DO, "Its runs were brought in, and it takes new ones without end. Give the dates that it had."
+    elif end is None and waiting:
+        yield LOOK, f"It never closes, so what is to open when it closes stays closed: {', '.join(waiting)}."
+    elif not takes_runs and not runs:
+        yield TO_DO, f"It closed on {end}. No run ever came: give it dates to come."
+    if takes_runs and (revealed := revealed_in_words(once_revealed(session, evaluation))):
+        yield LOOK, f"It takes runs again, and ranks them, although everybody could read before: {revealed}."
+    late = "; late runs are taken" if evaluation.late_allowed else ""
+    yield DONE, f"Open from {start or 'the start'} {f'to {end}{late}' if end else 'on; it never closes'}."
 
 
 def _knowledge(session: Session, evaluation: Evaluation) -> Points:
     """Who knows of it."""
-    visibility = evaluation.campaign.visibility
+    visibility, own = evaluation.campaign.visibility, CampaignTeam.campaign_id == evaluation.campaign_id
     if evaluation.draft:
-        yield TO_DO, "It is a draft: for everybody but organisers it is not there.", Mend.SETTINGS
+        yield TO_DO, "It is a draft: for everybody but organisers it is not there."
     elif visibility is Visibility.DRAFT:
         yield TO_DO, "Its campaign is a draft: for everybody but organisers it is not there.", Mend.CAMPAIGN
     elif visibility is Visibility.PRIVATE:
-        of_campaign = CampaignTeam.campaign_id == evaluation.campaign_id
-        teams = session.scalar(sa.select(sa.func.count()).where(of_campaign)) or 0
-        words = f"The campaign is private: {counted(teams, 'team') if teams else 'no team'} let in."
+        teams = session.scalar(sa.select(sa.func.count()).where(own)) or 0
+        words = f"The campaign is private: {counted(teams, 'team')} let in."
         yield DONE if teams else TO_DO, words, Mend.ORGANISERS
     else:
-        yield DONE, "Everybody.", Mend.SETTINGS
+        yield DONE, "Everybody."
 
 
 def _openings(evaluation: Evaluation, now: dt.datetime) -> Points:
     until, closes = evaluation.anonymous_until, evaluation.closes_at
-    doubts = {
-        "Results by query are public while runs are taken: they reveal the judgments.": (
-            phase_of(evaluation, now) is not Phase.CLOSED and evaluation.details is Opening.ALWAYS
-        ),
-        "The judgments are published when it has closed, and it never closes: give it a closing date.": (
-            evaluation.judgments_published and closes is None
-        ),
-        "Texts of queries are never public: give them to participants in another way.": (
-            evaluation.texts is Opening.NEVER
-        ),
-        f"Names of teams are shown from {moment_in_words(until) if until else ''} on, before it closes.": (
-            until is not None and closes is not None and until < closes
-        ),
-    }
-    for words, is_so in doubts.items():
-        if is_so:
-            yield LOOK, words, Mend.SETTINGS
-    if not any(doubts.values()):
-        board = {Opening.NEVER: "to organisers only", Opening.CLOSED: "to all once it has closed"}
-        yield DONE, f"The board is shown {board.get(evaluation.results, 'to all')}.", Mend.SETTINGS
+    if phase_of(evaluation, now) is not Phase.CLOSED and evaluation.details is Opening.ALWAYS:
+        yield LOOK, "Results by query are public while runs are taken: they reveal the judgments."
+    if evaluation.judgments_published and closes is None:
+        yield LOOK, "The judgments are published when it has closed, and it never closes: give it a closing date."
+    if evaluation.texts is Opening.NEVER:
+        yield LOOK, "Texts of queries are never public: give them to participants in another way."
+    if until is not None and closes is not None and until < closes:
+        yield LOOK, f"Names of teams are shown from {moment_in_words(until)} on, before it closes."
+    board = {Opening.NEVER: "to organisers only", Opening.CLOSED: "to all once it has closed"}
+    yield DONE, f"The board is shown {board.get(evaluation.results, 'to all')}."
 
 
 def _quotas(evaluation: Evaluation) -> Points:
     quotas = {"a day": evaluation.daily_quota, "in all": evaluation.total_quota}
     bounds = [f"{bound:,} {when}" for when, bound in quotas.items() if bound is not None]
-    urgency, words = DONE, f"A team submits {' and '.join(bounds)} at most."
     if not bounds:
-        urgency, words = LOOK, "No limit of submissions: the figures of many runs tell something of the judgments."
-    elif 0 in quotas.values():
-        urgency, words = LOOK, "The quota is 0: no team can submit a run. Left empty, there is no limit."
-    yield urgency, words, Mend.SETTINGS
+        yield LOOK, "No limit of submissions: the figures of many runs tell something of the judgments."
+    if 0 in quotas.values():
+        yield LOOK, "The quota is 0: no team can submit a run. Left empty, there is no limit."
+    yield DONE, f"A team submits {' and '.join(bounds)} at most."
 
 
-def _document_list(session: Session, evaluation: Evaluation) -> Points:
+def _document_list(session: Session, evaluation: Evaluation, revision: JudgmentRevision | None) -> Points:
     """Whether the list of documents can be the collection's: by its length, since each look at a page asks."""
     listed, documents = file_rules(evaluation).documents, evaluation.documents
     if not listed:
         return
     has, refused = f"The list of documents has {counted(listed, 'document')}", "Runs that name others are rejected."
-    revision = newest_revision(session, evaluation, evaluation.official_source) if documents is None else None
-    different = sa.select(sa.func.count(sa.distinct(Judgment.document)))
     if documents is not None and documents != listed:
-        yield TO_DO, f"{has}, and the collection {documents:,} (N_total). {refused}", Mend.FORM
-    elif revision and (judged := session.scalar(different.where(Judgment.revision_id == revision.id)) or 0) > listed:
-        yield TO_DO, f"{has}, and {judged:,} are judged. {refused}", Mend.FORM
-    else:
-        yield DONE, f"{has}.", Mend.FORM
+        yield TO_DO, f"{has}, and the collection {documents:,} (N_total). {refused}"
+    if documents is None and revision is not None:
+        different = sa.select(sa.func.count(sa.distinct(Judgment.document)))
+        if (judged := session.scalar(different.where(Judgment.revision_id == revision.id)) or 0) > listed:
+            yield TO_DO, f"{has}, and {judged:,} are judged. {refused}"
+    yield DONE, f"{has}."
 
 
 def _baselines(session: Session, evaluation: Evaluation) -> Points:
-    of_evaluation = Submission.evaluation_id == evaluation.id, Submission.withdrawn_at.is_(None)
-    count = session.scalar(
-        sa.select(sa.func.count(sa.distinct(Submission.system_id)))
-        .join(System, System.id == Submission.system_id)
-        .where(*of_evaluation, System.kind == SystemKind.BASELINE)
-    )
-    if count:
-        yield DONE, f"{counted(count, 'baseline')}.", Mend.SYSTEMS
-        return
-    words = "No baseline yet: participants see better where they stand beside one. Mark a system with runs as one."
-    yield LOOK, words, Mend.SYSTEMS
+    own = Submission.evaluation_id == evaluation.id, Submission.withdrawn_at.is_(None)
+    systems = sa.select(sa.func.count(sa.distinct(System.id))).join(Submission, Submission.system_id == System.id)
+    if count := session.scalar(systems.where(*own, System.kind == SystemKind.BASELINE)):
+        yield DONE, f"{counted(count, 'baseline')}."
+    else:
+        yield (
+            LOOK,
+            "No baseline yet: participants see better where they stand beside one. Mark a system with runs as one.",
+        )
 
 
 def _words(evaluation: Evaluation) -> Points:
-    lacking = [name for name in ("contact", "guidelines") if not getattr(evaluation.campaign, name)]
-    words = f"no {' and no '.join(lacking)}" if lacking else "guidelines and a contact"
-    yield LOOK if lacking else DONE, f"The campaign's page has {words}.", Mend.CAMPAIGN
+    lacking = [f"no {name}" for name in ("contact", "guidelines") if not getattr(evaluation.campaign, name)]
+    words = " and ".join(lacking) or "guidelines and a contact"
+    yield LOOK if lacking else DONE, f"The campaign's page has {words}."
