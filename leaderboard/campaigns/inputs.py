@@ -66,14 +66,11 @@ def _pair(line: str) -> list[str]:
 
 
 def _links(links: list[list[str]]) -> list[list[str]]:
-    if len(links) > MOST_LINKS:
-        raise ValueError(f"give at most {MOST_LINKS} links")
     tidied = [[" ".join(title.split()), address.strip()] for title, address in links]
     problems = []
     for title, address in tidied:
-        if not title or text_problem(title, LONGEST_TITLE):
-            problems.append(f"{address[:60]}: give the link a title of at most {LONGEST_TITLE} characters")
-        if problem := web_address_problem(address):
+        untitled = "" if title else "give the link a title"
+        if problem := untitled or text_problem(title, LONGEST_TITLE) or web_address_problem(address):
             problems.append(f"{(title or address)[:60]}: {problem}")
     if problems:
         raise ValueError("\n".join(problems))
@@ -132,7 +129,7 @@ class CampaignSettings(Inputs):
     )
     links: Annotated[list[Link], BeforeValidator(_pairs), AfterValidator(_links)] = setting(
         "Links", "One a line: a title, then its address, like: Track guidelines https://example.org/guidelines",
-        default=[], shown=Shown("--link", lines=3),
+        default=[], shown=Shown("--link", lines=3), max_length=MOST_LINKS,
     )  # fmt: skip
     guidelines: Annotated[str, AfterValidator(_guidelines)] = setting(
         "Guidelines",

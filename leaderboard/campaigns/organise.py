@@ -6,32 +6,23 @@ Who organises a campaign, which teams know of a private one, and who may make ca
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
-from leaderboard.campaigns import api, reads
+from leaderboard.campaigns import api, inputs, reads
 from leaderboard.campaigns import writes as campaigns
-from leaderboard.campaigns.inputs import (
-    AccountName,
-    CampaignChanges,
-    CampaignSettings,
-    LetOut,
-    NewCampaign,
-    TeamAddress,
-)
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import CampaignSettings as Page
 from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
 from leaderboard.db import locked
 from leaderboard.declared.inputs import checked
-from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound, TooManyAttempts, Unconfirmed
+from leaderboard.errors import InvalidFields, LeaderboardError, NotFound, TooManyAttempts, Unconfirmed
 from leaderboard.evaluations.reads.readiness import Mend, left_to_do, readiness
-from leaderboard.metrics import families
+from leaderboard.metrics import Family, families
 from leaderboard.web.context import actor, read
-from leaderboard.web.forms import Declared, declared, filled, form_page, refuse_stale, saved, state_of
+from leaderboard.web.forms import Declared, declared, done, filled, form_page, refuse_stale, saved, state_of
 from leaderboard.web.organise import campaign_here, organised, require_confirmed
 from leaderboard.web.sessions import signed_in
 
@@ -80,16 +71,7 @@ def evaluation(campaign: str, evaluation: str) -> ResponseReturnValue:
 blueprint = Blueprint("organise_campaigns", __name__, url_prefix="/organise")
 
 NAMED = 12  # measures that a search lists
-NewForm, SettingsForm = declared(NewCampaign), declared(CampaignChanges)
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A measure that a search found; name: as it can be added to the list."""
-
-    name: str
-    family: str
-    title: str
+NewForm, SettingsForm = declared(inputs.NewCampaign), declared(inputs.CampaignChanges)
 
 
 @blueprint.route("/campaigns/new", methods=["GET", "POST"])
@@ -130,25 +112,17 @@ def settings(campaign: str) -> ResponseReturnValue:
 @blueprint.post("/<campaign>/archive")
 @organised
 def archive(campaign: str) -> ResponseReturnValue:
-    if request.form.get("archived") == "no":
-        api.unarchive_campaign(campaign)
-        flash("The campaign is out of the archive.")
-    else:
-        api.archive_campaign(campaign)
-        flash("The campaign is archived.")
-    return redirect(url_for("organise_campaigns.settings", campaign=campaign))
+    archived = request.form.get("archived") != "no"
+    (api.archive_campaign if archived else api.unarchive_campaign)(campaign)
+    flash(f"The campaign is {'archived' if archived else 'out of the archive'}.")
+    return redirect(url_for(".settings", campaign=campaign))
 
 
 @blueprint.post("/<campaign>/remove")
 @organised
 def remove(campaign: str) -> ResponseReturnValue:
-    try:
-        api.remove_campaign(campaign)
-    except Conflict as refused:
-        flash(refused.message, "warning")
-        return redirect(url_for("organise_campaigns.settings", campaign=campaign))
-    flash("The campaign is removed.")
-    return redirect(url_for("organise.index"))
+    back = url_for(".settings", campaign=campaign)
+    return done(lambda: api.remove_campaign(campaign), "The campaign is removed.", url_for("organise.index"), back)
 
 
 def _asked() -> str:
@@ -178,33 +152,30 @@ def _answer(
     return saved(change, shown) if form.is_submitted() and asked == "save" else shown()
 
 
-def _found(words: str) -> tuple[Found, ...]:
-    """The measures whose name or title has all of the words."""
+def _found(words: str) -> dict[str, Family]:
+    """The measures whose name or title has all of the words, by the name that can be added to the list."""
     wanted = words.casefold().split()
-    if not wanted:
-        return ()
     hits = [
-        family for family in families() if all(word in f"{family.name} {family.title}".casefold() for word in wanted)
+        family
+        for family in families()
+        if wanted and all(word in f"{family.name} {family.title}".casefold() for word in wanted)
     ]
     hits.sort(key=lambda family: not family.name.casefold().startswith(wanted[0]))
-    needs_cutoff = {family.name for family in hits if family.cutoff and family.cutoff.required}
-    return tuple(
-        Found(f"{family.name}@10" if family.name in needs_cutoff else family.name, family.name, family.title)
-        for family in hits[:NAMED]
-    )
+    return {
+        family.name + ("@10" if family.cutoff and family.cutoff.required else ""): family for family in hits[:NAMED]
+    }
 
 
 def _worked(form: Declared, page: Page | None, error: LeaderboardError | None) -> str:
     """The formula of β with the form's numbers in it, or why there is no β; where what was sent is refused for that,
     each field says it itself."""
     sent = page.values if page is not None and page.locked_at is not None else form.sent()
-    numbers = {name: sent[name] for name in PRIOR_FIELDS}
     try:
-        prior = checked(CampaignSettings, {"title": "β", "measures": ["AP"], **numbers})
+        numbers = {name: sent[name] for name in PRIOR_FIELDS}
+        prior = checked(inputs.CampaignSettings, {"title": "β", "measures": ["AP"], **numbers})
     except InvalidFields as refused:
-        if error is not None:
-            return "No β: see what is said beside its numbers."
-        return f"No β: {next(iter(refused.fields.values()))[0]}."
+        words = "see what is said beside its numbers" if error else next(iter(refused.fields.values()))[0]
+        return f"No β: {words}."
     if prior.beta is None:
         return "No β: give C, V and P, or β itself. Only detection measures such as AQWV need it."
     if prior.prior is None:
@@ -216,7 +187,7 @@ def _worked(form: Declared, page: Page | None, error: LeaderboardError | None) -
 
 people_blueprint = Blueprint("organise_people", __name__, url_prefix="/organise")
 
-AccountForm, TeamForm = declared(AccountName), declared(TeamAddress)
+AccountForm, TeamForm = declared(inputs.AccountName), declared(inputs.TeamAddress)
 
 
 @people_blueprint.get("/<campaign>/organisers")
@@ -230,7 +201,7 @@ def show(campaign: str) -> ResponseReturnValue:
 def add(campaign: str) -> ResponseReturnValue:
     form = AccountForm()
     try:
-        api.add_organiser(campaign, checked(AccountName, form.sent()))
+        api.add_organiser(campaign, checked(inputs.AccountName, form.sent()))
     except InvalidFields as error:
         return _people_page(campaign, error, organiser=form)
     flash(f"{form.text('name')} organises the campaign, too.")
@@ -240,16 +211,13 @@ def add(campaign: str) -> ResponseReturnValue:
 @people_blueprint.route("/<campaign>/organisers/<int:member>/remove", methods=["GET", "POST"])
 @organised
 def remove_organiser(campaign: str, member: int) -> ResponseReturnValue:
+    organiser = api.organiser_of(campaign, member)
     if request.method == "GET":
-        return render_template("organise/remove_organiser.html", organiser=api.organiser_of(campaign, member))
-    try:
-        organiser = api.remove_organiser(campaign, member)
-    except Conflict as refused:
-        flash(refused.message, "warning")
-        return redirect(url_for(".show", campaign=campaign))
-    flash(f"{organiser.name} no longer organises the campaign.")
-    still = not organiser.is_self or actor().all_powerful
-    return redirect(url_for(".show", campaign=campaign) if still else url_for("organise.index"))
+        return render_template("organise/remove_organiser.html", organiser=organiser)
+    back, said = url_for(".show", campaign=campaign), f"{organiser.name} no longer organises the campaign."
+    stays = not organiser.is_self or actor().all_powerful
+    address = back if stays else url_for("organise.index")
+    return done(lambda: api.remove_organiser(campaign, member), said, address, back)
 
 
 @people_blueprint.post("/<campaign>/teams-let-in")
@@ -257,7 +225,7 @@ def remove_organiser(campaign: str, member: int) -> ResponseReturnValue:
 def let_in(campaign: str) -> ResponseReturnValue:
     form = TeamForm()
     try:
-        api.let_team_in(campaign, checked(TeamAddress, form.sent()))
+        api.let_team_in(campaign, checked(inputs.TeamAddress, form.sent()))
     except (InvalidFields, TooManyAttempts) as error:
         return _people_page(campaign, error, team=form)
     flash(f"{form.text('team')} is let in.")
@@ -268,7 +236,7 @@ def let_in(campaign: str) -> ResponseReturnValue:
 @organised
 def let_out(campaign: str, team: str) -> ResponseReturnValue:
     try:
-        api.let_team_out(campaign, team, LetOut(confirm=bool(request.form.get("confirm"))))
+        api.let_team_out(campaign, team, inputs.LetOut(confirm=bool(request.form.get("confirm"))))
     except Unconfirmed as asked:
         return render_template("organise/let_team_out.html", name=team, asked=asked.effects)
     flash(f"{team} is no longer let in.")
@@ -283,7 +251,7 @@ def founders() -> ResponseReturnValue:
     if form.is_submitted():
         revoked = request.form.get("revoke") == "yes"
         try:
-            (api.remove_founder if revoked else api.add_founder)(checked(AccountName, form.sent()))
+            (api.remove_founder if revoked else api.add_founder)(checked(inputs.AccountName, form.sent()))
         except InvalidFields as refused:
             error = refused
         else:

@@ -425,14 +425,6 @@ class CampaignPage:
     organised: bool
     evaluations: tuple[EvaluationSummary, ...]
 
-    @property
-    def conditions(self) -> tuple[str, ...]:
-        return tuple(sorted({evaluation.evaluation.condition for evaluation in self.evaluations}))
-
-    @property
-    def periods(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(evaluation.evaluation.period for evaluation in self.evaluations))
-
 
 def campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[CampaignSummary, ...]:
     """Every campaign that the reader may know of: with an open evaluation, then the newest; archived ones last."""

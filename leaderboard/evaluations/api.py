@@ -91,8 +91,7 @@ def change_evaluation(campaign: str, evaluation: str, body: inputs.EvaluationCha
 
 @post(f"{EVALUATION}/clone", Scope.ORGANISE, status=HTTPStatus.CREATED, command=Command(
     "evaluation clone CAMPAIGN/EVALUATION SLUG",
-    lambda answer, values: f"made {values['campaign']}/{answer['values']['slug']} as a "
-    f"{'draft' if answer['values']['draft'] else 'public'} copy of {values['campaign']}/{values['evaluation']}",
+    "made {campaign}/{values[slug]} as a copy of {campaign}/{evaluation}",
     "harbour/2026-text 2027-text --closes 2027-10-01 --with-queries",
 ))  # fmt: skip
 def clone_evaluation(campaign: str, evaluation: str, body: inputs.EvaluationClone) -> reads.EvaluationSettings:
@@ -148,20 +147,6 @@ RULES = Table(
 )  # fmt: skip
 
 
-def _removed(answer: Any, values: Any) -> str:
-    stays = any(row["field"]["key"] == values["key"] for row in answer["fields"])
-    words = "; it stays for runs that are here, with the same readers" if stays else ""
-    return f"{values['campaign']}/{values['evaluation']} asks {values['key']} no more{words}"
-
-
-def _agreed(answer: Any, values: Any) -> str:
-    key = values["key"]
-    if values.get("end"):
-        return f"{values['campaign']}/{values['evaluation']} asks nobody for {key} any more"
-    version = next(row["version"] for row in answer["agreements"] if row["key"] == key)
-    return f"version {version} of {key} is asked of everybody with their next run"
-
-
 @get(FORM, Scope.ORGANISE, command=Command(
     "form show CAMPAIGN/EVALUATION", (FIELDS, AGREEMENTS, RULES), "harbour/2026-text",
 ))  # fmt: skip
@@ -182,7 +167,7 @@ def set_form_field(campaign: str, evaluation: str, body: inputs.FormFieldChanges
 
 
 @post(f"{FORM}/fields/<key>/remove", Scope.ORGANISE, command=Command(
-    "form remove CAMPAIGN/EVALUATION KEY", _removed, "harbour/2026-text training",
+    "form remove CAMPAIGN/EVALUATION KEY", "{campaign}/{evaluation} asks {key} no more", "harbour/2026-text training",
 ))  # fmt: skip
 def remove_form_field(campaign: str, evaluation: str, key: str) -> OrganisedForm:
     """Asks a field no more. One that was answered, or keeps what runs say of themselves to organisers and the run's
@@ -192,7 +177,7 @@ def remove_form_field(campaign: str, evaluation: str, key: str) -> OrganisedForm
 
 
 @post(f"{FORM}/agreements", Scope.ORGANISE, command=Command(
-    "form agreement CAMPAIGN/EVALUATION KEY", _agreed,
+    "form agreement CAMPAIGN/EVALUATION KEY", "changed the agreement {key} of {campaign}/{evaluation}",
     "harbour/2026-text terms --title 'Terms of use' --text terms.txt",
 ))  # fmt: skip
 def state_agreement(campaign: str, evaluation: str, body: inputs.AgreementVersion) -> OrganisedForm:

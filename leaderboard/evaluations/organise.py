@@ -6,7 +6,7 @@ What an evaluation asks of a submission: fields, agreements, and rules for the f
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from flask import Blueprint, flash, g, redirect, render_template, request, url_for
+from flask import Blueprint, g, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from wtforms import FileField, HiddenField
@@ -17,18 +17,9 @@ from leaderboard.campaigns import reads
 from leaderboard.campaigns.reads import EvaluationSettings as Page
 from leaderboard.db import locked
 from leaderboard.declared.inputs import as_text, checked
-from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, Unconfirmed, file_of
+from leaderboard.errors import InvalidFields, LeaderboardError, Unconfirmed, file_of
+from leaderboard.evaluations import api, inputs
 from leaderboard.evaluations import writes as evaluations
-from leaderboard.evaluations.inputs import (
-    YEAR,
-    AgreementText,
-    EvaluationChanges,
-    EvaluationClone,
-    EvaluationSettings,
-    FileRuleChanges,
-    FormFieldSettings,
-    NewEvaluation,
-)
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.form_fields import organised_form
 from leaderboard.formats import document_list
@@ -37,8 +28,8 @@ from leaderboard.judgments.reads.files import listed_documents
 from leaderboard.moments import moment_in_words
 from leaderboard.store import Received
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, read, reading, store, writing
-from leaderboard.web.forms import Declared, Form, declared, filled, form_page, refuse_stale, saved, state_of
+from leaderboard.web.context import actor, read, reading, store
+from leaderboard.web.forms import Declared, Form, declared, done, filled, form_page, refuse_stale, saved, state_of
 from leaderboard.web.organise import GONE, campaign_here, organised, require_confirmed
 from leaderboard.web.security import csrf
 
@@ -46,7 +37,11 @@ blueprint = Blueprint("organise_evaluations", __name__, url_prefix="/organise")
 
 PAGE = "organise/evaluation_form.html"
 DATES = ("opens_at", "closes_at", "anonymous_until")
-NewForm, SettingsForm, CloneForm = declared(NewEvaluation), declared(EvaluationSettings), declared(EvaluationClone)
+NewForm, SettingsForm, CloneForm = (
+    declared(inputs.NewEvaluation),
+    declared(inputs.EvaluationSettings),
+    declared(inputs.EvaluationClone),
+)
 
 
 @blueprint.route("/<campaign>/evaluations/new", methods=["GET", "POST"])
@@ -97,14 +92,8 @@ def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
 @blueprint.post("/<campaign>/<evaluation>/remove")
 @organised
 def remove(campaign: str, evaluation: str) -> ResponseReturnValue:
-    try:
-        with writing() as session:
-            evaluations.remove_evaluation(session, actor(), evaluation_here(session))
-    except Conflict as refused:
-        flash(refused.message, "warning")
-        return redirect(url_for(".settings", campaign=campaign, evaluation=evaluation))
-    flash("The evaluation is removed.")
-    return redirect(url_for("organise.campaign", campaign=campaign))
+    address, back = url_for("organise.campaign", campaign=campaign), url_for(".settings", **request.view_args or {})
+    return done(lambda: api.remove_evaluation(campaign, evaluation), "The evaluation is removed.", address, back)
 
 
 def _made(campaign: str, made: Evaluation) -> tuple[str, str]:
@@ -115,7 +104,7 @@ def _made(campaign: str, made: Evaluation) -> tuple[str, str]:
 def _filled(form: type[Declared], values: Mapping[str, Any]) -> Declared:
     """The form with settings as they are stored: dates by clocks of their zone, and no key that the period says."""
     local = {name: values[name] and time_zones.to_local(values[name], values["time_zone"]) for name in DATES}
-    year = YEAR.search(values["period"])
+    year = inputs.YEAR.search(values["period"])
     key = None if year and values["period_key"] == int(year[0]) else values["period_key"]
     return filled(form, {**values, **local, "period_key": key})
 
@@ -127,7 +116,7 @@ def _answer(
     in_utc, wrong = dict[str, str](), dict[str, list[str]]()
     for name in DATES:
         try:
-            dates = checked(EvaluationChanges, {part: form.text(part) for part in ("time_zone", name)})
+            dates = checked(inputs.EvaluationChanges, {part: form.text(part) for part in ("time_zone", name)})
         except InvalidFields as error:
             wrong |= error.fields
         else:
@@ -149,8 +138,8 @@ RETIRED = (
     "The field is asked no more. It stays for runs that are here: their answers stay shown to the same readers, and so "
     "does what it reads of their own metadata."
 )
-FieldForm, AgreementForm = declared(FormFieldSettings, "asked"), declared(AgreementText)
-RulesForm = declared(FileRuleChanges)
+FieldForm, AgreementForm = declared(inputs.FormFieldSettings, "asked"), declared(inputs.AgreementText)
+RulesForm = declared(inputs.FileRuleChanges)
 
 
 class DocumentsForm(Form):
@@ -284,7 +273,7 @@ def _page(error: LeaderboardError | None = None, **sent: Form) -> ResponseReturn
     field = next((row.field for row in page.fields if row.field.key == keys[0]), None)
     agreement = next((row for row in page.agreements if row.key == keys[1]), None)
     values = field.as_json() | {"choices": "\n".join(field.choices)} if field is not None else {}
-    rules = {name: as_text(getattr(page.rules, name)) for name in FileRuleChanges.model_fields}
+    rules = {name: as_text(getattr(page.rules, name)) for name in inputs.FileRuleChanges.model_fields}
     forms: dict[str, Form] = {
         "field": FieldForm(formdata=None, data=values),
         "agreement": AgreementForm(formdata=None, obj=agreement, wording=agreement.text if agreement else ""),

@@ -25,15 +25,8 @@ from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound
 from leaderboard.evaluations.inputs import YEAR, AgreementText, EvaluationSettings, FileRuleChanges, FormFieldSettings
 from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
+from leaderboard.evaluations.reads import form_fields as forms
 from leaderboard.evaluations.reads.find import closed_again, removal_refusal
-from leaderboard.evaluations.reads.form_fields import (
-    answered,
-    collection_list,
-    file_rules,
-    form_fields,
-    keeping,
-    standing_agreements,
-)
 from leaderboard.evaluations.rules import MOST_FIELDS, OF_EVALUATION, WHERE_READ, FieldKind, FormField
 from leaderboard.formats import DocumentList, FileRules
 from leaderboard.judgments.models import JudgmentRevision, Query
@@ -139,7 +132,7 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, field: For
     somebody has answered.
     """
     evaluation = _organised(session, actor, evaluation)
-    fields = {own.key: own for own in form_fields(evaluation)}
+    fields = {own.key: own for own in forms.form_fields(evaluation)}
     values = field.as_json() if isinstance(field, FormField) else field
     before = fields.get((values["key"] or "").strip())
     settings = before.as_json() if before else {}
@@ -154,7 +147,7 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, field: For
     if before is None and len(fields) >= MOST_FIELDS:
         wrong["key"] = [f"a form has at most {MOST_FIELDS} fields"]
     other = [part for part in ("kind", "header") if before and getattr(before, part) != getattr(after, part)]
-    if other and answered(session, evaluation)[after.key]:
+    if other and forms.answered(session, evaluation)[after.key]:
         wrong |= {part: ["this field has been answered: retire it and ask under another key"] for part in other}
     if wrong:
         raise InvalidFields(wrong)
@@ -171,11 +164,11 @@ def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: st
     Whether it is gone. Raises NotFound.
     """
     evaluation = _organised(session, actor, evaluation)
-    fields = {own.key: own.as_json() for own in form_fields(evaluation)}
+    fields = {own.key: own.as_json() for own in forms.form_fields(evaluation)}
     if key not in fields:
         raise NotFound(f"this evaluation has no field {key!r}")
     before = fields[key]
-    stays = bool(answered(session, evaluation)[key]) or key in keeping(session, evaluation)
+    stays = bool(forms.answered(session, evaluation)[key]) or key in forms.keeping(session, evaluation)
     fields[key] = {**before, "asked": False} if stays else {}
     evaluation.form_fields = [own for own in fields.values() if own]
     _note(session, actor, "retire field" if stays else "remove field", evaluation, before, fields[key], key=key)
@@ -210,7 +203,7 @@ def state_agreement(
 def end_agreement(session: Session, actor: Actor, evaluation: Evaluation, key: str) -> None:
     """Asks nobody to accept it any more; who accepted it stays on record. Raises NotFound."""
     evaluation = _organised(session, actor, evaluation)
-    standing = {agreement.key: agreement for agreement in standing_agreements(session, evaluation.id)}
+    standing = {agreement.key: agreement for agreement in forms.standing_agreements(session, evaluation.id)}
     if key not in standing:
         raise NotFound(f"this evaluation has no agreement {key!r}")
     standing[key].ended_at = present()
@@ -224,7 +217,7 @@ def set_rules(session: Session, actor: Actor, evaluation: Evaluation, **changes:
     InvalidFields by these names.
     """
     evaluation = _organised(session, actor, evaluation)
-    before = file_rules(evaluation)
+    before = forms.file_rules(evaluation)
     own = {name: getattr(before, name) for name in FileRuleChanges.model_fields}
     rules = dataclasses.replace(before, **checked(FileRuleChanges, {**own, **changes}).model_dump())
     evaluation.file_rules = rules.as_json()
@@ -239,7 +232,7 @@ def set_documents(session: Session, actor: Actor, evaluation: Evaluation, docume
     count, sha256 = (documents.count, documents.sha256) if documents else (0, "")
     if documents is not None:
         session.add(CollectionList(evaluation_id=evaluation.id, packed=documents.packed))
-    before = file_rules(evaluation)
+    before = forms.file_rules(evaluation)
     evaluation.file_rules = dataclasses.replace(before, documents=count, documents_sha256=sha256).as_json()
     _note(session, actor, "set documents", evaluation, before.as_json(), evaluation.file_rules)
 
@@ -252,20 +245,20 @@ def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evalua
     """
     require_organiser(actor, source.campaign_id)
     target = _organised(session, actor, target)
-    for field in form_fields(target):
+    for field in forms.form_fields(target):
         remove_field(session, actor, target, field.key)
-    for field in form_fields(source):
+    for field in forms.form_fields(source):
         if field.asked:
             set_field(session, actor, target, field)
-    own = {agreement.key: agreement for agreement in standing_agreements(session, target.id)}
-    copied = {agreement.key: agreement for agreement in standing_agreements(session, source.id)}
+    own = {agreement.key: agreement for agreement in forms.standing_agreements(session, target.id)}
+    copied = {agreement.key: agreement for agreement in forms.standing_agreements(session, source.id)}
     for key in own.keys() - copied.keys():
         end_agreement(session, actor, target, key)
     for key, agreement in copied.items():
         if key not in own or (own[key].title, own[key].text) != (agreement.title, agreement.text):
             state_agreement(session, actor, target, key, agreement.title, agreement.text)
-    rules = file_rules(source)
-    packed = collection_list(session, source.id)
+    rules = forms.file_rules(source)
+    packed = forms.collection_list(session, source.id)
     documents = None if packed is None else DocumentList(packed, rules.documents_sha256, rules.documents)
     set_documents(session, actor, target, documents)
     set_rules(session, actor, target, **{name: getattr(rules, name) for name in FileRuleChanges.model_fields})
@@ -280,7 +273,7 @@ def agreements_of(session: Session, evaluation: Evaluation, versions: Mapping[st
     Raises InvalidFields, by `agreement_name`, for keys that none has, and for anything but the standing version: nobody
     accepts what they were not shown.
     """
-    standing = {agreement.key: agreement for agreement in standing_agreements(session, evaluation.id)}
+    standing = {agreement.key: agreement for agreement in forms.standing_agreements(session, evaluation.id)}
     wrong: dict[str, list[str]] = {}
     for key, version in versions.items():
         if (agreement := standing.get(key)) is None:
@@ -306,7 +299,9 @@ def accept_agreements(session: Session, actor: Actor, evaluation: Evaluation, ac
     if actor.user_id is None:
         return
     before = set(session.scalars(sa.select(Acceptance.agreement_id).where(Acceptance.user_id == actor.user_id)))
-    lacking = [agreement for agreement in standing_agreements(session, evaluation.id) if agreement.id not in before]
+    lacking = [
+        agreement for agreement in forms.standing_agreements(session, evaluation.id) if agreement.id not in before
+    ]
     wrong = {
         agreement_name(agreement.key): [f"accept this to submit a run: {agreement.title} (version {agreement.version})"]
         for agreement in lacking

@@ -194,6 +194,17 @@ def saved(
     return redirect(address)
 
 
+def done(change: Callable[[], object], said: str, address: str, back: str) -> ResponseReturnValue:
+    """Where a button without a form leads: to `address` once the change is made, or back with what refused it."""
+    try:
+        change()
+    except Conflict as refused:
+        flash(refused.message, "warning")
+        return redirect(back)
+    flash(said)
+    return redirect(address)
+
+
 def answered(
     form: Form, template: str, change: Callable[[], ResponseReturnValue], *, checks: bool = False, **context: Any
 ) -> ResponseReturnValue:

@@ -61,7 +61,7 @@ def test_an_archived_campaign_takes_no_evaluations_until_it_is_taken_out(ok: Say
 def test_next_years_evaluation_is_cloned_and_what_was_a_mistake_is_removed(
     ok: Says, refused: Says, command: Command, place: str
 ) -> None:
-    assert ok("evaluation", "clone", place, "2027") == "made harbour/2027 as a draft copy of harbour/2026\n"
+    assert ok("evaluation", "clone", place, "2027") == "made harbour/2027 as a copy of harbour/2026\n"
     listed = ok("evaluation", "list", "harbour")
     assert "Harbour 2027" in listed
     assert "2027-09-30 18:00" in listed

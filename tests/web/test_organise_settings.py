@@ -430,7 +430,7 @@ def test_a_draft_is_called_a_draft_and_never_open(organiser: Reader, world: Worl
         assert "status-open" not in page, address
     assert "status-open" not in organiser.get("/")
     room = organiser.get("/organise/harbour/2025")
-    assert "Opens as soon as you publish it, closes on 1 Jan 2100" in room
+    assert "Open from the start to 1 Jan 2100" in room
     assert "Is open" not in room
 
 

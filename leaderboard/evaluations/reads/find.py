@@ -9,6 +9,7 @@ import datetime as dt
 from collections.abc import Collection
 from contextlib import closing
 from difflib import get_close_matches
+from itertools import compress
 from typing import Any, NoReturn, TypeVarTuple
 
 import sqlalchemy as sa
@@ -44,12 +45,10 @@ def missing(
     there  what these are
     """
     names = list(session.scalars(sa.select(column).where(*among).order_by(column)))
+    listed = f"{there} {', '.join(names[:SHOWN])}{', …' if len(names) > SHOWN else ''}" if names else ""
     near = get_close_matches(name, names)
-    if near:
-        hint = f"; did you mean {' or '.join(near)}?"
-    else:
-        hint = f"; {there} {', '.join(names[:SHOWN])}{', …' if len(names) > SHOWN else ''}" if names else ""
-    raise NotFound(f"there is no {what} {name!r}{within}{hint}")
+    hint = f"did you mean {' or '.join(near)}?" if near else listed
+    raise NotFound(f"there is no {what} {name!r}{within}{hint and f'; {hint}'}")
 
 
 Columns = TypeVarTuple("Columns")
@@ -72,14 +71,12 @@ def find_evaluation_and_set(
     session: Session, actor: Actor, campaign_slug: str, slug: str
 ) -> tuple[Evaluation, ScoringSet | None]:
     """What `find_evaluation` and `current_set` give, in one statement."""
-    is_current = sa.and_(ScoringSet.evaluation_id == Evaluation.id, IS_CURRENT)
-    statement = (
+    row = session.execute(
         _of_address(sa.select(Evaluation, ScoringSet), actor, campaign_slug, slug)
-        .outerjoin(ScoringSet, is_current)
+        .outerjoin(ScoringSet, sa.and_(ScoringSet.evaluation_id == Evaluation.id, IS_CURRENT))
         .outerjoin(ScoringSet.revision)
         .options(sa.orm.contains_eager(ScoringSet.revision))
-    )
-    row = session.execute(statement).one_or_none()
+    ).one_or_none()
     if row is None:
         _no_evaluation(session, actor, campaign_slug, slug)
     evaluation, current = row
@@ -146,11 +143,8 @@ def of_what_there_is(session: Session, evaluation: Evaluation, opened: Collectio
         "judgments": sa.exists().where(JudgmentRevision.evaluation_id == evaluation.id),
         **dict.fromkeys(("results", "details", "names"), sa.exists().where(Submission.evaluation_id == evaluation.id)),
     }
-    wanted = sorted(opened)
-    if not wanted:
-        return frozenset()
-    there = session.execute(sa.select(*(own[name].label(name) for name in wanted))).one()
-    return frozenset(name for name, is_there in zip(wanted, there, strict=True) if is_there)
+    there = session.execute(sa.select(*(own[name].label(name) for name in opened))).one() if opened else ()
+    return frozenset(compress(opened, there))
 
 
 def closed_again(session: Session, evaluation: Evaluation, before: Collection[str], now: dt.datetime) -> dict[str, Any]:
@@ -165,9 +159,6 @@ def closed_again(session: Session, evaluation: Evaluation, before: Collection[st
 def once_revealed(session: Session, evaluation: Evaluation) -> frozenset[str]:
     """What of `REVEALING` everybody could read until a change of the evaluation took it back, by the audit trail."""
     of_it = (Event.subject == "evaluation", Event.subject_id == evaluation.id, Event.action == "change")
-    revealed: set[str] = set()
     with closing(stored_events(session, *of_it)) as events:
-        for stored in events:
-            if stored.event is not None:
-                revealed.update(stored.event.facts.get(CLOSED_AGAIN, ()))
-    return REVEALING & revealed
+        facts = [stored.event.facts for stored in events if stored.event is not None]
+    return REVEALING.intersection(name for own in facts for name in own.get(CLOSED_AGAIN, ()))

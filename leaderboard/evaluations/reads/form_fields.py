@@ -34,10 +34,8 @@ def form_fields(evaluation: Evaluation) -> tuple[FormField, ...]:
 def answered(session: Session, evaluation: Evaluation) -> Counter[str]:
     """How many runs answer each field of its form, by the field's key: in the form, or in their own metadata."""
     fields = form_fields(evaluation)
-    counts = Counter[str]()
-    for answers, said, _ in _of_runs(session, evaluation, fields):
-        counts.update(field.key for field in answers_of(fields, answers, said))
-    return counts
+    runs = _of_runs(session, evaluation, fields)
+    return Counter(field.key for answers, said, _ in runs for field in answers_of(fields, answers, said))
 
 
 def keeping(session: Session, evaluation: Evaluation) -> frozenset[str]:
@@ -45,11 +43,10 @@ def keeping(session: Session, evaluation: Evaluation) -> frozenset[str]:
     they read, and its parts. Of a run whose file was not read yet everything is taken to be said.
     """
     closed = [field for field in form_fields(evaluation) if field.header and field.shown_to is not ShownTo.EVERYONE]
-    keys = set[str]()
-    if closed:
-        for _, said, was_read in _of_runs(session, evaluation, closed):
-            keys |= {field.key for field in closed if not was_read or any(field.covers(key) for key in said)}
-    return frozenset(keys)
+    runs = [(said, was_read) for _, said, was_read in _of_runs(session, evaluation, closed)] if closed else []
+    return frozenset(
+        field.key for field in closed if any(not was_read or any(map(field.covers, said)) for said, was_read in runs)
+    )
 
 
 def _of_runs(
@@ -126,24 +123,21 @@ def organised_form(session: Session, actor: Actor, campaign: str, evaluation: st
     """Raises NotFound also for whoever does not organise the campaign."""
     record = organised_evaluation(session, actor, campaign, evaluation)
     answers, closing = answered(session, record), keeping(session, record)
-    of_versions = session.execute(
-        sa.select(Acceptance.agreement_id.label("agreement"), sa.func.count().label("accounts"))
-        .join(Agreement)
-        .where(Agreement.evaluation_id == record.id)
-        .group_by(Acceptance.agreement_id)
-    )
-    counts: dict[int, int] = {row.agreement: row.accounts for row in of_versions}
-    others = session.execute(
-        sa.select(Evaluation.slug, Evaluation.title)
-        .where(Evaluation.campaign_id == record.campaign_id, Evaluation.id != record.id)
-        .order_by(Evaluation.period_key.desc(), Evaluation.id)
+    accounts = sa.select(sa.func.count()).where(Acceptance.agreement_id == Agreement.id)
+    counts = sa.select(Agreement.id, accounts.scalar_subquery()).where(Agreement.evaluation_id == record.id)
+    accepted: dict[int, int] = dict(session.execute(counts).all())
+    others = sa.select(Evaluation.slug, Evaluation.title).where(
+        Evaluation.campaign_id == record.campaign_id, Evaluation.id != record.id
     )
     return OrganisedForm(
         fields=tuple(OrganisedField(field, answers[field.key], field.key in closing) for field in form_fields(record)),
         agreements=tuple(
-            snapshot(OrganisedAgreement, agreement, since=agreement.created_at, accepted=counts.get(agreement.id, 0))
+            snapshot(OrganisedAgreement, agreement, since=agreement.created_at, accepted=accepted[agreement.id])
             for agreement in standing_agreements(session, record.id)
         ),
         rules=file_rules(record),
-        others=tuple((slug, title) for slug, title in others),
+        others=tuple(
+            (slug, title)
+            for slug, title in session.execute(others.order_by(Evaluation.period_key.desc(), Evaluation.id))
+        ),
     )

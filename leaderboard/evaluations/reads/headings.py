@@ -16,7 +16,7 @@ from leaderboard.campaigns.rules import Visibility, is_beta_of
 from leaderboard.db import read_so_far, snapshot
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Judging, Opening, Phase, ScoringSettings, Split, Subset, closed_from, phase_of
-from leaderboard.judgments.models import Judgment, JudgmentRevision, Query
+from leaderboard.judgments.models import Judgment, Query
 from leaderboard.metrics import parse
 from leaderboard.moments import moment_in_words
 from leaderboard.submissions.rules import State
@@ -168,43 +168,24 @@ def terms_of(
     roundings = {own.id: rounding_seen(actor, evaluation, own.settings, now, team_id) for evaluation, own in sets}
     judged = judged_queries(session, [own for _, own in sets if roundings[own.id] is None])
     betas = _betas(session, [own for _, own in sets if roundings[own.id] is not None])
+    betas |= {set_id: queries[0].beta for set_id, queries in judged.items() if queries}
     terms_by_id = {}
     for evaluation, scoring_set in sets:
-        rounding, subset = roundings[scoring_set.id], subset_seen(actor, evaluation, now)
-        if rounding is None:
-            own = judged[scoring_set.id]
-            counts, used = _counts(own, scoring_set, subset), own[0].beta if own else None
-        else:
-            counts, used = _untold(scoring_set.settings, subset), betas.get(scoring_set.id)
-        terms_by_id[evaluation.id] = _terms(evaluation, scoring_set, rounding, used, counts)
+        campaign, revision, settings = evaluation.campaign, scoring_set.revision, scoring_set.settings
+        if (used := betas.get(scoring_set.id)) is not None:
+            settings = replace(settings, beta=used)
+        parts = {name: getattr(campaign, name) for name in ("cost", "value", "prior")}
+        terms_by_id[evaluation.id] = Terms(
+            settings=settings,
+            **(parts if is_beta_of(settings.beta, **parts) else dict.fromkeys(parts)),
+            metric_version=scoring_set.metric_version,
+            revision=revision.number,
+            revision_at=revision.released_at or revision.imported_at,
+            rounding=roundings[scoring_set.id],
+            columns=columns_of(settings),
+            **_counts(settings, subset_seen(actor, evaluation, now), judged.get(scoring_set.id)),
+        )
     return terms_by_id
-
-
-def _terms(
-    evaluation: Evaluation,
-    scoring_set: ScoringSet,
-    rounding: Rounding | None,
-    used: float | None,
-    counts: dict[str, Any],
-) -> Terms:
-    """used: the β that its runs were scored with, where one was."""
-    revision: JudgmentRevision = scoring_set.revision
-    settings = scoring_set.settings if used is None else replace(scoring_set.settings, beta=used)
-    campaign = evaluation.campaign
-    parts = (campaign.cost, campaign.value, campaign.prior)
-    cost, value, prior = parts if is_beta_of(settings.beta, *parts) else (None, None, None)
-    return Terms(
-        settings=settings,
-        cost=cost,
-        value=value,
-        prior=prior,
-        metric_version=scoring_set.metric_version,
-        revision=revision.number,
-        revision_at=revision.released_at or revision.imported_at,
-        rounding=rounding,
-        columns=columns_of(settings),
-        **counts,
-    )
 
 
 def _used(scoring_set: ScoringSet) -> sa.ColumnElement[float | None]:
@@ -222,45 +203,36 @@ def _used(scoring_set: ScoringSet) -> sa.ColumnElement[float | None]:
 def _betas(session: Session, sets: Sequence[ScoringSet]) -> dict[int, float | None]:
     """Set id -> the β that its runs were scored with, of those sets that have one; at most one statement."""
     wanted = [scoring_set for scoring_set in sets if scoring_set.settings.beta is not None]
-    if not wanted:
-        return {}
-    row = session.execute(sa.select(*map(_used, wanted))).one()
+    row = session.execute(sa.select(*map(_used, wanted))).one() if wanted else ()
     return dict(zip((scoring_set.id for scoring_set in wanted), row, strict=True))
 
 
 def judged_queries(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[JudgedQuery]]:
     """Set id -> its queries, in the order of their positions; at most one statement for all sets."""
-    wanted = list(sets)
-    queries = queries_of(session, wanted)
+    wanted = {scoring_set.id: scoring_set for scoring_set in sets}
     # One that came after the set has no place in its vectors.
-    return {own.id: [query for query in queries[own.id] if query.position < own.settings.queries] for own in wanted}
+    return {
+        set_id: [query for query in queries if query.position < wanted[set_id].settings.queries]
+        for set_id, queries in queries_of(session, wanted.values()).items()
+    }
 
 
 def queries_of(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[JudgedQuery]]:
     """Set id -> all queries of its evaluation, those too that came after it; as `judged_queries` gives them."""
     wanted = list(sets)
     known: dict[int, list[JudgedQuery]] = read_so_far(session, "judged queries")
-    if unread := [scoring_set for scoring_set in wanted if scoring_set.id not in known]:
-        known.update((scoring_set.id, []) for scoring_set in unread)
-        best_grade = (
-            sa.select(sa.func.max(Judgment.grade))
-            .where(Judgment.revision_id == ScoringSet.revision_id, Judgment.query_id == Query.id)
-            .scalar_subquery()
-        )
+    if unread := {scoring_set.id: scoring_set for scoring_set in wanted if scoring_set.id not in known}:
+        known.update((set_id, []) for set_id in unread)
+        of_query = Judgment.revision_id == ScoringSet.revision_id, Judgment.query_id == Query.id
         columns = (
-            Query.position,
-            Query.external_id,
-            Query.text,
-            Query.split,
-            Query.tags,
-            Query.excluded_at.is_not(None),
-            best_grade,
-            sa.case(*((ScoringSet.id == scoring_set.id, _used(scoring_set)) for scoring_set in unread)),
+            *(Query.position, Query.external_id, Query.text, Query.split, Query.tags, Query.excluded_at.is_not(None)),
+            sa.select(sa.func.max(Judgment.grade)).where(*of_query).scalar_subquery(),
+            sa.case(*((ScoringSet.id == set_id, _used(scoring_set)) for set_id, scoring_set in unread.items())),
         )
         rows = session.execute(
             sa.select(ScoringSet.id, *columns)
             .join(Query, Query.evaluation_id == ScoringSet.evaluation_id)
-            .where(ScoringSet.id.in_([scoring_set.id for scoring_set in unread]))
+            .where(ScoringSet.id.in_(unread))
             .order_by(Query.position)
         )
         for set_id, *row in rows:
@@ -275,30 +247,28 @@ def queries_of_subset(session: Session, scoring_set: ScoringSet, subset: Subset,
     return known if texts else [replace(query, text="", tags=()) for query in known]
 
 
-def _untold(settings: ScoringSettings, subset: Subset) -> dict[str, Any]:
-    """The counts of queries for a reader who may not know which are judged."""
-    hidden = set(settings.hidden) if subset is Subset.SHOWN else set()
-    excluded = len(set(settings.excluded) - hidden)
-    counted = settings.size(subset)
-    return {
-        "queries": counted + excluded, "counted": counted, "nothing_relevant": 0, "excluded": excluded,
-        "unjudged": None,
-    }  # fmt: skip
-
-
-def _counts(judged: Sequence[JudgedQuery], scoring_set: ScoringSet, subset: Subset) -> dict[str, Any]:
-    """The counts of queries for a reader who may know which are judged."""
-    settings = scoring_set.settings
-    excluded = set(settings.excluded)
+def _counts(settings: ScoringSettings, subset: Subset, judged: Sequence[JudgedQuery] | None) -> dict[str, Any]:
+    """The counts of queries. judged: None for a reader who may not know which are."""
+    if judged is None:
+        counted, hidden = settings.size(subset), set(settings.hidden) if subset is Subset.SHOWN else set()
+        excluded = len(set(settings.excluded) - hidden)
+        return {
+            "queries": counted + excluded,
+            "counted": counted,
+            "nothing_relevant": 0,
+            "excluded": excluded,
+            "unjudged": None,
+        }
+    excluded_ids = {*settings.excluded}
     known = [query for query in judged if not subset.leaves_out(query.split)]
-    left = [query for query in known if query.external_id not in excluded]
-    counted = [query for query in left if query.best_grade is not None or settings.judging is Judging.COMPLETE]
+    left = [query for query in known if query.external_id not in excluded_ids]
+    grades = [
+        query.best_grade for query in left if query.best_grade is not None or settings.judging is Judging.COMPLETE
+    ]
     return {
         "queries": len(known),
-        "counted": len(counted),
-        "nothing_relevant": sum(
-            query.best_grade is None or query.best_grade < settings.relevance_level for query in counted
-        ),
+        "counted": len(grades),
+        "nothing_relevant": sum(grade is None or grade < settings.relevance_level for grade in grades),
         "excluded": len(known) - len(left),
-        "unjudged": len(left) - len(counted),
+        "unjudged": len(left) - len(grades),
     }
