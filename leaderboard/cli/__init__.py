@@ -78,13 +78,11 @@ class _Commands(click.Group):
 def _not_searching() -> Iterator[None]:
     """Within the block Python looks for no garbage: nothing that is imported is any, and for the site, which is a lot,
     looking takes a fifth of the time."""
-    searches = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if searches:
-            gc.enable()
+        gc.enable()
 
 
 @click.group(cls=_Commands)

@@ -25,26 +25,26 @@ FACTOR = options.Number(0, 1e9)  # k1 and k3: far above any in use, and no sum o
 
 SHARED = options.together(
     click.option(
-        "--documents", multiple=True, required=True, metavar="PATH", type=click.Path(exists=True, path_type=Path),
+        "--documents", multiple=True, required=True, type=click.Path(exists=True, path_type=Path),
         help="The collection: JSON lines, TSV, TREC's SGML, or a folder of texts; may be given several times.",
     ),
-    click.option("--queries", "query_file", required=True, metavar="FILE", type=options.FILE, help="id TAB text."),
-    click.option("--out", type=options.OUT, metavar="FILE", help=OUT_HELP),
+    click.option("--queries", "query_file", required=True, type=options.FILE, help="id TAB text."),
+    click.option("--out", type=options.OUT, help=OUT_HELP),
     options.DEPTH,
     TAG,
     click.option(
-        "--language", default="english", show_default=True, metavar="NAME",
+        "--language", default="english", show_default=True,
         help="Of the texts, for stop words and stems; `none` for neither.",
     ),
     click.option("--no-stop-words", is_flag=True, help="Keep stop words."),
     click.option("--no-stems", is_flag=True, help="Take words as they are."),
-    click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Of the documents."),
+    click.option("--encoding", default="utf-8", show_default=True, help="Of the documents."),
     click.option("--explain", nargs=2, metavar="QUERY DOCUMENT", help="Print what each term adds to a score, and end."),
     click.option(
         "--tune-threshold", "tuning_judgments", metavar="QRELS", type=options.FILE,
         help="Find the θ of the best value on other, judged queries, and write decisions by it.",
     ),
-    click.option("--tune-queries", "tuning_queries", metavar="FILE", type=options.FILE, help="Those: id TAB text."),
+    click.option("--tune-queries", "tuning_queries", type=options.FILE, help="Those: id TAB text."),
     options.JUDGING,
     options.LEVEL_OPTION,
     options.COSTS,

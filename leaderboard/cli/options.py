@@ -179,7 +179,7 @@ class OrNone(click.ParamType[Any]):
 
 
 WAIT = click.option(
-    "--wait", type=Number(0), default=30.0, show_default=True, metavar="SECONDS",
+    "--wait", type=Number(0), default=30.0, show_default=True,
     help="How long to wait for a worker to score it; 0 only queues it.",
 )  # fmt: skip
 
@@ -197,19 +197,17 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 PORT = click.option("--port", type=Whole(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
 LEVEL = Whole(1, GRADE_LIMIT)  # of relevance
-LEVEL_OPTION = click.option(
-    "-l", "--relevance", "level", type=LEVEL, default=1, metavar="L", help="Lowest relevant grade (1)."
-)
+LEVEL_OPTION = click.option("-l", "--relevance", "level", type=LEVEL, default=1, help="Lowest relevant grade (1).")
 COMPAT = click.option(
     "--compat", type=click.Choice([10, 9]), default=10, help="trec_eval's version to agree with (10)."
 )
-DOCUMENTS = click.option("--documents", type=Whole(1), metavar="N", help="Documents in the collection.")
-BETA = click.option("--beta", type=ANY_NUMBER, metavar="B", help="β of Value = 1 − (P_miss + β · P_fa).")
+DOCUMENTS = click.option("--documents", type=Whole(1), help="Documents in the collection.")
+BETA = click.option("--beta", type=ANY_NUMBER, help="β of Value = 1 − (P_miss + β · P_fa).")
 COSTS = together(
     BETA,
-    click.option("--cost", type=ANY_NUMBER, metavar="C", help="Cost of a false alarm: β = C/V · (1/P − 1)."),
-    click.option("--value", type=ANY_NUMBER, metavar="V", help="Value of a correct detection."),
-    click.option("--prior", type=ANY_NUMBER, metavar="P", help="A-priori probability that a document is relevant."),
+    click.option("--cost", type=ANY_NUMBER, help="Cost of a false alarm: β = C/V · (1/P − 1)."),
+    click.option("--value", type=ANY_NUMBER, help="Value of a correct detection."),
+    click.option("--prior", type=ANY_NUMBER, help="A-priori probability that a document is relevant."),
 )
 NO_RELEVANT = click.option(
     "--no-relevant", type=click.Choice(["exclude", "pfa_only", "pmiss_zero"]), default="exclude",
@@ -221,14 +219,10 @@ JUDGING = click.option(
 )  # fmt: skip
 QUERIES = together(  # what `score.judged_queries` takes
     JUDGING,
-    click.option(
-        "--queries", "query_file", metavar="FILE", type=FILE, help="The evaluation's queries: id, text, tags."
-    ),
-    click.option(
-        "--exclude", "excluded", multiple=True, metavar="QUERY", help="A query that does not count; may be repeated."
-    ),
+    click.option("--queries", "query_file", type=FILE, help="The evaluation's queries: id, text, tags."),
+    click.option("--exclude", "excluded", multiple=True, help="A query that does not count; may be repeated."),
 )
-DEPTH = click.option("--depth", type=Whole(1), default=1000, show_default=True, metavar="K", help="Documents a query.")
+DEPTH = click.option("--depth", type=Whole(1), default=1000, show_default=True, help="Documents a query.")
 OUT = click.Path(dir_okay=False, path_type=Path)
 AT_SERVER = together(
     click.option("--server", envvar="LEADERBOARD_SERVER", metavar="URL", help="Ask this site, through its API."),

@@ -103,35 +103,29 @@ def progress_bar(paths: Sequence[Path]) -> Iterator[Callable[[Path], Path | File
 
 
 class Bar:
-    """Shows how many of all things are done. Called with how many more are."""
+    """Shows how many of all things are done, where a person is looking. Called with how many more are."""
 
-    def __init__(self, drawn: Any | None) -> None:
-        """drawn: click's bar; None where nobody is looking."""
-        self._drawn = drawn
+    def __init__(self, drawn: Any) -> None:
+        self._drawn = drawn  # click's
 
     def __call__(self, more: int) -> None:
-        if self._drawn is not None:
-            self._drawn.update(more)
+        self._drawn.update(more)
 
     @contextmanager
     def aside(self) -> Iterator[None]:
         """What is printed within stands above the bar, which is drawn again below it."""
-        if self._drawn is None:
-            yield
-            return
-        click.echo(CLEAR_LINE, file=sys.stderr, nl=False)
+        shown = "" if self._drawn.hidden else CLEAR_LINE
+        click.echo(shown, file=sys.stderr, nl=False)
         try:
             yield
         finally:
             sys.stdout.flush()
-            click.echo(self._drawn.format_progress_line(), file=sys.stderr, nl=False)
+            click.echo(shown and self._drawn.format_progress_line(), file=sys.stderr, nl=False)
 
 
 @contextmanager
 def counting_bar(total: int, label: str) -> Iterator[Bar]:
     """Gives a bar that is told how many more of `total` things are done."""
-    if not sys.stderr.isatty():
-        yield Bar(None)
-        return
-    with click.progressbar(length=total, label=label, file=sys.stderr) as drawn:
+    hidden = not sys.stderr.isatty()
+    with click.progressbar(length=total, label=label, file=sys.stderr, hidden=hidden) as drawn:
         yield Bar(drawn)

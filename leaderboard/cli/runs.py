@@ -40,8 +40,8 @@ USUAL = "KendallTau KendallDistance SpearmanRho RBO TauAP"
 @click.command()
 @click.argument("first", metavar="RUN_A", type=options.FILE)
 @click.argument("second", metavar="RUN_B", type=options.FILE)
-@click.option("--depth", type=options.Whole(1), metavar="K", help="Cut both lists after K documents first.")
-@click.option("--measures", default=USUAL, metavar="NAMES", help=f"Which, as in RBO(p=0.95) KendallTau@10 ({USUAL}).")
+@click.option("--depth", type=options.Whole(1), help="Cut both lists after K documents first.")
+@click.option("--measures", default=USUAL, help=f"Which, as in RBO(p=0.95) KendallTau@10 ({USUAL}).")
 @click.option("--format", "layout", type=click.Choice(["table", "csv", "json"]), default="table")
 def agreement(first: Path, second: Path, depth: int | None, measures: str, layout: str) -> None:
     """How much two runs agree on each query they share, and on average.
@@ -107,9 +107,9 @@ OF_SETTING = ("documents", "beta", "no_relevant", "compat")
     "--curve", type=click.Choice(["sweep", "oracle", "recall", "rank"]), required=True,
     help="The value at every threshold, at each query's best one, precision over recall, or both over rank.",
 )  # fmt: skip
-@click.option("--query", metavar="ID", help="The curve of this query alone, not of all.")
+@click.option("--query", help="The curve of this query alone, not of all.")
 @options.LEVEL_OPTION
-@click.option("--depth", type=options.Whole(1), metavar="K", help="How many ranks --curve rank has (the longest list).")
+@click.option("--depth", type=options.Whole(1), help="How many ranks --curve rank has (the longest list).")
 @options.DOCUMENTS
 @options.BETA
 @options.NO_RELEVANT
@@ -189,7 +189,7 @@ TAG = click.option("--tag", callback=_checked_tag, help="The run's own name (def
 OUT_HELP = "The run to write; gzipped if it ends in .gz."
 SHARED = options.together(
     click.argument("paths", nargs=-1, required=True, metavar="RUN RUN...", type=options.FILE),
-    click.option("--out", required=True, type=options.OUT, metavar="FILE", help=OUT_HELP),
+    click.option("--out", required=True, type=options.OUT, help=OUT_HELP),
     options.DEPTH,
     TAG,
 )

@@ -47,30 +47,30 @@ class ScoredRun:
 @click.command()
 @click.argument("runs", nargs=-1, metavar="RUN...", type=options.FILE)
 @click.option("--judgments", metavar="QRELS", type=options.FILE, help="Judgments: query, iteration, document, grade.")
-@click.option("--measures", metavar="NAMES", help=f"Our names or trec_eval's, and its bundles ({USUAL}).")
+@click.option("--measures", help=f"Our names or trec_eval's, and its bundles ({USUAL}).")
 @click.option("-q", "--per-query", is_flag=True, help="Every query too.")
 @options.LEVEL_OPTION
-@click.option("-M", "--depth", type=options.Whole(0), metavar="K", help="Cut every list after K documents.")
+@click.option("-M", "--depth", type=options.Whole(0), help="Cut every list after K documents.")
 @click.option("-J", "--judged-only", is_flag=True, help="Take unjudged documents out of the lists first.")
 @options.COMPAT
 @options.DOCUMENTS
 @options.COSTS
 @options.NO_RELEVANT
-@click.option("--threshold", type=options.ANY_NUMBER, metavar="θ", help="Scores of at least θ count as returned.")
+@click.option("--threshold", type=options.ANY_NUMBER, help="Scores of at least θ count as returned.")
 @click.option(
-    "--highest-grade", type=options.Whole(0, options.GRADE_LIMIT), metavar="G",
+    "--highest-grade", type=options.Whole(0, options.GRADE_LIMIT),
     help="The highest grade of all judgments, where the file has not all (ERR).",
 )  # fmt: skip
 @options.QUERIES
-@click.option("--known", metavar="FILE", type=options.FILE, help="Judgments of what its user knows (Novelty).")
+@click.option("--known", type=options.FILE, help="Judgments of what its user knows (Novelty).")
 @click.option(
-    "--subtopics", metavar="FILE", type=options.FILE,
+    "--subtopics", type=options.FILE,
     help="Judgments of subtopics (alpha_nDCG); without --judgments, all.",
 )  # fmt: skip
 @click.option("--format", "layout", type=click.Choice(["table", "trec_eval", "json", "csv"]), default="table")
 @click.option("--compare", metavar="RUN", help="Hold the other runs against this one: differences, tests, effects.")
-@click.option("--seed", type=options.Whole(0), metavar="N", help="What --compare draws its resamples from (1).")
-@click.option("--explain", metavar="MEASURE", help="Say what a measure means, and end.")
+@click.option("--seed", type=options.Whole(0), help="What --compare draws its resamples from (1).")
+@click.option("--explain", help="Say what a measure means, and end.")
 def score(explain: str | None, **values: Any) -> None:
     """Scores run files against judgments: no database, no site.
 

@@ -13,6 +13,7 @@ from leaderboard.cli.output import progress_bar
 from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.formats import read_judgments, read_run
 from leaderboard.metrics import ALL_TREC, BUNDLES, NEW_IN_10, Measure, Printed, Ranking, Setting, parse_all, requested
+from leaderboard.numbers import is_number
 from leaderboard.scoring import Scored, prepare, score
 
 GRADES_SHOWN = 10
@@ -30,10 +31,10 @@ Compat = Literal[9, 10]
 @click.option("-q", "--query_eval_wanted", "per_query", is_flag=True, help="Print every query too.")
 @click.option("-n", "--nosummary", is_flag=True, help="Leave the figures over all queries out.")
 @click.option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all judged queries.")
-@click.option("-l", "--level_for_rel", "level", type=LEVEL, default=1, metavar="N", help="Lowest relevant grade (1).")
-@click.option("-M", "--Max_retrieved_per_topic", "depth", type=Whole(0), metavar="N", help="Cut lists here.")
+@click.option("-l", "--level_for_rel", "level", type=LEVEL, default=1, help="Lowest relevant grade (1).")
+@click.option("-M", "--Max_retrieved_per_topic", "depth", type=Whole(0), help="Cut lists here.")
 @click.option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Take unjudged documents out first.")
-@click.option("-N", "--Number_docs_in_coll", "documents", type=Whole(1), metavar="N", help="Collection size.")
+@click.option("-N", "--Number_docs_in_coll", "documents", type=Whole(1), help="Collection size.")
 @COMPAT
 def trec_eval(
     judgments: Path,
@@ -176,20 +177,16 @@ def _without_extras(wanted: Iterable[str], compat: Compat) -> tuple[list[str], T
     run_name, grades, grades_as = False, None, "relstring"
     for each in wanted:
         name, _, parameter = each.strip(",").partition(".")
-        if name == "runid":
-            run_name = True
-        elif name == "relstring" and parameter:
+        if name == "relstring" and parameter:
             if not (parameter.isascii() and parameter.isdecimal()):
                 raise UnknownMeasure(f"relstring takes how many grades to print, not {parameter!r}")
             grades, grades_as = int(parameter), f"relstring_{parameter}"
-        elif name == "relstring":
+        elif name == "relstring" or each == "all_trec":
             grades = grades or GRADES_SHOWN
-        elif each in BUNDLES:
-            run_name = True
-            if each == "all_trec" and grades is None:
-                grades = GRADES_SHOWN
+        run_name = run_name or name == "runid" or each in BUNDLES
+        if each in BUNDLES:
             rest += [measure for measure in BUNDLES[each] if compat == 10 or measure not in NEW_IN_10]
-        else:
+        elif name not in ("runid", "relstring"):
             rest.append(each)
     return rest, TrecRequest((), run_name, grades, grades_as)
 
@@ -209,8 +206,5 @@ def _order(printed: Printed) -> tuple[int, float]:
     """The sort key for trec_eval's order of printing: by measure, then by cutoff."""
     base = _base(printed.name)
     suffix = printed.name[len(base) + 1 :]
-    try:
-        cutoff = float(suffix or 0)
-    except ValueError:
-        cutoff = 0.0
-    return (ALL_TREC.index(base) if base in ALL_TREC else len(ALL_TREC)), cutoff
+    position = ALL_TREC.index(base) if base in ALL_TREC else len(ALL_TREC)
+    return position, float(suffix) if is_number(suffix) else 0.0

@@ -147,9 +147,9 @@ SHOWN = 20  # lines of a list that the terminal shows
 
 @click.command("import-campaign")
 @click.argument("source", metavar="FOLDER", type=click.Path(exists=True, path_type=Path))
-@click.option("--manifest", metavar="FILE", type=options.FILE, help=f"What the files are (default: {NAME} in FOLDER).")
-@click.option("--write-manifest", "draft", metavar="FILE", type=options.OUT, help="Only write a draft of the manifest.")
-@click.option("--report", "report_file", metavar="FILE", type=options.OUT, help="What was done, as JSON.")
+@click.option("--manifest", type=options.FILE, help=f"What the files are (default: {NAME} in FOLDER).")
+@click.option("--write-manifest", "draft", type=options.OUT, help="Only write a draft of the manifest.")
+@click.option("--report", "report_file", type=options.OUT, help="What was done, as JSON.")
 @click.option("--as", "user", help="Import as this account, with its rights only.")
 def import_campaign(
     source: Path, manifest: Path | None, draft: Path | None, report_file: Path | None, user: str | None

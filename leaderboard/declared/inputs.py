@@ -12,7 +12,7 @@ import datetime as dt
 import inspect
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any, TypeVar
@@ -80,19 +80,16 @@ class Inputs(BaseModel):
     def _leave_empty_out(cls, values: Any, info: ValidationInfo) -> Any:
         if info.mode != "python" or not isinstance(values, Mapping):
             return values
+        kinds = {name: kinds_of(field.annotation) for name, field in cls.model_fields.items()}
         empty = {
-            name
-            for name, value in values.items()
-            if isinstance(value, str) and not value.strip() and not _holds(cls, name, str)
-        }
-        none = {name: None for name in empty if _holds(cls, name, types.NoneType)}
+            name for name, value in values.items() if value == "" or (isinstance(value, str) and not value.strip())
+        } & {name for name, parts in kinds.items() if str not in parts}
+        none = {name: None for name in empty if types.NoneType in kinds[name]}
         return {name: value for name, value in values.items() if name not in empty} | none
 
     def given(self) -> dict[str, Any]:
         """What was given, by name, but for whether it is confirmed: the rest stays as it is."""
-        return {
-            name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set - {"confirm"}
-        }
+        return {name: value for name, value in self if name in self.model_fields_set - {"confirm"}}
 
 
 Model = TypeVar("Model", bound=Inputs)
@@ -136,11 +133,6 @@ def kinds_of(annotation: Any) -> tuple[Any, ...]:
     if typing.get_origin(annotation) in (types.UnionType, typing.Union):
         return tuple(kind for part in typing.get_args(annotation) for kind in kinds_of(part))
     return (annotation,)
-
-
-def _holds(model: type[Inputs], name: str, kind: type) -> bool:
-    field = model.model_fields.get(name)
-    return field is not None and kind in kinds_of(field.annotation)
 
 
 def checked(model: type[Model], values: Mapping[str, Any], **context: Any) -> Model:
@@ -206,31 +198,18 @@ WORDS = {
 }
 
 
-def _whole(value: Any, info: ValidationInfo) -> Any:
-    if not isinstance(value, str) or info.mode == "json":
-        return value
-    try:
-        return read_whole(value.strip())
-    except ValueError:
-        raise ValueError("give a whole number of at most 18 digits") from None
+def read_by(read: Callable[[str], Any], words: str, *, json_too: bool = False) -> Any:
+    """The validator that reads a text, in JSON only with `json_too`. words: what is said of one that can't be read."""
 
+    def validate(value: Any, info: ValidationInfo) -> Any:
+        if not isinstance(value, str) or (info.mode == "json" and not json_too):
+            return value
+        try:
+            return read(value.strip())
+        except ValueError:
+            raise ValueError(words.format(value.strip())) from None
 
-def _ratio(value: Any, info: ValidationInfo) -> Any:
-    if not isinstance(value, str) or info.mode == "json":
-        return value
-    try:
-        return read_ratio(value.strip())
-    except ValueError:
-        raise ValueError(f"{value.strip()!r} is no finite number; give one such as 0.5 or 1/600") from None
-
-
-def _moment(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    try:
-        return dt.datetime.fromisoformat(value.strip())
-    except ValueError:
-        raise ValueError("give a day and a time, like 2026-09-30T18:00") from None
+    return BeforeValidator(validate)
 
 
 def _in_range(moment: dt.datetime) -> dt.datetime:
@@ -240,26 +219,20 @@ def _in_range(moment: dt.datetime) -> dt.datetime:
     return moment
 
 
-def line_of(longest: int) -> Any:
-    """The validator of a text of one line of at most so many characters."""
-
-    def check(text: str) -> str:
-        if problem := text_problem(text, longest):
-            raise ValueError(problem)
-        return " ".join(text.split())
-
-    return AfterValidator(check)
-
-
-def text_of(longest: int) -> Any:
+def text_of(longest: int, tidied: Callable[[str], str] = str.strip) -> Any:
     """The validator of a text of at most so many characters, without blanks around it."""
 
     def check(text: str) -> str:
         if problem := text_problem(text, longest):
             raise ValueError(problem)
-        return text.strip()
+        return tidied(text)
 
     return AfterValidator(check)
+
+
+def line_of(longest: int) -> Any:
+    """The validator of a text of one line of at most so many characters."""
+    return text_of(longest, lambda text: " ".join(text.split()))
 
 
 def needed(text: str) -> str:
@@ -269,20 +242,18 @@ def needed(text: str) -> str:
     return text
 
 
-WHOLE = BeforeValidator(_whole)
+WHOLE = read_by(read_whole, "give a whole number of at most 18 digits")
+RATIO = read_by(read_ratio, "{!r} is no finite number; give one such as 0.5 or 1/600")
+MOMENT = read_by(dt.datetime.fromisoformat, "give a day and a time, like 2026-09-30T18:00", json_too=True)
 Line = Annotated[str, line_of(LONGEST_LINE)]  # a text of one line
 Name = Annotated[Line, AfterValidator(needed)]  # one that must not be empty
 Whole = Annotated[int, WHOLE]
-Ratio = Annotated[float, BeforeValidator(_ratio)]  # also as one number divided by another
-Moment = Annotated[
-    dt.datetime,
-    BeforeValidator(_moment),
-    AfterValidator(_in_range),
-    Field(
-        description="With an offset, such as 2027-05-01T12:00:00Z or …+02:00; without one it is what clocks show in "
-        "the evaluation's time zone."
-    ),
-]
+Ratio = Annotated[float, RATIO]  # also as one number divided by another
+IN_ZONE = (
+    "With an offset, such as 2027-05-01T12:00:00Z or …+02:00; without one it is what clocks show in the evaluation's "
+    "time zone."
+)
+Moment = Annotated[dt.datetime, MOMENT, AfterValidator(_in_range), Field(description=IN_ZONE)]
 Confirm = Annotated[bool, Field(description="To what it does at once, which a refusal without it lists.")]
 
 

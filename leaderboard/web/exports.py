@@ -39,14 +39,6 @@ class Table:
     facts: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A file format that tables are exported in. `write` gives the whole file."""
-
-    media_type: str
-    write: Callable[[Table], str]
-
-
 def table(
     name: str, columns: Mapping[str, Callable[[Row], Cell]], rows: Iterable[Row], facts: Mapping[str, Any]
 ) -> Table:
@@ -73,8 +65,8 @@ def exported(blueprint: Blueprint, address: str) -> Callable[[Callable[P, Table]
         def view(*args: P.args, **kwargs: P.kwargs) -> Response:
             ending = str(kwargs.pop("ending"))
             content = function(*args, **kwargs)
-            text, media_type = FORMATS[ending].write(content), FORMATS[ending].media_type
-            response = Response(text, content_type=f"{media_type}; charset=utf-8")
+            media_type, write = FORMATS[ending]
+            response = Response(write(content), content_type=f"{media_type}; charset=utf-8")
             response.headers["Content-Disposition"] = f'attachment; filename="{content.name}.{ending}"'
             return response
 
@@ -119,8 +111,8 @@ def _json(table: Table) -> str:
     return json.dumps(content, default=dt.datetime.isoformat, ensure_ascii=False, indent=1) + "\n"
 
 
-# Ending -> format. One more here is offered on every page with a table, and answers at every address of one.
-FORMATS = {"csv": Format("text/csv", _csv), "json": Format("application/json", _json)}
+# Ending -> media type, and what writes the file. One more is offered on every page with a table, and answers there.
+FORMATS = {"csv": ("text/csv", _csv), "json": ("application/json", _json)}
 
 
 def file_name(text: str) -> str:
@@ -135,30 +127,19 @@ def campaign_facts(campaign: CampaignHeading) -> dict[str, Any]:
 
 def evaluation_facts(evaluation: EvaluationHeading) -> dict[str, Any]:
     """An evaluation as exports name it, with its phase and dates."""
-    names = ("slug", "title", "period", "condition", "collection")
-    return {
-        "campaign": campaign_facts(evaluation.campaign),
-        **{name: getattr(evaluation, name) for name in names},
-        "phase": evaluation.phase.value,
-        **{name: getattr(evaluation, name) for name in ("opens_at", "closes_at", "grace_seconds")},
-    }
+    names = ("slug", "title", "period", "condition", "collection", "phase", "opens_at", "closes_at", "grace_seconds")
+    return {"campaign": campaign_facts(evaluation.campaign), **{name: getattr(evaluation, name) for name in names}}
 
 
 def terms_facts(terms: Terms) -> dict[str, Any]:
     """Every setting that the figures depend on."""
     return {
-        "cost": terms.cost,
-        "value": terms.value,
-        "prior": terms.prior,
+        **{name: getattr(terms, name) for name in ("cost", "value", "prior")},
         **{name: getattr(terms.settings, name) for name in (*OF_CAMPAIGN, *OF_EVALUATION)},
         "metric_version": terms.metric_version,
         "judgment_revision": terms.revision,
-        "queries": {
-            "all": terms.queries,
-            "counted": terms.counted,
-            "excluded": terms.excluded,
-            "unjudged": terms.unjudged,
-        },
+        "queries": {"all": terms.queries}
+        | {name: getattr(terms, name) for name in ("counted", "excluded", "unjudged")},
         "rounded_to": rounded_to(terms.rounding),
     }
 

@@ -15,7 +15,7 @@ new page of a campaign or an evaluation is linked by its line in one of the two 
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -152,30 +152,22 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A link in the room's navigation. about: the sentence beside it in the room itself."""
+    """A link in the room's navigation.
+
+    about    the sentence beside it in the room itself
+    address  where it leads, in the room at hand; is_here: whether the page at hand is of it
+    """
 
     endpoint: str
     title: str
     about: str
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A section as a room shows it. is_here: whether the page at hand is of it."""
-
-    title: str
-    about: str
-    address: str
-    is_here: bool
+    address: str = ""
+    is_here: bool = False
 
 
 # In the order in which they are shown. Each endpoint takes `campaign`, those of evaluations `evaluation` too.
-OF_CAMPAIGN: tuple[Section, ...] = (
-    Section(
-        "organise_campaigns.settings",
-        "Settings",
-        "Measures, β, who may know of it, guidelines; archive or remove it.",
-    ),
+OF_CAMPAIGN = (
+    Section("organise_campaigns.settings", "Settings", "Measures, β, who may know of it; archive or remove it."),
     Section("organise_people.show", "Organisers", "Who organises it, and which teams know of it while it is private."),
     Section("organise_evaluations.new", "New evaluation", "A year or a round, with queries and a board of its own."),
     Section("organise_import.into", "Import, export", "Past years from an archive; all of this campaign as one."),
@@ -184,13 +176,9 @@ OF_CAMPAIGN: tuple[Section, ...] = (
     Section("organise_systems.index", "Systems", "Mark baselines and manual systems; descriptions and links."),
     Section("organise_trail.index", "Audit trail", "Who did what, when, and what it changed."),
 )
-OF_EVALUATION: tuple[Section, ...] = (
+OF_EVALUATION = (
     Section("organise_evaluations.settings", "Settings", "Dates, collection, judging, quotas, what is public when."),
-    Section(
-        "organise_submissions.of_evaluation",
-        "Submissions",
-        "Every run, and what became of it; hide, disqualify, hand back.",
-    ),
+    Section("organise_submissions.of_evaluation", "Submissions", "Every run; hide, disqualify, hand back."),
     Section("organise_forms.index", "Form", "What is asked of a run: fields, agreements, rules for its file."),
     Section("organise_queries.index", "Queries", "What is asked: files with a preview, excluded and hidden queries."),
     Section("organise_judgments.index", "Judgments", "Who judged what: revisions with a preview, and their sources."),
@@ -223,15 +211,13 @@ def here() -> Room:
     return present
 
 
-def sections(room: Room) -> list[Link]:
+def sections(room: Room) -> list[Section]:
     """The links of a room, for its navigation."""
-    where: dict[str, Any] = {"campaign": room.campaign}
-    if room.evaluation:
-        where["evaluation"] = room.evaluation
+    where: dict[str, Any] = {"campaign": room.campaign} | ({"evaluation": room.evaluation} if room.evaluation else {})
     listed = OF_EVALUATION if room.evaluation else OF_CAMPAIGN
     exactly = [section for section in listed if section.endpoint == request.endpoint]
     of_subject = [section for section in listed if section.endpoint.partition(".")[0] == request.blueprint]
     present = next(iter(exactly or of_subject), None)
     return [
-        Link(section.title, section.about, url_for(section.endpoint, **where), section is present) for section in listed
+        replace(section, address=url_for(section.endpoint, **where), is_here=section is present) for section in listed
     ]

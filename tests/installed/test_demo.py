@@ -155,7 +155,7 @@ def test_started_again_it_goes_on_with_what_is_there_alone_and_ends_when_its_wor
     with start() as demonstration:
         complaint = _refused(elsewhere, "--port", "0", "--dir", "demo")
         assert complaint == (
-            f"a demonstration runs in {elsewhere / 'demo'} already; stop it first, or name another folder with --dir\n"
+            f"a demonstration runs in {elsewhere / 'demo'} already; stop it, or name another with --dir\n"
         )
         urllib.request.urlopen(demonstration.address, timeout=10).close()
         os.kill(demonstration.worker, signal.SIGKILL)
