@@ -13,6 +13,7 @@ from tests.support.commands import Done
 from tests.support.scoring import working_here
 
 Command = Callable[..., Done]
+Called = Callable[..., tuple[int, str, str]]
 Working = Callable[[], AbstractContextManager[None]]
 
 
@@ -36,6 +37,19 @@ def command(
         return Done(status, said.out, said.err)
 
     return run_it
+
+
+@pytest.fixture
+def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Called:
+    """Runs `leaderboard ARGUMENTS` in a folder of the test's own; gives (status, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        status = run(arguments)
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return call
 
 
 @pytest.fixture

@@ -3,14 +3,12 @@
 import csv
 import io
 import json
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from leaderboard.cli import run as leaderboard
-
-Called = Callable[..., tuple[int, str, str]]
+from tests.cli.conftest import Called
 
 # q1: b, a, c against a, b, c, d: one of three pairs is turned round. q2: only z is in both. q3, q4: in one run only.
 FIRST = "q1 Q0 b 1 9 one\nq1 Q0 a 2 8 one\nq1 Q0 c 3 7 one\nq2 Q0 z 1 9 one\nq2 Q0 y 2 1 one\nq3 Q0 a 1 1 one\n"
@@ -18,18 +16,10 @@ SECOND = "q2 Q0 z 1 9 two\nq1 Q0 d 4 1 two\nq1 Q0 a 1 9 two\nq1 Q0 b 2 8 two\nq1
 
 
 @pytest.fixture
-def called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Called:
-    """Runs `leaderboard agreement` in a folder with two runs; gives (status, stdout, stderr)."""
-    monkeypatch.chdir(tmp_path)
+def called(offline: Called) -> Called:
     Path("a.txt").write_text(FIRST)
     Path("b.txt").write_text(SECOND)
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        status = leaderboard(["agreement", *arguments])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return call
+    return partial(offline, "agreement")
 
 
 def test_each_shared_query_has_its_agreement_and_the_number_of_shared_documents(called: Called) -> None:

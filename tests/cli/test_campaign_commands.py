@@ -118,14 +118,6 @@ def test_beta_follows_from_cost_value_and_prior(ok: Says) -> None:
     assert shown["prior locked"] == "not yet"
 
 
-def test_a_campaign_is_changed_only_where_asked(ok: Says, campaign: str) -> None:
-    ok("campaign", "change", campaign, "--measures", "AP RR", "--primary", "RR")
-    shown = _shown(ok("campaign", "show", campaign))
-    assert (shown["title"], shown["measures"], shown["β"]) == ("Harbour", "RR AP", "20")
-    ok("campaign", "change", campaign, "--beta", "none")
-    assert _shown(ok("campaign", "show", campaign))["β"] == "–"
-
-
 def test_what_is_wrong_with_a_campaign_is_said(ok: Says, refused: Says, campaign: str) -> None:
     assert "nearest: AQWV" in refused("campaign", "add", "c", "--title", "C", "--measures", "AQVW")
     assert refused("campaign", "add", "c", "--title", "C", "--measures", " ") == "--measures: is missing\n"
@@ -145,6 +137,16 @@ def test_a_file_that_is_no_queries_adds_none(
     file.write_text("q3\n")
     assert ok("queries", "import", evaluation, file) == f"run.csv is taken in: {evaluation} has 3 queries\n"
     assert _query_ids(database_url) == ["q1", "q2", "q3"]
+
+
+def test_an_evaluation_is_changed_only_where_asked_and_listed(ok: Says, evaluation: str) -> None:
+    ok("evaluation", "change", evaluation, "--opens", "2026-01-01", "--closes", "2026-09-30T20:00+02:00", "--confirm")
+    row = ok("evaluation", "list", "harbour").splitlines()[1]
+    assert re.split(r"\s{2,}", row) == [
+        "harbour/2026", "2026", "2026", "–", "2", "0", "2026-01-01 00:00", "2026-09-30 18:00",
+    ]  # fmt: skip
+    ok("evaluation", "change", evaluation, "--closes", "none")
+    assert ok("evaluation", "list").splitlines()[1].endswith("–")
 
 
 @pytest.fixture
@@ -183,19 +185,6 @@ def test_a_campaign_with_a_submission_is_kept_without_a_question(
     assert "harbour/2026" in ok("evaluation", "list")
 
 
-def test_an_evaluation_is_made_listed_and_changed(ok: Says, evaluation: str) -> None:
-    ok("evaluation", "change", evaluation, "--opens", "2026-01-01", "--closes", "2026-09-30T20:00+02:00", "--confirm")
-    head, row = ok("evaluation", "list", "harbour").splitlines()
-    assert re.split(r"\s{2,}", head) == [
-        "evaluation", "title", "period", "condition", "queries", "runs", "opens", "closes",
-    ]  # fmt: skip
-    assert re.split(r"\s{2,}", row) == [
-        "harbour/2026", "2026", "2026", "–", "2", "0", "2026-01-01 00:00", "2026-09-30 18:00",
-    ]  # fmt: skip
-    ok("evaluation", "change", evaluation, "--closes", "none")
-    assert ok("evaluation", "list").splitlines()[1].endswith("–")
-
-
 def test_what_is_wrong_with_an_evaluation_is_said(refused: Says, campaign: str) -> None:
     add = ("evaluation", "add", "harbour/2026", "--title", "T", "--period", "2026")
     assert (
@@ -223,44 +212,12 @@ def test_judgments_that_can_not_be_used_are_told_by_file_and_line(
     assert "is revision 2" in ok("judgments", "import", evaluation, tmp_path / "more.txt")
 
 
-def test_judgments_of_subtopics_come_beside_others_or_alone(
-    ok: Says, refused: Says, evaluation: str, tmp_path: Path
-) -> None:
-    (tmp_path / "aspects.txt").write_text("q1 1 d1 1\nq1 2 d1 0\nq2 1 d9 1\n")
-    given = ("--subtopics", tmp_path / "aspects.txt")
-    plain = "--preview", "--subtopics", tmp_path / "qrels.txt"
-    assert "judgments of subtopics: all 3 lines are of subtopic 0: these" in ok(
-        "judgments", "import", evaluation, *plain
-    )
-    said = ok("judgments", "import", evaluation, tmp_path / "qrels.txt", *given)
-    assert said == "qrels.txt: 3 judgments are revision 2 of harbour/2026\n"
-    said = ok("judgments", "import", evaluation, *given)
-    assert said == "aspects.txt: 2 judgments are revision 3 of harbour/2026\n"
-    ok("campaign", "change", "harbour", "--measures", "AQWV alpha_nDCG@10")
-    assert refused("judgments", "import", evaluation, tmp_path / "qrels.txt") == (
-        "qrels.txt: alpha_nDCG@10 needs judgments of subtopics\n"
-    )
-    assert "give the judgments first" in refused("judgments", "import", evaluation)
-
-
 @pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
 def test_a_run_is_submitted_and_scored(ok: Says, evaluation: str, run_file: Path) -> None:
     said = ok("submit", "--wait", "0", evaluation, run_file, "--team", "alder", "--new-system", "Heron", "--as", "ada")
     assert re.fullmatch(r".*run\.tsv: submission \d+, SHA-256 [0-9a-f]{64}\n", said)
-    ok(
-        "submit",
-        "--wait",
-        "0",
-        evaluation,
-        run_file,
-        "--team",
-        "alder",
-        "--system",
-        "heron",
-        "--designation",
-        "primary",
-        "--confirm",
-    )
+    primary = ("--designation", "primary", "--confirm")
+    ok("submit", "--wait", "0", evaluation, run_file, "--team", "alder", "--system", "heron", *primary)
     assert ok("rescore", evaluation) == "harbour/2026: runs that wait to be scored: 2\n"
     ok("worker", "--once")
     assert ok("rescore", evaluation) == "harbour/2026: runs that wait to be scored: 0\n"
@@ -298,25 +255,6 @@ def test_submit_names_queries_without_a_list_and_which_need_none_only_to_whoever
     without = f"{tmp_path / 'run.tsv'}: queries without a list: q2, q3\n"
     assert for_all.err == f"{without}of these, no document is judged relevant for q2\n"
     assert for_its_team.err == without
-
-
-def test_a_contrastive_run_stands_for_its_system_only_when_that_is_asked_for(
-    ok: Says, refused: Says, evaluation: str, run_file: Path, database_url: str
-) -> None:
-    submit = ("submit", "--wait", "0", evaluation, run_file, "--team", "alder", "--confirm")
-    ok(*submit, "--new-system", "Heron")
-    ok(*submit, "--system", "heron", "--stand")
-    assert [one.chosen_at is not None for one in _submissions(database_url)] == [False, True]
-    ok("campaign", "change", "harbour", "--run-choice", "best")
-    assert refused(*submit, "--system", "heron", "--stand").startswith(f"{run_file}: not taken: stand: ")
-
-
-def test_submit_says_that_a_run_still_waits_when_no_worker_takes_it(
-    command: Command, evaluation: str, run_file: Path
-) -> None:
-    done = command("submit", "--wait", "0.1", evaluation, run_file, "--team", "alder", "--new-system", "Heron")
-    assert done.status == 0
-    assert done.err == f"{run_file}: not scored after 0.1 s; a worker scores it as soon as one is free\n"
 
 
 def test_of_several_runs_those_before_a_refusal_are_submitted_and_the_others_named(

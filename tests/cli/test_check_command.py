@@ -14,7 +14,10 @@ from leaderboard.evaluations.reads.form_fields import file_rules, form_fields, s
 from leaderboard.submissions.models import Submission
 from tests.support.world import RUN, World
 
-PLACE = "news/2026"
+
+@pytest.fixture
+def engine_name() -> str:
+    return "sqlite"
 
 
 @pytest.fixture
@@ -22,12 +25,6 @@ def run_file(tmp_path: Path) -> Path:
     path = tmp_path / "a.run"
     path.write_text(RUN)
     return path
-
-
-@pytest.fixture(params=["sqlite"])
-def engine_name(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
 
 
 def place_of(world: World, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -137,18 +134,8 @@ def test_submit_gives_answers_agreements_and_metadata_and_says_which_are_missing
     choices = ["--kind", "choice", "--choice", "sparse", "--choice", "dense"]
     assert cli.run(["form", "field", place, "model", "--label", "Kind of model", "--required", *choices]) == 0
     assert cli.run(["form", "agreement", place, "terms", "--title", "Terms", "--text", str(terms)]) == 0
-    submit = [
-        "submit",
-        place,
-        str(run_file),
-        "--team",
-        "northern-lights",
-        "--new-system",
-        "Owl",
-        "--wait",
-        "0",
-        "--confirm",
-    ]
+    team = ["--team", "northern-lights", "--new-system", "Owl", "--wait", "0", "--confirm"]
+    submit = ["submit", place, str(run_file), *team]
     capsys.readouterr()
     assert cli.run([*submit, "--as", "Ada"]) == 2
     said = capsys.readouterr().err

@@ -3,14 +3,12 @@
 import csv
 import io
 import json
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from leaderboard.cli import run as leaderboard
-
-Called = Callable[..., tuple[int, str, str]]
+from tests.cli.conftest import Called
 
 QRELS = "q1 0 a 1\nq1 0 b 1\nq2 0 c 1\n"
 RUN = "q1 a Y .9\nq1 x Y .8\nq1 b N .4\nq1 y N .3\nq2 z Y .7\nq2 c Y .6\nq2 w N .6\nq3 u Y .5\n".replace(" ", "\t")
@@ -18,19 +16,11 @@ COLLECTION = ("--documents", "601", "--beta", "20", "--queries", "queries", "--j
 
 
 @pytest.fixture
-def called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Called:
-    """Runs `leaderboard curves run --judgments qrels` with more arguments; gives (status, stdout, stderr)."""
-    monkeypatch.chdir(tmp_path)
+def called(offline: Called) -> Called:
     Path("qrels").write_text(QRELS)
     Path("run").write_text(RUN)
     Path("queries").write_text("q1\nq2\nq3\n")
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        status = leaderboard(["curves", "run", "--judgments", "qrels", *arguments])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return call
+    return partial(offline, "curves", "run", "--judgments", "qrels")
 
 
 def rows(text: str) -> list[dict[str, str]]:
@@ -86,20 +76,13 @@ def test_json_writes_null_where_nothing_is_returned_or_defined(called: Called) -
     ("arguments", "message"),
     [
         (["--curve", "sweep"], "leaderboard curves: --curve sweep needs --documents N and --beta B"),
-        (["--curve", "oracle", "--documents", "9"], "leaderboard curves: --curve oracle needs"),
         (["--curve", "recall", "--depth", "3"], "leaderboard curves: --depth goes with --curve rank"),
-        (["--curve", "rank", "--judging", "complete"], "leaderboard curves: --judging complete needs --queries FILE"),
         (["--curve", "rank", "--query", "q9"], "qrels: there is no query 'q9' that counts"),
-        (
-            ["--curve", "sweep", "--documents", "9", "--beta", "nan"],
-            "leaderboard curves: Invalid value for '--beta': 'nan' is no finite number",
-        ),
         (["--curve", "sweep", "--documents", "9", "--beta", "-3"], "--beta: give a number that is not negative"),
         (
             ["--curve", "sweep", "--documents", "9" * 23, "--beta", "20"],
             "leaderboard curves: Invalid value for '--documents'",
         ),
-        (["--curve", "det"], "leaderboard curves: Invalid value for '--curve'"),
     ],
 )
 def test_what_can_not_be_asked_is_said(called: Called, arguments: list[str], message: str) -> None:

@@ -1,28 +1,18 @@
 """`leaderboard fuse`: one run made of several."""
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from leaderboard.cli import run as leaderboard
-
-Called = Callable[..., tuple[int, str, str]]
+from tests.cli.conftest import Called
 
 
 @pytest.fixture
-def called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Called:
-    """Runs `leaderboard fuse` in a folder with two runs; gives (status, stdout, stderr)."""
-    monkeypatch.chdir(tmp_path)
+def called(offline: Called) -> Called:
     Path("a.txt").write_text("q1 Q0 a 1 9 one\nq1 Q0 b 2 5 one\nq2 Q0 a 1 3 one\n")
     Path("b.csv").write_text("query,document,score\nq1,b,0.5\nq1,c,0.25\n")
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        status = leaderboard(["fuse", *arguments])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return call
+    return partial(offline, "fuse")
 
 
 def test_reciprocal_ranks_of_runs_in_any_format(called: Called) -> None:
@@ -56,7 +46,6 @@ def test_a_link_is_followed_and_the_file_has_the_usual_rights(called: Called) ->
     [
         (["a.txt", "--out", "f"], "leaderboard fuse rrf: name two runs or more"),
         (["a.txt", "b.csv", "a.txt", "--out", "f"], "leaderboard fuse rrf: a run is named twice"),
-        (["a.txt", "b.csv"], "leaderboard fuse rrf: Missing option '--out'."),
         (["a.txt", "b.csv", "--out", "b.csv"], "leaderboard fuse rrf: --out b.csv is one of the files that are read"),
         (["a.txt", "b.csv", "--out", "/dev/null"], "leaderboard fuse rrf: --out /dev/null is no file that could be"),
         (
@@ -64,7 +53,6 @@ def test_a_link_is_followed_and_the_file_has_the_usual_rights(called: Called) ->
             "leaderboard fuse rrf: Invalid value for '--k': give",
         ),
         (["a.txt", "bad.txt", "--out", "f"], "bad.txt: line 1: "),
-        (["a.txt", "empty.txt", "--out", "f"], "empty.txt: is empty"),
         (
             ["a.txt", "none.txt", "--out", "f"],
             "leaderboard fuse rrf: Invalid value for 'RUN RUN...': File 'none.txt'",
@@ -75,7 +63,6 @@ def test_what_can_not_be_fused_is_said_and_nothing_is_written(
     called: Called, arguments: list[str], message: str
 ) -> None:
     Path("bad.txt").write_text("q1 Q0 a 1 nine x\n")
-    Path("empty.txt").touch()
     before = {path: path.read_bytes() for path in Path().iterdir()}
     status, out, err = called("rrf", *arguments)
     assert (status, out) == (2, "")

@@ -117,21 +117,14 @@ def test_a_read_only_database_is_one_line_of_every_command_that_writes(
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # nobody connects to the database that there is
-def test_a_server_that_is_not_there_is_one_line_of_every_command(
-    world: World, impatient: None, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", f"postgresql://someone:secret@127.0.0.1:{free_port()}/leaderboard")
-    for name in COMMANDS:
-        complains(command, name, "does not answer")
-
-
-@pytest.mark.parametrize("engine_name", ["sqlite"])  # the same
-def test_a_file_that_is_no_database_is_one_line_of_every_command(
-    impatient: None, command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("what", ["a server that is not there", "a file that is no database"])
+def test_what_is_no_database_is_one_line_of_every_command(
+    world: World, impatient: None, command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str
 ) -> None:
     (tmp_path / "broken.sqlite").write_bytes(b"this was a database once " * 1000)
-    (tmp_path / "run.txt").write_text(RUN)
-    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", f"sqlite:///{tmp_path / 'broken.sqlite'}")
+    server = f"postgresql://someone:secret@127.0.0.1:{free_port()}/leaderboard"
+    url = server if "server" in what else f"sqlite:///{tmp_path / 'broken.sqlite'}"
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", url)
     for name in COMMANDS:
         complains(command, name, "does not answer")
 

@@ -10,13 +10,12 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.audit.models import Event
-from leaderboard.boards.models import Board, Standing
+from leaderboard.boards.models import Board
 from leaderboard.submissions.models import Submission
-from leaderboard.teams.models import System
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from tests.cli.conftest import Command
 from tests.support.verification import without_triggers
-from tests.support.world import World, run_text
+from tests.support.world import World
 
 Says = Callable[..., str]
 # For words and for files: which rows are named is asked on both in `tests/audit`.
@@ -64,25 +63,6 @@ def test_what_differs_is_named_with_who_could_have_done_it_and_the_status_is_1(p
     assert (told["clean"], [one["what"] for one in told["differences"]]) == (False, ["AP over all queries"])
 
 
-def test_a_run_that_stands_against_the_rule_is_named_and_its_next_one_mends_it(played: World, command: Command) -> None:
-    other = played.submit(run_text(2))
-    played.drain()
-    with played.database.write() as session:
-        first = session.get_one(System, 1)
-        of_other = sa.select(Scoring.id).where(Scoring.submission_id == other).scalar_subquery()
-        session.execute(sa.update(Standing).where(Standing.system_id == first.id).values(scoring_id=of_other))
-    done = command("verify")
-    assert done.status == 1
-    assert done.out.splitlines()[:3] == [
-        "System number 0 of Northern lights: which run stands in set 1",
-        "  stored    scoring 2",
-        "  expected  scoring 1",
-    ]
-    played.submit(run_text(3), system=first)
-    played.drain()
-    assert command("verify").out.startswith("nothing differs: ")
-
-
 @ONE_ENGINE
 def test_a_head_that_was_noted_down_and_is_not_there_is_named(played: World, command: Command) -> None:
     done = command("verify", "--head", f"3:{'0' * 64}")
@@ -127,19 +107,6 @@ def test_intervals_and_board_figures_that_do_not_follow_from_the_values_are_name
         (board, "rank_queries, AP over all queries"),
         (RUN, "interval of AP over all queries"),
     ]
-
-
-def test_a_mean_that_a_board_keeps_and_that_is_none_of_its_runs_is_named(played: World, command: Command) -> None:
-    with played.database.write() as session:
-        of_ap = Board.measure == "AP", Board.subset == "all"
-        of_run = sa.select(Score.mean, Score.count).where(Score.measure == "AP", Score.subset == "all")
-        mean, count = session.execute(of_run).one()
-        session.execute(sa.update(Board).where(*of_ap).values(means=np.array([0.125])))
-    done = command("verify", "--json")
-    (found,) = json.loads(done.out)["differences"]
-    assert (done.status, found["where"]) == (1, RUN)
-    assert found["what"] == "the mean of AP over all queries that its board keeps"
-    assert (found["stored"], found["expected"]) == (f"0.125 over {count}", f"{mean} over {count}")
 
 
 @ONE_ENGINE
