@@ -435,6 +435,11 @@ def or_refuse(session: Session, refusal: LeaderboardError) -> Iterator[None]:
         raise refusal from error
 
 
+def exists(session: Session, *conditions: sa.ColumnElement[bool]) -> bool:
+    """Whether there is a row of which all of these are true."""
+    return bool(session.scalar(sa.select(sa.exists().where(*conditions))))
+
+
 def insert_unless_there(session: Session, model: type[Base], **values: Any) -> None:
     """Inserts a row, or nothing where its key is taken. Waits for another transaction that is just inserting it."""
     dialect = session.get_bind().dialect.name

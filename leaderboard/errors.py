@@ -239,14 +239,19 @@ class Unavailable(LeaderboardError):
 
     status = 503
     retry_seconds = 30
+    reason = ""  # for the log and for commands: it may name files and hosts
 
 
-class NoDatabase(Unavailable):
-    """The database does not answer at the moment. Nothing was changed; try again in a minute."""
+class _Away(Unavailable):
+    """What we need is not there."""
 
     def __init__(self, reason: str = "") -> None:
         super().__init__()
-        self.reason = reason  # for the log and for commands: it may name files and hosts
+        self.reason = reason
+
+
+class NoDatabase(_Away):
+    """The database does not answer at the moment. Nothing was changed; try again in a minute."""
 
 
 class OtherBuild(NoDatabase):
@@ -257,12 +262,8 @@ class OtherBuild(NoDatabase):
         super().__init__(f"{difference}; {OTHER_BUILD}")
 
 
-class NoStore(Unavailable):
+class NoStore(_Away):
     """The store of run files does not answer or is full. Nothing of the file was kept; try again in a minute."""
-
-    def __init__(self, reason: str = "") -> None:
-        super().__init__()
-        self.reason = reason
 
 
 class Damaged(Unavailable):

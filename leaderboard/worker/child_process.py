@@ -1,9 +1,5 @@
-"""The messages between the worker and its scoring process: one JSON object a line.
+"""The scoring process as its worker sees it: started, asked, ended."""
 
-The scoring process as its worker sees it: started, asked, ended.
-"""
-
-import base64
 import contextlib
 import logging
 import os
@@ -14,127 +10,26 @@ import sys
 import threading
 import time
 from collections import deque
-from enum import StrEnum
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
-import msgspec
-import numpy as np
-
-import leaderboard
-from leaderboard.errors import Problem, Unavailable
-from leaderboard.worker.queue import RunScores
-
-
-class Stage(StrEnum):
-    """What the scoring process is doing with a job, as messages say it."""
-
-    STARTING = "starting"
-    JUDGMENTS = "reading the judgments"
-    RUN = "reading the run"
-    SCORING = "scoring"
-    LISTS = "keeping the ranked lists"
-
-    @property
-    def is_about_the_file(self) -> bool:
-        """Whether what it takes of memory and time depends on the run's file, whose fault it is when they run out."""
-        return self in (Stage.RUN, Stage.SCORING, Stage.LISTS)
-
-
-class Message(msgspec.Struct, frozen=True, tag=True):
-    """What one process tells the other: one line of JSON, which says by its `type` what it is."""
-
-
-class Settings(Message, frozen=True):
-    """What a scoring process needs to start. It comes by the pipe, because the database's URL may hold a password."""
-
-    database_url: str
-    store_url: str
-    text_bytes: int
-    job_bytes: int
-
-
-class Job(Message, frozen=True):
-    """One run to score, or only to copy: its ranked lists are kept again and nothing is computed."""
-
-    submission_id: int
-    scoring_set_id: int
-    copy_only: bool = False
-
-
-class Rejected(Message, frozen=True):
-    """The run file can't be scored: its first problems, and how many there are in all."""
-
-    problems: tuple[Problem, ...]
-    count: int
-
-
-class Exceeded(Message, frozen=True):
-    """The run file asks for more memory or computing than one run may use here; in words. The process has to go."""
-
-    reason: str
-
-
-class Failed(Message, frozen=True):
-    """Scoring the run failed for a reason that is not in its file; the reason in words."""
-
-    reason: str
-
-
-class Copied(Message, frozen=True):
-    """The ranked lists of a run were kept again."""
-
-
-class Unreadable(Message, frozen=True):
-    """What the run is scored from can't be used, and there is nothing to make it from again; the reason in words.
-
-    damaged  it is the run's stored file, and that is not merely missing
-    """
-
-    reason: str
-    damaged: bool
-
-
-class Postponed(Message, frozen=True):
-    """The database or the run store did not answer: the job waits, and nothing is counted; the reason in words."""
-
-    reason: str
-
-
-class Entered(Message, frozen=True):
-    """The job has come to its next stage; no reply to it yet."""
-
-    stage: Stage
-
-
-def out_of_memory(job_bytes: int, stage: Stage) -> Exceeded | Failed:
-    """What becomes of a run that met the bound on memory."""
-    allowed = f"{job_bytes / 2**30:.3g} GiB"
-    if stage.is_about_the_file:
-        return Exceeded(f"this file needs more memory to score than the {allowed} allowed here")
-    return Failed(f"{stage} needed more than {allowed} of memory, the most that one run may use here")
-
-
-Reply = RunScores | Copied | Rejected | Exceeded | Unreadable | Postponed | Failed
-
-
-_ENCODER = msgspec.json.Encoder(enc_hook=lambda values: values.tobytes())
-_DECODER = msgspec.json.Decoder(
-    Settings | Job | Entered | Reply, dec_hook=lambda _, values: np.frombuffer(base64.b64decode(values))
+from leaderboard.errors import Unavailable
+from leaderboard.worker.messages import (
+    Entered,
+    Exceeded,
+    Failed,
+    Job,
+    Message,
+    Reply,
+    Settings,
+    Stage,
+    out_of_memory,
+    read_message,
+    write_message,
 )
 
-
-def write_message(message: Settings | Job | Entered | Reply) -> str:
-    """The message as one line of JSON; `read_message` reads it back."""
-    return _ENCODER.encode(message).decode()
-
-
-def read_message(line: str) -> Any:
-    """The message that `write_message` wrote as this line."""
-    return _DECODER.decode(line)
-
-
-PROGRAM = "from leaderboard.worker.run_scorer import main; main()"
+# Nothing that it imports is garbage: looking for it took a sixth of the time of its start.
+PROGRAM = "import gc, sys; gc.disable(); sys.path = {}; from leaderboard.worker.run_scorer import main; main()"
 START_SECONDS = 120.0
 USER_TIME = 11  # among the fields of /proc/PID/stat behind the name; the system's time for the process follows
 LAST_LINES = 50
@@ -148,53 +43,40 @@ class ChildProcess:
 
     def __init__(self, settings: Settings) -> None:
         """Starts the process and waits until it is ready. Raises Unavailable when it does not get there."""
-        self._settings = settings
+        self._job_bytes = settings.job_bytes
         self.stage = Stage.STARTING
         self._computed_before = 0.0
-        folder = str(Path(leaderboard.__file__).parent.parent)
-        path = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH", "")]))
         try:
-            self._popen = subprocess.Popen(
-                # Nothing that it imports is garbage: looking for it took a sixth of the time of its start.
-                [
-                    sys.executable,
-                    "-c",
-                    "import gc; gc.disable(); from leaderboard.worker.run_scorer import main; main()",
-                ],
+            self._popen: Any = subprocess.Popen(  # noqa: S603  # our own program
+                [sys.executable, "-c", PROGRAM.format(sys.path)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                text=True,
                 encoding="utf-8",
                 errors="replace",
-                env={**os.environ, "PYTHONPATH": path},
                 process_group=0,  # Ctrl-C is for the worker, which decides what becomes of the job
             )
         except OSError as error:  # the system has no process or file to spare
             raise Unavailable(f"The scoring process did not start: {error.strerror}.") from error
-        self._stdin, self._stdout, self._stderr = (
-            cast("IO[str]", stream) for stream in (self._popen.stdin, self._popen.stdout, self._popen.stderr)
-        )
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._said: deque[str] = deque(maxlen=LAST_LINES)
         self._threads = [threading.Thread(target=target, daemon=True) for target in (self._read, self._hear)]
         for thread in self._threads:
             thread.start()
-        self._write(write_message(settings))
+        self._write(settings)
         try:
-            ready = self._lines.get(timeout=START_SECONDS)
+            ready, problem = self._lines.get(timeout=START_SECONDS), ""
         except queue.Empty:
-            self.kill()
-            raise Unavailable(f"The scoring process did not start within {START_SECONDS:g} s.") from None
+            ready, problem = None, f"it took more than {START_SECONDS:g} s"
         if ready is None:
             self.kill()
-            last = self._said[-1].strip() if self._said else self._death()
-            raise Unavailable(f"The scoring process did not start: {last}.")
+            problem = problem or (self._said[-1].strip() if self._said else self._death())
+            raise Unavailable(f"The scoring process did not start: {problem}.")
 
     def ask(self, job: Job) -> None:
         self.stage = Stage.STARTING
         self._computed_before = self._computed()
-        self._write(write_message(job))
+        self._write(job)
 
     def reply(self, seconds: float) -> Reply | None:
         """The reply to the job; None when none came in that time. Of a process that died: how it ended."""
@@ -226,7 +108,7 @@ class ChildProcess:
 
     @property
     def pid(self) -> int:
-        return self._popen.pid
+        return int(self._popen.pid)
 
     @property
     def is_alive(self) -> bool:
@@ -234,39 +116,37 @@ class ChildProcess:
 
     def kill(self) -> None:
         """Ends the process at once, whatever it does."""
-        with contextlib.suppress(ProcessLookupError):
-            self._popen.kill()
+        self._popen.kill()
         self._popen.wait()
         for thread in self._threads:
             thread.join()
-        for stream in (self._stdin, self._stdout, self._stderr):
+        for stream in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
             with contextlib.suppress(BrokenPipeError):
                 stream.close()
 
-    def _write(self, line: str) -> None:
+    def _write(self, message: Message) -> None:
         with contextlib.suppress(BrokenPipeError):  # it has died, which the next reply says
-            self._stdin.write(line + "\n")
-            self._stdin.flush()
+            self._popen.stdin.write(write_message(message) + "\n")
+            self._popen.stdin.flush()
 
     def _read(self) -> None:
-        for line in self._stdout:
+        for line in self._popen.stdout:
             self._lines.put(line)
         self._lines.put(None)
 
     def _hear(self) -> None:
-        for line in self._stderr:
+        for line in self._popen.stderr:
             self._said.append(line)
             log.warning("scoring process: %s", line.rstrip())
 
     def _end(self) -> Exceeded | Failed:
         """What the end of the process means for the job."""
         if any(sign in line for line in self._said for sign in NO_MEMORY):
-            return out_of_memory(self._settings.job_bytes, self.stage)
+            return out_of_memory(self._job_bytes, self.stage)
         return Failed(self._death())
 
     def _death(self) -> str:
         """How the process ended, in words."""
         status = self._popen.returncode
-        if status < 0:
-            return f"the scoring process was ended by {signal.Signals(-status).name}"
-        return f"the scoring process ended with status {status}"
+        how = f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
+        return f"the scoring process was ended {how}"

@@ -1,10 +1,7 @@
-"""What a worker does beside scoring: replaces scoring sets of an older version, removes files without a submission.
+"""The worker, which scores the runs that wait: it claims one, has it scored and records the figures, again and again.
 
-A worker sends mails between two runs: a few at a time, so that no run waits long for a mail server.
-
-What a worker does again and again: claim a run, have it scored, record the figures; refresh boards in between.
-
-The worker, which scores the runs that wait. Any number of them may work on one database.
+Between two runs it refreshes boards and sends a few mails, so that no run waits long for either. Any number of workers
+may work on one database.
 """
 
 import contextlib
@@ -21,34 +18,22 @@ from itertools import islice
 from types import FrameType
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
 
 from leaderboard.audit.writes import present
 from leaderboard.config import Config
 from leaderboard.db import Database, locked
-from leaderboard.errors import LeaderboardError, NoDatabase, NoStore, Problem, Unavailable
+from leaderboard.errors import LeaderboardError, NoDatabase, NoStore, Unavailable
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.mail import writes as outbox
-from leaderboard.mail.writes import remind, send_waiting
 from leaderboard.store import Caps, RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SetState, State
 from leaderboard.worker import queue
 from leaderboard.worker.board_refresh import BoardRefresh
-from leaderboard.worker.child_process import (
-    ChildProcess,
-    Copied,
-    Exceeded,
-    Failed,
-    Job,
-    Postponed,
-    Rejected,
-    Reply,
-    Settings,
-    Unreadable,
-)
+from leaderboard.worker.child_process import ChildProcess
+from leaderboard.worker.messages import Copied, Exceeded, Failed, Job, Postponed, Reply, Settings, Unreadable
 from leaderboard.worker.models import Scoring, ScoringSet
-from leaderboard.worker.queue import WORKER, Claim, Recorded, RunScores, record_scores, reject
+from leaderboard.worker.queue import WORKER, Claim
 from leaderboard.worker.writes import make_set, of_older_version, ready_sets, switch
 
 ORPHAN_SECONDS = 24 * 3600.0  # far longer than any request between putting a file and committing its row
@@ -81,15 +66,11 @@ def remove_orphans(database: Database, store: RunStore, seconds: float = ORPHAN_
     store.sweep_incoming()
     removed = 0
     candidates = store.orphan_candidates(seconds)
-    while some := list(islice(candidates, LOOKED_UP_AT_ONCE)):
-        removed += sum(store.remove_run(sha256, seconds) for sha256 in _without_row(database, some))
+    while files := list(islice(candidates, LOOKED_UP_AT_ONCE)):
+        with database.read() as session:
+            named = set(session.scalars(sa.select(Submission.sha256).where(Submission.sha256.in_(files))))
+        removed += sum(store.remove_run(sha256, seconds) for sha256 in files if sha256 not in named)
     return removed
-
-
-def _without_row(database: Database, files: list[str]) -> Iterator[str]:
-    with database.read() as session:
-        named = set(session.scalars(sa.select(Submission.sha256).where(Submission.sha256.in_(files))))
-    return (sha256 for sha256 in files if sha256 not in named)
 
 
 MAILS_AT_ONCE = 10
@@ -98,35 +79,48 @@ AWAY_SECONDS = 60.0  # before a server that does not answer is asked again
 LOOK_AHEAD_SECONDS = 600.0  # between two looks at what closes soon
 
 
+class _Pause:
+    """Keeps what is done again and again from being done too often."""
+
+    def __init__(self) -> None:
+        self._until = 0.0
+
+    def is_over(self, seconds: float) -> bool:
+        """Whether it is; the next one begins then, and lasts for `seconds`."""
+        now = time.monotonic()
+        if now < self._until:
+            return False
+        self._until = now + seconds
+        return True
+
+
 class Mailing:
     """Raises BadInput when the settings of the mail server can't be read."""
 
     def __init__(self, database: Database, config: Config) -> None:
         self._database = database
         self._server = config.mail_server
-        self._site = config.site_url
-        self._days = config.deadline_days
-        self._looked = self._looked_ahead = self._away_since = -float("inf")
+        self._config = config
+        self._busy, self._ahead = _Pause(), _Pause()
+        self._away_until = 0.0
 
     def step(self, *, busy: bool = False) -> bool:
         """Sends some of what waits; False when there was nothing to send. busy: runs wait, and come first."""
-        now = time.monotonic()
-        if now - self._looked_ahead > LOOK_AHEAD_SECONDS:
-            self._looked_ahead = now
+        if self._ahead.is_over(LOOK_AHEAD_SECONDS):
             with self._database.write() as session:
                 outbox.sweep(session)
-                remind(session, self._days, present())
-        waits = now - self._away_since < AWAY_SECONDS or (busy and now - self._looked < MAIL_BUSY_SECONDS)
-        if self._server is None or waits:
+                outbox.remind(session, self._config.deadline_days, present())
+        if self._server is None or time.monotonic() < self._away_until:
             return False
-        self._looked = now
+        if busy and not self._busy.is_over(MAIL_BUSY_SECONDS):
+            return False
         try:
-            sent = send_waiting(self._database, self._server, self._site, MAILS_AT_ONCE)
+            sent = outbox.send_waiting(self._database, self._server, self._config.site_url, MAILS_AT_ONCE)
         except NoDatabase:
             raise
         except Unavailable as error:
             log.warning("mails wait: %s", error.message)
-            self._away_since = time.monotonic()
+            self._away_until = time.monotonic() + AWAY_SECONDS
             return False
         if sent:
             log.info("sent %s mails", sent)
@@ -164,16 +158,20 @@ class Worker:
         self._mails = Mailing(database, config)
         self._child: ChildProcess | None = None
         self._jobs = 0
-        self._swept = -float("inf")
-        self._looked_for_sets = -float("inf")
-        self._switch_again: dict[int | None, float] = {}  # by a set that could not be switched, when to try again
+        self._sweeps, self._switches = _Pause(), _Pause()
+        self._switch_again: dict[int, float] = {}  # by a set that could not be switched, when to try again
 
     def step(self, stop: threading.Event) -> bool:
         """Scores the next run, or refreshes a board when none waits; False when there was nothing to do.
 
         A stop that comes while a run is being scored finishes it or hands it back.
         """
-        self._sweep()
+        # Jobs whose lease has run out go back into the queue.
+        if self._sweeps.is_over(self._config.lease_seconds / BEATS):
+            with self._database.write() as session:
+                swept = queue.sweep(session)
+            if swept:
+                log.warning("%s jobs had lost their workers and wait again", swept)
         child = self._ready_child()  # before the claim: a lease does not run while it starts
         with self._database.write() as session:
             claim = queue.claim(session, self.name, self._config.lease_seconds)
@@ -181,9 +179,9 @@ class Worker:
             idle = self._switch_ready_sets, self._mails.step, partial(self._copy_again, child, stop), self._boards.step
             return any(step() for step in idle)
         log.info("submission %s: scoring, attempt %s", claim.submission_id, claim.attempt)
-        reply = self._await(child, claim, stop)
+        reply = self._await(child, Job(claim.submission_id, claim.scoring_set_id), stop, claim)
         if reply is not None:
-            self._record_when_possible(claim, reply, stop)
+            self._record(claim, reply, stop)
             self._switch_ready_sets(busy=True)
             if not stop.is_set():
                 self._mails.step(busy=True)
@@ -204,22 +202,20 @@ class Worker:
         self._jobs += 1
         return self._child
 
-    def _await(self, child: ChildProcess, claim: Claim, stop: threading.Event) -> Reply | None:
-        """Waits for the reply and renews the lease meanwhile. None when the job was lost, or given back on a stop."""
-        child.ask(Job(claim.submission_id, claim.scoring_set_id))
+    def _await(self, child: ChildProcess, job: Job, stop: threading.Event, claim: Claim | None = None) -> Reply | None:
+        """Waits for the reply, and renews the lease of the claim meanwhile. None when the job was lost, or given back
+        on a stop."""
+        child.ask(job)
         started = renewed = time.monotonic()
         stopped: float | None = None
         while True:
-            reply = child.reply(LOOK_SECONDS)
+            reply, now = child.reply(LOOK_SECONDS), time.monotonic()
+            reply = reply or self._too_long(child, now - started)
             if reply is not None:
                 if isinstance(reply, (Failed, Exceeded)):
                     self.close()  # its state is unknown after an error
                 return reply
-            now = time.monotonic()
-            if (late := self._too_long(child, now - started)) is not None:
-                self.close()
-                return late
-            if now - renewed > self._config.lease_seconds / BEATS:
+            if claim is not None and now - renewed > self._config.lease_seconds / BEATS:
                 holds = self._renew(claim)
                 if holds is False:  # while the database does not answer nobody else can take the job
                     log.warning("submission %s: lost the lease", claim.submission_id)
@@ -230,7 +226,10 @@ class Worker:
                 stopped = stopped or now
                 if now - stopped > GRACE_SECONDS:
                     self.close()
-                    self._release(claim)
+                    if claim is not None:
+                        with self._database.write() as session:
+                            queue.release(session, claim)
+                        log.info("submission %s: handed back", claim.submission_id)
                     return None
 
     def _copy_again(self, child: ChildProcess, stop: threading.Event) -> bool:
@@ -248,31 +247,19 @@ class Worker:
                 is_shown = Scoring.state == State.SCORED, ScoringSet.state == SetState.CURRENT
                 own = sa.select(Scoring.scoring_set_id).join(ScoringSet).where(*is_shown)
                 set_id = session.scalar(own.where(Scoring.submission_id == submission_id))
-            reply = None if set_id is None else self._copy(child, Job(submission_id, set_id, copy_only=True), stop)
-            if stop.is_set():
+            reply = Copied() if set_id is None else self._await(child, Job(submission_id, set_id, True), stop)
+            if reply is None:
                 return False
             if isinstance(reply, Postponed):
                 continue  # another one may be possible
-            if isinstance(reply, Copied) or set_id is None:
+            if isinstance(reply, Copied):
                 self._store.copy_is_done(submission_id, compat)
+                log.info("submission %s: its ranked lists were damaged and are made again", submission_id)
             else:
                 self._store.copy_is_lost(submission_id, compat)
-            if isinstance(reply, Copied):
-                log.info("submission %s: its ranked lists were damaged and are made again", submission_id)
-            elif set_id is not None:
                 log.error("submission %s: its damaged ranked lists can't be made again: %s", submission_id, reply)
             return True
         return False
-
-    def _copy(self, child: ChildProcess, job: Job, stop: threading.Event) -> Reply | None:
-        child.ask(job)
-        started = time.monotonic()
-        while (reply := child.reply(LOOK_SECONDS)) is None:
-            if stop.is_set() or self._too_long(child, time.monotonic() - started) is not None:
-                break
-        if not isinstance(reply, (Copied, Postponed)):
-            self.close()
-        return reply
 
     def _too_long(self, child: ChildProcess, seconds: float) -> Exceeded | Failed | None:
         """What becomes of a job that takes too long; None while it does not.
@@ -295,39 +282,30 @@ class Worker:
             log.warning("the database does not answer: %s", error.reason)
             return None
 
-    def _release(self, claim: Claim) -> None:
-        with self._database.write() as session:
-            queue.release(session, claim)
-        log.info("submission %s: handed back", claim.submission_id)
-
-    def _record_when_possible(self, claim: Claim, reply: Reply, stop: threading.Event) -> None:
-        """Keeps what was computed until the database answers again, or until a stop."""
-        while True:
-            try:
-                return self._record(claim, reply)
-            except NoDatabase as error:
-                log.warning("submission %s is not recorded yet: %s", claim.submission_id, error.reason)
-                if stop.wait(RECORD_SECONDS):
-                    raise
-
-    def _record(self, claim: Claim, reply: Reply) -> None:
-        """Decides what becomes of a job, the one place that does.
+    def _record(self, claim: Claim, reply: Reply, stop: threading.Event) -> None:
+        """Keeps what was computed until the database answers again, or until a stop.
 
         Whatever recording raises parks the job, so that no result can end the worker, and every one after it. Raises
         only where the database does not answer, which is not the job's doing.
         """
-        try:
-            with self._database.write() as session:
-                outcome = recorded(session, claim, reply)
-        except NoDatabase:
-            raise
-        except Exception as error:
-            log.exception("submission %s: its result could not be recorded", claim.submission_id)
-            reason = f"its result could not be recorded ({type(error).__name__})"
-            with self._database.write() as session:
-                queue.park(session, claim, reason)
-            return
-        log.info("submission %s: %s, %s", claim.submission_id, type(reply).__name__, outcome.name.lower())
+        while True:
+            try:
+                with self._database.write() as session:
+                    outcome = queue.settle(session, claim, reply)
+            except NoDatabase as error:
+                log.warning("submission %s is not recorded yet: %s", claim.submission_id, error.reason)
+                if stop.wait(RECORD_SECONDS):
+                    raise
+            except Exception as error:
+                log.exception("submission %s: its result could not be recorded", claim.submission_id)
+                if isinstance(reply, Unreadable):
+                    raise
+                reply = Unreadable(f"its result could not be recorded ({type(error).__name__})")
+            else:
+                if isinstance(reply, Unreadable):
+                    log.error("submission %s: %s", claim.submission_id, reply.reason)
+                log.info("submission %s: %s, %s", claim.submission_id, type(reply).__name__, outcome.name.lower())
+                return
 
     def _switch_ready_sets(self, *, busy: bool = False) -> bool:
         """Makes building sets current in which nothing waits any more; whether there was one.
@@ -338,59 +316,25 @@ class Worker:
         One for each set: whatever a switch raises leaves that set and its boards as they are for SWITCH_AGAIN_SECONDS,
         and harms neither the others nor the worker. Raises only where the database does not answer.
         """
+        if busy and not self._switches.is_over(SWITCH_LOOK_SECONDS):
+            return False
         switched = False
-        if busy and time.monotonic() - self._looked_for_sets < SWITCH_LOOK_SECONDS:
-            return switched
-        while True:
-            now = self._looked_for_sets = time.monotonic()
-            chosen: int | None = None  # none yet: what fails is the look for sets itself
-            if self._switch_again.get(chosen, now) > now:
-                return switched
+        with self._database.read() as session:
+            ready = [scoring_set.id for scoring_set in ready_sets(session)]
+        for set_id in ready:
+            if time.monotonic() < self._switch_again.get(set_id, 0.0):
+                continue
             try:
                 with self._database.write() as session:
-                    ready = (each for each in ready_sets(session) if self._switch_again.get(each.id, now) <= now)
-                    scoring_set = next(ready, None)
-                    if scoring_set is None:
-                        return switched
-                    chosen = scoring_set.id
-                    switch(session, WORKER, scoring_set)
+                    for scoring_set in ready_sets(session, set_id):
+                        switch(session, WORKER, scoring_set)
                 switched = True
             except NoDatabase:
                 raise
             except Exception:
-                log.exception("scoring set %s could not be made the current one", chosen or "(none was found)")
-                self._switch_again[chosen] = now + SWITCH_AGAIN_SECONDS
-
-    def _sweep(self) -> None:
-        """Puts jobs whose lease has run out back into the queue, a few times in the length of a lease."""
-        now = time.monotonic()
-        if now - self._swept < self._config.lease_seconds / BEATS:
-            return
-        self._swept = now
-        with self._database.write() as session:
-            swept = queue.sweep(session)
-        if swept:
-            log.warning("%s jobs had lost their workers and wait again", swept)
-
-
-def recorded(session: Session, claim: Claim, reply: Reply) -> Recorded:
-    """Records what came of a job, as its reply says."""
-    match reply:
-        case RunScores():
-            return record_scores(session, claim, reply)
-        case Rejected(problems, count):
-            return reject(session, claim, problems, count)
-        case Exceeded(reason):
-            return reject(session, claim, [Problem(None, reason)], 1)
-        case Unreadable(reason, damaged):
-            log.error("submission %s: %s", claim.submission_id, reason)
-            return queue.park(session, claim, reason, damaged=damaged)
-        case Postponed(reason):
-            return queue.postpone(session, claim, reason)
-        case Copied():
-            raise ValueError("a copy was made where a run was to be scored")
-        case Failed(reason):
-            return queue.fail(session, claim, reason)
+                log.exception("scoring set %s could not be made the current one", set_id)
+                self._switch_again[set_id] = time.monotonic() + SWITCH_AGAIN_SECONDS
+        return switched
 
 
 POLL_SECONDS = 1.0  # between two looks at an empty queue
@@ -408,9 +352,7 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
     stopping = contextlib.nullcontext(stop) if stop else _stopping()
     with contextlib.closing(database), contextlib.closing(worker), stopping as stop:
         log.info("worker %s is waiting for work", worker.name)
-        kept_house = -HOUSEKEEPING_SECONDS
-        refusals = 0
-        renewed = False
+        house, refusals, renewed = _Pause(), 0, False
         while not stop.is_set():
             try:
                 if not renewed:
@@ -422,20 +364,14 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
                     continue
                 if once:
                     break
-                if time.monotonic() - kept_house > HOUSEKEEPING_SECONDS:
-                    kept_house = time.monotonic()
+                if house.is_over(HOUSEKEEPING_SECONDS):
                     remove_orphans(database, store)
                 stop.wait(POLL_SECONDS)
-            except (NoDatabase, NoStore) as error:
-                if once:
-                    raise
-                log.warning("%s (%s)", error, error.reason)
-                stop.wait(PATIENCE_SECONDS)
             except Unavailable as error:
-                refusals += 1
+                refusals += not isinstance(error, (NoDatabase, NoStore))  # which are waited for without end
                 if once or refusals == MOST_REFUSALS:
                     raise
-                log.warning("%s", error)
+                log.warning("%s (%s)", error, error.reason)
                 stop.wait(PATIENCE_SECONDS)
         log.info("worker %s stopped", worker.name)
 

@@ -7,28 +7,26 @@ the database's clock.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any
 
-import msgspec
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor
-from leaderboard.audit.rules import SHORT, ScoreLine, scoring_digest
+from leaderboard.audit.rules import SHORT, scoring_digest
 from leaderboard.audit.writes import present, record
 from leaderboard.campaigns.models import Campaign
-from leaderboard.db import PackedFloats, clock
+from leaderboard.db import clock, exists
 from leaderboard.errors import Problem
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules import ScoringSettings, Subset
+from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes import put_wanted
-from leaderboard.metrics import Floats
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import IS_WANTED
 from leaderboard.submissions.rules import UNFINISHED, Designation, SetState, State
 from leaderboard.submissions.writes.submissions import LONGEST_LABEL, locked_run, return_quota, settle_primary
+from leaderboard.worker.messages import Copied, Exceeded, Failed, Postponed, Rejected, Reply, RunScores, Unreadable
 from leaderboard.worker.models import IN_QUEUE, Score, Scoring, ScoringSet
 
 WORKER = Actor(name="worker")
@@ -50,49 +48,6 @@ class Claim:
     scoring_set_id: int
     attempt: int
     worker: str
-
-
-@dataclass(frozen=True)
-class MeasureScore:
-    """One measure over one subset of the queries; the columns of Score.
-
-    low, high  of an interval that takes the run itself (MQWV); all others are worked out with the board
-    lost_low, lost_high  of MQWV − AQWV, with MQWV where the set has both
-    """
-
-    measure: str
-    subset: Subset
-    mean: float | None
-    count: int
-    values: Floats
-    low: float | None = None
-    high: float | None = None
-    lost_low: float | None = None
-    lost_high: float | None = None
-
-    @property
-    def line(self) -> ScoreLine:
-        """The row that is stored, for its digest."""
-        values = self.values.astype(PackedFloats.VALUE).tobytes()
-        return ScoreLine(self.measure, self.subset.value, self.mean, self.count, values)
-
-
-class RunScores(msgspec.Struct, frozen=True, tag=True):
-    """What scoring a run gave.
-
-    missing   the evaluation's queries that the run lacks, judged or not, by external id; excluded ones are left out
-    unjudged  queries left out because the pooled judgments say nothing about them
-    facts     lines, queries and tag of the run, theta of the measures that have one, and for how many queries the run
-              and the judgments name more documents than the collection has (`crowded`); for organisers only. And
-              whether a single θ gives the run's decisions (`one_threshold`), which everybody is told
-    seconds   how long reading and scoring took
-    """
-
-    measures: tuple[MeasureScore, ...]
-    missing: tuple[str, ...]
-    unjudged: tuple[str, ...]
-    seconds: float
-    facts: dict[str, Any] = {}
 
 
 class Recorded(Enum):
@@ -137,7 +92,7 @@ def claim(session: Session, worker: str, lease_seconds: float, submission_id: in
         .returning(Scoring.id, Scoring.submission_id, Scoring.scoring_set_id, Scoring.attempt),
         execution_options={"synchronize_session": False},
     ).one_or_none()
-    return None if row is None else Claim(row.id, row.submission_id, row.scoring_set_id, row.attempt, worker)
+    return None if row is None else Claim(*row, worker=worker)
 
 
 def renew(session: Session, claim: Claim, lease_seconds: float) -> bool:
@@ -153,55 +108,46 @@ def release(session: Session, claim: Claim) -> None:
         _put_back(session, scoring)
 
 
-def fail(session: Session, claim: Claim, reason: str) -> Recorded:
-    """Counts an attempt that raised. The job waits for another one, or fails for good after MOST_ERRORS."""
-    scoring = _held(session, claim)
-    if scoring is None:
-        return Recorded.LOST
-    scoring.errors += 1
-    scoring.failure = reason
-    if scoring.errors >= MOST_ERRORS:
-        _park(session, scoring, reason)
-    else:
-        _put_back(session, scoring, RETRY_SECONDS * 2 ** (scoring.errors - 1))
-    return Recorded.DONE
+def settle(session: Session, claim: Claim, reply: Reply) -> Recorded:
+    """Records what came of a job: its figures, what is wrong with its file, or why it waits for another attempt.
 
-
-def postpone(session: Session, claim: Claim, reason: str) -> Recorded:
-    """Has a job wait, at no cost to its attempts, longer each time: what it needs does not answer at the moment."""
-    scoring = _held(session, claim)
-    if scoring is None:
-        return Recorded.LOST
-    scoring.failure = reason
-    _put_back(session, scoring, min(LONGEST_WAIT_SECONDS, RETRY_SECONDS * 2 ** min(claim.attempt - 1, 10)))
-    return Recorded.DONE
-
-
-def park(session: Session, claim: Claim, reason: str, *, damaged: bool = False) -> Recorded:
-    """Fails a job for good at once: another attempt would end the same.
-
-    damaged: because the run's stored file is, not merely missing; see `lost_in`.
+    What the database or the store did not answer costs no attempt, and waits longer each time. What raised counts as
+    one, and MOST_ERRORS of them fail the job for good; what would end the same again does so at once (`Unreadable`).
     """
     scoring = _held(session, claim)
     if scoring is None:
         return Recorded.LOST
-    scoring.errors += 1
-    scoring.damaged = damaged
-    _park(session, scoring, reason)
+    match reply:
+        case RunScores():
+            return _record_scores(session, scoring, reply)
+        case Rejected(problems, count):
+            _reject(session, scoring, problems, count)
+        case Exceeded(reason):
+            _reject(session, scoring, [Problem(None, reason)], 1)
+        case Postponed(reason):
+            scoring.failure = reason
+            _put_back(session, scoring, min(LONGEST_WAIT_SECONDS, RETRY_SECONDS * 2 ** min(claim.attempt - 1, 10)))
+        case Failed(reason) if scoring.errors + 1 < MOST_ERRORS:
+            scoring.errors += 1
+            scoring.failure = reason
+            _put_back(session, scoring, RETRY_SECONDS * 2 ** (scoring.errors - 1))
+        case Failed(reason) | Unreadable(reason):
+            scoring.errors += 1
+            damaged = isinstance(reply, Unreadable) and reply.damaged  # see `lost_in`
+            _park(session, scoring, reason, damaged=damaged)
+        case Copied():
+            raise ValueError("a copy was made where a run was to be scored")
     return Recorded.DONE
 
 
-def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded:
+def _record_scores(session: Session, scoring: Scoring, result: RunScores) -> Recorded:
     """Records the figures and the state, makes a primary run its team's primary one, and locks the campaign's prior."""
-    scoring = _held(session, claim)
-    if scoring is None:
-        return Recorded.LOST
     scoring_set = session.get_one(ScoringSet, scoring.scoring_set_id)
     settings = scoring_set.settings
-    lines = [each.line for each in result.measures]
+    lines = [score.line for score in result.measures]
     evaluation = session.get_one(Evaluation, scoring_set.evaluation_id)  # held, so that the event has it at hand
     # Before the run is locked: workers with other runs of the same team wait for that lock.
-    session.execute(sa.insert(Score), [{"scoring_id": scoring.id, **vars(each)} for each in result.measures])
+    session.execute(sa.insert(Score), [{"scoring_id": scoring.id, **vars(score)} for score in result.measures])
     submission = locked_run(session, scoring.submission_id)
     if not _lock_prior(session, evaluation.campaign_id, settings):
         session.execute(sa.delete(Score).where(Score.scoring_id == scoring.id))
@@ -216,12 +162,10 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
     scoring.unjudged = list(result.unjudged)
     scoring.facts = result.facts
     scoring.seconds = result.seconds
-    scoring.failure = ""
-    scoring.damaged = False
     _finish(scoring, State.SCORED)
     _note_scored(session, submission, result)
     figures = {f"{line.measure} {line.subset}": [line.mean, line.digest[:SHORT]] for line in lines}
-    of_job = {"scoring": scoring.id, "attempt": scoring.attempt, "worker": claim.worker}
+    of_job = {"scoring": scoring.id, "attempt": scoring.attempt, "worker": scoring.worker}
     record(session, WORKER, "score", submission, about=[scoring], **of_job, figures=figures)
     return Recorded.DONE
 
@@ -240,26 +184,22 @@ def _note_scored(session: Session, submission: Submission, result: RunScores) ->
         settle_primary(session, WORKER, submission.team_id, submission.evaluation_id)
 
 
-def reject(session: Session, claim: Claim, problems: Sequence[Problem], count: int) -> Recorded:
+def _reject(session: Session, scoring: Scoring, problems: Sequence[Problem], count: int) -> None:
     """Records what is wrong with the file, for its team to read; the run costs no quota."""
-    scoring = _held(session, claim)
-    if scoring is None:
-        return Recorded.LOST
     submission = locked_run(session, scoring.submission_id)
     is_news = submission.scored_at is None and submission.problem_count == 0  # not where it is judged anew
     submission.problems = [[problem.line, problem.message] for problem in problems]
     submission.problem_count = count
-    scoring.failure, scoring.damaged = "", False
     _finish(scoring, State.REJECTED)
     return_quota(session, submission, rejected=True)
-    if submission.imported_at is not None and not _was_scored(session, submission):
+    was_scored = Scoring.submission_id == submission.id, Scoring.state == State.SCORED
+    if submission.imported_at is not None and not exists(session, *was_scored):
         # It was brought in as one that had been scored elsewhere, and is not what was scored there.
         submission.scored_at = None
         settle_primary(session, WORKER, submission.team_id, submission.evaluation_id)
     record(session, WORKER, "reject", submission, about=[scoring], problems=count)
     if is_news:
         _tell(session, submission, MailKind.REJECTED)
-    return Recorded.DONE
 
 
 def sweep(session: Session) -> int:
@@ -319,18 +259,11 @@ def _put_back(session: Session, scoring: Scoring, wait_seconds: float = 0.0) -> 
     )
 
 
-def _park(session: Session, scoring: Scoring, reason: str) -> None:
-    scoring.failure = reason
-    _finish(scoring, State.FAILED)
+def _park(session: Session, scoring: Scoring, reason: str, *, damaged: bool = False) -> None:
+    _finish(scoring, State.FAILED, reason, damaged=damaged)
     submission = locked_run(session, scoring.submission_id)
     return_quota(session, submission, rejected=False)
     record(session, WORKER, "fail", submission, about=[scoring], reason=reason)
-
-
-def _was_scored(session: Session, submission: Submission) -> bool:
-    """Whether it has been scored here, in any set."""
-    scored = Scoring.submission_id == submission.id, Scoring.state == State.SCORED
-    return bool(session.scalar(sa.select(sa.exists().where(*scored))))
 
 
 def _is_held(claim: Claim) -> tuple[sa.ColumnElement[bool], ...]:
@@ -365,7 +298,7 @@ def _lock_prior(session: Session, campaign_id: int, settings: ScoringSettings) -
     return row is not None
 
 
-def _finish(scoring: Scoring, state: State) -> None:
-    scoring.state = state
+def _finish(scoring: Scoring, state: State, failure: str = "", *, damaged: bool = False) -> None:
+    scoring.state, scoring.failure, scoring.damaged = state, failure, damaged
     scoring.finished_at = present()
     scoring.lease_until = None

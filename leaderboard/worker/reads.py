@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.campaigns.models import Campaign
-from leaderboard.db import read_so_far
+from leaderboard.db import exists, read_so_far
 from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Split
@@ -163,7 +163,8 @@ def settings_by(
             .limit(1)
         )
 
-    known, subtopics = (_has(session, table, revision) for table in (KnownDocument, SubtopicJudgment))
+    tables = KnownDocument, SubtopicJudgment
+    known, subtopics = (exists(session, table.revision_id == revision.id) for table in tables)
     judged = Judged(revision.source, revision.highest_grade, known, subtopics, with_at_least)
     return settings_if(session, evaluation, judged, otherwise)
 
@@ -195,11 +196,6 @@ def settings_if(
     )
     _require_needs(judged, settings, measures)
     return settings
-
-
-def _has(session: Session, table: type[KnownDocument | SubtopicJudgment], revision: JudgmentRevision) -> bool:
-    """Whether the revision has rows of this table."""
-    return bool(session.scalar(sa.select(sa.exists().where(table.revision_id == revision.id))))
 
 
 def _require_needs(judged: Judged, settings: ScoringSettings, measures: Sequence[metrics.Measure]) -> None:

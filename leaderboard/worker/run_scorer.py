@@ -37,20 +37,22 @@ from leaderboard.evaluations.reads.form_fields import collection_list, file_rule
 from leaderboard.evaluations.rules import Subset
 from leaderboard.formats import NO_RULES, Ids, Judgments, Limits, Run, RunRules, SubtopicJudgments, read_run
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
-from leaderboard.metrics import Evaluated, Measure, Setting, query_order
+from leaderboard.metrics import Measure, Setting, query_order
 from leaderboard.metrics.families.detection import AQWV
 from leaderboard.metrics.families.sweep import MQWV
 from leaderboard.statistics import threshold_intervals
 from leaderboard.store import RankedList, RunStore
 from leaderboard.submissions.models import Submission
-from leaderboard.worker.child_process import (
+from leaderboard.worker.messages import (
     Copied,
     Entered,
     Failed,
     Job,
+    MeasureScore,
     Postponed,
     Rejected,
     Reply,
+    RunScores,
     Stage,
     Unreadable,
     out_of_memory,
@@ -58,7 +60,6 @@ from leaderboard.worker.child_process import (
     write_message,
 )
 from leaderboard.worker.models import ScoringSet
-from leaderboard.worker.queue import MeasureScore, RunScores
 from leaderboard.worker.writes import imported, of_its_event
 
 SEE = "see `leaderboard verify`"
@@ -92,20 +93,49 @@ class _Prepared:
 
 
 class RunScorer:
-    """Scores runs one after the other, and keeps the last scoring set ready for the next run."""
+    """Scores runs one after the other, and keeps the last scoring set ready for the next run.
 
-    def __init__(self, database: Database, store: RunStore, limits: Limits) -> None:
+    report  is told of each stage of a job before it begins
+    """
+
+    def __init__(
+        self, database: Database, store: RunStore, limits: Limits, report: Callable[[Stage], None] = lambda _: None
+    ) -> None:
         self._database = database
         self._store = store
         self._limits = limits
+        self._report = report
+        self._stage = Stage.STARTING
         self._prepared: _Prepared | None = None
         self._rules: RunRules | None = None
         self._rules_are_of: object = None
 
-    def score(
-        self, submission_id: int, scoring_set_id: int, enter: Callable[[Stage], None], *, keep: bool = True
-    ) -> RunScores:
-        """Scores a run; `enter` is told of each stage first.
+    def answer(self, job: Job, job_bytes: int) -> Reply:
+        """Does a job and says what came of it, whatever goes wrong."""
+        self._stage = Stage.STARTING
+        try:
+            if not job.copy_only:
+                return self.score(job.submission_id, job.scoring_set_id)
+            prepared, _, run = self._read(job.submission_id, job.scoring_set_id)
+            self._keep_lists(job.submission_id, run, prepared)
+            return Copied()
+        except (Damaged, Conflict) as error:
+            return Unreadable(error.message, isinstance(error, Damaged) and not isinstance(error, Missing))
+        except (NoDatabase, NoStore) as error:
+            log.warning("submission %s waits: %s", job.submission_id, error.reason)
+            return Postponed(WAITS[type(error)])
+        except FileRejected as error:
+            return Rejected(error.problems, error.count)
+        except MemoryError:
+            return out_of_memory(job_bytes, self._stage)
+        except Exception as error:  # whatever it is, the worker records it and lives on
+            log.exception("submission %s failed while %s", job.submission_id, self._stage)
+            if isinstance(error, OSError) and error.errno in REFUSALS:
+                return Postponed(f"the system did not allow what it needs ({os.strerror(error.errno)})")
+            return Failed(f"an error while {self._stage}: {type(error).__name__}")
+
+    def score(self, submission_id: int, scoring_set_id: int, *, keep: bool = True) -> RunScores:
+        """Scores a run.
 
         keep  whether the store keeps the run's ranked lists; not where figures are only to be compared
 
@@ -113,8 +143,8 @@ class RunScorer:
         the set or its judgments are not what was made and imported, and NoStore or NoDatabase when these do not answer.
         """
         started = time.perf_counter()
-        prepared, submission, run = self._read(submission_id, scoring_set_id, enter)
-        enter(Stage.SCORING)
+        prepared, submission, run = self._read(submission_id, scoring_set_id)
+        self._enter(Stage.SCORING)
         score = partial(scoring.score, threshold=submission.threshold, name=submission.filename)
         scored = {
             subset: score(run, judged, prepared.measures, prepared.setting)
@@ -128,7 +158,7 @@ class RunScorer:
             for subset in Subset
         ]
         if keep:
-            self._keep_lists(submission_id, run, prepared, enter)
+            self._keep_lists(submission_id, run, prepared)
         listed = set(run.queries)
         return RunScores(
             measures=tuple(measures),
@@ -151,15 +181,12 @@ class RunScorer:
             },
         )
 
-    def copy(self, submission_id: int, scoring_set_id: int, enter: Callable[[Stage], None]) -> None:
-        """Keeps a run's ranked lists again. Raises as `score` does."""
-        prepared, _, run = self._read(submission_id, scoring_set_id, enter)
-        self._keep_lists(submission_id, run, prepared, enter)
+    def _enter(self, stage: Stage) -> None:
+        self._stage = stage
+        self._report(stage)
 
-    def _read(
-        self, submission_id: int, scoring_set_id: int, enter: Callable[[Stage], None]
-    ) -> tuple[_Prepared, Submission, Run]:
-        enter(Stage.JUDGMENTS)
+    def _read(self, submission_id: int, scoring_set_id: int) -> tuple[_Prepared, Submission, Run]:
+        self._enter(Stage.JUDGMENTS)
         if self._prepared is None or self._prepared.set_id != scoring_set_id:
             self._prepared = _prepare(self._database, scoring_set_id)
         prepared = self._prepared
@@ -167,7 +194,7 @@ class RunScorer:
             submission = session.get_one(Submission, submission_id)
             # A run that was scored has kept the rules of its time: later ones reject it no more.
             rules = None if submission.scored_at else self._rules_of(session, submission.evaluation_id, prepared)
-        enter(Stage.RUN)
+        self._enter(Stage.RUN)
         with self._store.open_run(submission.sha256) as source:
             queries = prepared.positions.keys()
             run = read_run(source, queries=queries, name=submission.filename, limits=self._limits, rules=rules)
@@ -184,8 +211,8 @@ class RunScorer:
             self._rules, self._rules_are_of = RunRules(rules, prepared.needed, packed), of
         return self._rules
 
-    def _keep_lists(self, submission_id: int, run: Run, prepared: _Prepared, enter: Callable[[Stage], None]) -> None:
-        enter(Stage.LISTS)
+    def _keep_lists(self, submission_id: int, run: Run, prepared: _Prepared) -> None:
+        self._enter(Stage.LISTS)
         lists = _ranked_lists(run, prepared)
         self._store.keep_ranked_lists(submission_id, prepared.setting.compat, prepared.size, lists)
 
@@ -210,7 +237,8 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
         )
         if not imported(session, revision) or judgments_sha256(judged, known, about) != revision.sha256:
             raise Conflict(f"the judgments are not those of an import as revision {revision.number}: {SEE}")
-    judgments, already = _judgments(judged), _judgments([(*row, 1) for row in known])
+    judgments = _judgments(judged)
+    already = _judgments([(*row, 1) for row in known]) if settings.known else None
     subtopics = _judgments_of_subtopics(about) if settings.subtopics else None
     return _Prepared(
         set_id=scoring_set_id,
@@ -223,7 +251,7 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
                 judgments,
                 settings.counted(positions, subset),
                 judging=settings.judging.value,
-                known=already if settings.known else None,
+                known=already,
                 subtopics=subtopics,
             )
             for subset in settings.subsets
@@ -264,43 +292,31 @@ def _measure_score(
     measure: Measure, subset: Subset, scored: scoring.Scored, prepared: _Prepared, one_threshold: bool
 ) -> MeasureScore:
     """The measure's mean, and its values by position."""
-    evaluated: Evaluated = scored.results[measure]
+    evaluated = scored.results[measure]
     values = np.full(prepared.size, np.nan)
     values[[prepared.positions[query] for query in scored.queries]] = evaluated.values
-    maximum = lost = None
-    if measure.family is MQWV and math.isfinite(evaluated.mean):
+    is_defined, ends = math.isfinite(evaluated.mean), {}
+    if measure.family is MQWV and is_defined:
         rel = int(measure.arguments["rel"])
         own = scored.ranking.keep(
             ("intervals", measure), lambda: threshold_intervals(scored.ranking, rel, one_threshold=one_threshold)
         )
-        maximum = own.maximum
+        ends = {"low": own.maximum.low, "high": own.maximum.high}
         if one_threshold and AQWV(rel=rel) in scored.results:
-            lost = own.lost
-    return MeasureScore(
-        measure=str(measure),
-        subset=subset,
-        mean=evaluated.mean if math.isfinite(evaluated.mean) else None,
-        count=evaluated.count,
-        values=values,
-        low=maximum.low if maximum else None,
-        high=maximum.high if maximum else None,
-        lost_low=lost.low if lost else None,
-        lost_high=lost.high if lost else None,
-    )
+            ends |= {"lost_low": own.lost.low, "lost_high": own.lost.high}
+    mean = evaluated.mean if is_defined else None
+    return MeasureScore(str(measure), subset, mean, evaluated.count, values, **ends)
 
 
 def _ranked_lists(run: Run, prepared: _Prepared) -> Iterator[tuple[int, RankedList]]:
     """What the run lists for each of its queries, with the query's position."""
     lines = scoring.ranked_lines(run, prepared.setting.compat)
     for query, first, last in zip(run.queries, lines.start[:-1].tolist(), lines.start[1:].tolist(), strict=True):
-        documents = _decoded(lines.document[first:last].tolist())
+        # Decoded all at once, in half the time of one after the other: none holds a newline.
+        ids = b"\n".join(lines.document[first:last].tolist()).decode()
         decisions = None if lines.decision is None else lines.decision[first:last]
+        documents = tuple(ids.split("\n")) if last > first else ()
         yield prepared.positions[query], RankedList(documents, lines.score[first:last], decisions)
-
-
-def _decoded(ids: list[bytes]) -> tuple[str, ...]:
-    """All at once, in half the time of one after the other: none holds a newline."""
-    return tuple(b"\n".join(ids).decode().split("\n")) if ids else ()
 
 
 READY = "ready"
@@ -331,13 +347,11 @@ def main() -> None:
         Database.connect(settings.database_url, must_exist=True),
         RunStore(settings.store_url, must_exist=True),
         Limits(expanded_bytes=settings.text_bytes),
+        report=lambda stage: _say(replies, write_message(Entered(stage))),  # the worker must know it when this dies
     )
     _say(replies, READY)
     while True:
-        job = jobs.get()
-        # The worker must know the stage when this process dies.
-        reply = answer(run_scorer, job, settings.job_bytes, lambda stage: _say(replies, write_message(Entered(stage))))
-        _say(replies, write_message(reply))
+        _say(replies, write_message(run_scorer.answer(jobs.get(), settings.job_bytes)))
 
 
 def _bound_memory(job_bytes: int) -> None:
@@ -359,38 +373,3 @@ def _listen(stdin: TextIO, jobs: queue.Queue[Job]) -> None:
 def _say(replies: TextIO, line: str) -> None:
     replies.write(line + "\n")
     replies.flush()
-
-
-def answer(run_scorer: RunScorer, job: Job, job_bytes: int, report: Callable[[Stage], None]) -> Reply:
-    """Does a job and says what came of it, whatever goes wrong; `report` is called with each stage first."""
-    stage = Stage.STARTING
-
-    def enter(next_one: Stage) -> None:
-        nonlocal stage
-        stage = next_one
-        report(stage)
-
-    try:
-        if job.copy_only:
-            run_scorer.copy(job.submission_id, job.scoring_set_id, enter)
-            return Copied()
-        return run_scorer.score(job.submission_id, job.scoring_set_id, enter)
-    except (Damaged, Conflict) as error:
-        return Unreadable(error.message, damaged=isinstance(error, Damaged) and not isinstance(error, Missing))
-    except (NoDatabase, NoStore) as error:
-        log.warning("submission %s waits: %s", job.submission_id, error.reason)
-        return Postponed(WAITS[type(error)])
-    except FileRejected as error:
-        return Rejected(error.problems, error.count)
-    except MemoryError:
-        return out_of_memory(job_bytes, stage)
-    except Exception as error:  # whatever it is, the worker records it and lives on
-        log.exception("submission %s failed while %s", job.submission_id, stage)
-        return of_error(error, stage)
-
-
-def of_error(error: Exception, stage: Stage) -> Postponed | Failed:
-    """What an error that nobody expected means for the job: what the system refuses for a while counts no attempt."""
-    if isinstance(error, OSError) and error.errno in REFUSALS:
-        return Postponed(f"the system did not allow what it needs ({os.strerror(error.errno)})")
-    return Failed(f"an error while {stage}: {type(error).__name__}")

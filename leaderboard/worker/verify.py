@@ -73,7 +73,7 @@ def _compare(
             for row in session.scalars(sa.select(Score).where(Score.scoring_id == scoring_id))
         }
     try:
-        scored = run_scorer.score(submission_id, set_id, lambda _: None, keep=False)
+        scored = run_scorer.score(submission_id, set_id, keep=False)
     except Conflict as error:
         report.add(where, "its scoring set", error.message, "the set that this program made")
         return

@@ -13,7 +13,7 @@ current one, which the evaluation's boards read; those of others stand beside it
 """
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -27,7 +27,7 @@ from leaderboard.audit.models import Event
 from leaderboard.audit.writes import is_replay, present, record
 from leaderboard.boards.models import Board
 from leaderboard.campaigns.models import Campaign
-from leaderboard.db import locked
+from leaderboard.db import exists, locked
 from leaderboard.errors import Conflict
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings
@@ -119,9 +119,14 @@ def _make(session: Session, actor: Actor, evaluation: Evaluation, revision: Judg
         return made
     made.state = SetState.BUILDING
     session.flush()
-    _enqueue_all(session, made, RESCORING if made.source == evaluation.official_source else BESIDE)
+    entered = sa.select(Scoring.submission_id).where(Scoring.scoring_set_id == made.id)
+    missing = Submission.evaluation_id == evaluation.id, Submission.id.not_in(entered)
+    runs = session.scalars(sa.select(Submission).where(*missing).order_by(Submission.id)).all()
+    _queue(session, made, runs, RESCORING if made.source == evaluation.official_source else BESIDE)
+    session.flush()
     standing = standing_set(session, evaluation.id, made.source)
-    if standing is None or not _has_results(session, standing):
+    has_results = Scoring.scoring_set_id == (standing and standing.id), Scoring.state == State.SCORED
+    if standing is None or not exists(session, *has_results):
         switch(session, actor, made)
     return made
 
@@ -174,24 +179,26 @@ def _facts_of(session: Session, action: str, subject: str, subject_id: int) -> I
                 yield stored.event.facts
 
 
-def enqueue(session: Session, submission: Submission, scoring_set: ScoringSet) -> Scoring:
+def enqueue(session: Session, submission: Submission, scoring_set: ScoringSet) -> None:
     """Queues one run in one set, in its team's turn."""
     evaluation = session.get_one(Evaluation, submission.evaluation_id)
-    priority = SUBMITTED if scoring_set.source == evaluation.official_source else BESIDE
-    turn = next_turns(session, [submission.team_id], priority)[submission.team_id]
-    entry = _entry(submission, scoring_set, priority, turn)
-    session.add(entry)
-    return entry
-
-
-def _entry(submission: Submission, scoring_set: ScoringSet, priority: int, turn: int) -> Scoring:
-    return Scoring(
-        submission_id=submission.id,
-        scoring_set_id=scoring_set.id,
-        priority=priority,
-        turn=turn,
-        queued_at=dt.datetime.now(dt.UTC),  # in a replay of the past, too: it waits from now on
+    _queue(
+        session, scoring_set, [submission], SUBMITTED if scoring_set.source == evaluation.official_source else BESIDE
     )
+
+
+def _queue(session: Session, scoring_set: ScoringSet, runs: Sequence[Submission], priority: int) -> None:
+    turns = next_turns(session, {run.team_id for run in runs}, priority)
+    for run in runs:
+        entry = Scoring(
+            submission_id=run.id,
+            scoring_set_id=scoring_set.id,
+            priority=priority,
+            turn=turns[run.team_id],
+            queued_at=dt.datetime.now(dt.UTC),  # in a replay of the past, too: it waits from now on
+        )
+        session.add(entry)
+        turns[run.team_id] += 1
 
 
 def switch(session: Session, actor: Actor, scoring_set: ScoringSet) -> None:
@@ -243,7 +250,8 @@ def make_official(session: Session, actor: Actor, evaluation: Evaluation, source
         sources = {revision.source for revision in _newest_revisions(session, evaluation)}
         there = ", ".join(sorted(sources)) or "none"
         raise Conflict(f"There are no judgments by {source}; there are some by: {there}.")
-    if any(scoring_set.state is SetState.BUILDING for scoring_set in live) or _is_unfinished(session, live):
+    waiting = Scoring.scoring_set_id.in_([scoring_set.id for scoring_set in live]), Scoring.state.in_(UNFINISHED)
+    if any(scoring_set.state is SetState.BUILDING for scoring_set in live) or exists(session, *waiting):
         raise Conflict(f"Runs are still being scored by the judgments of {source}; try again when all are.")
     before, evaluation.official_source = evaluation.official_source, source
     former, own = standing_set(session, evaluation.id, before), standing_set(session, evaluation.id, source)
@@ -260,21 +268,18 @@ def make_official(session: Session, actor: Actor, evaluation: Evaluation, source
     make_set(session, actor, evaluation)  # a shown measure that these judgments lack something for is refused now
 
 
-def _is_unfinished(session: Session, sets: Iterable[ScoringSet]) -> bool:
-    waiting = Scoring.scoring_set_id.in_([scoring_set.id for scoring_set in sets]), Scoring.state.in_(UNFINISHED)
-    return bool(session.scalar(sa.select(sa.exists().where(*waiting))))
-
-
-def ready_sets(session: Session) -> list[ScoringSet]:
+def ready_sets(session: Session, only: int | None = None) -> list[ScoringSet]:
     """Building sets that may become current: no run waits in them any more, and no board would lose one by our fault.
 
     A run that has figures in the current set and failed in the new one holds the switch up, until it is scored there
     (`leaderboard rescore --failed`) or withdrawn. Two kinds of failed runs don't: one that no board shows now, and one
     whose stored file is damaged, because no new attempt can score that, unless more runs of the set are damaged than
-    scored. See `lost_in`.
+    scored. See `lost_in`. only: the one with this id.
     """
     waiting = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state.in_(UNFINISHED))
     ready = sa.select(ScoringSet).where(ScoringSet.state == SetState.BUILDING, ~waiting, ~lost_in().exists())
+    if only is not None:
+        ready = ready.where(ScoringSet.id == only)
     return list(session.scalars(ready.order_by(ScoringSet.id).with_for_update(skip_locked=True)))
 
 
@@ -321,23 +326,6 @@ def add_set(
     session.add(made)
     session.flush()
     return made
-
-
-def _enqueue_all(session: Session, scoring_set: ScoringSet, priority: int) -> None:
-    """A scoring for every run that has none in the set yet."""
-    entered = sa.select(Scoring.submission_id).where(Scoring.scoring_set_id == scoring_set.id)
-    missing = Submission.evaluation_id == scoring_set.evaluation_id, Submission.id.not_in(entered)
-    runs = session.scalars(sa.select(Submission).where(*missing).order_by(Submission.id)).all()
-    turns = next_turns(session, {run.team_id for run in runs}, priority)
-    for run in runs:
-        session.add(_entry(run, scoring_set, priority, turns[run.team_id]))
-        turns[run.team_id] += 1
-    session.flush()
-
-
-def _has_results(session: Session, scoring_set: ScoringSet) -> bool:
-    scored = sa.exists().where(Scoring.scoring_set_id == scoring_set.id, Scoring.state == State.SCORED)
-    return bool(session.scalar(sa.select(scored)))
 
 
 def supersede(session: Session, scoring_set: ScoringSet, now: dt.datetime | None = None) -> None:

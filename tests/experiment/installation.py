@@ -29,8 +29,7 @@ from leaderboard.db import Database
 from leaderboard.store import RunStore
 from leaderboard.teams.models import System, Team
 from leaderboard.web.app import create_app
-from leaderboard.worker.child_process import Reply
-from leaderboard.worker.queue import RunScores
+from leaderboard.worker.messages import Reply, RunScores
 from tests.experiment.answers import Answer, Key
 from tests.support.scoring import WorkerHere
 from tests.support.world import QUICK

@@ -14,9 +14,9 @@ from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.formats import Limits
 from leaderboard.store import Caps, RunStore
-from leaderboard.worker.child_process import Job, Reply, read_message, write_message
 from leaderboard.worker.loop import Worker
-from leaderboard.worker.run_scorer import RunScorer, answer
+from leaderboard.worker.messages import Job, Reply, read_message, write_message
+from leaderboard.worker.run_scorer import RunScorer
 
 PAUSE_SECONDS = 0.05
 
@@ -32,7 +32,7 @@ class _ScoringHere:
         self._reply = ""
 
     def ask(self, job: Job) -> None:
-        reply = answer(self._scorer, read_message(write_message(job)), 0, lambda _: None)
+        reply = self._scorer.answer(read_message(write_message(job)), 0)
         self._reply = write_message(self._worker.told(reply))
 
     def reply(self, _seconds: float) -> Any:

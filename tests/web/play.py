@@ -21,8 +21,8 @@ from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.writes import NewSystem
 from leaderboard.worker import queue
+from leaderboard.worker.messages import MeasureScore, RunScores
 from leaderboard.worker.models import Scoring
-from leaderboard.worker.queue import MeasureScore, RunScores
 from tests.web.conftest import Reader, World
 
 
@@ -74,7 +74,7 @@ class Play:
         values = np.full(3, mean)
         measures = [(measure, subset) for measure in ("AP", "P@5") for subset in Subset]
         figures = tuple(MeasureScore(measure, subset, mean, 3, values) for measure, subset in measures)
-        queue.record_scores(session, self.claim(session), RunScores(figures, (), (), 0.1))
+        queue.settle(session, self.claim(session), RunScores(figures, (), (), 0.1))
 
     def score_all(self, session: Session) -> None:
         while queue.unfinished(session):

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from leaderboard.errors import Unavailable
-from leaderboard.worker.child_process import ChildProcess, Failed, Job, Rejected, Reply, Settings, Unreadable
-from leaderboard.worker.queue import RunScores
+from leaderboard.worker.child_process import ChildProcess
+from leaderboard.worker.messages import Failed, Job, Rejected, Reply, RunScores, Settings, Unreadable
 from tests.support.world import World, run_text
 
 SECONDS = 60.0

@@ -11,7 +11,7 @@ from leaderboard.errors import FileRejected
 from leaderboard.evaluations import writes as submission_forms
 from leaderboard.formats import Limits, document_list
 from leaderboard.submissions.models import Submission
-from leaderboard.worker.queue import RunScores
+from leaderboard.worker.messages import RunScores
 from leaderboard.worker.run_scorer import RunScorer
 from tests.support.world import RUN, World
 
@@ -20,7 +20,7 @@ def score(world: World, run: int) -> RunScores:
     """As the worker's child does."""
     scoring = world.scoring(run)
     scorer = RunScorer(world.database, world.store, Limits())
-    return scorer.score(run, scoring.scoring_set_id, lambda _: None)
+    return scorer.score(run, scoring.scoring_set_id)
 
 
 def test_a_file_that_breaks_a_rule_is_rejected_with_its_lines_and_one_that_was_scored_keeps_its_figures(

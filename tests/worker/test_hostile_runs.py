@@ -14,7 +14,8 @@ import sqlalchemy as sa
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import SetState, State
 from leaderboard.worker import loop
-from leaderboard.worker.child_process import ChildProcess, Settings
+from leaderboard.worker.child_process import ChildProcess
+from leaderboard.worker.messages import Settings
 from leaderboard.worker.models import Scoring, ScoringSet
 from tests.support.scoring import WorkerHere
 from tests.support.waiting import wait_until

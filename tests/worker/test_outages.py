@@ -21,13 +21,14 @@ from leaderboard.boards.writes import Due, due
 from leaderboard.db import Database
 from leaderboard.errors import Damaged
 from leaderboard.evaluations.models import Evaluation
+from leaderboard.formats import Limits
 from leaderboard.submissions.rules import SetState, State
 from leaderboard.submissions.writes.submissions import retry_failed
 from leaderboard.worker import loop as worker
-from leaderboard.worker.child_process import Postponed, Stage
 from leaderboard.worker.loop import Worker
+from leaderboard.worker.messages import Job, Postponed
 from leaderboard.worker.models import Scoring, ScoringSet
-from leaderboard.worker.run_scorer import of_error
+from leaderboard.worker.run_scorer import RunScorer
 from tests.support.databases import Postgres
 from tests.support.outages import away
 from tests.support.scoring import WorkerHere
@@ -323,9 +324,16 @@ def test_a_store_that_is_full_when_ranked_lists_are_kept_has_the_job_wait_and_he
     read_all(world, run)
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # it asks for nothing
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.EDQUOT])
-def test_what_the_system_refuses_for_a_while_is_no_fault_of_a_job(number: int) -> None:
-    assert isinstance(of_error(OSError(number, "refused"), Stage.SCORING), Postponed)
+def test_what_the_system_refuses_for_a_while_is_no_fault_of_a_job(
+    number: int, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, "refused")
+
+    monkeypatch.setattr(RunScorer, "score", refuse)
+    assert isinstance(RunScorer(world.database, world.store, Limits()).answer(Job(1, 1), 0), Postponed)
 
 
 def test_a_worker_whose_database_goes_away_again_and_again_waits_and_goes_on(

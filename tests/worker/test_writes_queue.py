@@ -21,8 +21,9 @@ from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Team
 from leaderboard.teams.writes import NewSystem
 from leaderboard.worker import queue
+from leaderboard.worker.messages import Failed, MeasureScore, Rejected, RunScores
 from leaderboard.worker.models import Score, Scoring
-from leaderboard.worker.queue import Claim, MeasureScore, Recorded, RunScores
+from leaderboard.worker.queue import Claim, Recorded
 from tests.support.world import RUN, World
 
 FIGURES = RunScores((MeasureScore("AP", Subset.ALL, 0.5, 3, np.zeros(3)),), ("q3",), (), 0.1)
@@ -47,12 +48,12 @@ def _sweep(world: World) -> int:
 
 def _record(world: World, claim: Claim) -> Recorded:
     with world.database.write() as session:
-        return queue.record_scores(session, claim, FIGURES)
+        return queue.settle(session, claim, FIGURES)
 
 
 def _fail(world: World, claim: Claim) -> None:
     with world.database.write() as session:
-        assert queue.fail(session, claim, "an error while scoring: TypeError") is Recorded.DONE
+        assert queue.settle(session, claim, Failed("an error while scoring: TypeError")) is Recorded.DONE
 
 
 def _forget_the_wait(world: World) -> None:
@@ -149,9 +150,9 @@ def test_an_expired_lease_gives_the_job_to_another_and_only_that_one_records(wor
     assert second.attempt == 2
     with world.database.write() as session:
         assert not queue.renew(session, first, 60)
-        assert queue.fail(session, first, "too late") is Recorded.LOST
+        assert queue.settle(session, first, Failed("too late")) is Recorded.LOST
         queue.release(session, first)
-        assert queue.reject(session, first, [Problem(1, "too late")], 1) is Recorded.LOST
+        assert queue.settle(session, first, Rejected((Problem(1, "too late"),), 1)) is Recorded.LOST
     assert _record(world, first) is Recorded.LOST
     assert world.scoring(run).state is State.SCORING
     assert _record(world, second) is Recorded.DONE
@@ -256,7 +257,7 @@ def test_two_results_at_the_same_moment_are_both_recorded(world: World, database
         try:
             start.wait()
             with database.write() as session:
-                return queue.record_scores(session, claim, FIGURES)
+                return queue.settle(session, claim, FIGURES)
         finally:
             database.close()
 

@@ -18,6 +18,7 @@ from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System
 from leaderboard.worker import queue
 from leaderboard.worker import writes as scoring_sets
+from leaderboard.worker.messages import Failed, Postponed, Rejected, Unreadable
 from leaderboard.worker.models import ScoringSet
 from tests.web.changes.listing import ALPHA, BOARD, NONE, Changes
 from tests.web.play import Play
@@ -42,13 +43,13 @@ def _(session: Session, play: Play) -> None:
     queue.sweep(session)
 
 
-@change("queue.fail", "queue.postpone")
+@change("queue.settle")
 def _(session: Session, play: Play) -> None:
-    queue.fail(session, play.claim(session), "an error while scoring")
-    queue.postpone(session, play.claim(session), "the store does not answer")
+    queue.settle(session, play.claim(session), Failed("an error while scoring"))
+    queue.settle(session, play.claim(session), Postponed("the store does not answer"))
 
 
-@change("queue.record_scores", at=BOARD)
+@change("queue.settle", at=BOARD)
 def _(session: Session, play: Play) -> None:
     play.score(session, 0.5)
 
@@ -58,9 +59,9 @@ def _(session: Session, play: Play) -> None:
     play.submit(session, session.get_one(System, play.world.system.id))
 
 
-@change("queue.reject", at=ALPHA, who="ada")
+@change("queue.settle", at=ALPHA, who="ada")
 def _(session: Session, play: Play) -> None:
-    queue.reject(session, play.claim(session), [Problem("17", 17)], 1)
+    queue.settle(session, play.claim(session), Rejected((Problem(17, "17"),), 1))
 
 
 @change("submissions.retry", at=ALPHA, who="ada")
@@ -68,9 +69,9 @@ def _(session: Session, play: Play) -> None:
     submissions.retry(session, CONSOLE, play.run(session, 1))
 
 
-@change("queue.park", at=ALPHA, who="ada")
+@change("queue.settle", at=ALPHA, who="ada")
 def _(session: Session, play: Play) -> None:
-    queue.park(session, play.claim(session), "an error of ours")
+    queue.settle(session, play.claim(session), Unreadable("an error of ours"))
 
 
 @change("submissions.retry_failed", at=ALPHA, who="ada")
@@ -78,7 +79,7 @@ def _(session: Session, play: Play) -> None:
     submissions.retry_failed(session, CONSOLE, play.evaluation(session))
 
 
-@change("queue.record_scores", at=ALPHA, who="ada")
+@change("queue.settle", at=ALPHA, who="ada")
 def _(session: Session, play: Play) -> None:
     play.score(session, 0.75)
 
