@@ -8,7 +8,7 @@ import datetime as dt
 import io
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -201,7 +201,9 @@ def _typed(settings: Settings) -> dict[str, Any]:
 
 def _submit(database: Database, store: RunStore, campaign: str, evaluation_slug: str, run: RunPlan) -> bool:
     with database.read() as session:
-        if _is_there(session, campaign, evaluation_slug, run):
+        evaluation, team = find_evaluation(session, CONSOLE, campaign, evaluation_slug), find_team(session, run.team)
+        same = {"evaluation_id": evaluation.id, "team_id": team.id, "label": run.label}
+        if session.scalar(sa.select(Submission.id).filter_by(**same)):
             return False
     upload = store.receive(io.BytesIO(run.content()), run.filename)
     with database.write() as session:
@@ -224,19 +226,6 @@ def _submit(database: Database, store: RunStore, campaign: str, evaluation_slug:
     return True
 
 
-def _is_there(session: Session, campaign: str, evaluation: str, run: RunPlan) -> bool:
-    query = sa.exists().where(
-        Submission.evaluation_id == Evaluation.id,
-        Evaluation.slug == evaluation,
-        Evaluation.campaign_id == Campaign.id,
-        Campaign.slug == campaign,
-        Submission.team_id == Team.id,
-        Team.slug == run.team,
-        Submission.label == run.label,
-    )
-    return bool(session.scalar(sa.select(query)))
-
-
 TEAM = TeamPlan("worked-examples", "Worked examples", "Lists made to show what the measures say.", ())
 # Over and done, so that no board asks for runs and every query can be looked at.
 OPENED = dt.datetime(2025, 1, 1, tzinfo=dt.UTC)
@@ -257,9 +246,7 @@ def _read_campaign(path: Path) -> CampaignPlan:
     return CampaignPlan(
         slug=campaign["slug"],
         settings={name: value for name, value in campaign.items() if name != "slug"},
-        teams=(
-            TeamPlan(TEAM.slug, TEAM.name, TEAM.description, tuple(SystemPlan(slug_of(name), name) for name in names)),
-        ),
+        teams=(replace(TEAM, systems=tuple(SystemPlan(slug_of(name), name) for name in names)),),
         evaluations=tuple(_evaluation(path.parent, evaluation) for evaluation in evaluations),
     )
 
