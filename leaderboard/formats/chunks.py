@@ -11,10 +11,9 @@ from itertools import chain, islice
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from leaderboard.errors import FileRejected
-from leaderboard.formats.ids import PADDING, Codes, Places
+from leaderboard.formats.ids import PADDING, Codes
 from leaderboard.formats.plain_text import MIB, CappedReader, rejection
 from leaderboard.formats.problems import Problems, Wrong
 from leaderboard.formats.tables import not_utf8
@@ -24,7 +23,6 @@ BATCH_BYTES = MIB // 4  # few enough records that Python need not search them fo
 COMMENT, NEWLINE = b"#\n"
 IS_BLANK = np.isin(np.arange(256), [*b"\t\n\v\f\r "])  # by character code: what bytes.strip() takes away
 MOST_AT_ONCE = 4  # each piece costs memory
-WINDOWS = 1 << 8, 1 << 14  # bytes in which the first or the last line is looked for before the whole piece is searched
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -34,73 +32,63 @@ Result = TypeVar("Result")
 class Piece:
     """Some whole lines of a file; the last one ends with a newline too.
 
-    room     uint8: the lines and PADDING bytes behind them, which `ids.cut_out` needs
+    room     the lines and PADDING bytes behind them, which `ids.cut_out` needs
     size     bytes of the lines
     numbers  of each line, 1 is the first of the file
     """
 
-    room: Codes
+    room: bytearray
     size: int
     numbers: Sequence[int]
 
     @classmethod
     def of(cls, text: bytes, numbers: Sequence[int]) -> "Piece":
-        return cls(np.frombuffer(text + bytes(PADDING), np.uint8), len(text), numbers)
+        return cls(bytearray(text + bytes(PADDING)), len(text), numbers)
+
+    @property
+    def padded(self) -> Codes:
+        """uint8: the lines and what stands behind them."""
+        return np.frombuffer(self.room, np.uint8)
 
     @property
     def codes(self) -> Codes:
-        """The lines."""
-        return self.room[: self.size]
+        """uint8: the lines."""
+        return self.padded[: self.size]
 
     @property
     def text(self) -> bytes:
         """The lines, copied."""
-        return self.codes.tobytes()
+        return bytes(memoryview(self.room)[: self.size])
 
     def lines(self) -> Iterator[bytes]:
         """The lines, each with its end."""
         return io.BytesIO(self.text)
 
     def first_line(self) -> bytes:
-        """The first line; b"" where there is none. As a rule it is short: what is copied grows from the start."""
-        for most in WINDOWS:
-            line, newline, _ = self.codes[:most].tobytes().partition(b"\n")
-            if newline:
-                return line
-        return self.text.partition(b"\n")[0]
+        """The first line; b"" where there is none."""
+        return bytes(self.room[: max(self.room.find(b"\n", 0, self.size), 0)])
 
     def last_line(self) -> bytes:
-        """The last line; b"" where there is none."""
-        return self.codes[_last_line_end(self.codes[:-1]) :].tobytes()
+        """The last line with its end; b"" where there is none."""
+        return bytes(self.room[self.room.rfind(b"\n", 0, max(self.size - 1, 0)) + 1 : self.size])
 
     def without_first(self) -> "Piece":
         """All lines but the first one."""
         return Piece.of(self.text.partition(b"\n")[2], self.numbers[1:])
 
-    def newlines(self) -> Places:
-        """int64[lines]: where each line ends."""
-        return np.flatnonzero(self.codes == NEWLINE)
-
     def without_comments(self) -> "Piece":
         """The piece without comments and empty lines."""
-        codes, newline = self.codes, self.newlines()
+        codes = self.codes
+        newline = np.flatnonzero(codes == NEWLINE)
         content = np.flatnonzero(~IS_BLANK.take(codes))
         upto = np.searchsorted(content, newline)  # how much content comes before the end of each line
         first = np.concatenate((np.zeros(min(len(upto), 1), np.int64), upto[:-1]))
         rows = upto > first
         rows[rows] = codes[content[first[rows]]] != COMMENT
-        return self.only(rows, newline)
-
-    def only(self, mask: NDArray[np.bool_], newline: Places) -> "Piece":
-        """Some of the lines. kept: bool[lines]; newline: what `newlines` gives."""
-        if mask.all():
+        if rows.all():
             return self
-        chosen = np.repeat(mask, np.diff(newline, prepend=-1))
-        size = int(np.count_nonzero(chosen))
-        room = np.zeros(size + PADDING, np.uint8)
-        room[:size] = self.codes[chosen]
-        numbers = array("q", np.asarray(self.numbers, np.int64)[mask].tobytes())
-        return Piece(room, size, numbers)
+        numbers = array("q", np.asarray(self.numbers, np.int64)[rows].tobytes())
+        return Piece.of(codes[np.repeat(rows, np.diff(newline, prepend=-1))].tobytes(), numbers)
 
 
 class Batch(NamedTuple):
@@ -124,55 +112,46 @@ def cut(text: CappedReader, problems: Problems, size: int = PIECE_BYTES) -> Iter
     """The text in pieces of up to `size` bytes. Raises FileRejected past the limits on lines or on one line."""
     limits = problems.limits
     size = max(size, limits.line_bytes + 1)  # so that a full window without a newline is a line too long
-    held = np.empty(0, np.uint8)
-    first = 1
-    while True:
-        room = np.empty(size + 1 + PADDING, np.uint8)
+    held = bytearray()
+    first, filled = 1, size
+    while filled == size:
+        room = bytearray(size + 1 + PADDING)
         room[: len(held)] = held
-        filled = _fill(text, room.data[:size], len(held))
-        at_end = filled < size
-        if at_end and filled and room[filled - 1] != NEWLINE:
+        filled = _fill(text, memoryview(room)[:size], len(held))
+        end = room.rfind(b"\n", 0, filled) + 1
+        if filled < size and end < filled:
             room[filled] = NEWLINE
-            filled += 1
-        end = filled if at_end else _last_line_end(room[:filled])
+            end = filled + 1
         if filled - end > limits.line_bytes:
             raise _line_too_long(problems, first)
         if end:
-            numbers = range(first, first + int(np.count_nonzero(room[:end] == NEWLINE)))
-            yield Piece(room[: end + PADDING], end, numbers)
+            numbers = range(first, first + int(np.count_nonzero(np.frombuffer(room, np.uint8, end) == NEWLINE)))
+            yield Piece(room, end, numbers)
             first = numbers.stop
             if first - 1 > limits.lines:
                 raise _too_many_lines(problems)
-        if at_end:
-            return
         held = room[end:filled]
 
 
 def batches(text: CappedReader, problems: Problems, size: int = BATCH_BYTES) -> Iterator[Batch]:
     """The text in batches of about `size` bytes. Raises FileRejected as `cut` does."""
-    limits = problems.limits
+    most = problems.limits.line_bytes
     reader = io.BufferedReader(text, PIECE_BYTES)
     held = b""
     first = 1
     while (piece := reader.read(size)) or held:
-        held += piece
-        end = held.rfind(b"\n") + 1
-        if not piece and end < len(held):
-            held += b"\n"
-            end = len(held)
-        whole, held = held[:end], held[end:]
-        numbers = range(first, first + whole.count(b"\n"))
-        if len(whole) > limits.line_bytes:
-            for number, line in zip(numbers, io.BytesIO(whole), strict=True):
-                if len(line) > limits.line_bytes:
+        held += piece if piece or held.endswith(b"\n") else b"\n"
+        if len(held) > most:
+            for number, line in enumerate(io.BytesIO(held), first):
+                if len(line) > most:
                     raise _line_too_long(problems, number)
-        if len(held) > limits.line_bytes:
-            raise _line_too_long(problems, numbers.stop)
-        if numbers.stop - 1 > limits.lines:
+        end = held.rfind(b"\n") + 1
+        numbers = range(first, first + held.count(b"\n"))
+        if numbers.stop - 1 > problems.limits.lines:
             raise _too_many_lines(problems)
         if numbers:
-            yield _decoded(whole, numbers)
-        first = numbers.stop
+            yield _decoded(held[:end], numbers)
+        first, held = numbers.stop, held[end:]
 
 
 def _decoded(whole: bytes, numbers: range) -> Batch:
@@ -211,15 +190,6 @@ def _fill(text: CappedReader, window: memoryview, held: int) -> int:
     while held < len(window) and (size := text.readinto(window[held:])):
         held += size
     return held
-
-
-def _last_line_end(codes: Codes) -> int:
-    """The place behind the last newline; 0 without one. As a rule it is near: the search grows from the end."""
-    for back in (*WINDOWS, len(codes)):
-        newlines = np.flatnonzero(codes[-back:] == NEWLINE)
-        if len(newlines):
-            return max(len(codes) - back, 0) + int(newlines[-1]) + 1
-    return 0
 
 
 def side_by_side(work: Callable[[Item], Result], items: Iterator[Item], at_once: int | None = None) -> Iterator[Result]:

@@ -62,8 +62,9 @@ PAIRS = [
 WHOLE_TENS = np.array([10**power for power in range(WORD + 1)], np.uint64)
 MARKS = np.frombuffer(b"eE", np.uint8)  # of an exponent
 SAFE = np.uint64(10**18)  # below it, whole numbers are taken
-SPLITTER = 2.0**27 + 1  # parts a float64 into two of half its digits (Dekker 1971)
-MARGIN = 2.0**-50  # above the error of a correction, relative to it
+LONG = np.longdouble
+LONG_BITS = np.finfo(LONG).nmant  # 63 or more, where a machine has them: then whole numbers of 64 bits are exact
+MARGIN = LONG(2.0) ** -(LONG_BITS - 1)  # above the error of a quotient, relative to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,27 +203,9 @@ def _to_floats(read: Digits) -> tuple[Floats, Bools]:
 
 def _divide(number: NDArray[np.uint64], by: Floats) -> tuple[Floats, Bools]:
     """number / by to the nearest float64, and where that is certain. `by` is exact."""
-    high = number.astype(np.float64)
-    low = (number - high.astype(np.uint64)).view(np.int64).astype(np.float64)
-    quotient = high / by
-    rest = _rest(high, quotient, by) + low
-    correction = rest / by
-    nearest = quotient + correction * (1 + MARGIN)
-    return nearest, nearest == quotient + correction * (1 - MARGIN)
-
-
-def _rest(number: Floats, quotient: Floats, by: Floats) -> Floats:
-    """number - quotient * by, without any rounding: the product is taken as the sum of two floats."""
-    product = quotient * by
-    (high, low), (by_high, by_low) = _halves(quotient), _halves(by)
-    error = ((high * by_high - product) + high * by_low + low * by_high) + low * by_low
-    return (number - product) - error
-
-
-def _halves(value: Floats) -> tuple[Floats, Floats]:
-    spread = value * SPLITTER
-    high = spread - (spread - value)
-    return high, value - high
+    quotient = number.astype(LONG) / by.astype(LONG)
+    low, high = ((quotient * (1 + sign * MARGIN)).astype(np.float64) for sign in (-1, 1))
+    return high, (low == high) & (LONG_BITS >= 63)
 
 
 Field = tuple[Places, Places]  # int64[lines] each: where it starts, and its length
@@ -364,10 +347,10 @@ def _read_fast(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Tabl
     if codes.max() >= DELETE:
         _require_plain(piece)
     columns = {
-        column.name: FAST[column.kind or "id"](piece.room, start, length, limits)
+        column.name: FAST[column.kind or "id"](piece.padded, start, length, limits)
         for (_, column), (start, length) in zip(schema.read, fields, strict=True)
     }
-    return Table(schema, columns, piece.numbers, part, end=piece.last_line(), text_bytes=piece.size)
+    return Table(schema, columns, piece.numbers, part, end=piece.last_line())
 
 
 # Each of these gives a column, or raises Doubt.

@@ -89,6 +89,11 @@ def pair_keys(number: NDArray[np.integer[Any]], key: Keys) -> Keys:
     return number.astype(np.uint64) * ODD ^ key
 
 
+def slots(key: Keys) -> Places:
+    """int64[n]: where each hash has its place in a table of 2^SLOT_BITS."""
+    return (key >> SLOT_SHIFT).view(np.int64)
+
+
 def rising_words(texts: Texts) -> list[Keys]:
     """The texts as columns of uint64[n], eight bytes in each, so that sorting by them in order sorts the texts.
 
@@ -99,17 +104,22 @@ def rising_words(texts: Texts) -> list[Keys]:
     return list(_words(texts).view(BIG).astype(np.uint64).T)
 
 
-def changes(texts: Texts) -> Places:
-    """int64[n]: the rows that have another text than the row before.
+def stretches(texts: Texts) -> Places:
+    """int64[n]: the first row of each stretch of one text.
 
-    >>> changes(as_texts(["q1", "q1", "q2"]))
-    array([2])
+    >>> stretches(as_texts(["q1", "q1", "q2"]))
+    array([0, 2])
     """
-    first, *rest = _words(texts).T
-    differs = first[1:] != first[:-1]
-    for word in rest:
-        differs |= word[1:] != word[:-1]
-    return np.flatnonzero(differs) + 1
+    return starts_of(*_words(texts).T)
+
+
+def starts_of(*columns: NDArray[Any]) -> Places:
+    """int64[n]: the first row of each stretch of rows that are the same in all columns."""
+    opens = np.ones(len(columns[0]), np.bool_)
+    np.not_equal(columns[0][1:], columns[0][:-1], out=opens[1:])
+    for column in columns[1:]:
+        opens[1:] |= column[1:] != column[:-1]
+    return np.flatnonzero(opens)
 
 
 def _words(texts: Texts) -> Keys:
@@ -170,59 +180,20 @@ SLOT_BITS = 18  # few slots are shared by ROWS_AT_ONCE rows, and all stay in the
 SLOT_SHIFT = np.uint64(64 - SLOT_BITS)
 
 
-class Repeats:
-    """The search in rows that are still coming. As long as queries come one after the other, all rows but those of the
-    last query can be searched at any time; otherwise there are none to find before the end.
-    """
-
-    def __init__(self) -> None:
-        self._suspects: list[Places] = []
-        self._searched = 0  # rows: whole queries
-        self._seen = 0  # rows whose queries are known to come one after the other
-        self._grouped = True
-
-    def go_on(self, query: Queries, documents: Sequence[Texts]) -> None:
-        """Searches what can be searched of the rows so far, once it is worth it.
-
-        query      uint32[L]
-        documents  their L ids, in parts
-        """
-        if not self._grouped or len(query) - self._searched <= ROWS_AT_ONCE:
-            return
-        self._look_at_queries(query)
-        last = int(np.searchsorted(query, query[-1]))
-        if self._grouped and last > self._searched:
-            self._search(query, Ids(documents), last)
-
-    def end(self, query: Queries, document: Ids) -> tuple[Places, Places]:
-        """(int64[n], int64[n]): the rows whose query and document an earlier row has too, in order, and the first such
-        row. query, document: of all rows.
-        """
-        self._look_at_queries(query)
-        if self._grouped:
-            self._search(query, document, len(query))
-        else:
-            self._suspects = [_suspects(query, document, 0, len(query))]
-        return _confirmed(np.concatenate([np.empty(0, np.int64), *self._suspects]), query, document)
-
-    def _look_at_queries(self, query: Queries) -> None:
-        new = query[max(self._seen - 1, 0) :]
-        self._grouped = self._grouped and bool((new[1:] >= new[:-1]).all())
-        self._seen = len(query)
-
-    def _search(self, query: Queries, document: Ids, end: int) -> None:
-        """Searches the rows up to `end`, some whole queries at a time."""
-        while self._searched < end:
-            upto = min(self._searched + ROWS_AT_ONCE, end)
-            if upto < end:
-                upto = int(np.searchsorted(query, query[upto - 1], side="right"))
-            self._suspects.append(_suspects(query, document, self._searched, upto))
-            self._searched = upto
-
-
 def repeated_rows(query: Queries, document: Ids) -> tuple[Places, Places]:
-    """What `Repeats.end` gives, of rows that are all there."""
-    return Repeats().end(query, document)
+    """(int64[n], int64[n]): the rows whose query and document an earlier row has too, in order, and the first such row.
+
+    As long as queries come one after the other, some whole queries are searched at a time.
+    """
+    grouped = bool((query[1:] >= query[:-1]).all())
+    suspects, start = [np.empty(0, np.int64)], 0
+    while start < len(query):
+        end = min(start + ROWS_AT_ONCE, len(query)) if grouped else len(query)
+        if end < len(query):
+            end = int(np.searchsorted(query, query[end - 1], side="right"))
+        suspects.append(_suspects(query, document, start, end))
+        start = end
+    return _confirmed(np.concatenate(suspects), query, document)
 
 
 def _suspects(query: Queries, document: Ids, start: int, end: int) -> Places:
@@ -239,7 +210,7 @@ def _not_alone(pair: Keys) -> Places:
     """Those that share their slot with another one: all equal ones, and a few more. Each row writes its number into its
     slot; whoever finds another number there shares it with that row.
     """
-    slot = (pair >> SLOT_SHIFT).view(np.int64)
+    slot = slots(pair)
     row = np.arange(len(pair), dtype=np.uint32)
     owner = np.empty(1 << SLOT_BITS, np.uint32)  # what no row writes, none reads
     owner[slot] = row
@@ -250,12 +221,11 @@ def _not_alone(pair: Keys) -> Places:
 
 
 def _confirmed(rows: Places, query: Queries, document: Ids) -> tuple[Places, Places]:
-    """Of these rows, as `Repeats.end` gives them, by their documents as texts."""
+    """Of these rows, as `repeated_rows` gives them, by their documents as texts."""
     documents = document.take(rows)
     order = np.lexsort((rows, documents, query[rows]))
     rows, documents = rows[order], documents[order]
-    same = (query[rows[1:]] == query[rows[:-1]]) & (documents[1:] == documents[:-1])
-    starts = np.flatnonzero(np.concatenate((np.ones(min(len(rows), 1), np.bool_), ~same)))
+    starts = starts_of(query[rows], documents)
     first = np.repeat(rows[starts], np.diff(starts, append=len(rows)))
     later = np.flatnonzero(rows > first)
     later = later[np.argsort(rows[later])]

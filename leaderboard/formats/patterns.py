@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.errors import BadInput
-from leaderboard.formats.ids import Texts, byte_strings, changes
+from leaderboard.formats.ids import Texts, byte_strings, stretches
 from leaderboard.formats.plain_text import LONGEST_TAG, harmless, shown
 from leaderboard.formats.problems import Problems, Wrong
 from leaderboard.formats.tables import Table
@@ -88,7 +88,7 @@ class Tags:
 
         tags  of its rows, each cut off behind the most bytes that an id may have
         """
-        starts = np.concatenate((np.zeros(min(len(tags), 1), np.int64), changes(tags)))
+        starts = stretches(tags)
         different = tags[starts]
         if len(self.named) < MOST_NAMED:
             self._name(different)

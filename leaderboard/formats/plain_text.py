@@ -153,11 +153,6 @@ class CappedReader(io.RawIOBase):
         return self._given
 
     @property
-    def received(self) -> int:
-        """How many bytes of the file it was given for them: fewer where the file is compressed."""
-        return self._source.received if isinstance(self._source, CappedReader | _Gunzip) else self._given
-
-    @property
     def inflates(self) -> bool:
         """Whether reading decompresses, which takes time, but not the interpreter's lock."""
         return isinstance(self._source, _Gunzip)
@@ -230,11 +225,6 @@ class _Gunzip:
         self._given = _Packed(packed, name)
         # The one reader of isal's that writes into the memory of whoever asks.
         self._reader = isal_zlib._GzipReader(self._given)  # type: ignore[arg-type]  # it calls `readinto`
-
-    @property
-    def received(self) -> int:
-        """How many bytes of the file were received so far."""
-        return self._packed.received
 
     def read(self, size: int, /) -> bytes:
         """Up to `size` bytes, at least 1 of them; b"" at the end. Raises EOFError, DAMAGED, FileRejected."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from leaderboard.formats.archives import is_archive, read_archive
 from leaderboard.formats.columns import read_columns
-from leaderboard.formats.ids import Ids, Places, Repeats, Texts, as_texts, changes, keys
+from leaderboard.formats.ids import SLOT_BITS, Ids, Places, Texts, as_texts, keys, repeated_rows, slots, stretches
 from leaderboard.formats.metadata import HEADER_BYTES, Metadata, header_metadata
 from leaderboard.formats.patterns import Tags
 from leaderboard.formats.plain_text import (
@@ -63,11 +63,7 @@ Schemas = Mapping[FileFormat, Sequence[Schema]]
 
 COMMENT = b"#"
 KEPT_BYTES = 16 * MIB  # the largest of a piece's columns has 2
-FIRST_ROWS = 1 << 14  # room in a column whose length can't be estimated
-ROOM = 1.2  # lines may get shorter later in a file, and compress better; room that is not used is never touched
 MOSTLY_GROUPED = 4  # lines per change of query from which a look-up for each change is the faster way
-SLOTS_PER_QUERY = 64  # of the table: about one query in 64 shares its slot and is looked up the slow way
-MOST_BITS = 20  # of a slot's number
 GROWTH = 1.25  # from how many times as many queries on the table is made anew
 
 
@@ -93,7 +89,6 @@ def read_rows(
     _keep_freed_memory()
     problems = Problems(source_name(source, name), limits or Limits(), queries)
     rows = Rows(problems, tags)
-    file_bytes = source.stat().st_size if isinstance(source, Path) else 0
     with open_plain(source, problems.limits, problems.name) as text:
         head = text.peek(HEAD_BYTES)
         if head.startswith(COMMENT):
@@ -108,7 +103,7 @@ def read_rows(
         if file_format == "columns":
             problems.guess = guess_content(head, expected)
         for table in reader.read(text, schemas[file_format], problems):
-            rows.add(table, file_bytes * text.given // max(text.received, 1))
+            rows.add(table)
     return rows
 
 
@@ -137,10 +132,9 @@ class Rows:
         self._numbering = Numbering()
         self._subtopics = Numbering()
         self._unknown = np.empty(0, np.bool_)  # which of the queries are not the evaluation's
-        self._columns: dict[str, Growing] = {}  # all but the documents
+        self._parts: dict[str, list[NDArray[Any]]] = {}  # of each column but the documents
         self._documents: list[Texts] = []
         self._id_bytes = 0
-        self._repeats = Repeats()
         self._places: list[tuple[Sequence[int], Part]] = []  # of each table: the lines of its rows
         self._starts = [0]
 
@@ -161,49 +155,46 @@ class Rows:
         """The document ids, once all rows are there."""
         return Ids(self._documents)
 
-    def column(self, name: str) -> NDArray[Any]:
-        """Any other column, in the order of the file; "query" and "subtopic" are uint32, indices into `queries` and
-        `subtopics`."""
-        return self._columns[name].values
+    @cached_property
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {name: np.concatenate(self._parts.pop(name)) for name in list(self._parts)}
 
-    def add(self, table: Table, expected: int) -> None:
-        """Appends rows, and notes what is wrong with others. expected: bytes of text in all; 0: not known."""
+    def column(self, name: str) -> NDArray[Any]:
+        """Any other column in order, once all rows are there. "query" and "subtopic" are uint32, indices
+        into `queries` and `subtopics`.
+        """
+        return self._columns[name]
+
+    def add(self, table: Table) -> None:
+        """Appends rows, and notes what is wrong with others."""
         self.schema = table.schema
         self.end = table.end or self.end
-        problems = self.problems
-        problems.extend(table.wrong, part=table.part)
-        problems.lines += len(table) + len({wrong.line for wrong in table.wrong})
+        self.problems.extend(table.wrong, part=table.part)
+        self.problems.lines += len(table) + len({wrong.line for wrong in table.wrong})
         columns = dict(table.columns)
         tags = columns.pop("tag", None)
         if tags is not None and self._tags is not None:
-            self._tags.check(table, tags, problems)
+            self._tags.check(table, tags, self.problems)
         self._documents.append(columns.pop("document"))
         self._id_bytes += self._documents[-1].nbytes
-        about = table.part.query
-        if about:
-            columns["query"] = np.full(len(table), self._numbering.number(about), np.uint32)
+        if table.part.query:
+            columns["query"] = np.full(len(table), self._numbering.number(table.part.query), np.uint32)
         else:
             columns["query"] = self._numbering.encode(columns["query"])
             self._check_queries(table, columns["query"])
         if "subtopic" in columns:
             columns["subtopic"] = self._subtopics.encode(columns["subtopic"])
-        if not self._columns:
-            room = int(ROOM * len(table) * expected / table.text_bytes) if table.text_bytes else 0
-            room = min(room, problems.limits.lines)  # however well a compressed file begins to expand
-            self._columns = {name: Growing(values.dtype, room) for name, values in columns.items()}
         for name, values in columns.items():
-            self._columns[name].extend(values)
+            self._parts.setdefault(name, []).append(values)
         self._places.append((table.numbers, table.part))
         self._starts.append(len(self) + len(table))
         self._require_bounds()
-        if "subtopic" not in self._columns:  # else one document is judged for several subtopics of a query
-            self._repeats.go_on(self.column("query"), self._documents)  # here, while other threads read on
 
     def repeats(self) -> tuple[Places, Places]:
         """(int64[n], int64[n]): the rows that have a query and document of an earlier row, in order, and the first such
         row. Once all rows are there; not for judgments of subtopics.
         """
-        return self._repeats.end(self.column("query"), self.document)
+        return repeated_rows(self.column("query"), self.document)
 
     def _require_bounds(self) -> None:
         """Ends the reading of a file that is wrong throughout or that would take too much memory."""
@@ -254,36 +245,14 @@ class Rows:
         return numbers[row - self._starts[block]], part
 
 
-class Growing:
-    """An array that grows as blocks of values are appended to it; `room` is how many are expected in all."""
-
-    def __init__(self, kind: np.dtype[Any], room: int) -> None:
-        self._values = np.empty(max(room, FIRST_ROWS), kind)
-        self._size = 0
-
-    def extend(self, values: NDArray[Any]) -> None:
-        size = self._size + len(values)
-        if size > len(self._values):
-            larger = np.empty(2 * size, self._values.dtype)
-            larger[: self._size] = self.values
-            self._values = larger
-        self._values[self._size : size] = values
-        self._size = size
-
-    @property
-    def values(self) -> NDArray[Any]:
-        """What was appended so far; a view."""
-        return self._values[: self._size]
-
-
 class Numbering:
     """Ids of queries, or of subtopics, in the order of their first appearance, and each row's index among them."""
 
     def __init__(self) -> None:
         self.ids: list[str] = []
         self._index: dict[str, int] = {}
-        self._texts = as_texts([""])  # of the table: the ids that were known when it was made
-        self._slots = np.zeros(2, np.uint32)  # by the highest bits of an id's hash, its index
+        self._texts = as_texts([""])  # the ids that the table has
+        self._slots = np.zeros(1 << SLOT_BITS, np.uint32)  # the table: an id's index in its slot
 
     def number(self, query: str) -> int:
         """A query's index, given now if it had none."""
@@ -294,25 +263,17 @@ class Numbering:
 
     def encode(self, queries: Texts) -> NDArray[np.uint32]:
         """uint32[rows]: each row's query as its index in `ids`."""
-        starts = np.concatenate((np.zeros(min(len(queries), 1), np.int64), changes(queries)))
+        starts = stretches(queries)
         if len(starts) * MOSTLY_GROUPED <= len(queries):
             return np.repeat(self._number_each(queries[starts]), np.diff(starts, append=len(queries)))
-        bits = len(self._slots).bit_length() - 1
-        codes = self._slots.take((keys(queries) >> np.uint64(64 - bits)).view(np.int64))
+        codes = self._slots.take(slots(keys(queries)))
         rest = np.flatnonzero(self._texts.take(codes) != queries)
         if len(rest):
             codes[rest] = self._number_each(queries[rest])
-            self._make_table()
+            if len(self.ids) >= len(self._texts) * GROWTH:  # making it anew for each few would take too long
+                self._texts = as_texts(self.ids)
+                self._slots[slots(keys(self._texts))] = np.arange(len(self.ids))
         return codes
 
     def _number_each(self, queries: Texts) -> NDArray[np.uint32]:
         return np.array([self.number(query.decode()) for query in queries.tolist()], np.uint32)
-
-    def _make_table(self) -> None:
-        """Makes the table anew, once many ids are missing from it: making it for each few would take too long."""
-        if len(self.ids) < len(self._texts) * GROWTH:
-            return
-        self._texts = as_texts(self.ids)
-        bits = min((len(self.ids) * SLOTS_PER_QUERY).bit_length(), MOST_BITS)
-        self._slots = np.zeros(1 << bits, np.uint32)
-        self._slots[keys(self._texts) >> np.uint64(64 - bits)] = np.arange(len(self._texts))

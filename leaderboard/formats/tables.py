@@ -186,7 +186,6 @@ class Table:
     part     the file of an archive
     wrong    everything wrong with other rows
     end      the last line, of a text in columns
-    text_bytes  how much text the rows were read from; 0: not known
     """
 
     schema: Schema
@@ -195,7 +194,6 @@ class Table:
     part: Part = WHOLE
     wrong: Sequence[WrongLine] = ()
     end: bytes = b""
-    text_bytes: int = 0
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.formats import Limits, open_plain, read_run
+from leaderboard.formats import Limits, read_run
 from tests.formats.files import problems_of
 
 CONTENT = b"q Q0 d 1 2 t\nq Q0 e 2 1 t\n"
@@ -77,14 +77,3 @@ def test_a_small_file_that_expands_past_the_cap_is_refused_while_it_is_read() ->
     [(line, message)] = problems_of(read_run, Counting(bomb), limits=Limits(expanded_bytes=1 << 20))
     assert (line, message) == (None, "holds more than 1 MiB of text, the most allowed")
     assert 0 < sum(read) < len(bomb) / 2
-
-
-def test_a_text_says_how_much_of_its_file_was_read_for_it() -> None:
-    packed = gzip.compress(CONTENT * 10_000)
-    with open_plain(io.BytesIO(packed)) as text:
-        while text.read(1000):
-            pass
-        assert (text.given, text.received) == (10_000 * len(CONTENT), len(packed))
-    with open_plain(io.BytesIO(CONTENT)) as text:
-        given = len(text.read(20))
-        assert (text.given, text.received) == (given, given)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.formats.ids import Ids, Repeats, as_texts, repeated_rows
+from leaderboard.formats.ids import Ids, as_texts, repeated_rows
 from tests.formats.collisions import with_equal_keys
 
 
@@ -45,7 +45,7 @@ def test_documents_of_one_hash_are_no_repeats() -> None:
         pytest.param([*[1_000] * 140, 0, 10_000], id="one that goes on later"),
     ],
 )
-def test_repeats_found_while_rows_come_are_those_that_a_dictionary_finds(queries: list[int]) -> None:
+def test_repeats_in_many_rows_are_those_that_a_dictionary_finds(queries: list[int]) -> None:
     chance = np.random.default_rng(1)
     query = np.repeat(np.arange(len(queries), dtype=np.uint32), queries)
     query[query == len(queries) - 1] = 0 if 0 in queries else len(queries) - 1
@@ -59,10 +59,7 @@ def test_repeats_found_while_rows_come_are_those_that_a_dictionary_finds(queries
     expected = [(place, seen[pair]) for place, pair in enumerate(pairs) if seen.setdefault(pair, place) != place]
     assert len(expected) > 50
 
-    repeats = Repeats()
     ends = np.append(np.sort(chance.choice(rows, 20, replace=False)), rows).tolist()
     parts = [documents[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-    for count, end in enumerate(ends, start=1):
-        repeats.go_on(query[:end], parts[:count])
-    later, first = repeats.end(query, Ids(parts))
+    later, first = repeated_rows(query, Ids(parts))
     assert list(zip(later.tolist(), first.tolist(), strict=True)) == expected
