@@ -6,9 +6,8 @@ these are: so it tells nothing that the two boards don't.
 """
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -18,12 +17,13 @@ from leaderboard.access import Actor, Content, effective_time, may_see, require,
 from leaderboard.boards.reads.entries import (
     NO_FIGURE,
     Column,
+    Disclosure,
     Figure,
     SystemLabel,
-    anonymous,
     column,
     columns_of,
     disambiguate,
+    labels_of,
     pick,
 )
 from leaderboard.boards.reads.ranking import ComparedBoard, Orders, load_boards, orders, shared
@@ -34,9 +34,7 @@ from leaderboard.evaluations.reads.headings import EvaluationHeading, closed_det
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.numbers import counted, first_of
-from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import STANDING, SetState, State
-from leaderboard.teams.models import Pseudonym, System, Team
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import current_set, find_sets
 
@@ -101,20 +99,18 @@ def visible_set(
     session: Session, actor: Actor, evaluation: Evaluation, set_id: int, now: dt.datetime
 ) -> tuple[ScoringSet, dt.datetime]:
     """The set and the moment by whose rules its figures are seen. Raises NotFound where they are not seen at all."""
-    return visible_sets(session, actor, evaluation, [set_id], now)[0]
+    [(scoring_set, moment)] = _visible_sets(session, actor, evaluation, [set_id], now)
+    return scoring_set, moment
 
 
-def visible_sets(
+def _visible_sets(
     session: Session, actor: Actor, evaluation: Evaluation, ids: Sequence[int], now: dt.datetime
 ) -> list[tuple[ScoringSet, dt.datetime]]:
-    """The same of several sets, in one statement."""
-    sets = []
-    for scoring_set in find_sets(session, evaluation, ids):
-        moment = effective_time(actor, evaluation, scoring_set, now)
-        if moment is None:
-            raise NotFound
-        sets.append((scoring_set, moment))
-    return sets
+    sets = [(each, effective_time(actor, evaluation, each, now)) for each in find_sets(session, evaluation, ids)]
+    visible = [(scoring_set, moment) for scoring_set, moment in sets if moment is not None]
+    if len(visible) < len(sets):
+        raise NotFound
+    return visible
 
 
 def replaced_beside(session: Session, evaluation: Evaluation) -> dict[int, dt.datetime]:
@@ -157,43 +153,41 @@ def board_versions(
     """
     evaluation = find_evaluation(session, actor, campaign_slug, slug)
     scored = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state == State.SCORED)
-    rows = session.scalars(
-        sa.select(ScoringSet)
-        .join(ScoringSet.revision)
-        .options(sa.orm.contains_eager(ScoringSet.revision))
-        .where(
-            ScoringSet.evaluation_id == evaluation.id,
-            ScoringSet.switched_at.is_not(None),
-            sa.or_(ScoringSet.state.in_(STANDING), scored),
-        )
-        .order_by(ScoringSet.switched_at, ScoringSet.id)
+    rows = _sets(
+        session, evaluation, ScoringSet.switched_at.is_not(None), sa.or_(ScoringSet.state.in_(STANDING), scored)
     )
-    moments = {row: effective_time(actor, evaluation, row, now) for row in rows}
-    visible = {scoring_set: moment for scoring_set, moment in moments.items() if moment is not None}
-    ends = replaced_beside(session, evaluation)
-    times = [
-        time
-        for scoring_set, moment in visible.items()
-        for time in _times(
-            board_version(evaluation, scoring_set, ends.get(scoring_set.id)), scoring_set, goes_on=moment == now
-        )
-    ]
-    by_id, times_shown = {scoring_set.id: scoring_set for scoring_set in visible}, list[BoardVersion]()
-    official, last = None, dict[str, ScoringSet]()
-    for time in sorted(times, key=lambda time: (time.since, not time.beside, time.id)):
-        scoring_set, is_official = by_id[time.id], time.current or time.until is not None
-        before = official if is_official else last.get(scoring_set.source)
-        if before is None or before is scoring_set:
-            times_shown.append(time)
-        else:
+    rows.sort(key=lambda row: (row.switched_at or now, row.id))
+    ends, times = replaced_beside(session, evaluation), list[tuple[BoardVersion, ScoringSet]]()
+    for row in rows:
+        moment = effective_time(actor, evaluation, row, now)
+        if moment is not None:
+            version = board_version(evaluation, row, ends.get(row.id))
+            times += [(time, row) for time in _times(version, row, goes_on=moment == now)]
+    shown, last = list[BoardVersion](), dict[str, ScoringSet]()
+    for time, scoring_set in sorted(times, key=lambda each: (each[0].since, not each[0].beside, each[0].id)):
+        is_official = time.current or time.until is not None
+        before = last.get("" if is_official else scoring_set.source)  # "": the one that boards went by
+        if before is not None and before is not scoring_set:
             changes = differences(actor, evaluation, before, scoring_set, now)
-            times_shown.append(replace(time, changes=changes, before=before.id))
-        last[scoring_set.source] = scoring_set
-        official = scoring_set if is_official else official
+            time = replace(time, changes=changes, before=before.id)  # noqa: PLW2901  # the same time, with words
+        shown.append(time)
+        last |= dict.fromkeys(("", scoring_set.source) if is_official else (scoring_set.source,), scoring_set)
     return BoardVersionsPage(
         evaluation=evaluation_heading(evaluation, now),
-        sets=tuple(reversed(times_shown)),
-        several_sources=len({time.source for time in times_shown if time.current or time.beside}) > 1,
+        sets=tuple(reversed(shown)),
+        several_sources=len({time.source for time in shown if time.current or time.beside}) > 1,
+    )
+
+
+def _sets(session: Session, evaluation: Evaluation, *which: sa.ColumnElement[bool]) -> list[ScoringSet]:
+    """The evaluation's sets with their judgments' revisions."""
+    return list(
+        session.scalars(
+            sa.select(ScoringSet)
+            .join(ScoringSet.revision)
+            .options(sa.orm.contains_eager(ScoringSet.revision))
+            .where(ScoringSet.evaluation_id == evaluation.id, *which)
+        )
     )
 
 
@@ -395,13 +389,14 @@ def board_difference(
 ) -> BoardDifference:
     """From the board by one set to that by another. Raises NotFound where one of them is not to be seen."""
     evaluation = find_evaluation(session, actor, campaign_slug, slug)
-    (earlier, moment), (later, moment_later) = visible_sets(session, actor, evaluation, (before, after), now)
+    sets = _visible_sets(session, actor, evaluation, (before, after), now)
+    earlier, later = (scoring_set for scoring_set, _ in sets)
     called = same_measures(earlier.settings, later.settings) or {name: name for name in later.settings.measures}
     columns = tuple(column(name) for name in called)
     by = pick(columns, measure)
     by_each = column(called[by.name]), by
-    asked = (earlier, moment, list(called.values())), (later, moment_later, list(called))
-    boards = load_boards(session, actor, evaluation, asked, by_each)
+    shown = [Disclosure(actor, evaluation, scoring_set, moment) for scoring_set, moment in sets]
+    boards = load_boards(session, list(zip(shown, (list(called.values()), list(called)), strict=True)), by_each)
     labels = _labels(session, evaluation, boards)
     names = _names(labels)
     return BoardDifference(
@@ -417,7 +412,7 @@ def board_difference(
         column_before=by_each[0],
         rows=_rows(boards, by_each, labels),
         orders=tuple(orders(each, shared(boards, (column(called[each.name]), each)), names) for each in columns),
-        rounded=not all(may_see(actor, evaluation, Content.DETAILS, each) for each in (moment, moment_later)),
+        rounded=not all(may_see(actor, evaluation, Content.DETAILS, moment) for _, moment in sets),
     )
 
 
@@ -428,31 +423,26 @@ def sources(
     evaluation = find_evaluation(session, actor, campaign_slug, slug)
     require(may_see(actor, evaluation, Content.DETAILS, now), closed_details(evaluation))
     current = current_set(session, evaluation.id)
-    standing = session.scalars(
-        sa.select(ScoringSet)
-        .join(ScoringSet.revision)
-        .options(sa.orm.contains_eager(ScoringSet.revision))
-        .where(ScoringSet.evaluation_id == evaluation.id, ScoringSet.state.in_(STANDING))
-        .order_by(ScoringSet.source)
-    )
-    sets = sorted(standing, key=lambda scoring_set: current is None or scoring_set.id != current.id)
+    sets = _sets(session, evaluation, ScoringSet.state.in_(STANDING))
+    sets.sort(key=lambda scoring_set: (scoring_set is not current, scoring_set.source))
     columns = columns_of(sets[0].settings) if sets else ()
     by = pick(columns, measure) if columns else None
+    versions = tuple(board_version(evaluation, scoring_set) for scoring_set in sets)
     compared = [[each for each in columns if each.name in scoring_set.settings.measures] for scoring_set in sets]
-    asked = [(scoring_set, now, [each.name for each in own]) for scoring_set, own in zip(sets, compared, strict=True)]
-    boards = load_boards(session, actor, evaluation, asked, [by] * len(asked)) if by else ()
+    asked = [
+        (Disclosure(actor, evaluation, scoring_set, now), [each.name for each in own])
+        for scoring_set, own in zip(sets, compared, strict=True)
+    ]
+    boards = load_boards(session, asked, [by] * len(asked)) if by else ()
     labels = _labels(session, evaluation, boards)
     names = _names(labels)
     agreements = tuple(
-        Agreement(
-            board_version(evaluation, scoring_set),
-            tuple(orders(each, shared((boards[0], board), (each, each)), names) for each in own),
-        )
-        for scoring_set, board, own in zip(sets[1:], boards[1:], compared[1:], strict=True)
+        Agreement(source, tuple(orders(each, shared((boards[0], board), (each, each)), names) for each in own))
+        for source, board, own in zip(versions[1:], boards[1:], compared[1:], strict=True)
     )
     return SourcesPage(
         evaluation=evaluation_heading(evaluation, now),
-        sources=tuple(board_version(evaluation, scoring_set) for scoring_set in sets),
+        sources=versions,
         columns=columns,
         column=by,
         agreements=agreements,
@@ -462,8 +452,8 @@ def sources(
 
 def _apart(boards: Sequence[ComparedBoard], by: tuple[Column, Column], names: Mapping[int, str]) -> tuple[str, ...]:
     """Which systems are not compared, and why: what somebody did, or who came."""
-    compared = set(shared(boards, by).systems.tolist())
-    before, after = (set(board.ranked(own).systems.tolist()) for board, own in zip(boards, by, strict=True))
+    compared = set(shared(boards, by)[0].tolist())
+    before, after = (set(board.rank_of(own)) for board, own in zip(boards, by, strict=True))
     why = {
         "Another run stood for {} on the earlier board.": (before & after) - compared,
         "On the later board only {} {is_} ranked.": after - before,
@@ -485,24 +475,24 @@ def _names(labels: Mapping[int, SystemLabel]) -> dict[int, str]:
 def _rows(
     boards: Sequence[ComparedBoard], by: tuple[Column, Column], labels: Mapping[int, SystemLabel]
 ) -> tuple[SystemDifference, ...]:
-    before, after = boards[0].lines, boards[1].lines
-    rank_before, rank = (board.ranked(own).of_system for board, own in zip(boards, by, strict=True))
-    both = shared(boards, by)
-    moves = dict(zip(both.systems.tolist(), (both.before - both.after).tolist(), strict=True))
+    before, after = (board.lines(own) for board, own in zip(boards, by, strict=True))
+    rank_before, rank = (board.rank_of(own) for board, own in zip(boards, by, strict=True))
+    systems, places_before, places = shared(boards, by)
+    moves = dict(zip(systems.tolist(), (places_before - places).tolist(), strict=True))
     rows = []
     for system in {**after, **before}:
-        was, line = before.get(system), after.get(system)
-        run = (line or before[system]).submission_id
+        run_before, figure_before = before.get(system, (None, NO_FIGURE))
+        run, figure = after.get(system, (run_before, NO_FIGURE))
         rows.append(
             SystemDifference(
                 system=labels[system],
-                submission_id=run,
-                another_run=was is not None and was.submission_id != run,
+                submission_id=run or 0,
+                another_run=run_before not in (None, run),
                 rank_before=rank_before.get(system),
                 rank=rank.get(system),
                 places=moves.get(system) if len(moves) > 1 else None,
-                before=was.figure if was else NO_FIGURE,
-                after=line.figure if line else NO_FIGURE,
+                before=figure_before,
+                after=figure,
             )
         )
     return tuple(sorted(rows, key=lambda row: _place(row.rank, row.system)))
@@ -511,17 +501,14 @@ def _rows(
 def _side_by_side(
     boards: Sequence[ComparedBoard], by: Column, labels: Mapping[int, SystemLabel]
 ) -> tuple[SourceRow, ...]:
-    lines = [board.lines for board in boards]
-    ranks = [board.ranked(by).of_system for board in boards]
-    runs: dict[int, int] = {}
-    for own in reversed(lines):
-        runs |= {system: line.submission_id for system, line in own.items()}
+    lines, ranks = [board.lines(by) for board in boards], [board.rank_of(by) for board in boards]
+    runs = {system: run for own in reversed(lines) for system, (run, _) in own.items()}
     rows = [
         SourceRow(
             labels[system],
             run,
             tuple(own.get(system) for own in ranks),
-            tuple(own[system].figure if system in own else NO_FIGURE for own in lines),
+            tuple(own.get(system, (run, NO_FIGURE))[1] for own in lines),
         )
         for system, run in runs.items()
     ]
@@ -542,47 +529,23 @@ def _rejudged(
     """
     if before.revision_id == after.revision_id or not may_see(actor, evaluation, Content.DETAILS, now):
         return None
-    earlier, later = sa.orm.aliased(Judgment), sa.orm.aliased(Judgment)
     known = sa.select(Query.id).where(*of_subset(evaluation.id, subset_seen(actor, evaluation, now)))
-
-    def judged(of: Any, scoring_set: ScoringSet) -> tuple[sa.ColumnElement[bool], ...]:
-        return of.revision_id == scoring_set.revision_id, of.query_id.in_(known)
-
-    both = sa.and_(earlier.query_id == later.query_id, earlier.document == later.document)
-    was, is_now = (
-        sa.select(sa.func.count()).select_from(of).where(*judged(of, each)).scalar_subquery()
-        for of, each in ((sa.orm.aliased(Judgment), before), (sa.orm.aliased(Judgment), after))
+    judged = sa.select(Judgment.query_id, Judgment.document, Judgment.grade).where(Judgment.query_id.in_(known))
+    earlier, later = (judged.where(Judgment.revision_id == each.revision_id).subquery() for each in (before, after))
+    had, has = (
+        sa.select(sa.func.count()).select_from(each).correlate(None).scalar_subquery() for each in (earlier, later)
     )
-    counts = sa.func.count(), sa.func.count(sa.case((earlier.grade != later.grade, 1)))
-    shared, regraded, had, has = session.execute(
-        sa.select(*counts, was, is_now)
-        .select_from(earlier)
-        .join(later, both)
-        .where(*judged(earlier, before), *judged(later, after))
-    ).one()
-    return Rejudged(added=has - shared, removed=had - shared, regraded=regraded, same=shared - regraded)
+    both = sa.and_(earlier.c.query_id == later.c.query_id, earlier.c.document == later.c.document)
+    regraded = sa.func.count(sa.case((earlier.c.grade != later.c.grade, 1)))
+    counts = sa.select(sa.func.count(), regraded, had, has).select_from(earlier).join(later, both)
+    stayed, changed, were, are = session.execute(counts).one()
+    return Rejudged(added=are - stayed, removed=were - stayed, regraded=changed, same=stayed - changed)
 
 
 def _labels(session: Session, evaluation: Evaluation, boards: Sequence[ComparedBoard]) -> dict[int, SystemLabel]:
-    """System -> how the reader finds it named on the last of these boards that lists it, without a run of each at hand.
-    In one statement, by the systems' ids."""
+    """System -> how the reader finds it named on the last of these boards that lists it."""
     named: dict[int, bool] = {}
     for board in boards:
         is_named = board.runs.baseline | board.disclosure.sees_each(Content.NAMES, board.runs.own)
         named.update(zip(board.runs.systems.tolist(), is_named.tolist(), strict=True))
-    statement = (
-        sa.select(System.id, System.name, System.kind, System.slug, Team.name, Team.slug)
-        .join(Team, Team.id == System.team_id)
-        .where(System.id.in_(sa.select(Submission.system_id).where(Submission.evaluation_id == evaluation.id)))
-        .order_by(System.id)
-    )
-    if not all(named.values()):
-        in_place = Pseudonym.system_id == System.id, Pseudonym.evaluation_id == evaluation.id
-        statement = statement.outerjoin(Pseudonym, sa.and_(*in_place)).add_columns(Pseudonym.number)
-    labels: dict[int, SystemLabel] = {}
-    rows: Iterable[Any] = session.execute(statement)
-    for system, name, kind, slug, team, team_slug, *number in rows:
-        if system in named:
-            label = SystemLabel(system, name, kind, slug, team, team_slug)
-            labels[system] = label if named[system] else anonymous(system, kind, *number)
-    return labels
+    return labels_of(session, evaluation, named)

@@ -2,10 +2,8 @@
 rows, or where every run is listed, many to a system, of one page and the numbers of all others."""
 
 import datetime as dt
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from sqlalchemy.orm import Session
@@ -24,6 +22,7 @@ from leaderboard.boards.reads.entries import (
     columns_of,
     gives_interval,
     is_found,
+    labels_of,
     load_entries,
     paged,
     paging_of,
@@ -47,7 +46,6 @@ from leaderboard.boards.reads.ranking import (
     statistics_of,
 )
 from leaderboard.errors import BadInput
-from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_evaluation_and_set
 from leaderboard.evaluations.reads.form_fields import form_fields
 from leaderboard.evaluations.reads.headings import (
@@ -59,7 +57,6 @@ from leaderboard.evaluations.reads.headings import (
     judged_queries,
     terms,
 )
-from leaderboard.evaluations.rules import Subset
 from leaderboard.history.reads import BoardVersion, board_version, replaced_beside, visible_set
 from leaderboard.metrics import Floats, parse, query_order
 from leaderboard.metrics.segments import Bools, Ints
@@ -69,7 +66,6 @@ from leaderboard.submissions.reads.run_arrays import Runs, Wanted, load_figures,
 from leaderboard.submissions.reads.selection import has_choice, on_boards
 from leaderboard.submissions.reads.status import BoardAnswers, board_answers
 from leaderboard.submissions.rules import RunChoice, StoredChoice, places_of
-from leaderboard.worker.models import ScoringSet
 
 APART = 20  # baselines: as many stand above the rows of every page of every run, more of them among these
 OWN = 20  # rows of the reader's on other pages of every run that are named
@@ -116,10 +112,6 @@ class AskedBoard:
     """
 
     session: Session
-    actor: Actor
-    evaluation: Evaluation
-    scoring_set: ScoringSet
-    moment: dt.datetime
     disclosure: Disclosure
     view: BoardQuery
     show: Show
@@ -137,17 +129,12 @@ class AskedBoard:
         """The measures that decide where rows stand."""
         return [each.name for each in self.columns if each.name in (self.ranked_by.name, self.view.sort.lstrip("-"))]
 
-    def entries(self, runs: Sequence[int] | None = None, standing: Any = None) -> list[Entry]:
-        """Runs of the set, with the figures that decide."""
-        asked = self.session, self.actor, [self.evaluation], self.moment, self.decisive
-        return load_entries(*asked, scoring_set=self.scoring_set, standing=standing, runs=runs)
-
     def with_figures(self, entries: Sequence[Entry], measures: Sequence[str]) -> list[Entry]:
         """The same runs with figures of these measures."""
         if self.positions is None:
             lacking = [name for name in measures if name not in self.decisive]
-            return with_figures(self.session, self.disclosure, entries, lacking)
-        settings = self.scoring_set.settings
+            return with_figures(self.session, [self.disclosure], entries, lacking)
+        settings = self.disclosure.scoring_set.settings
         names = [*measures, *settings.kept]
         vectors = load_vectors(self.session, [entry.scoring_id for entry in entries], names, self.disclosure.subset)
         where = np.array(self.positions, dtype=np.int64)
@@ -169,6 +156,7 @@ class Whole:
     beaten     how many ranked rows are ahead of the best baseline
     ends       the lowest and the highest of all means and ends of intervals, by the measure that ranks
     has_intervals  whether one of them has an interval
+    counts     the fewest and the most queries that a mean that ranks is over; empty where none has one
     """
 
     rows: int = 0
@@ -177,6 +165,27 @@ class Whole:
     beaten: int = 0
     ends: tuple[float, ...] = ()
     has_intervals: bool = False
+    counts: tuple[int, ...] = ()
+
+
+def _whole(column: Column, rows: int, figures: Floats, baselines: Bools, ranked: Bools) -> Whole:
+    """figures: float64[4, runs], the means, over how many queries they are, and the ends of their intervals; NaN where
+    there is none."""
+    means, counts, lows, highs = figures
+    shown = ~np.isnan(lows) & ~np.isnan(highs)
+    known = np.concatenate([means[~np.isnan(means)], lows[shown], highs[shown]])
+    counts = counts[counts > 0]
+    places = places_of(np.concatenate([means[baselines], means[ranked]]), column.direction)
+    ahead = places[baselines.sum() :] < places[: baselines.sum()].min(initial=len(places))
+    return Whole(
+        rows=rows,
+        ranked=int(ranked.sum()),
+        baselines=int(baselines.sum()),
+        beaten=int(ahead.sum()) if baselines.any() else 0,
+        ends=(float(known.min()), float(known.max())) if known.size else (),
+        has_intervals=bool(shown.any()),
+        counts=(int(counts.min()), int(counts.max())) if counts.size else (),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,13 +193,12 @@ class Listing:
     """What a page needs of a board's runs.
 
     entries  in the order of the board: all; of every run in pages those of the page, those that lead, the reader's own
-             and baselines that stand apart, each with all that share its place
-    baselines  those that stand apart, above the rows of every page
-    listed   all others that pass the reader's filters; shown: those of the page
+             and baselines that stand apart
+    listed   those that pass the reader's filters, without baselines that stand apart, above the rows of every page;
+             shown: those of the page
     places   submission -> rank
     ranked   the scorings of all that have a rank
     own_elsewhere  the reader's own on other pages, each with that page's number
-    counts   the fewest and the most queries that a mean that ranks is over; None where none has one
     """
 
     entries: Sequence[Entry]
@@ -201,7 +209,6 @@ class Listing:
     ranked: frozenset[int]
     paging: Paging
     own_elsewhere: Sequence[tuple[Entry, int]]
-    counts: tuple[int, int] | None
     whole: Whole
     answers: BoardAnswers
 
@@ -209,22 +216,20 @@ class Listing:
 def list_rows(asked: AskedBoard) -> Listing:
     """The rows that the reader asks for. Raises BadInput for an order or a filter that the board does not have."""
     in_pages = asked.view.is_plain and asked.view.page is not None and asked.show is Show.ALL
-    may_be = asked.results_open and asked.details_open
-    filters_answers = any(field.filter for field in form_fields(asked.evaluation))
-    listing = _every_run(asked) if in_pages and may_be and not filters_answers else None
-    return listing or _all_rows(asked)
+    may_be = in_pages and asked.results_open and asked.details_open
+    if may_be and not any(field.filter for field in form_fields(asked.disclosure.evaluation)):
+        return _every_run(asked) or _all_rows(asked)
+    return _all_rows(asked)
 
 
 def _all_rows(asked: AskedBoard) -> Listing:
-    view, ranked_by = asked.view, asked.ranked_by
+    view, ranked_by, evaluation = asked.view, asked.ranked_by, asked.disclosure.evaluation
     entries = choose(_candidates(asked), asked.show, ranked_by)
     if asked.positions is not None:
         entries = asked.with_figures(entries, asked.decisive)
     places = ranks(entries, ranked_by) if asked.results_open else {}
     entries = sort_entries(entries, ranked_by, asked.columns, view.sort)
-    answers = board_answers(asked.session, asked.evaluation, entries, view.answer)
-    baselines = [entry for entry in entries if entry.is_baseline]
-    ranked = [entry for entry in entries if entry.submission_id in places]
+    answers = board_answers(asked.session, evaluation, entries, view.answer)
     listed = [
         entry
         for entry in entries
@@ -232,185 +237,107 @@ def _all_rows(asked: AskedBoard) -> Listing:
         and answers.has(entry.submission_id)
         and is_found(view.text, (entry.system.name, entry.system.team, entry.label))
     ]
-    shown, paging = _on_page(listed, view)
+    page_of = {entry.submission_id: index // ROWS + 1 for index, entry in enumerate(listed)}
+    shown, paging = paged(listed, page_of.get(view.run or 0, view.page) if len(listed) > WHOLE else None, ROWS)
     here = {entry.submission_id for entry in shown}
-    numbered = ((entry, index // ROWS + 1) for index, entry in enumerate(listed))
-    figures = [entry.figure(ranked_by.name) for entry in entries]
-    counts = [figure.count for figure in figures if figure.count]
-    ends = [end for figure in figures for end in figure.ends if end is not None]
-    means = (np.array([entry.figure(ranked_by.name).mean for entry in some], float) for some in (baselines, ranked))
+    baselines = [entry for entry in entries if entry.is_baseline]
+    own = (entry.figure(ranked_by.name) for entry in entries)
+    figures = np.array([(each.mean, each.count, each.low, each.high) for each in own], float).reshape(-1, 4).T
+    is_baseline, is_ranked = (
+        np.array([bool(holds(entry)) for entry in entries], bool)
+        for holds in (lambda entry: entry.is_baseline, lambda entry: entry.submission_id in places)
+    )
     return Listing(
         entries=entries,
         baselines=baselines,
         listed=listed,
         shown=shown,
         places=places,
-        ranked=frozenset(entry.scoring_id for entry in ranked),
+        ranked=frozenset(entry.scoring_id for entry in entries if entry.submission_id in places),
         paging=paging,
-        own_elsewhere=[each for each in numbered if each[0].own and each[0].submission_id not in here],
-        counts=(min(counts), max(counts)) if counts else None,
-        whole=Whole(
-            rows=len(entries) - len(baselines),
-            ranked=len(ranked),
-            baselines=len(baselines),
-            beaten=_beaten(ranked_by, *means),
-            ends=(min(ends), max(ends)) if ends else (),
-            has_intervals=any(figure.low is not None for figure in figures),
-        ),
+        own_elsewhere=[
+            (entry, page_of[entry.submission_id]) for entry in listed if entry.own and entry.submission_id not in here
+        ],
+        whole=_whole(ranked_by, len(entries) - len(baselines), figures, is_baseline, is_ranked),
         answers=answers,
     )
 
 
 def _candidates(asked: AskedBoard) -> list[Entry]:
     """The runs that `choose` has to choose from."""
+    seen, own_rows = asked.disclosure, stands_by(StoredChoice(RunChoice.PRIMARY))
     if asked.view.set_id is not None:
-        is_primary = asked.show is Show.PRIMARY
-        return asked.entries(standing=stands_by(StoredChoice(RunChoice.PRIMARY)) if is_primary else None)
-    by = {asked.evaluation.id: [asked.ranked_by.name]}
-    of_current = asked.session, asked.actor, [asked.evaluation], asked.moment, asked.decisive
-    return load_candidates(*of_current, show=asked.show, by=by)
-
-
-def _on_page(listed: Sequence[Entry], view: BoardQuery) -> tuple[Sequence[Entry], Paging]:
-    """The rows of the page that is asked for, or of the one that its submission stands on."""
-    if len(listed) <= WHOLE:
-        return paged(listed, None, ROWS)
-    pages = (index // ROWS + 1 for index, entry in enumerate(listed) if entry.submission_id == view.run)
-    return paged(listed, next(pages, view.page), ROWS)
-
-
-def _beaten(column: Column, baselines: Floats, ranked: Floats) -> int:
-    """How many of the ranked means are ahead of the best baseline; NaN is an undefined one."""
-    if not len(baselines):
-        return 0
-    places = places_of(np.concatenate([baselines, ranked]), column.direction)
-    return int((places[len(baselines) :] < places[: len(baselines)].min()).sum())
+        standing = own_rows if asked.show is Show.PRIMARY else None
+        return load_entries(asked.session, [seen], asked.decisive, standing=standing)
+    by = {seen.evaluation.id: [asked.ranked_by.name]}
+    where = asked.session, seen.actor, [seen.evaluation], seen.moment
+    return load_candidates(*where, asked.decisive, show=asked.show, by=by)
 
 
 def _every_run(asked: AskedBoard) -> Listing | None:
     """One page of every run, or the one that the asked submission stands on, for a reader who sees everybody's means
-    with all their digits. None where up to WHOLE rows stand on one page, and where each system has one run: that is the
-    board of the runs that stand.
+    with all their digits. Only the runs that the page tells of are read in full: all others are numbers in arrays.
+
+    None where up to WHOLE rows stand on one page, and where each system has one run: that is the board of the runs that
+    stand.
     """
-    lines = _lines(asked)
-    if lines is None or len(lines.order) <= WHOLE:
+    seen, column, run = asked.disclosure, asked.ranked_by, asked.view.run
+    set_id = seen.scoring_set.id
+    runs = load_runs(asked.session, seen.actor, [set_id], on_boards())[set_id]
+    if not runs.has_several or len(runs.systems) <= WHOLE:
         return None
-    run, ids = asked.view.run, lines.runs.submissions
-    paging = paging_of(len(lines.order), asked.view.page, ROWS)
-    wanted = lines.needed(_rows_of(paging), run)
-    entries = sort_entries(asked.entries([*ids[wanted].tolist(), *ids[lines.apart].tolist()]), asked.ranked_by, ())
-    at = lines.places_of(entries)
-    if run in at:
-        paging = paging_of(len(lines.order), at[run] // ROWS + 1, ROWS)
-    first, last = _rows_of(paging)
-    listed = [entry for entry in entries if entry.submission_id in at]
-    loaded = np.isin(ids, [entry.submission_id for entry in entries])
-    rank = dict(zip(ids[loaded].tolist(), lines.rank[loaded].tolist(), strict=True))
-    own = [(entry, at[entry.submission_id]) for entry in listed if entry.own]
+    wanted = Wanted(seen, [column.name], runs, in_full=[column.name])
+    figures = load_figures(asked.session, [wanted])[0][column.name].stored
+    figures[2:, ~gives_interval(np.nan_to_num(figures[1]))] = np.nan
+    rank = np.zeros(len(runs.systems), dtype=np.int64)
+    if column.direction != "none":
+        has_rank = ~(runs.late | runs.baseline | np.isnan(figures[0]))
+        rank[has_rank] = places_of(figures[0][has_rank], column.direction)
+    apart = runs.baseline if runs.baseline.sum() <= APART else np.zeros(len(rank), dtype=bool)
+    order = _in_order(asked, runs, figures[0])
+    order = order[~apart[order]]
+    if len(order) <= WHOLE:
+        return None
+    wanted_at = np.flatnonzero(runs.submissions[order] == run)
+    page = int(wanted_at[0]) // ROWS + 1 if wanted_at.size else asked.view.page
+    paging = paging_of(len(order), page, ROWS)
+    before = paging.before(ROWS)
+    elsewhere = np.flatnonzero(runs.own[order])
+    elsewhere = elsewhere[(elsewhere < before) | (elsewhere >= before + ROWS)][:OWN]
+    leads = np.flatnonzero(np.isin(rank, np.unique(rank[rank > 0])[:2]))
+    told = np.unique(np.concatenate([order[before : before + ROWS], order[elsewhere], leads, np.flatnonzero(apart)]))
+    entries = load_entries(asked.session, [seen], asked.decisive, runs=runs.submissions[told].tolist())
+    stands = np.full(len(rank), -1)
+    stands[order] = np.arange(len(order))
+    at, places = (dict(zip(runs.submissions[told].tolist(), own[told].tolist(), strict=True)) for own in (stands, rank))
+    entries = sort_entries(entries, column, ())
+    baselines = [entry for entry in entries if at[entry.submission_id] < 0]
+    listed = [entry for entry in entries if at[entry.submission_id] >= 0]
+    listed.sort(key=lambda entry: at[entry.submission_id])
+    others = set(runs.submissions[order[elsewhere]].tolist())
     return Listing(
-        entries=entries,
-        baselines=[entry for entry in entries if entry.submission_id not in at],
+        entries=[*baselines, *listed],
+        baselines=baselines,
         listed=listed,
-        shown=[entry for entry in listed if first <= at[entry.submission_id] < last],
-        places={entry.submission_id: rank[entry.submission_id] for entry in entries if rank[entry.submission_id]},
-        ranked=frozenset(lines.runs.scorings[lines.rank > 0].tolist()),
+        shown=[entry for entry in listed if before <= at[entry.submission_id] < before + ROWS],
+        places={number: own for number, own in places.items() if own},
+        ranked=frozenset(runs.scorings[rank > 0].tolist()),
         paging=paging,
-        own_elsewhere=[(entry, index // ROWS + 1) for entry, index in own if not first <= index < last][:OWN],
-        counts=lines.ends_of_counts,
-        whole=lines.whole(asked.ranked_by),
-        answers=board_answers(asked.session, asked.evaluation, entries, ""),
+        own_elsewhere=[(each, at[each.submission_id] // ROWS + 1) for each in listed if each.submission_id in others],
+        whole=_whole(column, len(order), figures, runs.baseline, rank > 0),
+        answers=board_answers(asked.session, seen.evaluation, entries, ""),
     )
 
 
-def _rows_of(paging: Paging) -> tuple[int, int]:
-    """Between which places of all rows those of the page stand."""
-    return paging.before(ROWS), paging.before(ROWS) + ROWS
-
-
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """The numbers of every run that the board shows, as arrays; NaN where there is none.
-
-    apart   the baselines that stand above the rows
-    rank    of each among those that have one; 0 for all others
-    order   of all others the places in these arrays, as they stand on the board; those that tie in no order
-    group   of each of `order` a number that rises, the same for those that share a place
-    """
-
-    runs: Runs
-    means: Floats
-    counts: Floats
-    lows: Floats
-    highs: Floats
-    apart: Bools
-    rank: Ints
-    order: Ints
-    group: Ints
-
-    def needed(self, rows: tuple[int, int], run: int | None) -> Ints:
-        """Which runs are read in full: on these rows, or where `run` is; that lead; of the reader's; with all that
-        share their places."""
-        ids, (first, last) = self.runs.submissions[self.order], rows
-        if run is not None and (stands := np.flatnonzero(ids == run)).size:
-            ties = np.flatnonzero(self.group == self.group[stands[0]])  # on which of their pages is known later
-            first, last = ties[0] // ROWS * ROWS, ties[-1] // ROWS * ROWS + ROWS
-        own = np.flatnonzero(self.runs.own[self.order])
-        own = own[(own < first) | (own >= last)][:OWN]
-        leaders = np.isin(self.rank[self.order], np.unique(self.rank[self.rank > 0])[:2])
-        groups = np.concatenate([self.group[first:last], self.group[leaders], self.group[own]])
-        return self.order[np.isin(self.group, groups)]
-
-    def places_of(self, entries: Sequence[Entry]) -> dict[int, int]:
-        """Submission -> where it stands among all rows. entries: in the order of the board, whole groups of them."""
-        ids = self.runs.submissions[self.order]
-        here = np.isin(ids, [entry.submission_id for entry in entries])
-        group_of = dict(zip(ids[here].tolist(), self.group[here].tolist(), strict=True))
-        before: Counter[int] = Counter()
-        places = {}
-        for entry in entries:
-            if (group := group_of.get(entry.submission_id)) is not None:
-                places[entry.submission_id] = int(np.searchsorted(self.group, group)) + before[group]
-                before[group] += 1
-        return places
-
-    @property
-    def ends_of_counts(self) -> tuple[int, int] | None:
-        counts = self.counts[self.counts > 0]
-        return (int(counts.min()), int(counts.max())) if counts.size else None
-
-    def whole(self, column: Column) -> Whole:
-        shown = gives_interval(self.counts) & ~np.isnan(self.lows) & ~np.isnan(self.highs)
-        known = np.concatenate([self.means[~np.isnan(self.means)], self.lows[shown], self.highs[shown]])
-        ranked, baseline = self.rank > 0, self.runs.baseline
-        return Whole(
-            rows=len(self.order),
-            ranked=int(ranked.sum()),
-            baselines=int(baseline.sum()),
-            beaten=_beaten(column, self.means[baseline], self.means[ranked]),
-            ends=(float(known.min()), float(known.max())) if known.size else (),
-            has_intervals=bool(shown.any()),
-        )
-
-
-def _lines(asked: AskedBoard) -> _Lines | None:
-    """None where no system has several runs. In the order that `sort_entries` gives, but for those that tie."""
-    set_id, column = asked.scoring_set.id, asked.ranked_by
-    runs = load_runs(asked.session, asked.actor, [set_id], on_boards())[set_id]
-    if not runs.has_several:
-        return None
-    wanted = Wanted(set_id, asked.disclosure, [column.name], runs, in_full=[column.name])
-    means, counts, lows, highs = load_figures(asked.session, [wanted])[0][column.name].stored
-    places, undefined = places_of(means, column.direction), np.isnan(means)
-    keys = places + (len(places) + 1) * (2 * runs.late + undefined)
-    apart = runs.baseline if runs.baseline.sum() <= APART else np.zeros(len(places), dtype=bool)
-    order = np.argsort(keys, kind="stable")
-    order = order[~apart[order]]
-    rank = np.zeros(len(means), dtype=np.int64)
-    if column.direction != "none":
-        has_rank = ~(runs.late | runs.baseline | undefined)
-        rank[has_rank] = places_of(means[has_rank], column.direction)
-    group = np.cumsum(np.diff(keys[order], prepend=keys[order[:1]]) != 0)
-    return _Lines(runs, means, np.nan_to_num(counts), lows, highs, apart, rank, order, group)
+def _in_order(asked: AskedBoard, runs: Runs, means: Floats) -> Ints:
+    """The places of all runs in these arrays as `sort_entries` orders them: those that tie by their systems' names."""
+    systems, first, system = np.unique(runs.systems, return_index=True, return_inverse=True)
+    is_named = (runs.baseline | asked.disclosure.sees_each(Content.NAMES, runs.own))[first]
+    named = dict(zip(systems.tolist(), is_named.tolist(), strict=True))
+    labels = labels_of(asked.session, asked.disclosure.evaluation, named)
+    by_name = np.argsort(np.argsort([labels[number].name.casefold() for number in systems.tolist()], kind="stable"))
+    places = places_of(means, asked.ranked_by.direction)
+    return np.lexsort((runs.submissions, by_name[system], places, np.isnan(means), runs.late))
 
 
 @dataclass(frozen=True, slots=True)
@@ -510,6 +437,7 @@ class BoardPage:
         return tuple(column for column in self.columns if column is not self.ranked_by)
 
     def others(self, row: BoardRow) -> tuple[tuple[Column, Figure], ...]:
+        """The row's figures under these."""
         pairs = zip(self.columns, row.figures, strict=True)
         return tuple((column, figure) for column, figure in pairs if column is not self.ranked_by)
 
@@ -566,7 +494,7 @@ def board(
     organised = actor.may_organise(evaluation.campaign_id)
     page = BoardPage(
         evaluation=evaluation_heading(evaluation, now),
-        terms=None,
+        terms=terms(session, actor, evaluation, scoring_set, moment) if scoring_set else None,
         results_open=may_see(actor, evaluation, Content.RESULTS, moment),
         details_open=details_open,
         columns=tuple(column(name) for name in campaign_measures(evaluation.campaign)),
@@ -584,26 +512,23 @@ def board(
         parked = parked_runs(session, evaluation) if organised else ()
         answers = board_answers(session, evaluation, (), view.answer)
         return replace(page, parked=parked, answers=answers, waiting=received_runs(session, evaluation))
-    page = replace(page, terms=terms(session, actor, evaluation, scoring_set, moment))
     disclosure = Disclosure(actor, evaluation, scoring_set, moment)
     tags: Mapping[str, Sequence[int]] = {}
     if details_open and may_see(actor, evaluation, Content.TEXTS, now):
-        tags = _positions_by_tag(session, scoring_set, disclosure.subset)
+        tags = _positions_by_tag(session, disclosure)
     if view.tag and view.tag not in tags:
         raise BadInput(f"no query of this evaluation has the tag {view.tag}; there are: {', '.join(tags) or 'none'}")
     columns = columns_of(scoring_set.settings)
-    ranked_by, positions = pick(columns, view.measure), tags.get(view.tag)
-    where = session, actor, evaluation, scoring_set, moment, disclosure
-    asked = AskedBoard(*where, view, page.show, details_open, columns, ranked_by, positions)
+    where = page.show, details_open, columns, pick(columns, view.measure), tags.get(view.tag)
     page = replace(page, tags=tuple(Tag(name, len(positions)) for name, positions in tags.items()))
-    return _with_rows(asked, page)
+    return _with_rows(AskedBoard(session, disclosure, view, *where), page)
 
 
 def _with_rows(asked: AskedBoard, page: BoardPage) -> BoardPage:
     """The page with what depends on the board's runs."""
-    listing, ranked_by = list_rows(asked), asked.ranked_by
+    listing, ranked_by, seen, session = list_rows(asked), asked.ranked_by, asked.disclosure, asked.session
     computed, waiting, rescoring, some_failed = of_worker(
-        asked.session, asked.evaluation, asked.scoring_set, ranked_by.name, asked.disclosure.subset, page.organised
+        session, seen.evaluation, seen.scoring_set, ranked_by.name, seen.subset, page.organised
     )
     statistics = None
     if computed is not None and asked.positions is None:
@@ -624,64 +549,54 @@ def _with_rows(asked: AskedBoard, page: BoardPage) -> BoardPage:
         for entry in listing.entries
     }
     apart = {entry.submission_id for entry in listing.baselines}
+    listed, shown, baselines = (
+        tuple(rows[entry.submission_id] for entry in entries)
+        for entries in (listing.listed, listing.shown, listing.baselines)
+    )
+    counts = {
+        name: [own[index].count for own in figures.values() if own[index].count] for index, name in enumerate(names)
+    } | {ranked_by.name: listing.whole.counts}
     return replace(
         page,
         columns=asked.columns,
         ranked_by=ranked_by,
         tag_queries=len(asked.positions or ()),
         rows=tuple(row for number, row in rows.items() if number not in apart),
-        listed=_of(listing.listed, rows),
-        shown=_of(listing.shown, rows),
+        listed=listed,
+        shown=shown,
         paging=listing.paging,
-        baselines=_of(listing.baselines, rows),
+        baselines=baselines,
         own_elsewhere=tuple((rows[entry.submission_id], number) for entry, number in listing.own_elsewhere),
         whole=listing.whole,
-        queries_in_means=_counts(names, figures.values(), ranked_by, listing),
+        queries_in_means={name: (min(own), max(own)) for name, own in counts.items() if own},
         answers=listing.answers,
         statistics=statistics,
         waiting=0 if page.old else waiting,
         rescoring=0 if page.old else rescoring,
-        parked=parked_runs(asked.session, asked.evaluation) if some_failed and not page.old else (),
+        parked=parked_runs(session, seen.evaluation) if some_failed and not page.old else (),
     )
-
-
-def _of(entries: Iterable[Entry], rows: Mapping[int, BoardRow]) -> tuple[BoardRow, ...]:
-    return tuple(rows[entry.submission_id] for entry in entries)
 
 
 def _rounded(asked: AskedBoard, statistics: BoardStatistics, listing: Listing) -> BoardStatistics:
     """For a reader who sees rounded means. Nothing is said of ranks where no figure has an interval, and where best
     runs stand and a system has several: that they are given for the one that stands would say that it is better."""
-    figures = [entry.figure(asked.ranked_by.name) for entry in listing.entries]
-    hide = all(figure.low is None for figure in figures) or (
-        asked.evaluation.campaign.run_choice is RunChoice.BEST
-        and has_choice(asked.session, asked.evaluation, asked.scoring_set)
+    seen, whole = asked.disclosure, listing.whole
+    hide = not whole.has_intervals or (
+        seen.evaluation.campaign.run_choice is RunChoice.BEST
+        and has_choice(asked.session, seen.evaluation, seen.scoring_set)
     )
-    queries = max((figure.count for figure in figures), default=0)
-    return as_rounded(statistics, listing.entries, listing.places, queries, hide=hide)
+    return as_rounded(statistics, listing.entries, listing.places, max(whole.counts, default=0), hide=hide)
 
 
-def _counts(
-    names: Sequence[str], rows: Collection[tuple[Figure, ...]], ranked_by: Column, listing: Listing
-) -> dict[str, tuple[int, int]]:
-    """`BoardPage.queries_in_means`. rows: the figures of those that are shown, in the order of the names."""
-    counts: dict[str, tuple[int, int] | None] = {}
-    for index, name in enumerate(names):
-        own = [figures[index].count for figures in rows if figures[index].count]
-        counts[name] = (min(own), max(own)) if own else None
-    counts[ranked_by.name] = listing.counts
-    return {name: ends for name, ends in counts.items() if ends is not None}
-
-
-def _positions_by_tag(session: Session, scoring_set: ScoringSet, subset: Subset) -> dict[str, list[int]]:
+def _positions_by_tag(session: Session, seen: Disclosure) -> dict[str, list[int]]:
     """Tag -> positions of its queries that may count, in the order in which their values are added up.
 
     Tags come in the order of their first query.
     """
-    excluded = set(scoring_set.settings.excluded)
+    scoring_set = seen.scoring_set
     positions: dict[str, dict[str, int]] = {}
     for query in judged_queries(session, [scoring_set])[scoring_set.id]:
-        if query.external_id not in excluded and not subset.leaves_out(query.split):
+        if query.external_id not in scoring_set.settings.excluded and not seen.subset.leaves_out(query.split):
             for tag in query.tags:
                 positions.setdefault(tag, {})[query.external_id] = query.position
     return {tag: [own[query] for query in query_order(own)] for tag, own in positions.items()}

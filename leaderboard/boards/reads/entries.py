@@ -27,12 +27,12 @@ from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.segments import Bools
 from leaderboard.statistics import LEAST_QUERIES
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.selection import select_scored_runs, with_sets
+from leaderboard.submissions.reads.selection import select_scored_runs
 from leaderboard.submissions.rules import STANDING, Designation, ScoredRun, SystemKind, leads, name_of_run, places
 from leaderboard.teams.models import Pseudonym, System, Team
 from leaderboard.teams.rules import pseudonym
 from leaderboard.worker.models import Score, Scoring, ScoringSet
-from leaderboard.worker.reads import IS_CURRENT, current_sets
+from leaderboard.worker.reads import current_sets
 
 Row = TypeVar("Row")
 
@@ -199,23 +199,14 @@ class Figure:
 
 NO_FIGURE = Figure(None)
 Condition = sa.ColumnElement[bool]
-FIGURE = ("mean", "low", "high", "count")  # columns of Score, in the order in which `Disclosure.figure` takes them
 JOINED = 4  # figures that are read in the row of their run; of more a statement of their own is faster
 FIELDS = len(fields(ScoredRun))
-LABELLED = (  # what an entry holds beside the fields of `ScoredRun`
-    Submission.team_id,
-    Submission.run_at,
-    Submission.received_assumed,
-    Submission.label,
-    Submission.designation,
-    Scoring.missing,
-    System.name,
-    System.kind,
-    System.slug,
-    Team.name,
-    Team.slug,
-    Pseudonym.number,
+LABELLED = (  # what an entry holds beside the fields of `ScoredRun`, and of which set it is
+    Scoring.scoring_set_id,
+    *(Submission.team_id, Submission.run_at, Submission.received_assumed, Submission.label, Submission.designation),
+    *(Scoring.missing, System.kind, Pseudonym.number, System.name, System.slug, Team.name, Team.slug),
 )
+WIDTH = FIELDS + len(LABELLED)
 
 
 def gives_interval(queries: Any) -> Any:
@@ -228,22 +219,26 @@ class Disclosure:
 
     Everywhere `own` says whether a run is of a team of the reader's, or which runs of an array are.
 
-    scoring_set  None where every digit is seen, or there is no figure
+    moment  by whose rules it is seen
     """
 
-    def __init__(self, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet | None, now: dt.datetime) -> None:
-        self.scoring_set = scoring_set
-        self.subset = subset_seen(actor, evaluation, now)
-        asked = [(own, min(actor.teams) if own else None) for own in (False, True) if actor.teams or not own]
+    def __init__(self, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, moment: dt.datetime) -> None:
+        self.actor, self.evaluation, self.scoring_set, self.moment = actor, evaluation, scoring_set, moment
+        self.subset = subset_seen(actor, evaluation, moment)
+        teams = {False: None, **({True: min(actor.teams)} if actor.teams else {})}
         self._seen = {
-            (sight, own): may_see(actor, evaluation, sight, now, team)
+            (sight, own): may_see(actor, evaluation, sight, moment, team)
             for sight in (Content.RESULTS, Content.NAMES)
-            for own, team in asked
+            for own, team in teams.items()
         }
         self._rounding: dict[bool, Rounding | None] = {
-            own: rounding_seen(actor, evaluation, scoring_set.settings, now, team) if scoring_set else None
-            for own, team in asked
+            own: rounding_seen(actor, evaluation, scoring_set.settings, moment, team) for own, team in teams.items()
         }
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether this reader, as a member of a team where they are of one, sees means rounded."""
+        return self._rounding[max(self._rounding)] is not None
 
     def sees(self, sight: Content, own: bool) -> bool:
         """Whether the means of a run are seen (`Content.RESULTS`), or whose it is (`Content.NAMES`)."""
@@ -357,80 +352,92 @@ class Entry(ScoredRun):
         return self.figures.get(measure, NO_FIGURE)
 
 
+def disclosures(
+    session: Session, actor: Actor, evaluations: Iterable[Evaluation], now: dt.datetime
+) -> list[Disclosure]:
+    """What `actor` sees of these evaluations by their current sets; of those without one there is nothing to see."""
+    evaluations = list(evaluations)
+    sets = current_sets(session, [evaluation.id for evaluation in evaluations])
+    return [Disclosure(actor, each, sets[each.id], now) for each in evaluations if each.id in sets]
+
+
 def load_entries(
     session: Session,
-    actor: Actor,
-    evaluations: Sequence[Evaluation],
-    now: dt.datetime,
-    measures: Iterable[str] | None = None,
+    shown: Sequence[Disclosure],
+    measures: Iterable[str] | None,
     *,
-    scoring_set: ScoringSet | None = None,
     standing: Condition | None = None,
     runs: Collection[int] | sa.SelectBase | None = None,
 ) -> list[Entry]:
-    """Every scored run of the evaluations' current sets that `actor` may see the means of, in order of arrival.
+    """Every scored run of these sets, one of each evaluation, whose means are seen, in order of arrival.
 
-    Those whose place stays empty are among them, for `reads.standings.choose` to leave their places empty.
+    Those whose place stays empty are among them, for `ranking.choose` to leave their places empty. Of a set that boards
+    have ceased to show its runs as long as they showed it, or all where it stands beside the current one.
 
     measures     canonical names whose figures are wanted; None for all
-    scoring_set  of the one evaluation, instead of its current set: its runs as long as boards showed it, or all where
-                 it stands beside the current one. `now` is then what `access.effective_time` says
     standing     only the runs that stand for their systems by the rows of Standing with this condition, or stood for
                  them when boards ceased to show that set; all where that is not kept
     runs         only these submissions: their ids, or a statement that finds them
     """
-    if not evaluations:
-        return []
-    which, standing = scorings_of(scoring_set, now, standing) if scoring_set else ([], standing)
-    which += [] if runs is None else [Scoring.submission_id.in_(runs)]
-    which += [IS_CURRENT if scoring_set is None else ScoringSet.id == scoring_set.id]
-    shown = _disclosures(session, actor, evaluations, scoring_set, now)
-    names = None if measures is None else list(dict.fromkeys(measures))
-    nameless = [number for number, disclosure in shown.items() if not disclosure.sees(Content.NAMES, own=False)]
+    by_set = {each.scoring_set.id: each for each in shown}
+    which: list[Condition] = [] if runs is None else [Scoring.submission_id.in_(runs)]
+    for each in shown:
+        if each.scoring_set.shown_until:
+            of_past, standing = scorings_of(each.scoring_set, each.moment, standing)
+            which += of_past
+    nameless = [each.evaluation.id for each in shown if not each.sees(Content.NAMES, own=False)]
     of_system = Pseudonym.system_id == Submission.system_id, Pseudonym.evaluation_id == Submission.evaluation_id
     statement = (
-        select_scored_runs(*LABELLED, of_sets=sa.and_(*which), standing=standing)
+        select_scored_runs(*LABELLED, of_sets=ScoringSet.id.in_(by_set), standing=standing)
+        .where(*which)
         .join(Team, Team.id == Submission.team_id)
         .outerjoin(Pseudonym, sa.and_(*of_system, Pseudonym.evaluation_id.in_(nameless)))
         .order_by(Submission.received_at, Submission.id)
     )
+    names = None if measures is None else list(dict.fromkeys(measures))
     joined = names if names is not None and len(names) <= JOINED else []
     for name in joined:
         score = sa.orm.aliased(Score)
-        of_run = score.scoring_id == Scoring.id, score.measure == name, _is_seen(score, shown)
+        of_run = score.scoring_id == Scoring.id, score.measure == name, _is_seen(score, ScoringSet.id, shown)
         statement = statement.outerjoin(score, sa.and_(*of_run)).add_columns(*_columns(score))
-    rows: Sequence[Any] = session.execute(statement.where(ScoringSet.evaluation_id.in_(shown))).all()
-    figures = {} if joined else _figures(session, shown, names, which, standing)
     entries = []
-    for row in rows:
-        evaluation_id, _, scoring_id, *_ = row
-        if joined:
-            figures[scoring_id] = _figures_in_row(row[FIELDS + len(LABELLED) :], joined)
-        entry = _entry(actor, shown[evaluation_id], row, figures.get(scoring_id, {}))
+    for row in session.execute(statement) if by_set else ():
+        figures = {name: row[WIDTH + 4 * place : WIDTH + 4 * place + 4] for place, name in enumerate(joined)}
+        entry = _entry(by_set[row[FIELDS]], row[:FIELDS], row[FIELDS + 1 : WIDTH], figures)
         entries += [] if entry is None else [entry]
-    return entries
+    return entries if joined or names == [] else with_figures(session, shown, entries, names)
 
 
 def with_figures(
-    session: Session, disclosure: Disclosure, entries: Sequence[Entry], measures: Collection[str]
+    session: Session, shown: Sequence[Disclosure], entries: Sequence[Entry], measures: Collection[str] | None
 ) -> list[Entry]:
-    """The entries, of one evaluation, with the figures of these measures beside those that they have."""
-    wanted = [Scoring.id.in_([entry.scoring_id for entry in entries])]
-    shown = {entries[0].evaluation_id: disclosure} if entries else {}
-    stored = _figures(session, shown, measures, wanted, None) if entries and measures else {}
+    """The entries with their figures by these measures, or by all (None), beside those that they have."""
+    if not entries or measures == []:
+        return list(entries)
+    disclosure = {each.evaluation.id: each for each in shown}
+    rows = session.execute(
+        sa.select(Score.scoring_id, Score.measure, *_columns(Score))
+        .join(Scoring, Scoring.id == Score.scoring_id)
+        .where(Scoring.id.in_([entry.scoring_id for entry in entries]), _is_seen(Score, Scoring.scoring_set_id, shown))
+        .where(sa.true() if measures is None else Score.measure.in_(measures))
+    )
+    figures: dict[int, dict[str, Sequence[Any]]] = {}
+    for scoring_id, measure, *figure in rows:
+        figures.setdefault(scoring_id, {})[measure] = figure
     return [
-        replace(entry, figures={**_as_seen(disclosure, entry.own, stored.get(entry.scoring_id, {})), **entry.figures})
+        replace(entry, figures=_as_seen(disclosure[entry.evaluation_id], entry.own, own) | entry.figures)
         for entry in entries
+        for own in [figures.get(entry.scoring_id, {})]
     ]
 
 
 def scorings_of(
-    scoring_set: ScoringSet, now: dt.datetime, standing: Condition | None
+    scoring_set: ScoringSet, moment: dt.datetime, standing: Condition | None
 ) -> tuple[list[Condition], Condition | None]:
     """Conditions on the scorings of that set that a board by it lists, and on rows of Standing, where those are meant;
-    `now` and `standing` as `load_entries` has them."""
+    `standing` as `load_entries` has it."""
     until = scoring_set.shown_until
-    if until and scoring_set.state in STANDING and now > until:
+    if until and scoring_set.state in STANDING and moment > until:
         return [], None  # beside the official one it goes on; its rows say what stood while it was the current one
     if until and standing is None:
         return [sa.or_(Scoring.finished_at <= until, Scoring.of_the_past)], None
@@ -456,80 +463,62 @@ def anonymous(system_id: int, kind: SystemKind, number: int) -> SystemLabel:
     return SystemLabel(system_id, pseudonym(number), kind)
 
 
-def _disclosures(
-    session: Session,
-    actor: Actor,
-    evaluations: Sequence[Evaluation],
-    scoring_set: ScoringSet | None,
-    now: dt.datetime,
-) -> dict[int, Disclosure]:
-    """By evaluation; only where a reader may not see all is the scoring set needed."""
-    partly = [
-        evaluation.id
-        for evaluation in evaluations
-        if subset_seen(actor, evaluation, now) is Subset.SHOWN or not may_see(actor, evaluation, Content.DETAILS, now)
-    ]
-    sets = dict.fromkeys(partly, scoring_set) if scoring_set else current_sets(session, partly) if partly else {}
-    return {each.id: Disclosure(actor, each, sets.get(each.id), now) for each in evaluations}
+def labels_of(session: Session, evaluation: Evaluation, systems: Mapping[int, bool]) -> dict[int, SystemLabel]:
+    """System -> how it is named, without a run of each at hand: by its name where that is seen, else by a made-up one.
+    In one statement."""
+    rows: Iterable[Any] = session.execute(
+        sa.select(System.id, System.kind, Pseudonym.number, System.name, System.slug, Team.name, Team.slug)
+        .join(Team, Team.id == System.team_id)
+        .outerjoin(Pseudonym, sa.and_(Pseudonym.system_id == System.id, Pseudonym.evaluation_id == evaluation.id))
+        .where(System.id.in_(sa.select(Submission.system_id).where(Submission.evaluation_id == evaluation.id)))
+        .order_by(System.id)
+    )
+    return {system: _label(systems[system], system, *named) for system, *named in rows if system in systems}
+
+
+def _label(
+    is_named: bool, system_id: int, kind: SystemKind, number: int, name: str, slug: str, team: str, team_slug: str
+) -> SystemLabel:
+    return SystemLabel(system_id, name, kind, slug, team, team_slug) if is_named else anonymous(system_id, kind, number)
 
 
 def _entry(
-    actor: Actor, disclosure: Disclosure, row: Sequence[Any], stored: Mapping[str, Sequence[Any]]
+    disclosure: Disclosure, scored: Sequence[Any], labelled: Sequence[Any], stored: Mapping[str, Sequence[Any]]
 ) -> Entry | None:
     """The run of a row of the statement; None where the reader may not see its means."""
-    team_id, run_at, assumed, label, designation, missing, name, kind, *rest = row[FIELDS : FIELDS + len(LABELLED)]
-    slug, team, team_slug, number = rest
-    own = actor.is_in(team_id)
+    team_id, run_at, assumed, label, designation, missing, kind, *named = labelled
+    own = disclosure.actor.is_in(team_id)
     if not disclosure.sees(Content.RESULTS, own):
         return None
-    if disclosure.scoring_set is not None:
-        missing = disclosure.scoring_set.settings.counted(missing, disclosure.subset)
-    if kind is SystemKind.BASELINE or disclosure.sees(Content.NAMES, own):
-        system = SystemLabel(row[3], name, kind, slug, team, team_slug)
-    else:
-        system, label = anonymous(row[3], kind, number), ""
+    is_named = kind is SystemKind.BASELINE or disclosure.sees(Content.NAMES, own)
+    system = _label(is_named, scored[3], kind, *named)
+    missing = len(disclosure.scoring_set.settings.counted(missing, disclosure.subset))
     figures = _as_seen(disclosure, own, stored)
-    more = (run_at, assumed, system, label, designation, own, len(missing), figures)
-    return Entry(*[*row[:FIELDS], *more])
+    more = run_at, assumed, system, label if is_named else "", designation, own, missing, figures
+    return Entry(*[*scored, *more])
 
 
 def _as_seen(disclosure: Disclosure, own: bool, stored: Mapping[str, Sequence[Any]]) -> dict[str, Figure]:
-    return {measure: disclosure.figure(measure, own, *figure) for measure, figure in stored.items()}
+    """Of those that there are: without a score no query is counted."""
+    return {
+        measure: disclosure.figure(measure, own, *figure)
+        for measure, figure in stored.items()
+        if figure[-1] is not None
+    }
 
 
 def _columns(score: type[Score]) -> list[Any]:
-    return [getattr(score, name) for name in FIGURE]
+    """In the order in which `Disclosure.figure` takes them."""
+    return [score.mean, score.low, score.high, score.count]
 
 
-def _figures(
-    session: Session,
-    shown: Mapping[int, Disclosure],
-    measures: Collection[str] | None,
-    which: Sequence[Condition],
-    standing: Condition | None,
-) -> dict[int, dict[str, Sequence[Any]]]:
-    """Scoring id -> measure -> figure as it is stored, over the subset of queries that the reader sees means of."""
-    scores = sa.select(Score.scoring_id, Score.measure, *_columns(Score))
-    statement = with_sets(scores.join(Scoring, Scoring.id == Score.scoring_id), standing)
-    if measures is not None:
-        statement = statement.where(Score.measure.in_(measures))
-    figures: dict[int, dict[str, Sequence[Any]]] = {}
-    for scoring_id, measure, *figure in session.execute(statement.where(*which, _is_seen(Score, shown))):
-        figures.setdefault(scoring_id, {})[measure] = figure
-    return figures
-
-
-def _figures_in_row(row: Sequence[Any], measures: Sequence[str]) -> dict[str, Sequence[Any]]:
-    """Measure -> figure, of columns that stand one figure after the other; none of a measure without a score."""
-    width = len(FIGURE)
-    figures = {name: row[width * index : width * (index + 1)] for index, name in enumerate(measures)}
-    return {name: figure for name, figure in figures.items() if figure[-1] is not None}
-
-
-def _is_seen(score: type[Score], shown: Mapping[int, Disclosure]) -> Condition:
-    """A condition on scores and ScoringSet: over the subset of queries that the reader sees means of."""
-    numbers = {subset: [number for number, each in shown.items() if each.subset is subset] for subset in Subset}
-    conditions = (
-        sa.and_(ScoringSet.evaluation_id.in_(own), score.subset == subset) for subset, own in numbers.items() if own
+def _is_seen(score: type[Score], set_id: Any, shown: Iterable[Disclosure]) -> Condition:
+    """A condition on scores of these sets: over the subset of queries that the reader sees means of."""
+    return sa.or_(
+        sa.false(),
+        *(
+            sa.and_(set_id.in_(own), score.subset == subset)
+            for subset in Subset
+            if (own := [each.scoring_set.id for each in shown if each.subset is subset])
+        ),
     )
-    return sa.or_(sa.false(), *conditions)

@@ -3,10 +3,11 @@ queries can tell, as its reader may know it; how many runs are queued, and which
 arrays, for pages that compare them: what each lists and ranks, and how two order the systems that both rank."""
 
 import datetime as dt
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -14,7 +15,7 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Content, rounding_seen, subset_seen
+from leaderboard.access import Actor, Content
 from leaderboard.boards.models import Board, Standing
 from leaderboard.boards.reads.entries import (
     NO_FIGURE,
@@ -23,6 +24,7 @@ from leaderboard.boards.reads.entries import (
     Entry,
     Figure,
     column,
+    disclosures,
     load_entries,
     scorings_of,
 )
@@ -49,7 +51,6 @@ from leaderboard.submissions.rules import (
     tied_for_best,
 )
 from leaderboard.worker.models import IN_QUEUE, Scoring, ScoringSet
-from leaderboard.worker.reads import current_sets
 
 Row = TypeVar("Row")
 
@@ -119,31 +120,25 @@ def load_candidates(
     show  None for each campaign's own rule
     by    evaluation -> the measures that `choose` is to choose the best run by; None: each set's primary measure
     """
-    sets = current_sets(session, [evaluation.id for evaluation in evaluations])
-    stored: dict[StoredChoice, list[int]] = {}
-    others: dict[Show, list[Evaluation]] = {}
-    for evaluation in evaluations:
-        shown, current = show or Show(evaluation.campaign.run_choice.value), sets.get(evaluation.id)
-        if current is None:
-            continue
-        primary = current.settings.measures[0]
-        if shown is Show.ALL or (shown is Show.BEST and by and set(by[evaluation.id]) != {primary}):
-            others.setdefault(shown, []).append(evaluation)
+    stored: dict[StoredChoice, list[Disclosure]] = {}
+    others: dict[Show, list[Disclosure]] = {}
+    for each in disclosures(session, actor, evaluations, now):
+        shown, primary = show or Show(each.evaluation.campaign.run_choice.value), each.scoring_set.settings.measures[0]
+        if shown is Show.ALL or (shown is Show.BEST and by and set(by[each.evaluation.id]) != {primary}):
+            others.setdefault(shown, []).append(each)
         else:
-            stored.setdefault(_stored_choice(actor, evaluation, current, now, shown), []).append(evaluation.id)
-    wanted = list(measures)
-    entries: list[Entry] = []
+            stored.setdefault(_stored_choice(each, shown), []).append(each)
+    wanted, entries = list(measures), list[Entry]()
     if stored:
-        own_rows = (sa.and_(ScoringSet.evaluation_id.in_(own), stands_by(way)) for way, own in stored.items())
-        ids = {each for own in stored.values() for each in own}
-        chosen = [evaluation for evaluation in evaluations if evaluation.id in ids]
-        entries += load_entries(session, actor, chosen, now, wanted, standing=sa.or_(*own_rows))
+        own_rows = (
+            sa.and_(ScoringSet.evaluation_id.in_([each.evaluation.id for each in own]), stands_by(way))
+            for way, own in stored.items()
+        )
+        chosen = list(itertools.chain.from_iterable(stored.values()))
+        entries += load_entries(session, chosen, wanted, standing=sa.or_(*own_rows))
     for shown, own in others.items():
-        runs: list[int] | None = None
-        if by and shown is Show.BEST:
-            with_sets = [(evaluation, sets[evaluation.id], by[evaluation.id]) for evaluation in own]
-            runs = _may_be_best(session, actor, with_sets, now)
-        entries += load_entries(session, actor, own, now, wanted, runs=runs)
+        runs = _may_be_best(session, actor, own, by) if by and shown is Show.BEST else None
+        entries += load_entries(session, own, wanted, runs=runs)
     return entries
 
 
@@ -161,32 +156,23 @@ def stands_by(way: StoredChoice) -> sa.ColumnElement[bool]:
     return sa.and_(*own)
 
 
-def _stored_choice(
-    actor: Actor, evaluation: Evaluation, current: ScoringSet, now: dt.datetime, show: Show
-) -> StoredChoice:
+def _stored_choice(disclosure: Disclosure, show: Show) -> StoredChoice:
     """The way of choosing whose rows say what stands for this reader, by the means as they see them."""
     if show is not Show.BEST:
         return StoredChoice(RunChoice(show.value))
-    subset = subset_seen(actor, evaluation, now)
-    own = subset if subset in current.settings.subsets else Subset.ALL  # without hidden queries one stands for both
-    # Of an evaluation whose results are not open a reader sees runs of own teams only, and those of all teams alike.
-    rounding = rounding_seen(actor, evaluation, current.settings, now, min(actor.teams, default=None))
-    return StoredChoice(RunChoice.BEST, own, rounding is not None)
+    subset = (
+        disclosure.subset if disclosure.subset in disclosure.scoring_set.settings.subsets else Subset.ALL
+    )  # then one is of both
+    return StoredChoice(RunChoice.BEST, subset, disclosure.is_rounded)
 
 
 def _may_be_best(
-    session: Session,
-    actor: Actor,
-    evaluations: Sequence[tuple[Evaluation, ScoringSet, Collection[str]]],
-    now: dt.datetime,
+    session: Session, actor: Actor, shown: Sequence[Disclosure], by: Mapping[int, Collection[str]]
 ) -> list[int] | None:
     """The runs whose mean by one of these measures, as `actor` sees it, is their system's best one or ties with it;
     None where they are too many to be named."""
-    runs = load_runs(session, actor, [scoring_set.id for _, scoring_set, _ in evaluations], has_its_place())
-    wanted = [
-        Wanted(scoring_set.id, Disclosure(actor, evaluation, scoring_set, now), list(measures), runs[scoring_set.id])
-        for evaluation, scoring_set, measures in evaluations
-    ]
+    runs = load_runs(session, actor, [each.scoring_set.id for each in shown], has_its_place())
+    wanted = [Wanted(each, list(by[each.evaluation.id]), runs[each.scoring_set.id]) for each in shown]
     named: list[int] = []
     for each, figures in zip(wanted, load_figures(session, wanted), strict=True):
         may_be = np.zeros(len(each.runs.submissions), dtype=bool)
@@ -302,9 +288,8 @@ def statistics_of(figures: Mapping[str, Any], ranked: Collection[int]) -> BoardS
     Rank sets are given only if they were computed over exactly the scorings `ranked`: they say nothing of
     another set of runs, such as a reader's own choice, or one with a run that has just been scored.
     """
-    ranks = {int(scoring): (low, high) for scoring, (low, high) in figures["ranks"].items()}
-    fits = set(figures["ranked"]) == set(ranked)
-    power, queries = None, figures["queries"]
+    fits, queries = set(figures["ranked"]) == set(ranked), figures["queries"]
+    power = None
     if fits and queries is not None:  # else fewer than two runs are ranked
         lead = queries["lead"]
         power = PowerAndFragility(
@@ -315,7 +300,7 @@ def statistics_of(figures: Mapping[str, Any], ranked: Collection[int]) -> BoardS
         )
     names = ("confidence", "resamples", "rank_resamples", "rank_queries", "needed_queries", "seed")
     return BoardStatistics(
-        ranks=ranks if fits else {},
+        ranks={int(run): (low, high) for run, (low, high) in figures["ranks"].items()} if fits else {},
         above_baselines=frozenset(figures["above_baselines"] if fits else ()),
         told=power,
         **{name: figures[name] for name in names},
@@ -367,11 +352,8 @@ def parked_runs(session: Session, evaluation: Evaluation) -> tuple[ParkedRun, ..
         .where(_has_failed(evaluation), on_boards())
         .order_by(Scoring.submission_id, ScoringSet.id)
     ).all()
-    return tuple(
-        {
-            scoring.submission_id: ParkedRun(scoring.submission_id, scoring.failure, holds) for scoring, holds in rows
-        }.values()
-    )
+    parked = {run.submission_id: ParkedRun(run.submission_id, run.failure, holds) for run, holds in rows}
+    return tuple(parked.values())
 
 
 def _has_failed(evaluation: Evaluation) -> sa.ColumnElement[bool]:
@@ -397,15 +379,14 @@ def of_worker(
             sa.text(IN_QUEUE),  # by the queue's index, which has no scored run
         )
     )
-    failed = sa.select(Scoring.id).join(ScoringSet).where(_has_failed(evaluation))
-    of_board = Board.scoring_set_id == scoring_set.id, Board.measure == measure, Board.subset == subset
     waiting, rescoring = (
         unfinished.where(ScoringSet.state == state).scalar_subquery() for state in (SetState.CURRENT, SetState.BUILDING)
     )
+    of_board = Board.scoring_set_id == scoring_set.id, Board.measure == measure, Board.subset == subset
     figures = sa.select(Board.figures).where(*of_board).scalar_subquery()
-    some_failed = failed.exists() if organised else sa.false()
-    row = session.execute(sa.select(figures, waiting, rescoring, some_failed)).one()
-    return row[0], row[1], row[2], row[3]
+    failed = sa.select(Scoring.id).join(ScoringSet).where(_has_failed(evaluation)).exists() if organised else sa.false()
+    computed, queued, building, some_failed = session.execute(sa.select(figures, waiting, rescoring, failed)).one()
+    return computed, queued, building, some_failed
 
 
 def received_runs(session: Session, evaluation: Evaluation) -> int:
@@ -414,131 +395,84 @@ def received_runs(session: Session, evaluation: Evaluation) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """The run that stands for a system, and its figure by the measure that is looked at."""
-
-    submission_id: int
-    figure: Figure
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """The systems that a board ranks by one measure, each by one run; systems rise."""
-
-    systems: Ints
-    runs: Ints
-    ranks: Ints
-
-    @property
-    def of_system(self) -> dict[int, int]:
-        """System -> its rank."""
-        return dict(zip(self.systems.tolist(), self.ranks.tolist(), strict=True))
-
-
-@dataclass(frozen=True, slots=True)
 class ComparedBoard:
     """What a set's board lists, as one reader sees it.
 
     runs     from which those that stand are chosen, in the order of their arrival where that has a say
     figures  of these runs by every measure that is compared
-    lines    system -> the run that stands for it by the measure that is looked at; of one in time and one late that in
-             time
     """
 
-    scoring_set: ScoringSet
     disclosure: Disclosure
     show: Show
     runs: Runs
     figures: Mapping[str, RunFigures]
-    lines: dict[int, Line] = field(default_factory=dict)
-    chosen: dict[str, Ints] = field(default_factory=dict)
-    ranks: dict[str, Ranked] = field(default_factory=dict)
 
     @property
     def results_open(self) -> bool:
         return self.disclosure.sees(Content.RESULTS, own=False)
 
     def standing(self, by: Column) -> Ints:
-        """Where those that stand are in `runs`, found once where the measure has no say in it."""
-        key = by.name if self.show is Show.BEST else ""
-        if key not in self.chosen:
-            means = self._means(by) if self.show is Show.BEST else np.zeros(len(self.runs.systems))
-            stand = best_runs(self.runs.groups, means, by.direction)  # of equal means the latest stands
-            self.chosen[key] = stand[~self.runs.off_board[stand]]
-        return self.chosen[key]
+        """Where those that stand are in `runs`; of equal means the latest stands."""
+        means = self._means(by) if self.show is Show.BEST else np.zeros(len(self.runs.systems))
+        stand = best_runs(self.runs.groups, means, by.direction)
+        return stand[~self.runs.off_board[stand]]
 
-    def ranked(self, by: Column) -> Ranked:
-        """Nothing where the results are not open. Found once for each measure."""
-        if by.name not in self.ranks:
-            standing, means = self.standing(by), self._means(by)
-            if not self.results_open or by.direction == "none":
-                standing = standing[:0]
-            may_rank = ~(self.runs.late | self.runs.baseline | np.isnan(means))
-            standing = standing[may_rank[standing]]
-            ranks = places_of(means[standing], by.direction)
-            self.ranks[by.name] = Ranked(self.runs.systems[standing], self.runs.submissions[standing], ranks)
-        return self.ranks[by.name]
+    def ranked(self, by: Column) -> tuple[Ints, Ints, Ints]:
+        """(the systems that are ranked, which rise; their runs; their ranks). None where the results are not open."""
+        standing, means = self.standing(by), self._means(by)
+        if not self.results_open or by.direction == "none":
+            standing = standing[:0]
+        standing = standing[~(self.runs.late | self.runs.baseline | np.isnan(means))[standing]]
+        return self.runs.systems[standing], self.runs.submissions[standing], places_of(means[standing], by.direction)
 
-    def _means(self, by: Column) -> Floats:
-        return self.figures[by.name].means if by.name in self.figures else np.full(len(self.runs.systems), np.nan)
+    def rank_of(self, by: Column) -> dict[int, int]:
+        """System -> its rank."""
+        systems, _, ranks = self.ranked(by)
+        return dict(zip(systems.tolist(), ranks.tolist(), strict=True))
 
-    def note_lines(self, by: Column) -> None:
-        """Fills in `lines`; `by` is the measure that is looked at."""
+    def lines(self, by: Column) -> dict[int, tuple[int, Figure]]:
+        """System -> the run that stands for it and its figure by the measure that is looked at; of one in time and one
+        late that in time."""
         standing = self.standing(by)
         standing = standing[np.argsort(~self.runs.late[standing], kind="stable")]
         stand = self.runs.at(standing)
         figures = self.figures[by.name].at(standing) if by.name in self.figures else [NO_FIGURE] * len(standing)
-        for system, run, figure in zip(stand.systems.tolist(), stand.submissions.tolist(), figures, strict=True):
-            self.lines[system] = Line(run, figure)
+        lines = zip(stand.submissions.tolist(), figures, strict=True)
+        return dict(zip(stand.systems.tolist(), lines, strict=True))
+
+    def _means(self, by: Column) -> Floats:
+        return self.figures[by.name].means if by.name in self.figures else np.full(len(self.runs.systems), np.nan)
 
 
 def load_boards(
-    session: Session,
-    actor: Actor,
-    evaluation: Evaluation,
-    asked: Sequence[tuple[ScoringSet, dt.datetime, Sequence[str]]],
-    by: Sequence[Column],
+    session: Session, asked: Sequence[tuple[Disclosure, Sequence[str]]], by: Sequence[Column]
 ) -> tuple[ComparedBoard, ...]:
-    """The boards by these sets, each with the moment by whose rules it is seen, and by these measures.
+    """The boards of an evaluation by these sets and by these measures.
 
     by  of each board the measure that is looked at
     """
-    show = show_of(None, evaluation.campaign.run_choice)
-    runs = _load_runs(session, actor, [(scoring_set, moment) for scoring_set, moment, _ in asked], show)
-    wanted = []
-    for (scoring_set, moment, names), own_runs, looked_at in zip(asked, runs, by, strict=True):
-        disclosure = Disclosure(actor, evaluation, scoring_set, moment)
-        visible = own_runs.at(disclosure.sees_each(Content.RESULTS, own_runs.own))
-        wanted.append(Wanted(scoring_set.id, disclosure, names, visible, in_full=[looked_at.name]))
-    boards = tuple(
-        ComparedBoard(scoring_set, each.disclosure, show, each.runs, figures)
-        for (scoring_set, _, _), each, figures in zip(asked, wanted, load_figures(session, wanted), strict=True)
-    )
-    for board, looked_at in zip(boards, by, strict=True):
-        board.note_lines(looked_at)
-    return boards
+    wanted, shows = [], []
+    for (disclosure, names), looked_at in zip(asked, by, strict=True):
+        shows.append(show_of(None, disclosure.evaluation.campaign.run_choice))
+        runs = _load_runs(session, disclosure, shows[-1])
+        visible = runs.at(disclosure.sees_each(Content.RESULTS, runs.own))
+        wanted.append(Wanted(disclosure, names, visible, in_full=[looked_at.name]))
+    boards = zip(wanted, shows, load_figures(session, wanted), strict=True)
+    return tuple(ComparedBoard(each.disclosure, show, each.runs, figures) for each, show, figures in boards)
 
 
-def _load_runs(
-    session: Session, actor: Actor, sets: Sequence[tuple[ScoringSet, dt.datetime]], show: Show
-) -> list[Runs]:
+def _load_runs(session: Session, disclosure: Disclosure, show: Show) -> Runs:
     """The runs that `standing` has to choose from, in the order of their arrival where it asks for that."""
-    asked = stands_by(StoredChoice(RunChoice.PRIMARY)) if show is Show.PRIMARY else None
-    listed = {scoring_set.id: scorings_of(scoring_set, moment, asked) for scoring_set, moment in sets}
-    loaded: dict[int, Runs] = {}
-    for by_rows in (True, False):
-        own = {number: which for number, (which, standing) in listed.items() if (standing is not None) is by_rows}
-        if own:
-            of_each = (sa.and_(Scoring.scoring_set_id == number, *which) for number, which in own.items())
-            which = sa.and_(has_its_place(), sa.or_(*of_each))
-            standing = asked if by_rows else None
-            loaded |= load_runs(session, actor, own, which, standing=standing, by_arrival=show is not Show.PRIMARY)
-    if show is Show.PRIMARY:
-        return [loaded[each.id].at(_by_rule(session, each, loaded[each.id])) for each, _ in sets]
-    return [loaded[each.id] for each, _ in sets]
+    rule, scoring_set = show is Show.PRIMARY, disclosure.scoring_set
+    own_rows = stands_by(StoredChoice(RunChoice.PRIMARY)) if rule else None
+    which, standing = scorings_of(scoring_set, disclosure.moment, own_rows)
+    where = sa.and_(has_its_place(), *which)
+    loaded = load_runs(session, disclosure.actor, [scoring_set.id], where, standing=standing, by_arrival=not rule)
+    runs = loaded[scoring_set.id]
+    return runs.at(_by_rule(session, scoring_set.id, runs)) if rule else runs
 
 
-def _by_rule(session: Session, scoring_set: ScoringSet, runs: Runs) -> Ints:
+def _by_rule(session: Session, set_id: int, runs: Runs) -> Ints:
     """Where the runs are that stand by the rule of primary runs, which no array says: of a system with several runs,
     because what stands is not kept or systems were united since, they are read."""
     _, group, size = np.unique(runs.groups, return_inverse=True, return_counts=True)
@@ -547,7 +481,7 @@ def _by_rule(session: Session, scoring_set: ScoringSet, runs: Runs) -> Ints:
         return np.arange(len(group))
     ids = {*runs.submissions[several].tolist()}
     of_systems = Submission.system_id.in_(np.unique(runs.systems[several]).tolist())
-    read = scored_runs(session, of_systems, of_sets=ScoringSet.id == scoring_set.id)[scoring_set.id]
+    read = scored_runs(session, of_systems, of_sets=ScoringSet.id == set_id)[set_id]
     candidates = [run for run in read if run.submission_id in ids]
     chosen = selected_runs(candidates, RunChoice.PRIMARY, lambda _: None, "higher")
     return np.flatnonzero(~several | np.isin(runs.submissions, [run.submission_id for run in chosen]))
@@ -586,55 +520,29 @@ class Orders:
         return bool(self.swapped or self.parted)
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """The systems that are compared on two boards, and their places before and after among themselves."""
-
-    systems: Ints
-    before: Ints
-    after: Ints
-
-
-def shared(boards: Sequence[ComparedBoard], by: tuple[Column, Column]) -> Shared:
-    """The systems that two boards rank by the same run, by whichever run where the best ones stand; by a measure that
-    each board has its own name of."""
-    before, after = (board.ranked(own) for board, own in zip(boards, by, strict=True))
-    there = _places_in(after.systems, before.systems)
-    here = np.flatnonzero(there >= 0)
-    there = there[here]
+def shared(boards: Sequence[ComparedBoard], by: tuple[Column, Column]) -> tuple[Ints, Ints, Ints]:
+    """(the systems that two boards rank by the same run, by whichever run where the best ones stand; their places
+    before among themselves; and after). by: a measure that each board has its own name of."""
+    (systems, runs, ranks), (later, runs_later, ranks_later) = map(ComparedBoard.ranked, boards, by)
+    both, here, there = np.intersect1d(systems, later, assume_unique=True, return_indices=True)
     if boards[1].show is not Show.BEST:
-        same = before.runs[here] == after.runs[there]
-        here, there = here[same], there[same]
-    return Shared(before.systems[here], _among(before.ranks[here]), _among(after.ranks[there]))
+        same = runs[here] == runs_later[there]
+        both, here, there = both[same], here[same], there[same]
+    before, after = (np.searchsorted(np.sort(own), own) + 1 for own in (ranks[here], ranks_later[there]))
+    return both, before, after
 
 
-def _places_in(rising: Ints, wanted: Ints) -> Ints:
-    """Where each of these numbers stands among those that rise; -1 where it does not."""
-    if not len(rising):
-        return np.full(len(wanted), -1)
-    at = np.minimum(np.searchsorted(rising, wanted), len(rising) - 1)
-    return np.where(rising[at] == wanted, at, -1)
-
-
-def _among(ranks: Ints) -> Ints:
-    """The places among themselves of systems with these ranks."""
-    return np.searchsorted(np.sort(ranks), ranks) + 1
-
-
-def orders(column: Column, compared: Shared, names: Mapping[int, str]) -> Orders:
-    """By this measure. names: of these systems and maybe of others, in the order of the names."""
-    at = _places_in(compared.systems, np.fromiter(names, dtype=np.int64))
-    at = at[at >= 0]
-    systems, before, after = compared.systems[at], compared.before[at], compared.after[at]
+def orders(column: Column, compared: tuple[Ints, Ints, Ints], names: Mapping[int, str]) -> Orders:
+    """By this measure. compared: as `shared` gives them; names: of these systems and others, in their order."""
+    number = {system: number for number, system in enumerate(names)}
+    at = np.argsort([number[system] for system in compared[0].tolist()])
+    systems, before, after = (own[at] for own in compared)
     counts = pairs(before, after)
     tau = _defined(tau_b(counts))
     reference = np.empty(len(at), dtype=np.int64)
     reference[np.argsort(before, kind="stable")] = np.arange(len(at))
     in_order = reference[np.argsort(after, kind="stable")]
-
-    def leaders(places: Ints) -> tuple[str, ...]:
-        return tuple(sorted(names[system] for system in systems[places == 1].tolist()))
-
+    leaders = (tuple(sorted(names[each] for each in systems[own == 1].tolist())) for own in (before, after))
     return Orders(
         column=column,
         systems=len(at),
@@ -642,7 +550,7 @@ def orders(column: Column, compared: Shared, names: Mapping[int, str]) -> Orders
         parted=counts.tied_first + counts.tied_second - 2 * counts.tied_both,
         tau=tau,
         tau_ap=None if tau is None else _defined(tau_ap_of(in_order)),
-        leaders=(leaders(before), leaders(after)),
+        leaders=(next(leaders), next(leaders)),
         largest=int(np.abs(before - after).max(initial=0)),
     )
 

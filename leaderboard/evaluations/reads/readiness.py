@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, open_to_all
-from leaderboard.boards.reads.entries import column, load_entries
+from leaderboard.boards.reads.entries import Disclosure, column, load_entries
 from leaderboard.boards.reads.ranking import Show, choose, ranks
 from leaderboard.campaigns.models import CampaignTeam
 from leaderboard.campaigns.reads import organised_campaign, organised_evaluation
@@ -189,7 +189,7 @@ def _places(session: Session, actor: Actor, evaluation: Evaluation, now: dt.date
     if current is None:
         return {}
     by = column(current.primary_measure)
-    entries = load_entries(session, actor, [evaluation], now, [by.name], scoring_set=current)
+    entries = load_entries(session, [Disclosure(actor, evaluation, current, now)], [by.name])
     selected = choose(entries, Show(evaluation.campaign.run_choice.value), by)
     rank = ranks(selected, by)
     return {(run.system_id, run.late): (run.submission_id, rank.get(run.submission_id)) for run in selected}

@@ -11,6 +11,7 @@ from leaderboard.access import Actor, Content, may_see, require, subset_seen
 from leaderboard.boards.reads.board import EVERYTHING, BoardQuery
 from leaderboard.boards.reads.entries import (
     Column,
+    Disclosure,
     Entry,
     Figure,
     Paging,
@@ -143,7 +144,8 @@ def compare(
         raise InvalidFields({"b": ["the same run twice: choose another one"]})
     own: dict[int, Entry] = {}
     if scoring_set is not None and wanted:
-        loaded = load_entries(session, actor, [evaluation], now, scoring_set.settings.measures, runs=wanted)
+        seen = Disclosure(actor, evaluation, scoring_set, now)
+        loaded = load_entries(session, [seen], scoring_set.settings.measures, runs=wanted)
         own = {entry.submission_id: entry for entry in loaded if not entry.off_board}
     if lost := [number for number in wanted if number not in own]:
         raise NotFound(f"submission {lost[0]} is on no board of {evaluation.title}")

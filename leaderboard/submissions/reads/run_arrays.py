@@ -133,12 +133,11 @@ class RunFigures:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Figures of these runs of a set by these measures.
+    """Figures of these runs of the disclosure's set by these measures.
 
     in_full  those of the measures of which more than the means is wanted: over how many queries, and intervals
     """
 
-    scoring_set_id: int
     disclosure: Disclosure
     measures: Sequence[str]
     runs: Runs
@@ -158,7 +157,7 @@ def load_figures(session: Session, wanted: Sequence[Wanted]) -> list[dict[str, R
         figures, there = {}, np.ones(len(each.runs.scorings), dtype=bool)
         for measure in each.measures:
             columns = len(_columns(measure in in_full))
-            of_board = packed.get((each.scoring_set_id, each.disclosure.subset, measure))
+            of_board = packed.get((each.disclosure.scoring_set.id, each.disclosure.subset, measure))
             stored, is_packed = _of_scorings(each.runs.scorings, of_board, columns)
             figures[measure] = RunFigures(each.disclosure, measure, each.runs.own, stored)
             there &= is_packed
@@ -179,7 +178,7 @@ def _packed(
     """(set, subset, measure) -> the scorings that a board keeps, and their figures, [columns, scorings]."""
     of_each = (
         sa.and_(
-            Board.scoring_set_id == each.scoring_set_id,
+            Board.scoring_set_id == each.disclosure.scoring_set.id,
             Board.subset == each.disclosure.subset,
             Board.measure.in_(each.measures),
         )
@@ -217,7 +216,7 @@ def _add_newer(
     ids = np.unique(np.concatenate(lacking)).tolist()
     of_them = Score.scoring_id.in_(ids)
     if len(ids) > NAMED:
-        sets = [each.scoring_set_id for each, scorings in zip(wanted, lacking, strict=True) if len(scorings)]
+        sets = [each.disclosure.scoring_set.id for each, scorings in zip(wanted, lacking, strict=True) if len(scorings)]
         of_them = Score.scoring_id.in_(sa.select(Scoring.id).where(Scoring.scoring_set_id.in_(sets)))
     statement = sa.select(Score.subset, Score.measure, Score.scoring_id, *(stored for _, stored in columns)).where(
         of_them,

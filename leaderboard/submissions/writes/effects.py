@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, may_see
-from leaderboard.boards.reads.entries import load_entries
+from leaderboard.boards.reads.entries import disclosures, load_entries
 from leaderboard.boards.reads.ranking import ranks
 from leaderboard.campaigns.reads import primary_columns
 from leaderboard.errors import Conflict, NotFound
@@ -154,7 +154,7 @@ def _standing(session: Session, actor: Actor, run: Submission, now: dt.datetime)
     shown: Sequence[ScoredRun]
     if column is not None and may_see(actor, evaluation, Content.RESULTS, now, run.team_id):
         name = column.name
-        entries = load_entries(session, actor, [evaluation], now, {name})
+        entries = load_entries(session, disclosures(session, actor, [evaluation], now), {name})
         shown = standing = selected_runs(entries, choice, lambda entry: entry.figure(name).mean, column.direction)
         ranked = ranks(standing, column)
     else:

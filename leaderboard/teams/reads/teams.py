@@ -25,7 +25,7 @@ from leaderboard.access import (
     merging_refusal,
 )
 from leaderboard.accounts.models import User
-from leaderboard.boards.reads.entries import Column, Entry, Paging, load_entries, paged
+from leaderboard.boards.reads.entries import Column, Entry, Paging, disclosures, load_entries, paged
 from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import evaluations_of, organised_campaign, primary_columns
@@ -249,7 +249,7 @@ def own_runs(
     columns = primary_columns(current_sets(session, list(evaluations))) if evaluations else {}
     which = [run.id for run, _, _ in rows] if limit is not None else sa.select(Submission.id).where(*theirs)
     measures = {column.name for column in columns.values()}
-    entries = load_entries(session, actor, list(evaluations.values()), now, measures, runs=which)
+    entries = load_entries(session, disclosures(session, actor, evaluations.values(), now), measures, runs=which)
     scored = {entry.submission_id: columns[entry.evaluation_id] for entry in entries}
     means = {entry.submission_id: entry.figure(scored[entry.submission_id].name).mean for entry in entries}
     return tuple(
@@ -458,7 +458,8 @@ def _with_all_figures(
     runs = [point.entry.submission_id for _, line in lines for point in line.points]
     ids = {point.period.evaluation_id for _, line in lines for point in line.points}
     own = [evaluation for evaluation in evaluations if evaluation.id in ids]
-    entries = {entry.submission_id: entry for entry in load_entries(session, actor, own, now, runs=runs)}
+    loaded = load_entries(session, disclosures(session, actor, own, now), None, runs=runs)
+    entries = {entry.submission_id: entry for entry in loaded}
 
     def whole(line: Line) -> Line:
         return replace(
