@@ -251,3 +251,15 @@ def _founder(account: AccountName, *, may_found: bool) -> tuple[reads.Founder, .
     with writing() as session:
         accounts.set_founder(session, actor(), _account_named(session, account.name), may_found=may_found)
     return read(reads.founders)
+
+
+@get("/campaigns")
+def list_campaigns() -> tuple[reads.CampaignSummary, ...]:
+    """All campaigns, those with an open evaluation first."""
+    return read(reads.campaigns)
+
+
+@get("/campaigns/<campaign>")
+def campaign(campaign: str) -> reads.CampaignPage:
+    """A campaign with its evaluations."""
+    return read(reads.campaign, campaign)

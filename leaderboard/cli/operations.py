@@ -45,10 +45,10 @@ SUBJECTS = {  # where the endpoints of a group are
     "form": ("evaluations",),
     "judgments": ("judgments",),
     "queries": ("judgments",),
-    "submission": ("submissions", "boards"),
-    "system": ("teams", "boards"),
-    "team": ("teams", "boards"),
-    "submit": ("submissions", "boards"),
+    "submission": ("submissions",),
+    "system": ("teams",),
+    "team": ("teams",),
+    "submit": ("submissions",),
     "trail": ("audit",),
 }
 BY_HAND = {  # commands that no endpoint makes: where they are

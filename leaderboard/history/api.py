@@ -26,8 +26,8 @@ def old_board(
     answer: str | None = None,
 ) -> boards.BoardPage:
     """A board as it stood, or one by another source of judgments; takes what the board takes."""
-    asked = {"measure": measure, "tag": tag, "show": show, "sort": sort, "answer": answer}
-    return asked_board(campaign, evaluation, scoring_set, **asked)
+    asked = {"measure": measure, "tag": tag, "show": show, "sort": sort, "answer": answer, "set_id": scoring_set}
+    return asked_board(campaign, evaluation, **asked)
 
 
 @get(f"{EVALUATION}/boards/<int:before>/to/<int:after>")

@@ -40,7 +40,7 @@ from leaderboard.submissions.models import Submission
 from leaderboard.submissions.pages import effect_of, own_run, run_download, sent_before
 from leaderboard.submissions.reads import organised as listed
 from leaderboard.submissions.reads import status as reads
-from leaderboard.submissions.reads.form import checking
+from leaderboard.submissions.reads.form import Submitting, checking, submitting
 from leaderboard.submissions.reads.status import SubmissionStatus
 from leaderboard.submissions.rules import Designation
 from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, Looked, look_at
@@ -495,3 +495,19 @@ def _of_run(
     read(listed.submission_row, campaign, evaluation, submission)  # a run to another evaluation is not here
     _changed_run(submission, change)
     return read(listed.submission_row, campaign, evaluation, submission)
+
+
+@get(f"{EVALUATION}/submitting", Scope.READ)
+def may_submit(campaign: str, evaluation: str) -> Submitting:
+    """What an evaluation asks of a run (fields, agreements, rules of the file), and what your teams may still submit to
+    it: their systems and what is left of the quotas.
+    """
+    return read(submitting, campaign, evaluation)
+
+
+@get("/submissions/<int:submission>")
+def submission(submission: int) -> SubmissionStatus:
+    """A submission: its state, its receipt, and for its team what is wrong with a rejected file. Ask again
+    until `state` is neither queued nor scoring.
+    """
+    return read(reads.status, submission)

@@ -369,3 +369,15 @@ def _is_inside(team: Team) -> bool:
 def _requests(session: Session, team: Team) -> JoinRequests:
     waiting = teams.open_requests(session, actor(), team.slug)
     return JoinRequests(teams.has_asked(session, actor(), team), waiting)
+
+
+@get("/teams/<team>")
+def team(team: str) -> teams.TeamPage:
+    """A team with its systems and their places; for its members its runs, too."""
+    return read(teams.team_page, team)
+
+
+@get("/teams/<team>/systems/<system>")
+def system(team: str, system: str) -> teams.SystemPage:
+    """One system over its years."""
+    return read(teams.system, team, system)

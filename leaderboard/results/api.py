@@ -1,0 +1,75 @@
+"""Queries of an evaluation, one query, two runs beside each other, and what one run scored."""
+
+from flask import Response
+
+from leaderboard.boards.api import EVALUATION, board_query
+from leaderboard.results.reads import compare as two_runs
+from leaderboard.results.reads import queries
+from leaderboard.results.reads import run as results
+from leaderboard.web.context import read, store
+from leaderboard.web.endpoints import get
+
+
+@get(f"{EVALUATION}/queries")
+def list_queries(
+    campaign: str, evaluation: str, *, measure: str | None = None, tag: str | None = None, sort: str | None = None
+) -> queries.QueryListPage:
+    """All queries of an evaluation. Where single queries are open, with median, best and worst value of the systems."""
+    return read(queries.query_list, campaign, evaluation, view=board_query(measure=measure, tag=tag, sort=sort))
+
+
+@get(f"{EVALUATION}/queries.tsv", file="text/plain")
+def query_rows(campaign: str, evaluation: str) -> Response:
+    """All queries that you may know of, as a file: id, text and tags, as `leaderboard score --queries` reads them."""
+    page = read(queries.query_list, campaign, evaluation)
+    return Response(page.as_file, content_type="text/plain; charset=utf-8")
+
+
+@get(f"{EVALUATION}/queries/<path:query>")
+def query(
+    campaign: str, evaluation: str, query: str, *, show: str | None = None, sort: str | None = None
+) -> queries.QueryPage:
+    """One query across all systems."""
+    return read(queries.query, campaign, evaluation, query, view=board_query(show=show, sort=sort))
+
+
+@get(f"{EVALUATION}/compare")
+def compare(
+    campaign: str,
+    evaluation: str,
+    *,
+    a: str | None = None,
+    b: str | None = None,
+    measure: str | None = None,
+    sort: str | None = None,
+) -> two_runs.ComparePage:
+    """Two runs beside each other, where single queries are open: their means by every measure, and by one of them both
+    values on every query, the interval of their difference and a randomisation test. a, b: numbers of submissions on
+    the board; without both, those to choose from. sort: position, a, b or difference, with "-" before it the other way
+    round.
+    """
+    return read(two_runs.compare, campaign, evaluation, a=a, b=b, view=board_query(measure=measure, sort=sort))
+
+
+@get("/submissions/<int:submission>/results")
+def submission_results(
+    submission: int, *, measure: str | None = None, sort: str | None = None
+) -> results.SubmissionResults:
+    """A scored submission's means with their intervals, its rank, and its value on each query where these are open.
+    measure: for the rank and the order.
+    """
+    return read(results.results, submission, measure=measure, sort=sort)
+
+
+@get("/submissions/<int:submission>/receipt")
+def submission_receipt(submission: int) -> results.Receipt:
+    """A scored submission's receipt: the hashes of its file, judgments and settings, and the command that computes its
+    figures again offline, as far as these are open.
+    """
+    return read(results.receipt, submission)
+
+
+@get("/submissions/<int:submission>/queries/<path:query>")
+def ranked_list(submission: int, query: str) -> queries.RankedListPage:
+    """What a run lists for one query, with the grades, where single queries are open."""
+    return read(queries.ranked_list, store(), submission, query, page=None)

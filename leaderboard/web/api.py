@@ -1,0 +1,44 @@
+"""The measures of this installation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from leaderboard.errors import NotFound, UnknownMeasure
+from leaderboard.metrics import families, parse
+from leaderboard.metrics.measure import Direction, Family
+from leaderboard.web.endpoints import get
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureEntry:
+    """A measure as the registry lists it, before parameters and cutoff are filled in.
+
+    sections  its reference: formula, ties, what a missing query is worth, source and so on, by their headings
+    """
+
+    name: str
+    title: str
+    summary: str
+    unit: str
+    direction: Direction
+    sections: Mapping[str, str]
+
+
+@get("/measures")
+def list_measures() -> tuple[MeasureEntry, ...]:
+    """Every measure of this installation."""
+    return tuple(map(_entry, families()))
+
+
+@get("/measures/<name>")
+def measure(name: str) -> MeasureEntry:
+    """One measure, by its name or that of trec_eval, with or without parameters."""
+    try:
+        return _entry(parse(name).family)
+    except UnknownMeasure as error:
+        raise NotFound(error.message) from None
+
+
+def _entry(family: Family) -> MeasureEntry:
+    sections = family.reference.sections
+    return MeasureEntry(family.name, family.title, family.summary, family.unit, family.direction, sections)
