@@ -166,8 +166,8 @@ def _submit(
     asked: SimpleNamespace, stated: _Stated, weights: baselines.Weights, short: str, theta: float | None
 ) -> int:
     from leaderboard.cli.submissions import send_baseline
+    from leaderboard.submissions.inputs import LONGEST_LABEL
     from leaderboard.submissions.rules import SystemKind
-    from leaderboard.submissions.writes.submissions import LONGEST_LABEL
     from leaderboard.teams.writes import NewSystem
 
     if stated.documents not in (None, weights.index.documents):

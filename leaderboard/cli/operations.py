@@ -170,6 +170,16 @@ def option_of(name: str, field: FieldInfo, default: Any) -> click.Option:
     return click.Option([words, name], type=kind, multiple=name in ("links", "choices"), required=required, help=text)
 
 
+def settings_of(model: type[inputs.Inputs]) -> Callable[[click.Command], click.Command]:
+    """Decorates a command that is made by hand: it has the options of this model, too."""
+
+    def with_settings(command: click.Command) -> click.Command:
+        command.params += [option_of(name, field, field.default) for name, field in model.model_fields.items()]
+        return command
+
+    return with_settings
+
+
 def _form(endpoint: Endpoint) -> dict[str, Any]:
     """What is sent in place of JSON, by name: `file` is the body itself."""
     if endpoint.form is None:

@@ -10,14 +10,15 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import writing
-from leaderboard.cli.operations import client_of
-from leaderboard.cli.options import AGREEMENT, ANSWER, ANY_NUMBER, FILE, PLACE, WAIT, OneOf, Place
+from leaderboard.cli.operations import client_of, settings_of
+from leaderboard.cli.options import AGREEMENT, ANSWER, FILE, PLACE, WAIT, Place
 from leaderboard.cli.output import UNDEFINED, aligned, counting_bar, named
 from leaderboard.client import UNFINISHED, Client
 from leaderboard.errors import Conflict, FileRejected, LeaderboardError, Problem, Unavailable
 from leaderboard.evaluations.rules import WHERE_READ
 from leaderboard.names import name_key
-from leaderboard.submissions.rules import Designation, SystemKind
+from leaderboard.submissions.inputs import RunSettings
+from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads.find import find_team
 from leaderboard.teams.writes import NewSystem, create_system
@@ -27,24 +28,13 @@ SUBMITTED, NOT_SCORED, NOT_TAKEN = 0, 1, 2  # exit status
 OF_ALL = (401, 403, 404, 429)
 
 
+@settings_of(RunSettings)
 @click.command()
 @PLACE
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=FILE)
 @click.option("--team", required=True, help="The team's slug.")
 @click.option("--system", help="The slug of one of the team's systems.")
 @click.option("--new-system", help="The name of a system to make.")
-@click.option(
-    "--designation",
-    type=OneOf(Designation),
-    default=Designation.CONTRASTIVE.value,
-    show_default=True,
-    help="A team has one primary run in an evaluation.",
-)
-@click.option("--stand", is_flag=True, help="Let this contrastive run stand for its system on the board.")
-@click.option("--threshold", type=ANY_NUMBER, help="θ: documents with at least this score count as returned.")
-@click.option("--label", default="", help="A short name for the run (default: its run tag).")
-@click.option("--version", default="", help="The system's version (default: the evaluation's period).")
-@click.option("--notes", default="", help="For the team and the organisers; nobody else sees them.")
 @click.option(
     "--answer",
     "answers",

@@ -23,7 +23,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined, PydanticUndefinedType
 
 from leaderboard.errors import BadInput, InvalidFields
-from leaderboard.numbers import read_ratio, read_whole
+from leaderboard.numbers import read_number, read_ratio, read_whole
 from leaderboard.texts import text_problem
 
 LONGEST_LINE = 120  # characters
@@ -146,6 +146,15 @@ def checked(model: type[Model], values: Mapping[str, Any], **context: Any) -> Mo
         raise InvalidFields(problems_of(error, model)) from None
 
 
+def checked_partly(model: type[Model], values: Mapping[str, Any]) -> tuple[Model, dict[str, list[str]]]:
+    """What of the values can be used, and what is wrong with the others, in whose place the defaults stand."""
+    try:
+        return checked(model, values), {}
+    except InvalidFields as error:
+        usable = {name: value for name, value in values.items() if name not in error.fields}
+        return checked(model, usable), {name: [*messages] for name, messages in error.fields.items()}
+
+
 def checked_json(model: type[Model], content: bytes) -> Model:
     """The same of JSON, in which a number is a number and no text."""
     try:
@@ -248,6 +257,7 @@ MOMENT = read_by(dt.datetime.fromisoformat, "give a day and a time, like 2026-09
 Line = Annotated[str, line_of(LONGEST_LINE)]  # a text of one line
 Name = Annotated[Line, AfterValidator(needed)]  # one that must not be empty
 Whole = Annotated[int, WHOLE]
+Number = Annotated[float, read_by(read_number, "give a number such as 0.5")]
 Ratio = Annotated[float, RATIO]  # also as one number divided by another
 IN_ZONE = (
     "With an offset, such as 2027-05-01T12:00:00Z or …+02:00; without one it is what clocks show in the evaluation's "

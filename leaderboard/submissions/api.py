@@ -8,13 +8,12 @@ The runs of all teams: listed, looked at, taken off the boards and put back, sco
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, ClassVar
 
 import msgspec
 from flask import Response, request
@@ -25,6 +24,7 @@ from leaderboard.access import Actor
 from leaderboard.accounts.rules import Scope
 from leaderboard.boards.api import EVALUATION
 from leaderboard.declared.commands import Command, Find
+from leaderboard.declared.inputs import checked, checked_partly, is_required
 from leaderboard.errors import Conflict, Gathered, InvalidFields, LeaderboardError, NotFound, TooLarge, Unconfirmed
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_evaluation
@@ -32,9 +32,8 @@ from leaderboard.evaluations.reads.form_fields import form_fields
 from leaderboard.evaluations.rules import checked_answers
 from leaderboard.evaluations.writes import agreements_of
 from leaderboard.formats import HEADER_BYTES, ByteSource, Limits, Metadata, run_metadata, side_metadata
-from leaderboard.numbers import read_number
 from leaderboard.store import Received
-from leaderboard.submissions.inputs import Choice, RunChanges, TakenOff, Withdrawal
+from leaderboard.submissions.inputs import Choice, RunChanges, RunForm, RunSettings, TakenOff, Withdrawal
 from leaderboard.submissions.intake import Intake, SentRun, check_looked, check_upload
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.pages import effect_of, own_run, run_download, sent_before
@@ -42,7 +41,6 @@ from leaderboard.submissions.reads import organised as listed
 from leaderboard.submissions.reads import status as reads
 from leaderboard.submissions.reads.form import Submitting, checking, submitting
 from leaderboard.submissions.reads.status import SubmissionStatus
-from leaderboard.submissions.rules import Designation
 from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, Looked, look_at
 from leaderboard.submissions.writes import submissions
 from leaderboard.submissions.writes.effects import Act, Effect
@@ -90,34 +88,24 @@ YES = ("yes", "true", "1")
 MAKE_ONE = "to make one, name it as new_system (--new-system) in place of system: it is made with its run"
 
 
-class Run(msgspec.Struct):
-    """A run as it is sent: the fields first, then the file.
-
-    Beside these, answers to the evaluation's own fields are called `answer-…`, and agreements are accepted with
-    `agreement-…` = the number of the version that you read. beside: a YAML file with metadata of the run. confirm: yes,
-    to a run that is meant so though it is most likely a slip.
-    """
-
-    team: str
-    run: bytes
-    system: str = ""
-    new_system: str = ""
-    designation: Designation = Designation.CONTRASTIVE
-    stand: str = "no"
-    threshold: str = ""
-    label: str = ""
-    notes: str = ""
-    version: str = ""
-    confirm: str = "no"
-    beside: bytes = b""
-
-    further: ClassVar[Mapping[str, Any]] = {  # patterns of names that an evaluation makes, for the document
+def _run_form() -> type[msgspec.Struct]:
+    """The form with its files, as the document tells it."""
+    own = [
+        (name, field.annotation, *(() if is_required(field) else (field.default,)))
+        for name, field in RunForm.model_fields.items()
+    ]
+    further = {  # patterns of names that an evaluation makes
         f"^{ANSWER}[a-z]": {"type": "string"},
         f"^{AGREEMENT}[a-z]": {"type": "string", "pattern": "^[0-9]+$"},
     }
+    return msgspec.defstruct(
+        "Run", [("run", bytes), *own, ("beside", bytes, b"")], kw_only=True,
+        namespace={"__doc__": RunForm.__doc__, "further": further},
+    )  # fmt: skip
 
 
-KNOWN = frozenset(Run.__struct_fields__) - {"run", "beside"}
+Run = _run_form()
+KNOWN = frozenset(RunForm.model_fields)
 
 
 @post("/campaigns/<campaign>/evaluations/<evaluation>/submissions", Scope.SUBMIT, form=Run, status=HTTPStatus.CREATED)
@@ -271,21 +259,16 @@ def _sent_run(
         wrong.fields["beside"] = [beside.problem]
     team = _team(evaluation_id, session, fields)
     system = _system(session, team, fields)
-    designation, threshold, accepted = Designation.CONTRASTIVE, None, list[int]()
-    if (named := fields.get("designation") or designation) in set(Designation):
-        designation = Designation(named)
-    else:
-        wrong.fields["designation"] = [f"give one of: {', '.join(Designation)}"]
-    with wrong:
-        threshold = threshold_of(fields)
+    own = {name: value for name, value in fields.items() if name in RunSettings.model_fields}
+    settings, problems = checked_partly(RunSettings, own)
+    wrong.fields |= problems
+    accepted = list[int]()
     with wrong:
         versions = {key: version for key, version in _named(fields, AGREEMENT).items() if version.strip()}
         accepted = agreements_of(session, session.get_one(Evaluation, evaluation_id), versions)
     details = {
-        "designation": designation,
-        "stand": fields.get("stand") in YES,
-        "threshold": threshold,
-        **{name: fields.get(name, "") for name in ("label", "notes", "version")},
+        **settings.given(),
+        "threshold": settings.threshold,
         "answers": _named(fields, ANSWER),
         "accepted": accepted,
         "said": beside.entries,
@@ -306,7 +289,8 @@ def _require_same(earlier: int) -> None:
             team = _team(run.evaluation_id, session, fields)
             system = _system(session, team, fields)
             answers = checked_answers(form_fields(run.evaluation), _named(fields, ANSWER), complete=False)
-            own = (upload.sha256, team.id, threshold_of(fields), answers)
+            theta = checked(RunSettings, {"threshold": fields.get("threshold", "")}).threshold
+            own = (upload.sha256, team.id, theta, answers)
             is_same = own == (run.sha256, run.team_id, run.threshold, run.answers)
             if not is_same or (isinstance(system, System) and system.id != run.system_id):
                 raise Conflict(
@@ -320,15 +304,6 @@ def _require_same(earlier: int) -> None:
 def _named(fields: MultiDict[str, str], beginning: str) -> dict[str, str]:
     """The fields whose names begin so, by the rest of their names."""
     return {name.removeprefix(beginning): fields[name] for name in fields if name.startswith(beginning)}
-
-
-def threshold_of(fields: MultiDict[str, str]) -> float | None:
-    """θ as a form says it; None for none. Raises InvalidFields (threshold)."""
-    text = fields.get("threshold", "").strip()
-    try:
-        return read_number(text) if text else None
-    except ValueError:
-        raise InvalidFields({"threshold": ["give a number such as 0.5, or leave it out"]}) from None
 
 
 def _key() -> str | None:
@@ -364,7 +339,7 @@ def check(campaign: str, evaluation: str) -> Checked:
     """
     page = read(checking, campaign, evaluation)
     fields, files = uploads.read_files({"run": _look}, ("threshold",))
-    threshold = threshold_of(fields)
+    threshold = checked(RunSettings, fields.to_dict()).threshold
     if "run" not in files:
         raise InvalidFields({"run": ["send the run's file"]})
     return check_looked(files["run"], page.expected, page.evaluation.id, threshold, actor().teams)

@@ -2,9 +2,12 @@
 
 from typing import Annotated
 
-from leaderboard.declared.inputs import Confirm, Inputs, Shown, changes_of, setting, text_of
-from leaderboard.submissions.rules import Ruling
+from leaderboard.declared.inputs import Confirm, Inputs, Number, Shown, changes_of, line_of, setting, text_of
+from leaderboard.submissions.rules import Designation, Ruling
 from leaderboard.texts import LONGEST_REASON
+
+LONGEST_LABEL = 80  # characters
+LONGEST_NOTES = 4000
 
 
 class Choice(Inputs):
@@ -36,8 +39,44 @@ class TakenOff(Inputs):
 class RunWords(Inputs):
     """What a run is called, and says to its readers."""
 
-    label: str = setting("Label", "A short name that tells your runs apart; boards show it.")
-    notes: str = setting("Notes", "Only your team and the organisers see them.")
+    label: Annotated[str, line_of(LONGEST_LABEL)] = setting(
+        "Label", "Tells your own runs apart; boards show it. Left empty, it is the file's run tag, or its name.",
+        default="", shown=Shown(attributes={"autocomplete": "off"}),
+    )  # fmt: skip
+    notes: Annotated[str, text_of(LONGEST_NOTES)] = setting(
+        "Notes", "Only your team and the organisers see them.", default="", shown=Shown(lines=3)
+    )
+
+
+class RunSettings(RunWords):
+    """What is said of a run as it is sent."""
+
+    designation: Designation = setting(
+        "Primary or contrastive", "A team has one primary run in an evaluation.", default=Designation.CONTRASTIVE
+    )
+    stand: bool = setting(
+        "Let this contrastive run stand for its system on the board", default=False, shown=Shown("--stand")
+    )
+    threshold: Number | None = setting(
+        "Threshold θ", "Documents with a score of at least θ count as returned, in AQWV and the set measures. Left "
+        "empty, what the file decides counts, or every document that it lists.", default=None, shown=Shown(short=True),
+    )  # fmt: skip
+    version: Annotated[str, line_of(LONGEST_LABEL)] = setting(
+        "Version of the system", "Left empty, it is the evaluation's period. Equal versions link the years.", default=""
+    )
+
+
+class RunForm(RunSettings):
+    """A run as a program sends it: these fields first, then the file, `run`.
+
+    Beside these, answers to the evaluation's own fields are called `answer-…`, and agreements are accepted with
+    `agreement-…` = the number of the version that you read. `beside`: a YAML file with metadata of the run.
+    """
+
+    team: str = setting("Team", "Its slug.")
+    system: str = setting("System", "The slug of one of the team's systems.", default="")
+    new_system: str = setting("New system", "The name of a system to make.", default="")
+    confirm: bool = setting("Confirm", "The run is meant so, whatever the warnings.", default=False)
 
 
 @changes_of

@@ -20,11 +20,12 @@ from flask import Blueprint, Response, flash, jsonify, redirect, render_template
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
-from wtforms import BooleanField, Field, FileField, HiddenField, RadioField, SelectField, StringField, TextAreaField
+from wtforms import BooleanField, Field, FileField, HiddenField, RadioField, SelectField, StringField
 
 from leaderboard.access import require
 from leaderboard.accounts import rate_limits as attempts
 from leaderboard.boards.reads.entries import NO_FIGURE
+from leaderboard.declared.inputs import checked_partly
 from leaderboard.errors import (
     Conflict,
     Doubtful,
@@ -42,6 +43,7 @@ from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, run_metadat
 from leaderboard.numbers import size
 from leaderboard.results.reads.run import ThresholdCost, receipt, results
 from leaderboard.store import Received
+from leaderboard.submissions.inputs import RunSettings, RunWords
 from leaderboard.submissions.intake import Intake, SentRun, check_looked, check_upload
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.form import (
@@ -61,7 +63,7 @@ from leaderboard.web import charts, uploads
 from leaderboard.web.context import actor, clock, config, database, now, page_number, read, reading, store, writing
 from leaderboard.web.endpoints import plain
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, file_name, terms_facts
-from leaderboard.web.forms import Form, NumberField, Required, form_page
+from leaderboard.web.forms import Form, Required, declared, fields_of, filled, form_page
 from leaderboard.web.security import csrf
 from leaderboard.web.sessions import signed_in
 
@@ -91,6 +93,9 @@ NOT_CHECKED, NO_FILE = Checked("", whole=True), Received("", "", "", 0, 0, "")
 NEW = "new-"  # a choice of the system field: a new system of the team with this id
 
 
+RUN_FIELDS = fields_of(RunSettings)
+
+
 class SubmitForm(Form):
     system = SelectField("System", [Required("choose a system, or a new one")], validate_choice=False)
     system_name = StringField(
@@ -99,21 +104,8 @@ class SubmitForm(Form):
         render_kw={"autocomplete": "off"},
     )
     run = FileField("Run file", render_kw={"aria-required": "true"})
-    designation = RadioField("Primary or contrastive", [Required("choose one")], default=Designation.CONTRASTIVE.value)
-    stand = BooleanField("Let this run stand for its system?")
-    threshold = NumberField(
-        "Threshold θ (optional)",
-        description="Documents with a score of at least θ count as returned in AQWV and the set measures. Leave it "
-        "empty when the file holds decisions, or when every listed document counts as returned.",
-        render_kw={"inputmode": "decimal", "autocomplete": "off"},
-    )
-    label = StringField(
-        "Label (optional)",
-        description="Tells your own runs apart. Left empty, it is the file's run tag, or its name where it has none.",
-        render_kw={"autocomplete": "off"},
-    )
-    notes = TextAreaField(
-        "Notes (optional)", description="Only your team and the organisers see them.", render_kw={"rows": 3}
+    designation, stand, threshold, label, notes = (
+        RUN_FIELDS[name] for name in ("designation", "stand", "threshold", "label", "notes")
     )
     beside = FileField(
         "Metadata of the run (optional)",
@@ -170,6 +162,7 @@ class SubmitForm(Form):
     def check(self, posted: uploads.Posted, upload: Received | None, beside: Metadata) -> dict[str, list[str]]:
         """What is wrong with the form as far as it knows, by field; the service finds the rest."""
         self.validate()
+        self.refuse(self.settings()[1])
         wrong: dict[str, list[str]] = {
             name: []
             for name, field in self._fields.items()
@@ -191,6 +184,11 @@ class SubmitForm(Form):
             if name != "confirm":
                 self.refuse({name if name in self._fields or not name.startswith(form_name("")) else "run": messages})
 
+    def settings(self) -> tuple[RunSettings, dict[str, list[str]]]:
+        """What is said of the run, as far as it can be used, and what is wrong with it."""
+        own = {name: field.data for name, field in self._fields.items() if name in RunSettings.model_fields}
+        return checked_partly(RunSettings, own)
+
     def sent(
         self, session: Session, page: Submitting, upload: Received, said: Mapping[str, str], header: Mapping[str, str]
     ) -> SentRun:
@@ -200,12 +198,10 @@ class SubmitForm(Form):
         """
         choice = self.text("system")
         is_new = choice.startswith(NEW)
+        settings = self.settings()[0]
         details = {
-            "designation": Designation(self.usable("designation")),
-            "stand": self.stand is not None and self.stand.data,
-            "threshold": self.threshold.data if self.threshold is not None else None,
-            "label": self.text("label"),
-            "notes": self.text("notes"),
+            **settings.given(),
+            "threshold": settings.threshold,
             "answers": {field.key: self.text(form_name(field.key)) for field in page.fields},
             "accepted": self.accepted(page),
             "said": said,
@@ -403,11 +399,7 @@ checking_blueprint = Blueprint("run_checks", __name__)
 
 class CheckForm(Form):
     run = FileField("Run file", description=f"{RUN_FORMATS}.", render_kw={"aria-required": "true"})
-    threshold = NumberField(
-        "Threshold θ (optional)",
-        description="As you would give it when you submit the run.",
-        render_kw={"inputmode": "decimal", "autocomplete": "off"},
-    )
+    threshold = RUN_FIELDS["threshold"]
 
 
 @checking_blueprint.get("/campaigns/<campaign>/<evaluation>/check")
@@ -423,13 +415,12 @@ def check(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = read(checking, campaign, evaluation)
     fields, looked = uploads.look("run", CHECKED_BYTES)
     form = _check_form(page, fields)
-    good = bool(form.validate())
+    settings, wrong = checked_partly(RunSettings, {"threshold": fields.get("threshold", "")})
     if looked is None:
-        form.refuse({"run": ["choose the file of the run"]})
-    if looked is None or not good:
-        return form_page("submit/check.html", form, page=page, found=None)
-    threshold = form.threshold.data if form.threshold is not None else None
-    found = check_looked(looked, page.expected, page.evaluation.id, threshold, actor().teams)
+        wrong["run"] = ["choose the file of the run"]
+    if looked is None or wrong:
+        return form_page("submit/check.html", form, InvalidFields(wrong), page=page, found=None)
+    found = check_looked(looked, page.expected, page.evaluation.id, settings.threshold, actor().teams)
     return render_template("submit/check.html", form=form, page=page, found=found)
 
 
@@ -444,13 +435,7 @@ def _check_form(page: Checking, given: object = None) -> CheckForm:
 
 
 blueprint = Blueprint("submissions", __name__)
-
-
-class DescribeForm(Form):
-    label = StringField("Label", description="A short name that tells your runs apart; boards show it.")
-    notes = TextAreaField(
-        "Notes (optional)", description="Only your team and the organisers see them.", render_kw={"rows": 5}
-    )
+DescribeForm = declared(RunWords)
 
 
 @blueprint.get("/submissions/<int:submission>")
@@ -522,7 +507,9 @@ def progress(submission: int) -> ResponseReturnValue:
 @signed_in
 def describe(submission: int) -> ResponseReturnValue:
     run = own_run(submission)
-    return form_page("submissions/describe.html", DescribeForm(label=run.title, notes=run.notes), run=run)
+    return form_page(
+        "submissions/describe.html", filled(DescribeForm, {"label": run.title, "notes": run.notes}), run=run
+    )
 
 
 @blueprint.post("/submissions/<int:submission>/describe")
@@ -532,7 +519,7 @@ def save_description(submission: int) -> ResponseReturnValue:
     try:
         with writing() as session:
             row = session.get_one(Submission, submission)
-            submissions.describe(session, actor(), row, label=form.text("label"), notes=form.text("notes"))
+            submissions.describe(session, actor(), row, **form.sent())
     except InvalidFields as error:
         return form_page("submissions/describe.html", form, error, run=run)
     flash("Label and notes are changed.")

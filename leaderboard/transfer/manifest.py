@@ -47,10 +47,10 @@ from leaderboard.formats.file_rules import FileRules
 from leaderboard.formats.plain_text import harmless, shown
 from leaderboard.names import name_key, slug_of
 from leaderboard.numbers import size
+from leaderboard.submissions.inputs import LONGEST_LABEL
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.submissions.writes.past_runs import RUN_SETTINGS
-from leaderboard.submissions.writes.submissions import LONGEST_LABEL
 from leaderboard.teams.models import System
 
 MOST_FILES = 200_000  # of a folder

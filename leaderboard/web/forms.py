@@ -14,9 +14,9 @@ from flask.typing import ResponseReturnValue
 from flask_wtf import FlaskForm
 from pydantic.fields import FieldInfo
 from sqlalchemy.orm import Session
-from wtforms import BooleanField, Field, FloatField, HiddenField, RadioField, StringField, TextAreaField
+from wtforms import BooleanField, Field, HiddenField, RadioField, StringField, TextAreaField
 from wtforms.validators import ValidationError
-from wtforms.widgets import DateTimeLocalInput, TextInput
+from wtforms.widgets import DateTimeLocalInput
 
 from leaderboard.audit.rules import short
 from leaderboard.declared.inputs import MUST_STAY, Inputs, as_text, is_required, kinds_of, shown_of
@@ -29,7 +29,6 @@ from leaderboard.errors import (
     TooManyAttempts,
     Unconfirmed,
 )
-from leaderboard.numbers import read_number, written
 from leaderboard.web.context import writing
 from leaderboard.web.errors import retry_after
 
@@ -250,26 +249,6 @@ class Required:
     def __call__(self, _: Any, field: Field) -> None:
         if not field.data or (isinstance(field.data, str) and not field.data.strip()):
             raise ValidationError(self.message)
-
-
-class NumberField(FloatField):
-    """A number, or None where nothing is written. A plain text input: one for numbers hides what was typed wrongly."""
-
-    widget = TextInput()
-
-    def process_formdata(self, valuelist: list[str]) -> None:
-        text = valuelist[0].strip() if valuelist else ""
-        self.data = None
-        if text:
-            try:
-                self.data = read_number(text)
-            except ValueError:
-                raise ValueError("give a number such as 0.5, or leave it empty") from None
-
-    def _value(self) -> str:
-        if self.raw_data:
-            return str(self.raw_data[0])
-        return "" if self.data is None else written(self.data)
 
 
 def form_page(template: str, form: Form, error: LeaderboardError | None = None, **context: Any) -> ResponseReturnValue:

@@ -22,10 +22,11 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes import put_wanted
+from leaderboard.submissions.inputs import LONGEST_LABEL
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import IS_WANTED
 from leaderboard.submissions.rules import UNFINISHED, Designation, SetState, State
-from leaderboard.submissions.writes.submissions import LONGEST_LABEL, locked_run, return_quota, settle_primary
+from leaderboard.submissions.writes.submissions import locked_run, return_quota, settle_primary
 from leaderboard.worker.messages import Copied, Exceeded, Failed, Postponed, Rejected, Reply, RunScores, Unreadable
 from leaderboard.worker.models import IN_QUEUE, Score, Scoring, ScoringSet
 

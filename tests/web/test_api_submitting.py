@@ -87,7 +87,7 @@ def test_a_run_goes_in_and_is_followed(ada: Program, world: World) -> None:
         ({"team": "alpha", "system": "searcher", "new_system": "x"}, "system", "give either"),
         ({"team": "alpha", "system": "nothing"}, "system", "nothing"),
         ({**FIELDS, "threshold": "half"}, "threshold", "give a number"),
-        ({**FIELDS, "designation": "best"}, "designation", "give one of: primary, contrastive"),
+        ({**FIELDS, "designation": "best"}, "designation", "choose one of: primary, contrastive"),
         ({**FIELDS, "labels": "x"}, "labels", "is not known here"),
         ({**FIELDS, "label": "x" * 99}, "label", "80"),
         ({**FIELDS, "answer-gpu": "1"}, "answer-gpu", "there is no such field"),

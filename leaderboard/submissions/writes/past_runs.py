@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, may_bring_in, require, require_organiser
 from leaderboard.audit.writes import present, record
 from leaderboard.db import locked
-from leaderboard.declared.inputs import FIRST_DAY, LAST_DAY
+from leaderboard.declared.inputs import FIRST_DAY, LAST_DAY, checked
 from leaderboard.errors import Gathered
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.mail.rules import MailKind
@@ -18,9 +18,10 @@ from leaderboard.mail.writes import put_wanted
 from leaderboard.moments import moment_in_words
 from leaderboard.names import checked_slug
 from leaderboard.store import Received
+from leaderboard.submissions.inputs import RunSettings
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation
-from leaderboard.submissions.writes.submissions import checked_words, enter_evaluation, file_columns
+from leaderboard.submissions.writes.submissions import enter_evaluation, file_columns
 from leaderboard.teams.models import Membership, System, Team
 from leaderboard.teams.reads.find import merged_system
 from leaderboard.teams.writes import ensure_pseudonym
@@ -125,7 +126,8 @@ def _checked(settings: Mapping[str, Any]) -> dict[str, Any]:
     values, wrong, now = RUN_SETTINGS | dict(settings), Gathered(), present()
     wrong.fields |= {name: ["there is no such setting"] for name in settings.keys() - RUN_SETTINGS.keys()}
     with wrong:
-        values |= checked_words(*(values[name] for name in ("threshold", "label", "notes", "version")))
+        words = {name: values[name] for name in ("threshold", "label", "notes", "version")}
+        values |= checked(RunSettings, words).given()
     for name in ("withdrawn_because", "ruled_because"):
         with wrong:
             values[name] = checked_text(values[name], LONGEST_REASON, name)

@@ -9,7 +9,6 @@ the queue.
 """
 
 import datetime as dt
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,12 +20,14 @@ from leaderboard.access import Actor, may_change_standing, require, require_know
 from leaderboard.audit.writes import present, record
 from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.db import add_or_refuse, insert_unless_there, locked
+from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, Gathered, InvalidFields, QuotaSpent
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.form_fields import form_fields
 from leaderboard.evaluations.rules import checked_answers, is_late
 from leaderboard.evaluations.writes import accept_agreements
 from leaderboard.store import Received
+from leaderboard.submissions.inputs import RunSettings
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission
 from leaderboard.submissions.reads.form import personal_quota, team_quotas
 from leaderboard.submissions.reads.selection import (
@@ -54,7 +55,7 @@ from leaderboard.submissions.rules import (
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads.find import merged_system, merged_team
 from leaderboard.teams.writes import NewSystem, change_system, create_system, ensure_pseudonym, unused_system
-from leaderboard.texts import LONGEST_REASON, checked_text, text_problem
+from leaderboard.texts import LONGEST_REASON, checked_text
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.writes import enqueue, live_sets, next_turns
 
@@ -162,10 +163,8 @@ def _turn_to(row: Participation | PersonalUse, day: dt.date) -> None:
         row.day, row.used_today, row.rejected_today = day, 0, 0
 
 
-LONGEST_LABEL = 80  # characters
 # In the same words of a team that never was: who is not in a team is not told that it is there.
 NOT_YOURS = "You may submit for no such team: only members and organisers submit for one."
-LONGEST_NOTES = 4000
 THE_PAST = "Organisers bring runs of the past in with `leaderboard import-campaign`."
 RULED = {Ruling.HIDDEN: "hide", Ruling.DISQUALIFIED: "disqualify"}  # as the trail says it
 
@@ -289,7 +288,6 @@ def submit(
         system_id=system.id,
         submitter_id=actor.user_id,
         designation=details.designation,
-        threshold=details.threshold,
         said=dict(details.said or {}),
         sending_key=details.key,
         begun_at=begun_at,
@@ -321,7 +319,8 @@ def _checked_details(
     wrong = Gathered()
     columns: dict[str, Any] = {}
     with wrong:
-        columns |= checked_words(details.threshold, details.label, details.notes, details.version)
+        words = {name: getattr(details, name) for name in ("threshold", "label", "notes", "version")}
+        columns |= checked(RunSettings, words).given()
         columns["version"] = columns["version"] or evaluation.period
     with wrong:
         of_file = {**(details.header or {}), **(details.said or {})}
@@ -429,7 +428,7 @@ def describe(
     Raises InvalidFields (label, notes).
     """
     _require_team(session, actor, submission, "describe a run")
-    words = checked_words(None, label or "", notes or "", "")
+    words = checked(RunSettings, {"label": label or "", "notes": notes or ""}).given()
     submission = locked_run(session, submission.id)
     is_lost = label is not None and not words["label"]
     label = submission.label if label is None else words["label"]
@@ -589,18 +588,6 @@ def _require_dates(actor: Actor, evaluation: Evaluation, begun_at: dt.datetime, 
     refused = submission_refusal(evaluation, begun_at, received_at)
     if refused is not None:
         raise Conflict(f"{refused} {THE_PAST}" if actor.may_organise(evaluation.campaign_id) else refused)
-
-
-def checked_words(threshold: float | None, label: str, notes: str, version: str) -> dict[str, str]:
-    """What is said of a run in words, as it is kept. Raises InvalidFields with everything that is wrong."""
-    fields: dict[str, list[str]] = {}
-    if threshold is not None and not math.isfinite(threshold):
-        fields["threshold"] = ["give a finite number, or leave it out"]
-    texts = {"label": (label, LONGEST_LABEL), "notes": (notes, LONGEST_NOTES), "version": (version, LONGEST_LABEL)}
-    fields |= {name: [problem] for name, text in texts.items() if (problem := text_problem(*text))}
-    if fields:
-        raise InvalidFields(fields)
-    return {"label": " ".join(label.split()), "notes": notes.strip(), "version": " ".join(version.split())}
 
 
 def _refuse(reason: str | None) -> None:
