@@ -30,21 +30,21 @@ class Letter:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
 class Sending:
     """A connection to the server."""
 
-    def __init__(self, server: MailServer, connection: smtplib.SMTP) -> None:
-        self._server = server
-        self._connection = connection
+    server: MailServer
+    connection: smtplib.SMTP
 
     def send(self, letter: Letter) -> None:
         """Raises BadInput where this mail can't be sent at all, Unavailable where it may be later."""
         try:
-            message = _message(self._server, letter)
+            message = _message(self.server, letter)
         except (ValueError, IndexError, MessageError) as error:
             raise BadInput(f"this is no address that a mail can be sent to: {letter.to!r}") from error
         with _told():
-            self._connection.send_message(message)
+            self.connection.send_message(message)
 
 
 @contextlib.contextmanager

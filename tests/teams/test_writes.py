@@ -15,9 +15,9 @@ from leaderboard.accounts.reads import open_invitations
 from leaderboard.audit.models import Event
 from leaderboard.audit.writes import present
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
+from leaderboard.mail.letters import written
 from leaderboard.mail.models import Mail
 from leaderboard.mail.rules import MailKind
-from leaderboard.mail.writes import written
 from leaderboard.names import NAME_TAKEN
 from leaderboard.teams import merging
 from leaderboard.teams import writes as teams

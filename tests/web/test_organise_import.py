@@ -15,9 +15,9 @@ from leaderboard.accounts.models import User
 from leaderboard.audit.writes import present
 from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations.models import Evaluation
+from leaderboard.mail.letters import written
 from leaderboard.mail.models import Mail
 from leaderboard.mail.rules import MailKind
-from leaderboard.mail.writes import written
 from leaderboard.store import Received, RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.writes.past_runs import import_run
