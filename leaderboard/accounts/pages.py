@@ -14,12 +14,13 @@ dangerous.
 import dataclasses
 import datetime as dt
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
 
 from authlib.common.errors import AuthlibBaseError
@@ -48,28 +49,43 @@ from wtforms.widgets import CheckboxInput, ListWidget
 from leaderboard.accounts import reads
 from leaderboard.accounts import writes as accounts
 from leaderboard.accounts.models import User
-from leaderboard.accounts.rate_limits import LINK, NAME, REGISTRATION, KnownBrowser, count, count_mail, take_back
+from leaderboard.accounts.rate_limits import LINK, MAIL, NAME, REGISTRATION, KnownBrowser, Limit, count, take_back
 from leaderboard.accounts.reads import tokens_of
-from leaderboard.accounts.rules import Scope
+from leaderboard.accounts.rules import Scope, token_hash
 from leaderboard.config import Config
 from leaderboard.declared.inputs import Inputs, checked
 from leaderboard.errors import BadInput, Conflict, Gathered, InvalidFields, NotFound
 from leaderboard.mail.rules import OPTIONAL, MailKind
-from leaderboard.names import SLUG
+from leaderboard.names import SLUG, email_key
 from leaderboard.web.context import actor, client_address, config, database, now, on_its_way, reading, writing
 from leaderboard.web.forms import Form, Required, answered
 from leaderboard.web.sessions import known_browser, local, sign_in, sign_out, signed_in, stay_signed_in
 
+T = TypeVar("T")
+
 blueprint = Blueprint("auth", __name__)
+reset_blueprint = Blueprint("resets", __name__, url_prefix="/password")
+identity_blueprint = Blueprint("identities", __name__)
+account_blueprint = Blueprint("account", __name__, url_prefix="/account")
+token_blueprint = Blueprint("tokens", __name__, url_prefix="/account/tokens")
+address_blueprint = Blueprint("addresses", __name__, url_prefix="/account")
+
+MAIL_ADDRESS = {"autocomplete": "email", "type": "email"}
+CURRENT, USERNAME = {"autocomplete": "current-password"}, {"autocomplete": "username"}
+
+
+def _new_password(label: str, description: str) -> PasswordField:
+    return PasswordField(
+        label,
+        [Required("choose a password")],
+        description=f"At least 10 characters. {description}",
+        render_kw={"autocomplete": "new-password"},
+    )
 
 
 class LogInForm(Form):
-    name = StringField(
-        "Name or e-mail address", [Required("give your name or e-mail address")], render_kw={"autocomplete": "username"}
-    )
-    password = PasswordField(
-        "Password", [Required("give your password")], render_kw={"autocomplete": "current-password"}
-    )
+    name = StringField("Name or e-mail address", [Required("give your name or e-mail address")], render_kw=USERNAME)
+    password = PasswordField("Password", [Required("give your password")], render_kw=CURRENT)
     next = HiddenField()
 
 
@@ -80,23 +96,50 @@ class NameForm(Form):
         "Name",
         [Required("give the name that your team and the organisers will see")],
         description="Your team and the organisers see it.",
-        render_kw={"autocomplete": "username"},
+        render_kw=USERNAME,
     )
     email = StringField(
         "E-mail address (optional)",
         description="Only admins see it. Once it is confirmed, you get mails there and can have a new password sent.",
-        render_kw={"autocomplete": "email", "type": "email"},
+        render_kw=MAIL_ADDRESS,
     )
 
 
 class RegisterForm(NameForm):
-    password = PasswordField(
-        "Password",
-        [Required("choose a password")],
-        description="At least 10 characters. A few words are easy to remember.",
-        render_kw={"autocomplete": "new-password"},
-    )
+    password = _new_password("Password", "A few words are easy to remember.")
     next = HiddenField()
+
+
+def _count(limit: Limit, **names: object) -> list[int]:
+    """Counts an attempt of who asks. Raises TooManyAttempts."""
+    return count(database(), limit, now(), client_address(), **names)
+
+
+def _count_mail(address: str, kind: MailKind) -> None:
+    """Counts a mail that is asked for, whether or not it will be sent. Nothing is kept of the address but its hash."""
+    _count(MAIL, kind=kind, to=token_hash(email_key(address)))
+
+
+def _write(change: Callable[..., T], *values: Any, **more: Any) -> T:
+    """What a write to the reader's own account gives, in a transaction of its own."""
+    with writing() as database_session:
+        return change(database_session, actor(), database_session.get_one(User, current_user.id), *values, **more)
+
+
+def _user() -> User:
+    """The reader's own account."""
+    with reading() as database_session:
+        return database_session.get_one(User, current_user.id)
+
+
+def _done(words: str) -> ResponseReturnValue:
+    flash(words)
+    return redirect(url_for("account.show"))
+
+
+def _to_log_in(words: str) -> ResponseReturnValue:
+    flash(words)
+    return redirect(url_for("auth.log_in"))
 
 
 @blueprint.route("/login", methods=["GET", "POST"])
@@ -135,34 +178,25 @@ def counted_account(form: NameForm, password: str | None) -> accounts.NewAccount
 
     Raises InvalidFields with all that is wrong, TooManyAttempts.
     """
-    count(database(), REGISTRATION, now(), client_address())
+    _count(REGISTRATION)
     wrong = Gathered()
     with form.checked_with(wrong):
         with wrong:
             new = accounts.new_account(form.text("name"), password, form.text("email"))
         if "name" not in wrong.fields:
-            asked = count(database(), NAME, now(), client_address())
+            asked = _count(NAME)
             with wrong, writing() as session:
                 accounts.require_free(session, form.text("name"))
                 take_back(session, asked)
     if new.email is not None:
-        count_mail(database(), new.email, client_address(), now(), MailKind.CONFIRMATION)
+        _count_mail(new.email, MailKind.CONFIRMATION)
     return new
-
-
-def _done(words: str) -> ResponseReturnValue:
-    flash(words)
-    return redirect(url_for("account.show"))
 
 
 @blueprint.post("/logout")
 def log_out() -> ResponseReturnValue:
     sign_out()
-    flash("You are logged out.")
-    return redirect(url_for("auth.log_in"))
-
-
-reset_blueprint = Blueprint("resets", __name__, url_prefix="/password")
+    return _to_log_in("You are logged out.")
 
 
 class ForgottenForm(Form):
@@ -170,17 +204,12 @@ class ForgottenForm(Form):
         "E-mail address",
         [Required("give the e-mail address of your account")],
         description="The confirmed address of your account.",
-        render_kw={"autocomplete": "email", "type": "email"},
+        render_kw=MAIL_ADDRESS,
     )
 
 
 class ResetForm(Form):
-    password = PasswordField(
-        "New password",
-        [Required("choose a new password")],
-        description="At least 10 characters. You are logged out wherever you are logged in.",
-        render_kw={"autocomplete": "new-password"},
-    )
+    password = _new_password("New password", "You are logged out wherever you are logged in.")
 
 
 @reset_blueprint.route("/forgotten", methods=["GET", "POST"])
@@ -188,11 +217,10 @@ def forgotten() -> ResponseReturnValue:
     form = ForgottenForm()
 
     def ask() -> ResponseReturnValue:
-        count_mail(database(), form.text("email"), client_address(), now(), MailKind.RESET)
+        _count_mail(form.text("email"), MailKind.RESET)
         with writing() as session:
             accounts.ask_for_reset(session, form.text("email"))
-        flash(on_its_way("If an account has this confirmed address, a link that works for an hour", "it"))
-        return redirect(url_for("auth.log_in"))
+        return _to_log_in(on_its_way("If an account has this confirmed address, a link that works for an hour", "it"))
 
     return answered(form, "auth/forgotten.html", ask)
 
@@ -201,15 +229,14 @@ def forgotten() -> ResponseReturnValue:
 def reset(token: str) -> ResponseReturnValue:
     form = ResetForm()
     with reading() as session:
-        user = accounts.find_reset(session, token, now()).user
+        user = accounts.find_link(session, MailKind.RESET, token, now()).user
 
     def change() -> ResponseReturnValue:
-        count(database(), LINK, now(), client_address())
+        _count(LINK)
         new = accounts.hashed(form.text("password"), user.name, user.email or "")
         with writing() as session:
             accounts.reset_password(session, token, new, now())
-        flash("Your password is changed. Log in with it.")
-        return redirect(url_for("auth.log_in"))
+        return _to_log_in("Your password is changed. Log in with it.")
 
     return answered(form, "auth/reset.html", change, name=user.name)
 
@@ -299,56 +326,41 @@ def listed() -> list[tuple[str, str]]:
     return [(slug, provider.title) for slug, (provider, _) in current_app.extensions["providers"].items()]
 
 
-def begin_login(slug: str, back: str) -> ResponseReturnValue:
-    """Sends the browser to the provider, which sends it on to `back`. Raises NotFound, or Conflict when it fails."""
-    provider, client = _provider(slug)
+@contextmanager
+def _asking(slug: str) -> Iterator[tuple[Provider, Any]]:
+    """A provider and its client, which has read what the provider says of itself.
+
+    Raises NotFound, or Conflict when that fails or what is asked within.
+    """
+    listing: dict[str, tuple[Provider, Any]] = current_app.extensions["providers"]
+    if slug not in listing:
+        raise NotFound
+    provider, client = listing[slug]
     try:
-        _load(provider, client)
-        answer: ResponseReturnValue = client.authorize_redirect(back)
+        metadata = client.load_server_metadata()
+        if metadata.get("issuer") != provider.issuer:
+            client.server_metadata.clear()
+            raise ValueError(f"it calls itself {metadata.get('issuer')!r}")
+        offered = metadata.get("id_token_signing_alg_values_supported") or ["RS256"]
+        metadata["id_token_signing_alg_values_supported"] = [name for name in offered if name in ALGORITHMS]
+        yield provider, client
     except FAULTS as error:
-        raise _failure(provider, error) from error
-    return answer
+        current_app.logger.warning("logging in with %s failed: %s", provider.title, error)
+        raise Conflict(
+            f"Logging in with {provider.title} did not work. Try again, or log in with your password."
+        ) from error
 
 
 def finish(slug: str) -> Proven:
     """Who came back from the provider, by the request at hand. Raises NotFound, or Conflict when nothing is proven."""
-    provider, client = _provider(slug)
-    claims = {
-        "iss": {"essential": True, "value": provider.issuer},
-        "aud": {"essential": True, "value": provider.client_id},
-    }
-    try:
-        _load(provider, client)
-        token = client.authorize_access_token(claims_options=claims)
-        claimed = token["userinfo"]
+    with _asking(slug) as (provider, client):
+        expected = {"iss": provider.issuer, "aud": provider.client_id}
+        claims = {name: {"essential": True, "value": value} for name, value in expected.items()}
+        claimed = client.authorize_access_token(claims_options=claims)["userinfo"]
         subject, name = claimed["sub"], claimed.get("name")
-    except FAULTS as error:
-        raise _failure(provider, error) from error
-    if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST_SUBJECT or not subject.isprintable():
-        raise Conflict(f"{provider.title} did not say who you are.")
+        if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST_SUBJECT or not subject.isprintable():
+            raise ValueError("it does not say who this is")
     return Proven(slug, provider.issuer, subject, name[:60] if isinstance(name, str) else "")
-
-
-def _provider(slug: str) -> tuple[Provider, Any]:
-    listing: dict[str, tuple[Provider, Any]] = current_app.extensions["providers"]
-    if slug not in listing:
-        raise NotFound
-    return listing[slug]
-
-
-def _load(provider: Provider, client: Any) -> None:
-    """Reads what the provider says of itself, once; raises ValueError when it is somebody else."""
-    metadata = client.load_server_metadata()
-    if metadata.get("issuer") != provider.issuer:
-        client.server_metadata.clear()
-        raise ValueError(f"it calls itself {metadata.get('issuer')!r}")
-    offered = metadata.get("id_token_signing_alg_values_supported") or ["RS256"]
-    metadata["id_token_signing_alg_values_supported"] = [name for name in offered if name in ALGORITHMS]
-
-
-def _failure(provider: Provider, error: Exception) -> Conflict:
-    current_app.logger.warning("logging in with %s failed: %s", provider.title, error)
-    return Conflict(f"Logging in with {provider.title} did not work. Try again, or log in with your password.")
 
 
 def _client(slug: str, provider: Provider) -> Any:
@@ -385,8 +397,6 @@ def _providers(path: str) -> dict[str, Provider]:
     return providers
 
 
-identity_blueprint = Blueprint("identities", __name__)
-
 PROVEN, NEXT = "proven identity", "after the log-in"
 PROVEN_SECONDS = 600.0
 
@@ -394,7 +404,11 @@ PROVEN_SECONDS = 600.0
 @identity_blueprint.get("/login/with/<provider>")
 def begin(provider: str) -> ResponseReturnValue:
     session[NEXT] = local(request.args.get("next"), url_for("account.show"))
-    return begin_login(provider, f"{config().site_url}{url_for('identities.back', provider=provider)}")
+    with _asking(provider) as (_, client):
+        answer: ResponseReturnValue = client.authorize_redirect(
+            f"{config().site_url}{url_for('identities.back', provider=provider)}"
+        )
+    return answer
 
 
 @identity_blueprint.get("/login/with/<provider>/back")
@@ -435,9 +449,7 @@ def link() -> ResponseReturnValue:
 
     def add() -> ResponseReturnValue:
         form.prove()
-        with writing() as database_session:
-            user = database_session.get_one(User, current_user.id)
-            accounts.link_identity(database_session, actor(), user, proven.issuer, proven.subject, title)
+        _write(accounts.link_identity, proven.issuer, proven.subject, title)
         session.pop(PROVEN, None)
         return _done(f"{title} logs in to this account now.")
 
@@ -451,9 +463,7 @@ def remove(identity: int) -> ResponseReturnValue:
 
     def take_away() -> ResponseReturnValue:
         form.prove()
-        with writing() as database_session:
-            user = database_session.get_one(User, current_user.id)
-            accounts.unlink_identity(database_session, actor(), user, identity)
+        _write(accounts.unlink_identity, identity)
         return _done("This identity no longer logs in to your account.")
 
     return answered(form, "account/unlink.html", take_away)
@@ -476,13 +486,12 @@ def _title(proven: Proven) -> str:
     return dict(listed()).get(proven.provider, proven.provider)
 
 
-NOT_GIVEN = "give your current password"
 FRESH = dt.timedelta(minutes=10)  # how long a log-in proves it, where there is no password to ask for
 
 
 def password_field() -> PasswordField:
     """The field that asks for it. A form whose page asks last declares it again, last: errors stand in that order."""
-    return PasswordField("Current password", render_kw={"autocomplete": "current-password"})
+    return PasswordField("Current password", render_kw=CURRENT)
 
 
 class ProofForm(Form):
@@ -492,13 +501,7 @@ class ProofForm(Form):
 
     @property
     def asks_password(self) -> bool:
-        with reading() as session:
-            return session.get_one(User, current_user.id).password_hash is not None
-
-    def validate_current(self, field: PasswordField) -> None:
-        """Said with all else that the form lacks."""
-        if self.asks_password and not field.data:
-            raise ValidationError(NOT_GIVEN)
+        return _user().password_hash is not None
 
     def prove(self) -> None:
         """Raises InvalidFields when it is not the account's owner; wrong passwords count as failed log-ins.
@@ -512,7 +515,7 @@ class ProofForm(Form):
                 )
             return
         if not self.text("current"):
-            raise InvalidFields({"current": [NOT_GIVEN]})
+            raise InvalidFields({"current": ["give your current password"]})
         # Whoever guesses at the account from elsewhere must not keep its owner, who is logged in, from what is theirs.
         # The moment tells its session from an older one that had this number.
         session = current_user.session
@@ -530,16 +533,9 @@ class ProofForm(Form):
         return problems
 
 
-account_blueprint = Blueprint("account", __name__, url_prefix="/account")
-
-
 class PasswordForm(ProofForm):
-    password = PasswordField(
-        "New password",
-        [Required("choose a new password")],
-        description="At least 10 characters. You stay logged in here and are logged out everywhere else, and your API "
-        "tokens stop working.",
-        render_kw={"autocomplete": "new-password"},
+    password = _new_password(
+        "New password", "You stay logged in here and are logged out everywhere else, and your API tokens stop working."
     )
 
     def validate_password(self, field: PasswordField) -> None:
@@ -566,14 +562,10 @@ def password() -> ResponseReturnValue:
     form = PasswordForm()
 
     def change() -> ResponseReturnValue:
-        proof = form.proof()
-        with reading() as session:
-            user = session.get_one(User, current_user.id)
+        proof, user = form.proof(), _user()
         with form.checked_with(proof):
             new = accounts.hashed(form.text("password"), user.name, user.email or "")
-        with writing() as session:
-            user = session.get_one(User, current_user.id)
-            token = accounts.set_password(session, actor(), user, new, staying=current_user.session.id)
+        token = _write(accounts.set_password, new, staying=current_user.session.id)
         stay_signed_in(token)
         return _done("Your password is changed.")
 
@@ -589,8 +581,7 @@ def close() -> ResponseReturnValue:
 
     def finish_account() -> ResponseReturnValue:
         form.prove()
-        with writing() as session:
-            accounts.close_account(session, actor(), session.get_one(User, current_user.id))
+        _write(accounts.close_account)
         sign_out()
         flash("Your account is closed.")
         return redirect(url_for("campaigns.front"))
@@ -601,8 +592,7 @@ def close() -> ResponseReturnValue:
 @account_blueprint.post("/sessions/<int:session_id>/end")
 @signed_in
 def end_session(session_id: int) -> ResponseReturnValue:
-    with writing() as session:
-        accounts.log_out(session, actor(), session.get_one(User, current_user.id), session_id)
+    _write(accounts.log_out, session_id)
     if session_id == current_user.session.id:
         sign_out()
         return redirect(url_for("auth.log_in"))
@@ -612,14 +602,10 @@ def end_session(session_id: int) -> ResponseReturnValue:
 @account_blueprint.post("/sessions/end")
 @signed_in
 def end_sessions() -> ResponseReturnValue:
-    with writing() as session:
-        user = session.get_one(User, current_user.id)
-        token = accounts.end_sessions(session, actor(), user, staying=current_user.session.id)
+    token = _write(accounts.end_sessions, staying=current_user.session.id)
     stay_signed_in(token)
     return _done("You are logged out everywhere but here.")
 
-
-token_blueprint = Blueprint("tokens", __name__, url_prefix="/account/tokens")
 
 FOREVER = "until revoked"
 LASTS = [("30", "30 days"), ("90", "90 days"), ("365", "A year"), (FOREVER, "Until I revoke it")]
@@ -650,8 +636,7 @@ def new() -> ResponseReturnValue:
         scopes = [scope for scope, box in boxes.items() if box.data]
         proof = form.proof()
         with writing() as session, form.checked_with(proof):
-            lasts = form.usable("days")
-            days = None if lasts == FOREVER else int(lasts)
+            days = None if form.usable("days") == FOREVER else int(form.usable("days"))
             user = session.get_one(User, current_user.id)
             token = accounts.make_token(session, actor(), user, form.text("name"), scopes, days=days, now=now())
         # Shown in the answer itself: a redirect would have to keep it somewhere.
@@ -669,14 +654,11 @@ def revoke(api_token: int) -> ResponseReturnValue:
     return _done("The token no longer works.")
 
 
-address_blueprint = Blueprint("addresses", __name__, url_prefix="/account")
-
-
 class AddressForm(ProofForm):
     email = StringField(
         "New e-mail address",
         description="You get a link there that confirms it. Leave it empty to have no address here.",
-        render_kw={"autocomplete": "email", "type": "email"},
+        render_kw=MAIL_ADDRESS,
     )
     current = password_field()
 
@@ -684,7 +666,6 @@ class AddressForm(ProofForm):
 class MailForm(Form):
     wanted = SelectMultipleField(
         "Send me a mail when",
-        validate_choice=False,  # by the service, as all values are
         widget=ListWidget(prefix_label=False),
         option_widget=CheckboxInput(),
     )
@@ -698,7 +679,7 @@ def change() -> ResponseReturnValue:
     def save() -> ResponseReturnValue:
         address, proof = form.text("email").strip(), form.proof()
         if address and not proof.fields:
-            count_mail(database(), address, client_address(), now(), MailKind.CONFIRMATION)
+            _count_mail(address, MailKind.CONFIRMATION)
         with writing() as session, form.checked_with(proof):
             accounts.change_address(session, actor(), session.get_one(User, current_user.id), address)
         return _done(on_its_way("A link", address) if address else "Your account has no address any more.")
@@ -709,20 +690,17 @@ def change() -> ResponseReturnValue:
 @address_blueprint.post("/email/send")
 @signed_in
 def send_again() -> ResponseReturnValue:
-    with reading() as session:
-        address = session.get_one(User, current_user.id).unconfirmed_email
-    if address is not None:  # else it is refused below
-        count_mail(database(), address, client_address(), now(), MailKind.CONFIRMATION)
-    with writing() as session:
-        address = accounts.send_confirmation(session, actor(), session.get_one(User, current_user.id))
-    return _done(on_its_way("Another link", address))
+    waiting = _user().unconfirmed_email
+    if waiting is not None:  # else it is refused below
+        _count_mail(waiting, MailKind.CONFIRMATION)
+    return _done(on_its_way("Another link", _write(accounts.send_confirmation)))
 
 
 @address_blueprint.get("/email/confirm/<token>")
 @signed_in
 def confirmation(token: str) -> ResponseReturnValue:
     with reading() as session:
-        link = accounts.find_confirmation(session, actor(), token, now())
+        link = accounts.find_link(session, MailKind.CONFIRMATION, token, now(), actor())
     return render_template("account/confirm.html", address=link.address, token=token)
 
 
@@ -737,14 +715,12 @@ def confirm(token: str) -> ResponseReturnValue:
 @address_blueprint.route("/mail", methods=["GET", "POST"])
 @signed_in
 def choose() -> ResponseReturnValue:
-    with reading() as session:
-        user = session.get_one(User, current_user.id)
+    user = _user()
     form = MailForm(data={"wanted": [kind.value for kind in OPTIONAL if kind.value not in user.unwanted_mail]})
     form.wanted.choices = [(kind.value, words) for kind, words in OPTIONAL.items()]
 
     def save() -> ResponseReturnValue:
-        with writing() as session:
-            accounts.choose_mail(session, actor(), session.get_one(User, current_user.id), form.wanted.data or [])
+        _write(accounts.choose_mail, form.wanted.data or [])
         return _done("Your choice of mails is kept.")
 
     return answered(form, "account/mail.html", save, address=user.email)

@@ -26,19 +26,16 @@ A network address is a whole /64 where it is an IPv6 one, since that is what one
 import datetime as dt
 import ipaddress
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.accounts.models import Attempt
-from leaderboard.accounts.rules import token_hash
 from leaderboard.db import Database, lock_table
 from leaderboard.errors import TooManyAttempts
-from leaderboard.mail.rules import MailKind
-from leaderboard.names import email_key
 
 WINDOW = dt.timedelta(minutes=15)
 AT_ACCOUNT = 10  # wrong passwords of one address, or of one known browser, at one account
@@ -56,48 +53,59 @@ FORM_FILES = 60  # that one person sends by the site's forms, whatever becomes o
 class Limit:
     """How often something may be done within a window.
 
-    bounds  subject -> how many attempts of it; {network} stands for the network that asks, other names for what is told
-    why     what somebody is told who has to wait, and what they can do instead
+    bounds  subject -> how many attempts of it, None where they are only counted; {network} stands for the network that
+            asks, other names for what is told
+    says    what somebody is told who has to wait for {wait} minutes, and what they can do instead
     """
 
-    bounds: dict[str, int]
-    why: str
-    instead: str
+    bounds: dict[str, int | None]
+    says: str
     window: dt.timedelta = HOUR
 
 
-ASK_ADMIN = "or ask an admin of this site to make the account"
+AGAIN = "try again in {wait} min"
+ASK_ADMIN = f"{AGAIN}, or ask an admin of this site to make the account."
 REGISTRATION = Limit(
-    {"registrations from {network}": REGISTRATIONS}, "There were too many registrations from your network", ASK_ADMIN
+    {"registrations from {network}": REGISTRATIONS},
+    f"There were too many registrations from your network; {ASK_ADMIN}",
 )
 # Counted before the name is looked up, so that names sent at the same moment all count; taken back when it is free.
 NAME = Limit(
     {"taken names from {network}": TAKEN_NAMES},
-    "Too many of the names that were tried from your network are taken",
-    ASK_ADMIN,
+    f"Too many of the names that were tried from your network are taken; {ASK_ADMIN}",
 )
 # Taken back once it has told nothing: the name was free, or the team was found. Else absent teams could be listed.
 TEAM_NAME = Limit(
     {"team names of user {user}": TAKEN_NAMES, "team names from {network}": TAKEN_NAMES},
-    "Too many of the teams' names that you tried are taken, or no team's",
-    "or ask an admin of this site",
+    f"Too many of the teams' names that you tried are taken, or no team's; {AGAIN}, or ask an admin of this site.",
 )
 # By kind to one mail address, whoever asks: a form that asks for one kind does not tell that somebody was sent another.
 MAIL = Limit(
     {"{kind} mails to {to}": 4, "mails for {network}": 20},
-    "Too many mails were asked for",
-    "look into the folder for spam meanwhile",
+    f"Too many mails were asked for; {AGAIN}, look into the folder for spam meanwhile.",
 )
 LINK = Limit(
-    {"links from {network}": 30}, "There were too many tries from your network", "the link stays good meanwhile"
+    {"links from {network}": 30},
+    f"There were too many tries from your network; {AGAIN}, the link stays good meanwhile.",
 )
 FORM_FILE = Limit(
-    {"form files of user {user}": FORM_FILES}, "You have sent very many files", "or send them through the API"
+    {"form files of user {user}": FORM_FILES}, f"You have sent very many files; {AGAIN}, or send them through the API."
 )
 WRONG_TOKEN = Limit(
     {"tokens from {network}": OF_ADDRESS},
-    "There were too many wrong tokens from your network",
-    "and look at yours before",
+    f"There were too many wrong tokens from your network; {AGAIN}, and look at yours before.",
+    WINDOW,
+)
+LOG_IN = Limit(
+    {"{account} from {network}": AT_ACCOUNT, "log-ins from {network}": OF_ADDRESS, "{account}": None},
+    f"There were too many wrong passwords from your network; {AGAIN}, or use a browser in which you have logged in to "
+    "this account before.",
+    WINDOW,
+)
+LOG_IN_GUESSED = replace(LOG_IN, bounds=LOG_IN.bounds | {"{account} from {network}": AT_GUESSED_ACCOUNT})
+LOG_IN_KNOWN = Limit(
+    {"{account} from browser {browser}": AT_ACCOUNT},
+    f"There were too many wrong passwords in this browser; {AGAIN}.",
     WINDOW,
 )
 
@@ -115,17 +123,8 @@ def count(database: Database, limit: Limit, now: dt.datetime, address: str, **na
 
     Gives the ids of what was counted, for `take_back`. Raises TooManyAttempts, with when to try again.
     """
-    bounds = {subject.format(network=_network(address), **names): most for subject, most in limit.bounds.items()}
     with _counting(database, now) as session:
-        return _count(session, limit, bounds, now)
-
-
-def count_mail(database: Database, mail_address: str, address: str, now: dt.datetime, kind: MailKind) -> None:
-    """Counts a mail that somebody at `address` asks for, to be sent to `mail_address`, whether or not it will be.
-
-    Raises TooManyAttempts as well for a mail address that nobody here has: nothing is kept of such a one but its hash.
-    """
-    count(database, MAIL, now, address, kind=kind, to=token_hash(email_key(mail_address)))
+        return _count(session, limit, now, network=_network(address), **names)
 
 
 def count_log_in(
@@ -140,18 +139,13 @@ def count_log_in(
     with when to try again.
     """
     with _counting(database, now) as session:
+        limit = LOG_IN
         if browser:
-            limit = Limit({}, "There were too many wrong passwords in this browser", "", WINDOW)
-            return _count(session, limit, {f"{account} from browser {browser.id}": AT_ACCOUNT}, now)
-        network = _network(address)
-        guessed = _wait(session, account, OF_ACCOUNT, WINDOW, now) > 0
-        bounds = {
-            f"{account} from {network}": AT_GUESSED_ACCOUNT if guessed else AT_ACCOUNT,
-            f"log-ins from {network}": OF_ADDRESS,
-        }
-        why = "There were too many wrong passwords from your network"
-        instead = "or use a browser in which you have logged in to this account before"
-        return _count(session, Limit({}, why, instead, WINDOW), bounds, now, account)
+            limit = LOG_IN_KNOWN
+        elif _wait(session, account, OF_ACCOUNT, WINDOW, now):
+            limit = LOG_IN_GUESSED
+        names = {"account": account, "network": _network(address), "browser": browser.id if browser else ""}
+        return _count(session, limit, now, **names)
 
 
 def forgive(session: Session, counted: list[int]) -> None:
@@ -173,13 +167,13 @@ def _counting(database: Database, now: dt.datetime) -> Iterator[Session]:
         yield session
 
 
-def _count(session: Session, limit: Limit, bounds: Mapping[str, int], now: dt.datetime, *unbounded: str) -> list[int]:
+def _count(session: Session, limit: Limit, now: dt.datetime, **names: object) -> list[int]:
     """Counts one attempt for each subject, unless one of them has had its number within its time. Gives their ids."""
-    wait = max(_wait(session, subject, most, limit.window, now) for subject, most in bounds.items())
+    bounds = {subject.format_map(names): most for subject, most in limit.bounds.items()}
+    wait = max(_wait(session, subject, most, limit.window, now) for subject, most in bounds.items() if most is not None)
     if wait:
-        instead = f", {limit.instead}" if limit.instead else ""
-        raise TooManyAttempts(f"{limit.why}; try again in {wait} min{instead}.", 60 * wait)
-    attempts = [Attempt(subject=subject, at=now) for subject in (*bounds, *unbounded)]
+        raise TooManyAttempts(limit.says.format(wait=wait), 60 * wait)
+    attempts = [Attempt(subject=subject, at=now) for subject in bounds]
     session.add_all(attempts)
     session.flush()
     return [attempt.id for attempt in attempts]
@@ -200,14 +194,8 @@ def _network(address: str) -> str:
 
 def _wait(session: Session, subject: str, most: int, window: dt.timedelta, now: dt.datetime) -> int:
     """In how many minutes one of the last `most` attempts has left the window; 0 when there were fewer."""
-    last = list(
-        session.scalars(
-            sa.select(Attempt.at)
-            .where(Attempt.subject == subject, Attempt.at > now - window)
-            .order_by(Attempt.at.desc())
-            .limit(most)
-        )
-    )
+    of_subject = sa.select(Attempt.at).where(Attempt.subject == subject, Attempt.at > now - window)
+    last = session.scalars(of_subject.order_by(Attempt.at.desc()).limit(most)).all()
     if len(last) < most:
         return 0
     return max(1, math.ceil((last[-1] + window - now).total_seconds() / 60))

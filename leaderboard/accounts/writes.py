@@ -63,28 +63,17 @@ def hashed(password: str, *about: str) -> PasswordHash:
 
     about  the account's name and e-mail address: words in them make a password no better
     """
-    problem = _password_problem(password, about)
-    if problem:
+    if problem := _password_problem(password, about):
         raise InvalidFields({"password": [problem]})
-    return rehashed(password)
+    return PasswordHash(hasher.hash(password))
 
 
-def verify(password_hash: str, password: str) -> bool:
+def _is_of(password_hash: str, password: str) -> bool:
     """Whether the hash is this password's. Takes as long for a wrong one as for the right one."""
     try:
         return len(password) <= LONGEST and hasher.verify(password_hash, password)
     except VerificationError:
         return False
-
-
-def is_outdated(password_hash: str) -> bool:
-    """Whether it was made at another cost than hashes are made now."""
-    return hasher.check_needs_rehash(password_hash)
-
-
-def rehashed(password: str) -> PasswordHash:
-    """The hash of a password that is in use already, whatever one thinks of it."""
-    return PasswordHash(hasher.hash(password))
 
 
 def of_nobody() -> PasswordHash:
@@ -149,11 +138,8 @@ def start_session(session: Session, user_id: int, now: dt.datetime, browser: str
 
     browser  by which its owner tells it from others
     """
-    session.execute(
-        sa.delete(BrowserSession).where(
-            sa.or_(BrowserSession.expires_at <= now, BrowserSession.ended_at.is_not(None)),
-        )
-    )
+    over = sa.or_(BrowserSession.expires_at <= now, BrowserSession.ended_at.is_not(None))
+    session.execute(sa.delete(BrowserSession).where(over))
     token = secrets.token_urlsafe(24)
     session.add(
         BrowserSession(
@@ -180,7 +166,8 @@ def note_seen(session: Session, session_id: int, now: dt.datetime) -> None:
 
 def end_session(session: Session, session_id: int, now: dt.datetime) -> None:
     """Ends one session, in every browser that holds its cookie."""
-    _end_sessions(session, BrowserSession.id == session_id, now)
+    open_one = sa.update(BrowserSession).where(BrowserSession.id == session_id, BrowserSession.ended_at.is_(None))
+    session.execute(open_one.values(ended_at=now))
 
 
 def end_all_sessions(session: Session, user_id: int, now: dt.datetime, staying: int | None = None) -> str:
@@ -190,22 +177,14 @@ def end_all_sessions(session: Session, user_id: int, now: dt.datetime, staying: 
              cookie open nothing any more. A new session in its place would count wrong passwords from nought, and
              stand for a log-in that never was
     """
-    own = BrowserSession.user_id == user_id
+    own = sa.update(BrowserSession).where(BrowserSession.user_id == user_id, BrowserSession.ended_at.is_(None))
+    session.execute(own.where(BrowserSession.id.is_distinct_from(staying)).values(ended_at=now))
     if staying is None:
-        _end_sessions(session, own, now)
         return ""
-    _end_sessions(session, sa.and_(own, BrowserSession.id != staying), now)
     token = secrets.token_urlsafe(24)
-    session.execute(
-        sa.update(BrowserSession)
-        .where(own, BrowserSession.id == staying, BrowserSession.ended_at.is_(None))
-        .values(token_hash=token_hash(token), last_seen_at=now, expires_at=now + SESSION_LASTS)
-    )
+    renewed = {"token_hash": token_hash(token), "last_seen_at": now, "expires_at": now + SESSION_LASTS}
+    session.execute(own.where(BrowserSession.id == staying).values(**renewed))
     return token
-
-
-def _end_sessions(session: Session, which: sa.ColumnElement[bool], now: dt.datetime) -> None:
-    session.execute(sa.update(BrowserSession).where(which, BrowserSession.ended_at.is_(None)).values(ended_at=now))
 
 
 TOKEN_PREFIX = "lb_"  # noqa: S105  # so that a token that got into a repository can be found there
@@ -231,24 +210,16 @@ def make_token(
     name  what its owner tells it by
     days  after which it opens nothing; None: it lasts until it is revoked
 
-    Raises InvalidFields (name, days).
+    Raises InvalidFields (name), Conflict where the account has too many.
     """
-    require(actor.all_powerful or actor.user_id == user.id, "You can only make tokens of your own account.")
+    _require_own(actor, user)
     require(user.is_active, "This account is closed.")
     locked(session, User, user.id)  # counted first and added after: two at once must not both pass
     name = " ".join(name.split())
-    fields: dict[str, list[str]] = {}
-    if not name:
-        fields["name"] = ["say what the token is for, such as the program that uses it"]
-    elif problem := text_problem(name, LONGEST_NAME):
-        fields["name"] = [problem]
-    if days is not None and not 1 <= days <= LONGEST_DAYS:
-        fields["days"] = [f"give 1 to {LONGEST_DAYS} days"]
-    live = sa.select(sa.func.count()).where(*_live(user.id, now))
-    if (session.scalar(live) or 0) >= MOST_TOKENS:
-        fields.setdefault("name", []).append(f"the account has {MOST_TOKENS} tokens; revoke one first")
-    if fields:
-        raise InvalidFields(fields)
+    if problem := text_problem(name, LONGEST_NAME) if name else "say what the token is for":
+        raise InvalidFields({"name": [problem]})
+    if (session.scalar(sa.select(sa.func.count()).where(*_live(user.id, now))) or 0) >= MOST_TOKENS:
+        raise Conflict(f"The account has {MOST_TOKENS} tokens; revoke one first.")
     token = TOKEN_PREFIX + secrets.token_urlsafe(32)
     granted = sorted({Scope.READ, *scopes})
     session.add(
@@ -270,11 +241,6 @@ def revoke_token(session: Session, actor: Actor, token_id: int, now: dt.datetime
     if token.revoked_at is None:
         token.revoked_at = now
         record(session, actor, "revoke token", session.get_one(User, token.user_id), name=token.name)
-
-
-def revoke_tokens(session: Session, user_id: int, now: dt.datetime) -> None:
-    """Ends every token of the account; whoever calls it records why."""
-    session.execute(sa.update(ApiToken).where(*_live(user_id, now)).values(revoked_at=now))
 
 
 def note_use(session: Session, token_id: int, now: dt.datetime) -> None:
@@ -392,37 +358,33 @@ def authenticate(
     known = browser if browser is not None and user is not None and browser.user_id == user.id else None
     counted = count_log_in(database, account, address, now, known)
     stored = user.password_hash if user is not None else None
-    right = verify(stored or of_nobody(), password)
+    right = _is_of(stored or of_nobody(), password)
     if user is None or stored is None or not right:
         raise BadInput(WRONG)
-    newer = rehashed(password) if is_outdated(stored) else None
+    newer = hasher.hash(password) if hasher.check_needs_rehash(stored) else stored
     with database.write() as session:
         forgive(session, counted)
         user = session.get_one(User, user.id)
-        user.last_login_at = now
-        if newer is not None:
-            user.password_hash = newer
+        user.last_login_at, user.password_hash = now, newer
     return user
 
 
 def set_password(
     session: Session, actor: Actor, user: User, password_hash: PasswordHash, staying: int | None = None
 ) -> str:
-    """A new password, checked and hashed before (`passwords.hashed`).
+    """A new password, checked and hashed before (`hashed`).
 
     Every session and API token of the account ends, no link that sets a password works any more or is made for a mail
     that waits, and its owner is told by mail. staying: the session that goes on; gives its new token then.
     """
-    require(actor.all_powerful or actor.user_id == user.id, "You can only change your own password.")
+    _require_own(actor, user)
     now = present()
     user.password_hash = password_hash
     token = end_all_sessions(session, user.id, now, staying)
-    revoke_tokens(session, user.id, now)
+    session.execute(sa.update(ApiToken).where(*_live(user.id, now)).values(revoked_at=now))
     outbox.void_resets(session, user, "another password was set since")  # before the links: it waits for their senders
-    links = sa.update(MailLink).where(
-        MailLink.user_id == user.id, MailLink.kind == MailKind.RESET, MailLink.used_at.is_(None)
-    )
-    session.execute(links.values(used_at=now))
+    links = MailLink.user_id == user.id, MailLink.kind == MailKind.RESET, MailLink.used_at.is_(None)
+    session.execute(sa.update(MailLink).where(*links).values(used_at=now))
     if user.email is not None:
         outbox.put(session, MailKind.PASSWORD, user.id)
     record(session, actor, "set password", user)
@@ -431,7 +393,7 @@ def set_password(
 
 def end_sessions(session: Session, actor: Actor, user: User, staying: int | None = None) -> str:
     """Signs the account out everywhere, but in the session `staying`, whose new token it gives then."""
-    require(actor.all_powerful or actor.user_id == user.id, "You can only end your own sessions.")
+    _require_own(actor, user)
     token = end_all_sessions(session, user.id, present(), staying)
     record(session, actor, "end sessions", user)
     return token
@@ -439,13 +401,17 @@ def end_sessions(session: Session, actor: Actor, user: User, staying: int | None
 
 def log_out(session: Session, actor: Actor, user: User, session_id: int) -> None:
     """Signs the account out in one browser. Raises NotFound for a session of another account, as for none."""
-    require(actor.all_powerful or actor.user_id == user.id, "You can only end your own sessions.")
+    _require_own(actor, user)
     browser = session.get(BrowserSession, session_id)
     if browser is None or browser.user_id != user.id:
         raise NotFound
     if browser.ended_at is None:
-        end_session(session, session_id, present())
+        browser.ended_at = present()
         record(session, actor, "end session", user)
+
+
+def _require_own(actor: Actor, user: User) -> None:
+    require(actor.all_powerful or actor.user_id == user.id, "You can only do this with your own account.")
 
 
 def set_admin(session: Session, actor: Actor, user: User, *, is_admin: bool) -> None:
@@ -463,20 +429,62 @@ def set_founder(session: Session, actor: Actor, user: User, *, may_found: bool) 
 
 
 def _add(session: Session, new: NewAccount, is_admin: bool) -> User:
-    fields: dict[str, list[str]] = {}
+    taken: dict[str, list[str]] = {}
     other = session.scalar(sa.select(User.name).where(User.name_key == new.name_key))
     if other is not None:
-        fields["name"] = [f"{new.name!r} is taken" if other == new.name else f"{new.name!r} is too close to {other!r}"]
+        taken["name"] = [f"{other!r} is taken: choose a name that is not so close to it"]
     if new.email_key and session.scalar(sa.select(User.id).where(User.email_key == new.email_key)) is not None:
-        fields["email"] = ["there is an account with this e-mail address"]
-    if fields:
-        raise InvalidFields(fields)
+        taken["email"] = ["there is an account with this e-mail address"]
+    if taken:
+        raise InvalidFields(taken)
     user = User(**asdict(new), is_admin=is_admin, created_at=present())
     add_or_refuse(session, user, InvalidFields({"name": ["somebody just took this name or e-mail address"]}))
     return user
 
 
-NO_RESET = "This link does not work, or no longer: it sets a password once, within an hour. Ask for another one."
+# What is said of a link of a mail that does not work, whatever the reason.
+NO_LINK = {
+    MailKind.RESET: "This link does not work, or no longer: it sets a password once, within an hour. Ask for another.",
+    MailKind.CONFIRMATION: "This link does not work, or no longer: it confirms an address once, within a week, of the "
+    "account that is logged in. Have another one sent.",
+}
+
+
+def find_link(session: Session, kind: MailKind, token: str, now: dt.datetime, actor: Actor | None = None) -> MailLink:
+    """The link of a mail that still works, with its account. Raises Conflict otherwise, whatever the reason.
+
+    Not where the account has another address by now, to the letter: that is where the link was sent, and who reads the
+    old one's mail has lost it.
+
+    actor  whose account it has to be of
+    """
+    link = session.scalar(
+        sa.select(MailLink)
+        .join(MailLink.user)
+        .options(sa.orm.contains_eager(MailLink.user))
+        .where(
+            MailLink.token_hash == token_hash(token),
+            MailLink.kind == kind,
+            MailLink.used_at.is_(None),
+            MailLink.expires_at > now,
+            User.is_active.is_(True),
+            MailLink.address == (User.email if kind is MailKind.RESET else User.unconfirmed_email),
+            sa.true() if actor is None else MailLink.user_id == actor.user_id,
+        )
+    )
+    if link is None:
+        raise Conflict(NO_LINK[kind])
+    return link
+
+
+def _locked_link(
+    session: Session, kind: MailKind, token: str, now: dt.datetime, actor: Actor | None = None
+) -> MailLink:
+    """The same, looked at again under the locks: a link works once."""
+    link = find_link(session, kind, token, now, actor)
+    locked(session, User, link.user_id)
+    locked(session, MailLink, link.id)
+    return find_link(session, kind, token, now, actor)
 
 
 def ask_for_reset(session: Session, email: str) -> None:
@@ -490,157 +498,89 @@ def ask_for_reset(session: Session, email: str) -> None:
     outbox.put(session, MailKind.RESET, None, address)
 
 
-def find_reset(session: Session, token: str, now: dt.datetime) -> MailLink:
-    """The link that still works, with its account. Raises Conflict otherwise, whatever the reason."""
-    link = session.scalar(
-        sa.select(MailLink)
-        .join(MailLink.user)
-        .options(sa.orm.contains_eager(MailLink.user))
-        .where(
-            MailLink.token_hash == token_hash(token),
-            MailLink.kind == MailKind.RESET,
-            MailLink.used_at.is_(None),
-            MailLink.expires_at > now,
-            User.is_active.is_(True),
-        )
-    )
-    # Not where the account has another address by now, to the letter: who reads the old one's mail has lost it.
-    if link is None or link.user.email != link.address:
-        raise Conflict(NO_RESET)
-    return link
-
-
-def reset_password(session: Session, token: str, password_hash: PasswordHash, now: dt.datetime) -> User:
+def reset_password(session: Session, token: str, password_hash: PasswordHash, now: dt.datetime) -> None:
     """Sets the password; the link and all others of the account are used up, and all of its sessions end."""
-    link = find_reset(session, token, now)
-    user = locked(session, User, link.user_id)
-    locked(session, MailLink, link.id)
-    find_reset(session, token, now)  # looked at again under the locks: a link works once
+    user = _locked_link(session, MailKind.RESET, token, now).user
     set_password(session, actor_of(session, user.id), user, password_hash)
-    return user
-
-
-ASKED_AGAIN = "another link was asked for since"
-NO_LINK = "This link does not work, or no longer: it confirms an address once, within a week. Have another one sent."
 
 
 def change_address(session: Session, actor: Actor, user: User, email: str) -> None:
     """Gives another address, which is confirmed by a link sent there; the one in use is told. Empty: none any more."""
     _require_own(actor, user)
     if not email.strip():
-        outbox.void_confirmations(session, user, "the address was taken out since")
-        old, user.unconfirmed_email = user.email, None
-        user.email, user.email_key = None, None
-        if old is not None:
-            outbox.put(session, MailKind.ADDRESS, user.id, old, new="", done=True)
+        _take(session, user, None)
         record(session, actor, "remove address", user)
         return
     address, key = checked_email(email)
     if key == user.email_key:
         raise InvalidFields({"email": ["this is the confirmed address of your account already"]})
     user.unconfirmed_email = address
-    outbox.void_confirmations(session, user, ASKED_AGAIN)
-    outbox.put(session, MailKind.CONFIRMATION, user.id, address)
+    send_confirmation(session, actor, user)
     if user.email is not None:
         outbox.put(session, MailKind.ADDRESS, user.id, user.email, new=address, done=False)
     record(session, actor, "give address", user)
 
 
 def send_confirmation(session: Session, actor: Actor, user: User) -> str:
-    """Sends the link once more, for an address that waits for it; gives the address."""
+    """Sends the link, once more, for an address that waits for it; gives the address."""
     _require_own(actor, user)
     if user.unconfirmed_email is None:
         raise Conflict("No address of this account waits to be confirmed.")
-    outbox.void_confirmations(session, user, ASKED_AGAIN)
+    outbox.void_confirmations(session, user, "another link was asked for since")
     outbox.put(session, MailKind.CONFIRMATION, user.id, user.unconfirmed_email)
     return user.unconfirmed_email
 
 
-def find_confirmation(session: Session, actor: Actor, token: str, now: dt.datetime) -> MailLink:
-    """The link of the actor's own account that still works. Raises Conflict otherwise, whatever the reason."""
-    link = session.scalar(
-        sa.select(MailLink).where(
-            MailLink.token_hash == token_hash(token),
-            MailLink.kind == MailKind.CONFIRMATION,
-            MailLink.user_id == actor.user_id,
-            MailLink.used_at.is_(None),
-            MailLink.expires_at > now,
-        )
-    )
-    if link is None or link.user.unconfirmed_email != link.address:  # to the letter: that is where the link was sent
-        raise Conflict(NO_LINK)
-    return link
-
-
 def confirm_address(session: Session, actor: Actor, token: str, now: dt.datetime) -> User:
     """Makes the address that a link was sent to the account's; the one before is told. Only its own account may."""
-    link = locked(session, MailLink, find_confirmation(session, actor, token, now).id)
-    user = locked(session, User, link.user_id)
-    link = find_confirmation(session, actor, token, now)  # looked at again under the locks
+    link = _locked_link(session, MailKind.CONFIRMATION, token, now, actor)
     link.used_at = now
-    old = user.email
-    _take(session, user, link.address)
-    if old is not None:
-        outbox.put(session, MailKind.ADDRESS, user.id, old, new=user.email, done=True)
-    record(session, actor, "confirm address", user)
-    return user
+    _take(session, link.user, link.address)
+    record(session, actor, "confirm address", link.user)
+    return link.user
 
 
 def set_address(session: Session, actor: Actor, user: User, email: str) -> None:
     """An address that somebody at the console knows to be the account's: it needs no confirmation."""
     require(actor.all_powerful, "Only an admin gives an account an address that is not confirmed by a link.")
     address, _ = checked_email(email)
-    old = user.email
-    if old == address and user.unconfirmed_email is None:
+    if user.email == address and user.unconfirmed_email is None:
         return
     _take(session, user, address)
-    if old is not None and old != address:
-        outbox.put(session, MailKind.ADDRESS, user.id, old, new=address, done=True)
     record(session, actor, "set address", user)
 
 
 def choose_mail(session: Session, actor: Actor, user: User, wanted: Collection[str]) -> None:
     """Which kinds of mail the account gets, of those that can be turned off."""
     _require_own(actor, user)
-    unknown = sorted(set(wanted) - {kind.value for kind in OPTIONAL})
-    if unknown:
-        raise InvalidFields({"wanted": [f"there is no mail of the kind {unknown[0]!r} that can be chosen"]})
     unwanted = [kind.value for kind in OPTIONAL if kind.value not in wanted]
     if assign(user, unwanted_mail=unwanted):
         record(session, actor, "choose mail", user)
 
 
-def _take(session: Session, user: User, address: str) -> None:
-    """Raises Conflict where another account has confirmed the same address."""
-    key = email_key(address)
-    if session.scalar(sa.select(User.id).where(User.email_key == key, User.id != user.id)) is not None:
+def _take(session: Session, user: User, address: str | None) -> None:
+    """The account has this address from now on, or none; the one before is told.
+
+    Raises Conflict where another account has confirmed the same address.
+    """
+    key = None if address is None else email_key(address)
+    if key and session.scalar(sa.select(User.id).where(User.email_key == key, User.id != user.id)) is not None:
         raise Conflict("This address is the confirmed one of another account: an address belongs to one account.")
-    outbox.void_confirmations(session, user, "the account has a confirmed address since")
+    outbox.void_confirmations(session, user, "the account has a confirmed address, or none, since")
+    old = user.email
     user.email, user.email_key, user.unconfirmed_email = address, key, None
+    if old is not None and old != address:
+        outbox.put(session, MailKind.ADDRESS, user.id, old, new=address or "", done=True)
     session.flush()
 
 
-def _require_own(actor: Actor, user: User) -> None:
-    require(actor.all_powerful or actor.user_id == user.id, "You can only change your own address.")
-
-
-TAKEN = "This identity logs in to another account: take it away there first."
-
-
-def find_owner(session: Session, issuer: str, subject: str) -> User | None:
-    """The account that this identity logs in to; None when there is none."""
-    return session.scalar(sa.select(User).join(Identity).where(Identity.issuer == issuer, Identity.subject == subject))
-
-
 def log_in(session: Session, issuer: str, subject: str, now: dt.datetime) -> User | None:
-    """The same, and notes that it was used."""
-    user = find_owner(session, issuer, subject)
-    if user is None or not user.is_active:
+    """The account that this identity logs in to, and notes that it was used; None when there is none."""
+    identity = session.scalar(sa.select(Identity).where(Identity.issuer == issuer, Identity.subject == subject))
+    if identity is None or not identity.user.is_active:
         return None
-    user.last_login_at = now
-    used = sa.update(Identity).where(Identity.issuer == issuer, Identity.subject == subject)
-    session.execute(used.values(last_used_at=now))
-    return user
+    identity.last_used_at = identity.user.last_login_at = now
+    return identity.user
 
 
 def link_identity(session: Session, actor: Actor, user: User, issuer: str, subject: str, title: str) -> None:
@@ -664,7 +604,7 @@ def register_with(session: Session, new: NewAccount, issuer: str, subject: str) 
 
 def unlink_identity(session: Session, actor: Actor, user: User, identity_id: int) -> None:
     """Takes an identity away. Raises NotFound, or Conflict when nothing else would open the account."""
-    require(actor.all_powerful or actor.user_id == user.id, "You can only take an identity from your own account.")
+    _require_own(actor, user)
     locked(session, User, user.id)
     identity = session.get(Identity, identity_id)
     if identity is None or identity.user_id != user.id:
@@ -678,11 +618,11 @@ def unlink_identity(session: Session, actor: Actor, user: User, identity_id: int
 
 def _add_identity(session: Session, user: User, issuer: str, subject: str) -> None:
     identity = Identity(user_id=user.id, issuer=issuer, subject=subject, created_at=present())
-    add_or_refuse(session, identity, Conflict(TAKEN))
+    add_or_refuse(session, identity, Conflict("This identity logs in to another account: take it away there first."))
 
 
 # What belongs to the account alone, and goes with it.
-ITS_OWN = (ApiToken, BrowserSession, Identity, JoinRequest, Mail, MailLink)
+ITS_OWN = (ApiToken, BrowserSession, CampaignOrganiser, Identity, JoinRequest, Mail, MailLink, Membership)
 
 
 def close_account(session: Session, actor: Actor, user: User) -> None:
@@ -691,30 +631,23 @@ def close_account(session: Session, actor: Actor, user: User) -> None:
     It leaves its teams and campaigns. Runs stay under the team's name, and the audit trail as it is, which knows an
     account by its number. Raises Conflict that names the teams and campaigns which somebody else has to take over.
     """
-    require(actor.all_powerful or actor.user_id == user.id, "You can only close your own account.")
+    _require_own(actor, user)
     teams = sa.select(Membership.team_id).where(Membership.user_id == user.id)
     organised = sa.select(CampaignOrganiser.campaign_id).where(CampaignOrganiser.user_id == user.id)
     # Locked in one order: two owners who close their accounts at the same moment would leave the team without one.
-    left = [locked(session, Team, team_id) for team_id in session.scalars(teams.order_by(Membership.team_id)).all()]
-    handed = [
-        locked(session, Campaign, campaign_id)
-        for campaign_id in session.scalars(organised.order_by(CampaignOrganiser.campaign_id)).all()
-    ]
+    left = [locked(session, Team, key) for key in sorted(session.scalars(teams))]
+    handed = [locked(session, Campaign, key) for key in sorted(session.scalars(organised))]
     user = locked(session, User, user.id)
-    needed = [*only_owner_of(session, user.id), *only_organiser_of(session, user.id)]
-    if needed:
+    if needed := [*only_owner_of(session, user.id), *only_organiser_of(session, user.id)]:
         raise Conflict(f"Somebody else has to own or organise first: {', '.join(needed)}.")
+    for table in ITS_OWN:
+        session.execute(sa.delete(table).where(table.user_id == user.id))
     for team in left:
-        session.execute(sa.delete(Membership).where(Membership.team_id == team.id, Membership.user_id == user.id))
         record(session, actor, "leave", team, user=user.id)
         end_requests(session, actor, team)
     for campaign in handed:
-        of_campaign = CampaignOrganiser.campaign_id == campaign.id
-        session.execute(sa.delete(CampaignOrganiser).where(of_campaign, CampaignOrganiser.user_id == user.id))
         record(session, actor, "remove organiser", campaign, user=user.id)
     address = user.email
-    for table in ITS_OWN:
-        session.execute(sa.delete(table).where(table.user_id == user.id))
     if address is not None:  # asked for without an account, by the address alone
         session.execute(sa.delete(Mail).where(Mail.id.in_(outbox.resets_to(session, address))))
     session.refresh(user)

@@ -23,7 +23,7 @@ from tests.web.play import Play
 NOWHERE = {
     **dict.fromkeys(
         (
-            "accounts.change_address", "accounts.send_confirmation", "accounts.find_confirmation",
+            "accounts.change_address", "accounts.send_confirmation", "accounts.find_link",
             "accounts.confirm_address", "accounts.set_address", "accounts.choose_mail",
         ),
         "an address is shown to its account alone, on a page that is not kept",
@@ -31,7 +31,7 @@ NOWHERE = {
     "rate_limits": "how often somebody tried is shown nowhere",
     **dict.fromkeys(
         (
-            "accounts.find_owner", "accounts.log_in", "accounts.log_out", "accounts.link_identity",
+            "accounts.log_in", "accounts.log_out", "accounts.link_identity",
             "accounts.register_with",
             "accounts.unlink_identity",
         ),
@@ -46,12 +46,12 @@ NOWHERE = {
         "what is left of a quota stands on the submission form, which is not kept",
     ),
     **dict.fromkeys(
-        ("accounts.ask_for_reset", "accounts.find_reset", "accounts.reset_password"), "passwords are shown nowhere"
+        ("accounts.ask_for_reset", "accounts.reset_password"), "passwords are shown nowhere"
     ),
     "accounts.authenticate": "a log-in is shown nowhere",
     "submissions.reserve_quota": "a place in a quota stands on the submission form, which is not kept",
     **dict.fromkeys(
-        ("accounts.make_token", "accounts.revoke_token", "accounts.revoke_tokens", "accounts.note_use"),
+        ("accounts.make_token", "accounts.revoke_token", "accounts.note_use"),
         "tokens are shown to their account alone, on a page that is not kept",
     ),
 }  # fmt: skip
