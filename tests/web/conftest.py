@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
@@ -17,7 +18,9 @@ from werkzeug.test import TestResponse, encode_multipart
 
 from leaderboard import names
 from leaderboard.access import CONSOLE
+from leaderboard.accounts import writes as credentials
 from leaderboard.accounts.models import User
+from leaderboard.accounts.rules import Scope
 from leaderboard.audit.writes import present
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
@@ -29,15 +32,24 @@ from leaderboard.evaluations.rules import Opening
 from leaderboard.formats import read_judgments, read_queries
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules import State
 from leaderboard.teams import writes as systems
 from leaderboard.teams import writes as teams
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.rules import Role
 from leaderboard.web.app import create_app
+from leaderboard.worker.models import Scoring
 from tests.support.databases import Filling, OwnDatabase
+from tests.support.pages import hidden
 from tests.support.world import signed_in
 
 PASSWORD = "correct horse battery"
+API = "/api/v1"
+BOARD = "/campaigns/harbour/2025"
+FORM = f"{BOARD}/submit"
+SUBMISSIONS = f"{API}/campaigns/harbour/evaluations/2025/submissions"
+BOTH = pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
 
 QUERIES = "q1\tfirst query\tlaw\nq2\tsecond query\tnews\nq3\tthird query\tlaw\n"
 JUDGMENTS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 1\nq2 0 d1 0\nq2 0 d4 1\nq3 0 d5 1\n"
@@ -68,10 +80,75 @@ class World:
             for name, value in columns.items():
                 setattr(evaluation, name, value)
 
+    def do(self, write: Callable[..., Any], *values: Any, **named: Any) -> Any:
+        """What a service gives that writes to the evaluation, as the command line would."""
+        with self.database.write() as session:
+            return write(session, CONSOLE, session.get_one(Evaluation, self.evaluation.id), *values, **named)
+
     def measure(self, *names: str) -> None:
         """Has the campaign show these measures, on the form too."""
         with self.database.write() as session:
             session.get_one(Campaign, self.campaign.id).measures = list(names)
+
+    def all(self, statement: sa.Select[Any]) -> list[Any]:
+        with self.database.read() as session:
+            return list(session.scalars(statement))
+
+    def count(self, table: type) -> int:
+        return int(self.all(sa.select(sa.func.count()).select_from(table))[0])
+
+    def runs(self) -> list[Submission]:
+        return self.all(sa.select(Submission).order_by(Submission.id))
+
+    def sent(self, **more: str) -> dict[str, str]:
+        """What the form of a run sends beside its file: a contrastive one of Searcher's."""
+        return {"system": str(self.system.id), "designation": "contrastive", **more}
+
+    def turn(self, state: State, **submission: object) -> None:
+        """Puts the scoring of every run into `state`, as a worker would."""
+        with self.database.write() as session:
+            for scoring in session.scalars(sa.select(Scoring).options(sa.orm.joinedload(Scoring.submission))):
+                run, scoring.state = scoring.submission, state
+                changes = {"scored_at": run.received_at} if state is State.SCORED else {}
+                for name, value in {**changes, **submission}.items():
+                    setattr(run, name, value)
+
+
+class Body(io.RawIOBase):
+    """The form of a run, its file last, and how much of it was read; `watch` looks at it each time that some was.
+
+    keep  so many bytes are sent, though more are promised
+    """
+
+    def __init__(
+        self,
+        fields: dict[str, str],
+        file: bytes = RUN.encode(),
+        watch: Callable[["Body"], object] = lambda _: None,
+        ending: str = "\r\n--b--\r\n",
+        keep: int | None = None,
+    ) -> None:
+        super().__init__()
+        head = "--b\r\nContent-Disposition: form-data; name="
+        text = "".join(f'{head}"{name}"\r\n\r\n{value}\r\n' for name, value in fields.items())
+        whole = f'{text}{head}"run"; filename="a.run"\r\n\r\n'.encode() + file + ending.encode()
+        self.size, self.given, self.asked, self._watch = len(whole), 0, 0, watch
+        self._content = io.BytesIO(whole[:keep])
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]  # all that is passed here
+        self.asked, count = len(buffer), self._content.readinto(buffer)
+        self.given += count
+        self._watch(self)
+        return count
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:  # the test client measures its body so
+        return self._content.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._content.tell()
 
 
 class Reader:
@@ -94,9 +171,8 @@ class Reader:
     def token(self) -> str:
         """A token for forms: the last one, until the session is another."""
         if not self._cookie() or self._token[0] != self._cookie():
-            found = re.search(r'name="csrf_token" value="([^"]+)"', self.client.get("/login").text)
-            assert found is not None
-            self._token = (self._cookie(), found[1])
+            token = hidden(self.client.get("/login").text)
+            self._token = (self._cookie(), token)
         return self._token[1]
 
     def _cookie(self) -> str:
@@ -105,6 +181,11 @@ class Reader:
 
     def post(self, path: str, **fields: str) -> TestResponse:
         return self.client.post(path, data={"csrf_token": self.token(), **fields})
+
+    def stream(self, body: Body) -> TestResponse:
+        """Posts the form of a run as a body that is watched while it is read."""
+        kind = "multipart/form-data; boundary=b"
+        return self.client.post(FORM, input_stream=body, content_length=body.size, content_type=kind)
 
     def send(
         self,
@@ -123,6 +204,36 @@ class Reader:
         said = {"beside": FileStorage(io.BytesIO(metadata.encode()), "run.yaml")} if metadata else {}
         boundary, body = encode_multipart({"csrf_token": self.token(), **fields, **said, field: file})
         return self.client.post(path, data=body, content_type=f'multipart/form-data; boundary="{boundary}"')
+
+
+class Program:
+    """A program with a token; it keeps no cookies."""
+
+    def __init__(self, app: Flask, token: str | None) -> None:
+        self.app, self.token = app, token
+
+    def ask(self, path: str, method: str = "GET", *, status: int = 200, **more: Any) -> Any:
+        """The decoded answer; its status is checked."""
+        answer = self.send(path, method, **more)
+        assert answer.status_code == status, f"{path}: {answer.status} {answer.text}"
+        assert answer.content_type == ("application/json" if status < 300 else "application/problem+json")
+        return answer.json
+
+    def post(self, path: str, status: int = 200, /, **body: Any) -> Any:
+        """What it answers to a body of JSON."""
+        return self.ask(path, "POST", status=status, json=body)
+
+    def send(self, path: str, method: str = "GET", **more: Any) -> TestResponse:
+        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        return self.app.test_client().open(path, method=method, headers={**headers, **more.pop("headers", {})}, **more)
+
+    def submit(self, run: str | None = RUN, path: str = SUBMISSIONS, key: str = "", **fields: str) -> Any:
+        """The answer to a run of Searcher's, unless other fields say whose it is."""
+        data: dict[str, Any] = {**(fields or {"team": "alpha", "system": "searcher"})}
+        if run is not None:
+            data["run"] = (io.BytesIO(run.encode()), "alpha.run")
+        headers = {"Idempotency-Key": key} if key else {}
+        return self.send(path, "POST", data=data, content_type="multipart/form-data", headers=headers)
 
 
 def _title(answer: TestResponse) -> str:
@@ -150,8 +261,14 @@ def files_in(app: Flask) -> list[Path]:
 
 
 @pytest.fixture
+def engine_name() -> str:
+    """One engine, unless BOTH is said: what reads and writes do is tried on both where they stand."""
+    return "sqlite"
+
+
+@pytest.fixture
 def app(database_url: str, tmp_path: Path, quick_hashes: None) -> Iterator[Flask]:
-    """The site on a database of this test's own, once for each engine."""
+    """The site on a database of this test's own."""
     config = Config(
         database_url=database_url,
         store_url=str(tmp_path / "store"),
@@ -242,3 +359,24 @@ def _user(session: Session, name: str) -> User:
     session.add(user)
     session.flush()
     return user
+
+
+@pytest.fixture
+def program(app: Flask, world: World) -> Callable[..., Program]:
+    """`program("ada", Scope.SUBMIT)`: a program with a token of hers; `program()`: one without."""
+
+    def of(name: str = "", *scopes: Scope, days: int | None = None) -> Program:
+        if not name:
+            return Program(app, None)
+        with world.database.write() as session:
+            user = session.get_one(User, world.users[name].id)
+            token = credentials.make_token(session, CONSOLE, user, "test", scopes, days=days, now=present())
+        return Program(app, token)
+
+    return of
+
+
+@pytest.fixture
+def orla(program: Callable[..., Program]) -> Program:
+    """The organiser's program."""
+    return program("orla", Scope.ORGANISE)

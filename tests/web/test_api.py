@@ -3,13 +3,11 @@
 import datetime as dt
 import gzip
 from collections.abc import Callable
-from typing import Any
 
 import brotli
 import pytest
 import sqlalchemy as sa
 from flask import Flask
-from werkzeug.test import TestResponse
 
 from leaderboard.access import CONSOLE
 from leaderboard.accounts import writes as credentials
@@ -21,45 +19,9 @@ from leaderboard.audit.writes import present
 from leaderboard.evaluations.writes import change_evaluation
 from leaderboard.generations.models import Generation
 from leaderboard.teams.models import Team
-from tests.web.conftest import PASSWORD, Reader, World
+from tests.web.conftest import API, PASSWORD, Program, Reader, World
 
-API = "/api/v1"
 BOARD = f"{API}/campaigns/harbour/evaluations/2025/board"
-SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # refused before any statement, or words
-
-
-class Program:
-    """A program with a token; it keeps no cookies."""
-
-    def __init__(self, app: Flask, token: str | None) -> None:
-        self.app, self.token = app, token
-
-    def ask(self, path: str, method: str = "GET", *, status: int = 200, **more: Any) -> Any:
-        """The decoded answer; its status is checked."""
-        answer = self.send(path, method, **more)
-        assert answer.status_code == status, f"{path}: {answer.status} {answer.text}"
-        assert answer.content_type == ("application/json" if status < 300 else "application/problem+json")
-        return answer.json
-
-    def send(self, path: str, method: str = "GET", **more: Any) -> TestResponse:
-        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
-        return self.app.test_client().open(path, method=method, headers={**headers, **more.pop("headers", {})}, **more)
-
-
-@pytest.fixture
-def program(app: Flask, world: World) -> Callable[..., Program]:
-    """`program("ada", Scope.SUBMIT)`: a program with a token of hers; `program()`: one without."""
-
-    def of(name: str = "", *scopes: Scope, days: int | None = None) -> Program:
-        if not name:
-            return Program(app, None)
-        with world.database.write() as session:
-            user = session.get_one(User, world.users[name].id)
-            return Program(
-                app, credentials.make_token(session, CONSOLE, user, "test", scopes, days=days, now=present())
-            )
-
-    return of
 
 
 @pytest.mark.parametrize(("accepted", "coding"), [("gzip", "gzip"), ("gzip, br", "br"), ("gzip;q=0", None)])
@@ -86,14 +48,11 @@ def test_an_answer_is_packed_and_told_only_once(app: Flask, world: World, accept
     assert b"Haven 2025" in unpacked(changed.data)
 
 
-def test_what_one_reader_has_is_not_unchanged_for_another(program: Callable[..., Program], app: Flask) -> None:
+def test_what_one_reader_has_is_not_unchanged_for_another(program: Callable[..., Program]) -> None:
     own = f"{API}/account"
-    first, second = (
-        app.test_client().get(own, headers={"Authorization": f"Bearer {program(name).token}"})
-        for name in ("ada", "eve")
-    )
+    first, second = (program(name).send(own) for name in ("ada", "eve"))
     assert first.headers["ETag"] != second.headers["ETag"]
-    refused = app.test_client().get(own, headers={"If-None-Match": first.headers["ETag"]})
+    refused = program().send(own, headers={"If-None-Match": first.headers["ETag"]})
     assert (refused.status_code, "ETag" in refused.headers) == (401, False)
 
 
@@ -123,14 +82,15 @@ def test_a_token_opens_nothing_once_it_is_revoked_over_or_its_account_closed(
     for one in (ada, ben, eve, orla):
         one.ask(f"{API}/account")
     with world.database.write() as session:
-        own = session.scalars(sa.select(ApiToken.id).where(ApiToken.user_id == world.users["ada"].id)).one()
-        credentials.revoke_token(session, CONSOLE, own, present())
-        people.close_account(session, CONSOLE, session.get_one(User, world.users["ben"].id))
-        kept = session.scalars(sa.select(ApiToken).where(ApiToken.user_id == world.users["eve"].id)).one()
-        kept.expires_at = present()
-        people.set_password(
-            session, CONSOLE, session.get_one(User, world.users["orla"].id), world.users["orla"].password_hash
-        )
+        users = {name: session.get_one(User, user.id) for name, user in world.users.items()}
+        tokens = {
+            name: session.scalars(sa.select(ApiToken).where(ApiToken.user_id == user.id)).one()
+            for name, user in users.items()
+        }
+        credentials.revoke_token(session, CONSOLE, tokens["ada"].id, present())
+        people.close_account(session, CONSOLE, users["ben"])
+        tokens["eve"].expires_at = present()
+        people.set_password(session, CONSOLE, users["orla"], users["orla"].password_hash)
     for one in (ada, ben, eve, orla):
         said = one.ask(BOARD, status=401)  # public, but whoever shows a dead token is told so
         assert "opens nothing" in said["detail"]
@@ -149,7 +109,6 @@ def test_wrong_tokens_are_counted_and_a_right_one_beside_them_works_on(
     good.ask(f"{API}/account")
 
 
-@SQLITE
 def test_an_argument_that_there_is_not_is_named(program: Callable[..., Program]) -> None:
     said = program().ask(f"{BOARD}?mesure=AP", status=400)
     assert said["fields"] == {"mesure": ["is not known here; known are: answer, measure, show, sort, tag"]}
@@ -157,7 +116,6 @@ def test_an_argument_that_there_is_not_is_named(program: Callable[..., Program])
     assert program().ask(f"{BOARD}?sort=AP&sort=P@5", status=400)["fields"] == {"sort": ["is given twice"]}
 
 
-@SQLITE
 @pytest.mark.parametrize(
     ("body", "fields"),
     [
@@ -176,13 +134,10 @@ def test_a_name_that_stands_twice_in_a_body_is_refused_by_name(
 
 
 def test_a_method_that_there_is_not_is_a_problem_in_json(program: Callable[..., Program]) -> None:
-    answer = program("ada").send(BOARD, "POST")
-    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET")
-    assert answer.content_type == "application/problem+json"
+    answer = program("ada").send(f"{API}/teams", "DELETE")
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, POST")
     assert answer.json is not None
-    assert answer.json["detail"] == "This address takes GET, not POST."
-    both = program("ada").send(f"{API}/teams", "DELETE")
-    assert (both.status_code, both.headers["Allow"]) == (405, "GET, POST")
+    assert answer.json["detail"] == "This address takes GET or POST, not DELETE."
 
 
 def test_a_token_is_shown_once_and_only_its_hash_is_kept(participant: Reader, app: Flask, world: World) -> None:
@@ -236,20 +191,3 @@ def test_the_last_use_of_a_token_is_true_within_a_minute_and_not_every_request_w
     account = participant.get("/account/")
     assert "30 s ago" in account
     assert "When it was last used is kept, true within a minute." in account
-
-
-@SQLITE
-def test_the_document_names_every_endpoint_and_every_type_that_it_uses(program: Callable[..., Program]) -> None:
-    document = program().ask(f"{API}/openapi.json")
-    assert document["openapi"] == "3.1.0"
-    assert document["paths"]["/campaigns/{campaign}/evaluations/{evaluation}/board"]["get"]["operationId"] == "board"
-    named = set(_values(document, "$ref"))
-    assert named
-    assert named <= {f"#/components/schemas/{name}" for name in document["components"]["schemas"]}
-
-
-def _values(tree: Any, key: str) -> list[str]:
-    if isinstance(tree, dict):
-        own = [tree[key]] if key in tree else []
-        return own + [found for value in tree.values() for found in _values(value, key)]
-    return [found for value in tree for found in _values(value, key)] if isinstance(tree, list) else []

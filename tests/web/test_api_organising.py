@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -11,31 +10,12 @@ from leaderboard.access import CONSOLE
 from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
-from leaderboard.evaluations.inputs import FileRuleChanges
-from leaderboard.formats import FileRules
 from leaderboard.submissions.rules import State
-from tests.web.conftest import RUN, World
-from tests.web.test_api import API, Program, program
-from tests.web.test_api_submitting import send
+from tests.web.conftest import API, BOTH, RUN, Program, World
 from tests.web.test_organise_import import without_manifest
-from tests.web.test_submissions import turn
-
-__all__ = ["program"]  # the fixture
 
 CAMPAIGN = f"{API}/organise/campaigns/harbour"
 EVALUATION = f"{CAMPAIGN}/evaluations/2025"
-BOTH = pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
-
-
-@pytest.fixture
-def engine_name() -> str:
-    """One is enough where nothing else is said: what the services do with it is tried on both elsewhere."""
-    return "sqlite"
-
-
-@pytest.fixture
-def orla(program: Callable[..., Program]) -> Program:
-    return program("orla", Scope.ORGANISE)
 
 
 def post(program: Program, path: str, text: str, status: int = 200, **more: object) -> Any:
@@ -84,7 +64,7 @@ def test_queries_are_excluded_hidden_and_shown_again(orla: Program, program: Cal
 
 
 def test_a_run_is_taken_off_and_put_back(orla: Program, program: Callable[..., Program]) -> None:
-    sent = send(program("ada", Scope.SUBMIT), RUN).json
+    sent = program("ada", Scope.SUBMIT).submit(RUN).json
     assert sent is not None
     run = f"{EVALUATION}/submissions/{sent['id']}"
     off = orla.ask(f"{run}/take-off", "POST", json={"ruling": "disqualified", "because": "not a run"})
@@ -98,10 +78,10 @@ def test_a_run_is_taken_off_and_put_back(orla: Program, program: Callable[..., P
 def test_runs_of_an_evaluation_are_scored_again_together(
     orla: Program, program: Callable[..., Program], world: World
 ) -> None:
-    assert send(program("ada", Scope.SUBMIT)).status_code == 201
-    turn(world, State.FAILED)
+    assert program("ada", Scope.SUBMIT).submit().status_code == 201
+    world.turn(State.FAILED)
     assert orla.ask(f"{EVALUATION}/retry-failed", "POST") == {"waiting": 1}
-    turn(world, State.SCORED)
+    world.turn(State.SCORED)
     assert orla.ask(f"{EVALUATION}/rescore", "POST") == {"waiting": 0}
     said = ["1 run of 1 evaluation scored again; boards show the figures of before until all are."]
     measures = {"measures": ["AP", "RR"]}
@@ -125,9 +105,9 @@ def test_runs_of_an_evaluation_are_scored_again_together(
 def test_another_official_source_and_a_date_that_closes_at_once_need_a_yes(
     orla: Program, program: Callable[..., Program], world: World
 ) -> None:
-    assert send(program("ada", Scope.SUBMIT)).status_code == 201
+    assert program("ada", Scope.SUBMIT).submit().status_code == 201
     judge(orla, f"{EVALUATION}/judgments", judgments="q1 0 d1 1\n", fields={"source": "llm"})
-    turn(world, State.SCORED)
+    world.turn(State.SCORED)
     official = f"{EVALUATION}/judgments/official"
     refused = orla.ask(official, "POST", status=400, json={"source": "llm"})["fields"]["confirm"]
     assert refused == ["Harbour 2025: 0 of 1 system change rank, 0 the run shown."]
@@ -189,11 +169,6 @@ def test_dates_are_given_with_an_offset_or_by_the_clocks_of_a_zone_and_a_clone_i
     assert "fields" in orla.ask(
         EVALUATION, "POST", status=400, json={"time_zone": "Mars", "opens_at": "2025-01-01T00:00"}
     )
-
-
-def test_every_rule_for_files_that_there_is_can_be_changed() -> None:
-    rules = {field.name for field in fields(FileRules)} - {"documents", "documents_sha256"}  # those of a list: a file
-    assert set(FileRuleChanges.model_fields) == rules
 
 
 def test_what_is_asked_of_a_run_is_set_shown_copied_and_ended(orla: Program) -> None:
@@ -278,7 +253,7 @@ def test_json_is_no_file_and_what_is_no_object_is_no_body(orla: Program, body: s
 
 
 def test_a_runs_room_says_what_taking_it_off_would_change(orla: Program, program: Callable[..., Program]) -> None:
-    sent = send(program("ada", Scope.SUBMIT), RUN).json
+    sent = program("ada", Scope.SUBMIT).submit(RUN).json
     assert sent is not None
     room = orla.ask(f"{EVALUATION}/submissions/{sent['id']}")
     assert (room["run"]["team"], room["empty"]["changes"], room["filled"]["known"]) == ("Alpha", [], True)
@@ -296,7 +271,7 @@ def test_a_runs_room_says_what_taking_it_off_would_change(orla: Program, program
 def test_a_campaign_is_taken_out_as_an_archive_and_brought_in_again(
     orla: Program, program: Callable[..., Program]
 ) -> None:
-    send(program("ada", Scope.SUBMIT), RUN)
+    program("ada", Scope.SUBMIT).submit(RUN)
     answer = orla.send(f"{CAMPAIGN}/export.tar.gz")
     archive = answer.data
     answer.close()

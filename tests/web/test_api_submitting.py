@@ -15,49 +15,19 @@ from leaderboard.accounts.rules import Scope
 from leaderboard.audit.writes import present
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations import writes as submission_forms
-from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import FieldKind, FormField
 from leaderboard.judgments import writes as queries
 from leaderboard.submissions.models import Arrival, PersonalUse, Submission
-from leaderboard.submissions.rules import REJECTED_A_DAY
 from leaderboard.teams import writes as teams
-from tests.web.conftest import RUN, Reader, World, files_in
-from tests.web.test_api import API, Program, program
-
-__all__ = ["program"]  # the fixture
-
-SUBMISSIONS = f"{API}/campaigns/harbour/evaluations/2025/submissions"
-FIELDS = {"team": "alpha", "system": "searcher"}
-BOTH = pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
-
-
-@pytest.fixture
-def engine_name() -> str:
-    """One is enough where nothing else is said: what the services do with it is tried on both elsewhere."""
-    return "sqlite"
-
-
-def send(program: Program, run: str | None = RUN, path: str = SUBMISSIONS, key: str = "", **fields: str) -> Any:
-    data: dict[str, Any] = {**(fields or FIELDS)}
-    if run is not None:
-        data["run"] = (io.BytesIO(run.encode()), "alpha.run")
-    headers = {"Idempotency-Key": key} if key else {}
-    return program.send(path, "POST", data=data, content_type="multipart/form-data", headers=headers)
-
-
-def rows(world: World, table: type) -> int:
-    with world.database.read() as session:
-        return session.scalar(sa.select(sa.func.count()).select_from(table)) or 0
-
-
-def count(world: World) -> int:
-    return rows(world, Submission)
+from tests.web.conftest import API, BOTH, RUN, SUBMISSIONS, Program, World, files_in
 
 
 def used(world: World) -> int:
     """What files have cost all persons of their quotas, those that were rejected too."""
-    with world.database.read() as session:
-        return session.scalar(sa.select(sa.func.sum(PersonalUse.used + PersonalUse.rejected_today))) or 0
+    return world.all(sa.select(sa.func.sum(PersonalUse.used + PersonalUse.rejected_today)))[0] or 0
+
+
+FIELDS = {"team": "alpha", "system": "searcher"}
 
 
 @pytest.fixture
@@ -67,7 +37,7 @@ def ada(program: Callable[..., Program]) -> Program:
 
 @BOTH
 def test_a_run_goes_in_and_is_followed(ada: Program, world: World) -> None:
-    answer = send(ada, team="alpha", system="searcher", threshold="0.5", label="first", designation="primary")
+    answer = ada.submit(team="alpha", system="searcher", threshold="0.5", label="first", designation="primary")
     assert answer.status_code == 201
     taken = answer.json
     assert (taken["state"], taken["title"], taken["threshold"]) == ("queued", "first", 0.5)
@@ -96,17 +66,10 @@ def test_a_run_goes_in_and_is_followed(ada: Program, world: World) -> None:
 def test_what_is_wrong_with_a_field_is_said_by_its_name(
     ada: Program, world: World, fields: dict[str, str], wrong: str, said: str
 ) -> None:
-    answer = send(ada, **fields)
+    answer = ada.submit(**fields)
     assert answer.status_code == 400
     assert said in " ".join(answer.json["fields"][wrong])
-    assert count(world) == 0
-
-
-def test_a_form_without_a_file_and_what_is_no_form_are_refused(ada: Program, world: World) -> None:
-    refused = send(ada, None)
-    assert (refused.status_code, refused.content_type) == (400, "application/problem+json")
-    assert ada.send(SUBMISSIONS, "POST", json={"team": "alpha"}).status_code == 400
-    assert count(world) == 0
+    assert world.count(Submission) == 0
 
 
 @pytest.mark.parametrize("address", [SUBMISSIONS, SUBMISSIONS.replace("/submissions", "/check")])
@@ -119,17 +82,17 @@ def test_a_second_file_and_one_of_no_field_are_refused_and_nothing_is_kept(
     again = (name, (io.BytesIO(b"q1 Q0 d9 1 3 b\n"), "b.run"))
     refused = ada.ask(address, "POST", status=400, data=MultiDict([*fields.items(), run, again]))
     assert refused["fields"][name][0].startswith(said)
-    assert (count(world), files_in(app)) == (0, [])
+    assert (world.count(Submission), files_in(app)) == (0, [])
 
 
 def test_who_is_not_in_the_team_learns_nothing_of_its_systems(program: Callable[..., Program], world: World) -> None:
     """Nor of the team: it is answered as one that never was, with her own teams' names alone."""
     eve = program("eve", Scope.SUBMIT)
     for team, system in (("alpha", "searcher"), ("alpha", "nothing"), ("alphb", "searcher")):
-        answer = send(eve, team=team, system=system)
+        answer = eve.submit(team=team, system=system)
         assert answer.status_code == 400
         assert answer.json["fields"] == {"team": [f"there is no team of yours {team!r}; there are beta"]}
-    assert count(world) == 0
+    assert world.count(Submission) == 0
 
 
 def test_who_is_in_no_team_is_told_to_make_or_join_one(program: Callable[..., Program], world: World) -> None:
@@ -138,30 +101,21 @@ def test_who_is_in_no_team_is_told_to_make_or_join_one(program: Callable[..., Pr
     with world.database.write() as session:
         teams.remove_member(session, CONSOLE, world.teams["alpha"], world.users["ben"])
     for team in ("alpha", "nothing"):
-        answer = send(ben, team=team, system="searcher")
+        answer = ben.submit(team=team, system="searcher")
         assert answer.status_code == 400
         said = "you are in no team yet: make one, even if you work alone, or join one, under Account"
         assert answer.json["fields"] == {"team": [said]}
 
 
-def test_a_field_that_is_given_twice_is_refused_by_its_name(ada: Program, world: World) -> None:
-    """An answer and an agreement too, asked or not."""
-    twice: Any = ["one", "two"]
-    answer = send(ada, **FIELDS, **{"label": twice, "answer-model": twice, "agreement-terms": twice})
-    said = {name: ["is given twice"] for name in ("label", "answer-model", "agreement-terms")}
-    assert (answer.status_code, answer.json and answer.json["fields"]) == (400, said)
-    assert count(world) == 0
-
-
 def test_a_token_that_may_only_read_submits_and_withdraws_nothing(
     program: Callable[..., Program], ada: Program, world: World
 ) -> None:
-    taken = send(ada).json
+    taken = ada.submit().json
     reader = program("ada", Scope.ORGANISE)
-    assert send(reader).status_code == 403
+    assert reader.submit().status_code == 403
     assert reader.send(f"{API}/submissions/{taken['id']}/withdraw", "POST", json={}).status_code == 403
-    assert send(program()).status_code == 401
-    assert count(world) == 1
+    assert program().submit().status_code == 401
+    assert world.count(Submission) == 1
     assert ada.ask(f"{API}/submissions/{taken['id']}")["withdrawn_at"] is None
 
 
@@ -169,15 +123,15 @@ def test_a_token_that_may_only_read_submits_and_withdraws_nothing(
 def test_a_second_try_under_the_same_key_takes_no_second_run(
     ada: Program, program: Callable[..., Program], world: World
 ) -> None:
-    first, second = send(ada, key="k1"), send(ada, key="k1")
+    first, second = ada.submit(key="k1"), ada.submit(key="k1")
     assert (first.status_code, second.status_code) == (201, 200)
     assert first.json["id"] == second.json["id"]
     assert ada.ask(f"{API}/sendings/k1")["id"] == first.json["id"]
     assert ada.send(f"{API}/sendings/k2").status_code == 404
     ben = program("ben", Scope.SUBMIT)  # keys are each account's own
     assert ben.send(f"{API}/sendings/k1").status_code == 404
-    assert send(ben, RUN + "q3 Q0 d7 2 0.5 beta\n", key="k1").status_code == 201
-    assert count(world) == 2
+    assert ben.submit(RUN + "q3 Q0 d7 2 0.5 beta\n", key="k1").status_code == 201
+    assert world.count(Submission) == 2
 
 
 def test_a_run_that_is_most_likely_a_slip_is_taken_with_a_yes_only_and_nothing_of_it_is_kept_before(
@@ -186,20 +140,20 @@ def test_a_run_that_is_most_likely_a_slip_is_taken_with_a_yes_only_and_nothing_o
     world.measure("AP", "SetF")
     world.change(daily_quota=2)
     for _ in range(3):  # however often: it costs neither a place nor a file
-        answer = send(ada, key="k1", **FIELDS)
+        answer = ada.submit(key="k1", **FIELDS)
         assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["fields"]) == ["confirm"]
     [warning] = answer.json["fields"]["confirm"]
     assert "neither decisions nor a threshold θ" in warning
     assert "confirm=yes" in answer.json["detail"]
-    assert (count(world), rows(world, Arrival), used(world)) == (0, 0, 0)
+    assert (world.count(Submission), world.count(Arrival), used(world)) == (0, 0, 0)
     assert files_in(app) == []
     assert ada.send(f"{API}/sendings/k1").status_code == 404
-    assert send(ada, key="k1", **FIELDS, confirm="yes").status_code == 201
-    assert send(ada, key="k1", **FIELDS).status_code == 200  # sent before, with or without a yes
-    twin = send(ada, key="k2", **FIELDS, threshold="0.75").json
+    assert ada.submit(key="k1", **FIELDS, confirm="yes").status_code == 201
+    assert ada.submit(key="k1", **FIELDS).status_code == 200  # sent before, with or without a yes
+    twin = ada.submit(key="k2", **FIELDS, threshold="0.75").json
     assert "Your team has submitted a file with the same text before" in twin["fields"]["confirm"][0]
-    assert count(world) == 1
+    assert world.count(Submission) == 1
 
 
 @pytest.mark.parametrize(
@@ -212,45 +166,39 @@ def test_a_run_that_is_most_likely_a_slip_is_taken_with_a_yes_only_and_nothing_o
 def test_a_file_that_would_be_rejected_is_refused_with_its_problems_and_not_kept(
     app: Flask, ada: Program, world: World, content: str, says: str
 ) -> None:
-    answer = send(ada, content, **FIELDS, confirm="yes")
+    answer = ada.submit(content, **FIELDS, confirm="yes")
     assert answer.status_code == 400
     assert says in answer.json["fields"]["run"][0]
-    assert (count(world), rows(world, Arrival), used(world), files_in(app)) == (0, 0, 0, [])
+    assert (world.count(Submission), world.count(Arrival), used(world), files_in(app)) == (0, 0, 0, [])
 
 
 def test_an_answer_that_tells_of_queries_beside_those_shown_counts_as_a_rejected_file(
     ada: Program, world: World
 ) -> None:
     world.measure("AP", "SetF")
-    with world.database.write() as session:
-        evaluation = session.get_one(Evaluation, world.evaluation.id)
-        evaluation.closes_at = present() + dt.timedelta(days=1)
-        queries.import_queries(session, CONSOLE, evaluation, [queries.QueryRow("secret", "", ())], queries.Split.HIDDEN)
+    world.change(closes_at=present() + dt.timedelta(days=1))
+    world.do(queries.import_queries, [queries.QueryRow("secret", "", ())], queries.Split.HIDDEN)
     invented, hidden = (f"{RUN}{name} Q0 d1 1 0.1 a\n" for name in ("nobody", "secret"))
-    refused = send(ada, invented, **FIELDS, threshold="0.75").json
+    refused = ada.submit(invented, **FIELDS, threshold="0.75").json
     assert refused["fields"] == {"run": ["line 5: query nobody is not in this evaluation"]}
     assert used(world) == 1
-    doubtful = send(ada, hidden, **FIELDS).json
+    doubtful = ada.submit(hidden, **FIELDS).json
     assert set(doubtful["fields"]) == {"confirm"}
     assert used(world) == 2
-    wrong_form = send(ada, hidden, **FIELDS, designation="best").json
+    wrong_form = ada.submit(hidden, **FIELDS, designation="best").json
     assert set(wrong_form["fields"]) == {"designation", "confirm"}
     assert used(world) == 3
-    assert send(ada, hidden, **FIELDS, threshold="0.75").status_code == 201
-    assert (used(world), rows(world, Arrival)) == (4, 0)
+    assert ada.submit(hidden, **FIELDS, threshold="0.75").status_code == 201
+    assert (used(world), world.count(Arrival)) == (4, 0)
 
 
 def test_what_is_asked_and_lacks_is_named_with_its_question_and_choices_all_at_once(ada: Program, world: World) -> None:
-    with world.database.write() as session:
-        asking = session.get_one(Evaluation, world.evaluation.id)
-        of_model = FormField(
-            key="model", label="Model", kind=FieldKind.CHOICE, choices=("sparse", "dense"), required=True
-        )
-        submission_forms.set_field(session, CONSOLE, asking, of_model)
-        submission_forms.state_agreement(session, CONSOLE, asking, "terms", "Terms of use", "Do no harm.")
-        submission_forms.set_rules(session, CONSOLE, asking, least_documents=1, tag_pattern="[a-z]+")
+    model = FormField(key="model", label="Model", kind=FieldKind.CHOICE, choices=("sparse", "dense"), required=True)
+    world.do(submission_forms.set_field, model)
+    world.do(submission_forms.state_agreement, "terms", "Terms of use", "Do no harm.")
+    world.do(submission_forms.set_rules, least_documents=1, tag_pattern="[a-z]+")
     fields = {**FIELDS, "answer-model": "", "agreement-rules": "1"}
-    said = [send(ada, **given).json for given in (FIELDS, fields, {**FIELDS, "answer-model": "x"})]
+    said = [ada.submit(**given).json for given in (FIELDS, fields, {**FIELDS, "answer-model": "x"})]
     assert all(said)
     first, second, third = (one["fields"] for one in said if one)
     assert first == {
@@ -263,50 +211,23 @@ def test_what_is_asked_and_lacks_is_named_with_its_question_and_choices_all_at_o
     assert [(one["key"], one["choices"]) for one in asked["fields"]] == [("model", ["sparse", "dense"])]
     assert [(one["key"], one["text"]) for one in asked["agreements"]] == [("terms", "Do no harm.")]
     assert (asked["rules"]["least_documents"], asked["rules"]["every_query"]) == (1, False)
-    assert asked["rules_in_words"] == [
-        "Documents in a query's list: at least 1.",
-        "The run tag of every line, in a format that has tags, has the form [a-z]+",
-    ]
-    for version in ("yes", "2", "0"):
-        unseen = send(ada, **FIELDS, **{"answer-model": "dense", "agreement-terms": version}).json
-        [words] = unseen["fields"]["agreement-terms"]
-        assert words.startswith(
-            f"'{version}' is not the version that is asked now: read version 1 of Terms of use, and give 1 to "
-        )
-        assert "submitting" in words
-    taken = send(ada, **FIELDS, **{"answer-model": "dense", "agreement-terms": "1"})
+    unseen = ada.submit(**FIELDS, **{"answer-model": "dense", "agreement-terms": "2"}).json
+    assert "'2' is not the version that is asked now" in unseen["fields"]["agreement-terms"][0]
+    taken = ada.submit(**FIELDS, **{"answer-model": "dense", "agreement-terms": "1"})
     assert taken.status_code == 201, taken.text
     [terms] = taken.json["agreements"]
     assert (terms["key"], terms["version"], terms["accepted_at"][:2]) == ("terms", 1, "20")
     assert taken.json["answers"] == [{"label": "Model", "text": "dense", "shown_to": "organisers"}]
 
 
-def test_mistakes_in_the_form_of_every_kind_are_named_at_once_with_the_file_and_cost_nothing(
-    app: Flask, ada: Program, world: World
-) -> None:
-    with world.database.write() as session:
-        asking = session.get_one(Evaluation, world.evaluation.id)
-        submission_forms.set_field(session, CONSOLE, asking, FormField(key="model", label="Model", required=True))
-    for _ in range(REJECTED_A_DAY + 1):
-        fields = {**FIELDS, "designation": "best", "threshold": "half", "label": "x" * 99}
-        data = {**fields, "beside": (io.BytesIO(b"a: ["), "a.yaml"), "run": (io.BytesIO(b"x"), "a.run")}
-        answer = ada.send(SUBMISSIONS, "POST", data=data, content_type="multipart/form-data")
-        assert answer.status_code == 400
-    assert set(answer.json["fields"]) == {"designation", "threshold", "label", "answer-model", "beside", "run"}
-    assert (count(world), rows(world, Arrival), used(world), files_in(app)) == (0, 0, 0, [])
-    assert send(ada, **FIELDS, **{"answer-model": "dense"}).status_code == 201
-    twin = send(ada, **FIELDS).json
-    assert set(twin["fields"]) == {"answer-model", "confirm"}
-
-
 @pytest.mark.parametrize("other", [{"threshold": "0.5"}, {"run": f"{RUN}q3 Q0 d9 2 0.1 a\n"}])
 def test_a_key_that_was_used_for_another_file_or_other_fields_is_refused(
     app: Flask, ada: Program, world: World, other: dict[str, str]
 ) -> None:
-    assert send(ada, key="k1", **FIELDS).status_code == 201
+    assert ada.submit(key="k1", **FIELDS).status_code == 201
     kept = files_in(app)
-    refused = send(ada, other.get("run", RUN), key="k1", **{**FIELDS, "threshold": other.get("threshold", "")})
-    assert (refused.status_code, count(world), files_in(app)) == (409, 1, kept)
+    refused = ada.submit(other.get("run", RUN), key="k1", **{**FIELDS, "threshold": other.get("threshold", "")})
+    assert (refused.status_code, world.count(Submission), files_in(app)) == (409, 1, kept)
     assert "This key was used for submission 1" in refused.json["detail"]
     assert "Take another key" in refused.json["detail"]
 
@@ -314,31 +235,21 @@ def test_a_key_that_was_used_for_another_file_or_other_fields_is_refused(
 def test_a_key_of_another_evaluation_is_refused(ada: Program, world: World) -> None:
     with world.database.write() as session:
         evaluations.create_evaluation(session, CONSOLE, world.campaign, "2026", "Harbour 2026", "2026")
-    assert send(ada, key="k1").status_code == 201
-    other = send(ada, path=SUBMISSIONS.replace("2025", "2026"), key="k1")
+    assert ada.submit(key="k1").status_code == 201
+    other = ada.submit(path=SUBMISSIONS.replace("2025", "2026"), key="k1")
     assert other.status_code == 409
-    assert count(world) == 1
+    assert world.count(Submission) == 1
 
 
 @pytest.mark.parametrize("key", ["two words", "x" * 201, "ü"])
 def test_a_key_that_can_not_be_kept_is_refused(ada: Program, world: World, key: str) -> None:
-    assert send(ada, key=key).status_code == 400
-    assert count(world) == 0
-
-
-def test_a_run_is_fetched_by_its_team_only(ada: Program, reader: Callable[[str], Reader]) -> None:
-    taken = send(ada).json
-    address = f"/submissions/{taken['id']}/file"
-    with reader("ben").client.get(address) as file:
-        assert file.get_data() == RUN.encode()
-        assert file.headers["Content-Disposition"].startswith("attachment")
-    assert reader("eve").client.get(address).status_code == 404  # on no board yet
-    assert "/login" in reader("").client.get(address).headers["Location"]
+    assert ada.submit(key=key).status_code == 400
+    assert world.count(Submission) == 0
 
 
 @BOTH
 def test_a_run_is_withdrawn_and_described(ada: Program, program: Callable[..., Program]) -> None:
-    taken = send(ada).json
+    taken = ada.submit().json
     path = f"{API}/submissions/{taken['id']}"
     assert ada.ask(f"{path}/describe", "POST", json={"label": "other", "notes": "n"})["title"] == "other"
     for body, is_now in (

@@ -6,12 +6,8 @@ from typing import Any
 import pytest
 
 from leaderboard.accounts.rules import Scope
-from tests.web.conftest import World
-from tests.web.test_api import API, Program, program
+from tests.web.conftest import API, Program, World
 
-__all__ = ["program"]  # the fixture
-
-pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # what differs on the other: tests of writes
 ALPHA = f"{API}/teams/alpha"
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-import pytest
 from flask import Flask
 
 from leaderboard.accounts.rules import Scope
@@ -83,7 +82,6 @@ WITHOUT: Mapping[str, str] = {
 }
 
 
-@pytest.mark.parametrize("engine_name", ["sqlite"])  # nothing is asked of it
 def test_every_page_of_organisers_has_an_operation_of_the_api_or_a_reason_for_none(app: Flask) -> None:
     pages = {rule.endpoint.removesuffix("_file") for rule in app.url_map.iter_rules()}  # tables are answers in JSON
     pages = {page for page in pages if page.partition(".")[0].startswith("organise")}

@@ -2,35 +2,24 @@
 
 import datetime as dt
 import gzip
-import io
 import re
-from html.parser import HTMLParser
 
 import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
 from leaderboard.evaluations import writes as submission_forms
-from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import FormField, Opening
-from leaderboard.formats import document_list
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
 from leaderboard.submissions.models import Arrival, PersonalUse, Submission
+from tests.support.pages import filled
 from tests.support.world import judged
-from tests.web.conftest import RUN, Reader, World, files_in
+from tests.web.conftest import BOARD, FORM, RUN, Reader, World, files_in
 
-FORM = "/campaigns/harbour/2025/submit"
-CHECK = "/campaigns/harbour/2025/check"
-
-
-@pytest.fixture(params=["sqlite"])
-def engine_name(request: pytest.FixtureRequest) -> str:
-    """What the form does is of no engine."""
-    name: str = request.param
-    return name
+CHECK = f"{BOARD}/check"
+MARK = "data-submit"  # of the form of a run
 
 
 @pytest.fixture
@@ -39,27 +28,9 @@ def measured(world: World) -> World:
     return world
 
 
-@pytest.fixture
-def of_collection(world: World) -> World:
-    with world.database.write() as session:
-        evaluation = session.get_one(Evaluation, world.evaluation.id)
-        listed = document_list(io.BytesIO("".join(f"d{n}\n" for n in range(20)).encode()))
-        submission_forms.set_documents(session, CONSOLE, evaluation, listed)
-    return world
-
-
-def fields(world: World, **more: str) -> dict[str, str]:
-    return {"system": str(world.system.id), "designation": "contrastive", **more}
-
-
-def count(world: World, table: type) -> int:
-    with world.database.read() as session:
-        return session.scalar(sa.select(sa.func.count()).select_from(table)) or 0
-
-
-def rejected_today(world: World) -> int:
-    with world.database.read() as session:
-        return session.scalars(sa.select(PersonalUse.rejected_today)).one()
+def rejected(world: World) -> int:
+    """What was counted today as rejected files."""
+    return int(world.all(sa.select(PersonalUse.rejected_today))[0])
 
 
 def check(reader: Reader, run: str | bytes, filename: str = "a.run", **more: str) -> str:
@@ -71,37 +42,35 @@ def check(reader: Reader, run: str | bytes, filename: str = "a.run", **more: str
 def test_a_run_without_decisions_and_threshold_has_to_be_confirmed_where_a_measure_counts_what_was_returned(
     app: Flask, measured: World, participant: Reader
 ) -> None:
-    asked = participant.send(FORM, RUN, **fields(measured, label="my label"))
+    asked = participant.send(FORM, RUN, **measured.sent(label="my label"))
     assert asked.status_code == 200
     assert (
         "this run has neither decisions nor a threshold θ: every document that it lists counts as returned"
         in asked.text
     )
-    assert (count(measured, Submission), count(measured, Arrival)) == (0, 0)
-    sent = sent_again(asked.text)
+    assert (measured.count(Submission), measured.count(Arrival)) == (0, 0)
+    sent = filled(asked.text, MARK)
     assert "confirm" not in sent  # the Enter key checks again what was changed
     confirmed = participant.send(FORM, None, **sent, confirm="yes")
     assert confirmed.location == "/submissions/1"
     with measured.database.read() as session:
         run = session.scalars(sa.select(Submission)).one()
         assert (run.label, run.threshold, run.late) == ("my label", None, False)
-    assert (count(measured, Arrival), rejected_today(measured)) == (0, 0)
+    assert (measured.count(Arrival), rejected(measured)) == (0, 0)
     assert [path.name for path in files_in(app) if path.parent.parent.name == "runs"] == [run.sha256]
     # Pressed twice, or gone back to: what the first press made.
     assert participant.send(FORM, None, **sent, confirm="yes").location == "/submissions/1"
-    assert count(measured, Submission) == 1
+    assert measured.count(Submission) == 1
 
 
 def test_metadata_and_the_filled_form_outlast_the_question(measured: World, participant: Reader) -> None:
-    with measured.database.write() as session:
-        evaluation = session.get_one(Evaluation, measured.evaluation.id)
-        submission_forms.set_field(session, CONSOLE, evaluation, FormField(key="gpu", label="GPU", required=True))
-        submission_forms.state_agreement(session, CONSOLE, evaluation, "terms", "Terms", "Be fair.")
+    measured.do(submission_forms.set_field, FormField(key="gpu", label="GPU", required=True))
+    measured.do(submission_forms.state_agreement, "terms", "Terms", "Be fair.")
     new = {"system": f"new-{measured.teams['alpha'].id}", "system_name": "Heron", "designation": "primary"}
     words = {"label": "my label", "notes": "my notes", "answer-gpu": "A 100", "agreement-terms": "1"}
     asked = participant.send(FORM, RUN, metadata="tool: anserini\n", **new, **words)
     assert "<strong>alpha.run</strong>" in asked.text
-    sent = sent_again(asked.text)
+    sent = filled(asked.text, MARK)
     assert {name: sent.get(name) for name in (*new, *words)} == {**new, **words}
     # Sent once more as it came back, with θ and no file.
     assert participant.send(FORM, None, **{**sent, "threshold": "0.75"}).location == "/submissions/1"
@@ -112,66 +81,23 @@ def test_metadata_and_the_filled_form_outlast_the_question(measured: World, part
         assert run.said == {"tool": "anserini"}
 
 
-def test_a_run_of_another_collection_is_refused(of_collection: World, participant: Reader) -> None:
-    run = "t1 Q0 new-1 1 2 a\nt1 Q0 new-2 2 1 a\nt2 Q0 new-3 1 1 a\n"
-    answer = participant.send(FORM, run, **fields(of_collection, label="kept label"))
-    page = answer.text
-    assert (answer.status_code, count(of_collection, Submission)) == (400, 0)
-    assert "kept label" in page
-    assert "has arrived" not in page
-    assert rejected_today(of_collection) == 1
-    assert page.count("new-2") == 1
-    assert "It would be rejected" in page
-
-
 def test_a_run_that_was_sent_before_by_the_same_team_has_to_be_confirmed(
     world: World, participant: Reader, other: Reader
 ) -> None:
-    assert participant.send(FORM, RUN, **fields(world, label="first")).location == "/submissions/1"
+    assert participant.send(FORM, RUN, **world.sent(label="first")).location == "/submissions/1"
     packed = gzip.compress(RUN.encode())
-    asked = participant.send(FORM, packed, filename="b.gz", **fields(world))
+    asked = participant.send(FORM, packed, filename="b.gz", **world.sent())
     assert "Your team has submitted a file with the same text before: first" in asked.text
-    beta = fields(world, system=f"new-{world.teams['beta'].id}", system_name="B")
+    beta = world.sent(system=f"new-{world.teams['beta'].id}", system_name="B")
     assert other.send(FORM, RUN, **beta).location == "/submissions/2"
 
 
 def test_nobody_else_confirms_a_file(measured: World, participant: Reader, other: Reader) -> None:
-    sent = sent_again(participant.send(FORM, RUN, **fields(measured)).text)
-    beta = {"kept": sent["kept"], **fields(measured, system=f"new-{measured.teams['beta'].id}", system_name="B")}
+    sent = filled(participant.send(FORM, RUN, **measured.sent()).text, MARK)
+    beta = {"kept": sent["kept"], **measured.sent(system=f"new-{measured.teams['beta'].id}", system_name="B")}
     refused = other.send(FORM, None, **beta, confirm="yes")
-    assert (refused.status_code, count(measured, Submission)) == (400, 0)
+    assert (refused.status_code, measured.count(Submission)) == (400, 0)
     assert "choose the file of the run" in refused.text
-
-
-def sent_again(page: str) -> dict[str, str]:
-    """What a browser would send of the page's form."""
-
-    class Fields(HTMLParser):
-        def __init__(self) -> None:
-            super().__init__()
-            self.found: dict[str, str] = {}
-            self.inside = ""
-
-        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-            given = {name: value or "" for name, value in attrs}
-            if tag == "input" and (given.get("type") not in ("radio", "checkbox", "file") or "checked" in given):
-                self.found[given["name"]] = given.get("value", "")
-            if tag in ("select", "textarea"):
-                self.inside = given["name"]
-            if tag == "option" and "selected" in given:
-                self.found[self.inside] = given["value"]
-
-        def handle_endtag(self, tag: str) -> None:
-            if tag in ("select", "textarea"):
-                self.inside = ""
-
-        def handle_data(self, data: str) -> None:
-            if self.inside == "notes":
-                self.found[self.inside] = data.strip()
-
-    parser = Fields()
-    parser.feed(page.partition("data-submit")[2].partition("</form>")[0])
-    return parser.found
 
 
 def test_what_came_in_time_is_confirmed_until_the_end_of_the_grace(
@@ -181,23 +107,20 @@ def test_what_came_in_time_is_confirmed_until_the_end_of_the_grace(
     moment = [closes - dt.timedelta(seconds=10)]
     app.extensions["clock"] = lambda: moment[0]
     measured.change(closes_at=closes, results=Opening.CLOSED)
-    first = sent_again(participant.send(FORM, RUN, **fields(measured)).text)
-    second = sent_again(participant.send(FORM, f"{RUN}q3 Q0 d9 2 0.1 a\n", **fields(measured)).text)
+    first = filled(participant.send(FORM, RUN, **measured.sent()).text, MARK)
+    second = filled(participant.send(FORM, f"{RUN}q3 Q0 d9 2 0.1 a\n", **measured.sent()).text, MARK)
     moment[0] = closes + dt.timedelta(seconds=59)
     assert participant.send(FORM, None, **first, confirm="yes").location == "/submissions/1"
     moment[0] = closes + dt.timedelta(seconds=60)  # from now on closing has opened what it opens
     assert participant.send(FORM, None, **second, confirm="yes").status_code == 409
-    with measured.database.read() as session:
-        assert session.scalars(sa.select(Submission.late)).all() == [False]
+    assert [run.late for run in measured.runs()] == [False]
 
 
 def test_hidden_queries_are_not_told_from_queries_that_there_are_not(
     world: World, participant: Reader, organiser: Reader
 ) -> None:
-    with world.database.write() as session:
-        evaluation = session.get_one(Evaluation, world.evaluation.id)
-        evaluation.closes_at = present() + dt.timedelta(days=1)
-        queries.import_queries(session, CONSOLE, evaluation, _rows("secret"), queries.Split.HIDDEN)
+    world.change(closes_at=present() + dt.timedelta(days=1))
+    world.do(queries.import_queries, [queries.QueryRow("secret", "", ())], queries.Split.HIDDEN)
     pages = [check(participant, f"{RUN}{name} Q0 d1 1 1 alpha\n") for name in ("secret", "nobody")]
     one, other = (page.partition("<main")[2].replace("nobody", "secret") for page in pages)
     assert "1 query is not among those listed here: secret" in one
@@ -208,14 +131,12 @@ def test_hidden_queries_are_not_told_from_queries_that_there_are_not(
 def test_a_check_depends_on_judgments_only_where_single_queries_are_open(world: World, participant: Reader) -> None:
     def answers() -> str:
         page = check(participant, RUN).partition("<main")[2]
-        return page + participant.send(FORM, RUN, **fields(world)).text.partition("<main")[2]
+        return page + participant.send(FORM, RUN, **world.sent()).text.partition("<main")[2]
 
     world.measure("AP", "SetF")
     world.change(closes_at=present() + dt.timedelta(days=1), details=Opening.CLOSED)
     before = answers()
-    with world.database.write() as session:
-        evaluation = session.get_one(Evaluation, world.evaluation.id)
-        judgments.import_judgments(session, CONSOLE, evaluation, judged("q1 0 d1 0\nq2 0 d7 1\nq3 0 d6 1\n"))
+    world.do(judgments.import_judgments, judged("q1 0 d1 0\nq2 0 d7 1\nq3 0 d6 1\n"))
     assert _without_times(answers()) == _without_times(before)
     assert "Judged among the first ten" not in before
     world.change(details=Opening.ALWAYS)
@@ -226,7 +147,3 @@ def test_a_check_depends_on_judgments_only_where_single_queries_are_open(world: 
 def _without_times(page: str) -> str:
 
     return re.sub(r"submit/\d+|\d+ \w+ \d{4}, [\d:]+ UTC|[\d-]+T[\d:]+Z|value=\"[^\"]*\"", "", page)
-
-
-def _rows(*names: str) -> list[queries.QueryRow]:
-    return [queries.QueryRow(name, "", ()) for name in names]

@@ -78,12 +78,6 @@ WITHIN = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def engine_name() -> str:
-    """One is enough where nothing else is said: pages are kept, and generations compared, above the database."""
-    return "sqlite"
-
-
 def test_every_service_is_listed_with_the_generation_that_it_raises() -> None:
     listed = {name for change in CHANGES for name in change.services}
     missing = [

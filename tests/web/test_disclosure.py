@@ -37,12 +37,6 @@ MEANS = {"Alder": 0.412391, "Birch": 0.414977, "Cedar": 0.362718}
 
 
 @pytest.fixture
-def engine_name() -> str:
-    """One is enough: figures are rounded, and words found for them, above the database."""
-    return "sqlite"
-
-
-@pytest.fixture
 def closed(database: Database) -> Field:
     """Two years of fifty queries, thirty of them judged, three systems and a baseline; details stay closed."""
     field = Field(database, measures=("AP", "P@5", "NumRel"))

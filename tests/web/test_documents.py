@@ -4,12 +4,9 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-import pytest
 from flask import Flask
 
 from tests.support.shared import REPOSITORY
-
-pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # no statement is made
 
 NAMED = re.compile(r"(?<![\w/.-])/?((?:docs/[\w/-]+|SECURITY)\.md)")
 LINKED = re.compile(r"\]\(([^)#:]+\.md)")

@@ -10,7 +10,6 @@ from leaderboard.numbers import size
 from leaderboard.web.formatting import ago, aligned, date, marked, moment, plain_figure, sentence, when
 
 NOW = dt.datetime(2026, 11, 20, 14, 5, tzinfo=dt.UTC)
-SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # words
 
 
 @pytest.mark.parametrize(
@@ -53,7 +52,6 @@ def test_a_moment_is_in_utc_whatever_zone_it_came_in() -> None:
     assert moment(None) == date(None) == when(None) == "–"
 
 
-@SQLITE
 @pytest.mark.parametrize(
     ("after", "text"),
     [

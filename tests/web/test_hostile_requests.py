@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from tests.support.examples import is_thorough
 from tests.web.access_rules import API
-from tests.web.conftest import Reader, World
+from tests.web.conftest import BOTH, Reader, World
 
 # As they stand in an address or in an encoded form.
 BROKEN = {
@@ -115,6 +115,7 @@ def post(by: Reader, path: str, form: str) -> TestResponse:
     return by.client.post(path, data=form, content_type="application/x-www-form-urlencoded")
 
 
+@BOTH
 def test_nothing_in_an_address_makes_the_site_fail(app: Flask, ada: Reader, engine_name: str) -> None:
     wrong, turns = [], Turns(ON[engine_name])
     for rule in addresses(app, "GET"):
@@ -127,6 +128,7 @@ def test_nothing_in_an_address_makes_the_site_fail(app: Flask, ada: Reader, engi
     assert wrong == []
 
 
+@BOTH
 def test_nothing_that_a_page_is_asked_for_makes_it_fail(app: Flask, ada: Reader, engine_name: str) -> None:
     wrong = []
     # Refused before any statement and before the page is known: some at each page, and on one engine.
@@ -148,6 +150,7 @@ def test_nothing_that_a_page_is_asked_for_makes_it_fail(app: Flask, ada: Reader,
     assert wrong == []
 
 
+@BOTH
 def test_nothing_in_a_form_or_in_its_address_makes_the_site_fail(
     app: Flask, world: World, reader: Callable[[str], Reader], quick_hashes: None, engine_name: str
 ) -> None:
@@ -222,7 +225,6 @@ def test_nothing_in_a_header_makes_the_site_fail(ada: Reader, path: str) -> None
             assert answer.status_code < 500, given
 
 
-@pytest.mark.parametrize("engine_name", ["sqlite"])  # before any statement
 def test_a_body_that_is_no_form_is_refused(ada: Reader) -> None:
     bodies = (b'{"name": "\\ud800"}', b'{"name": "a\\u0000"}', b"\x00", b"[" * 10_000, b"")
     kinds = ("application/json", "text/plain", "multipart/form-data", "\xff", "multipart/form-data; boundary=\xff")

@@ -23,8 +23,6 @@ from leaderboard.web.app import create_app
 from tests.support.provider import Provider, provider
 from tests.web.conftest import PASSWORD, Reader, World
 
-pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # nothing here is another statement on the other one
-
 SITE = "http://localhost:8000"
 BACK = "/login/with/lab/back"
 

@@ -16,15 +16,11 @@ from leaderboard.audit.writes import present
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.rules import Visibility
-from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.writes import remove_campaign
-from leaderboard.judgments import writes as queries
-from leaderboard.teams import writes as teams
-from leaderboard.teams.models import Team
 from leaderboard.web.page_cache import Page, PageCache
 from tests.support.field import DAY
 from tests.support.statements import counted
-from tests.web.conftest import PASSWORD_HASH, RUN, Reader, World
+from tests.web.conftest import BOTH, PASSWORD_HASH, RUN, Reader, World
 
 PATHS = (
     "/",
@@ -39,13 +35,6 @@ PATHS = (
     "/measures/",
     "/measures/AP",
 )
-BOTH = pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
-
-
-@pytest.fixture
-def engine_name() -> str:
-    """One is enough where nothing else is said: pages are kept above the database."""
-    return "sqlite"
 
 
 UNPACKED: Mapping[str, Callable[[bytes], bytes]] = {"gzip": gzip.decompress, "br": brotli.decompress}
@@ -54,11 +43,9 @@ UNPACKED: Mapping[str, Callable[[bytes], bytes]] = {"gzip": gzip.decompress, "br
 @pytest.mark.parametrize(
     ("accepted", "coding"),
     [
-        ("gzip", "gzip"),
         ("GZIP", "gzip"),
         ("gzip, deflate, br, zstd", "br"),
         ("br;q=0.5, gzip", "gzip"),
-        ("*", "br"),
         ("br;q=0, *", "gzip"),
     ],
 )
@@ -75,13 +62,9 @@ def test_a_page_is_packed_for_whoever_takes_it_and_the_same_to_all(visitor: Read
 @pytest.mark.parametrize(
     "accepted",
     [
-        "",
-        "identity",
         "deflate",
-        "gzip;q=0",
         "br;q=0, gzip;q=0, *",
         "identity;q=0",
-        "identity, gzip;q=0.5",
         "br;q=0.1, identity;q=0.2",
     ],
 )
@@ -99,54 +82,20 @@ def test_a_page_with_a_form_is_not_packed_and_not_shared(app: Flask, participant
     assert b"csrf_token" not in app.test_client().get("/teams/alpha").data
 
 
-def test_no_reader_gets_a_page_that_was_made_for_another(reader: Callable[[str], Reader]) -> None:
+def test_no_reader_gets_a_page_that_was_made_for_another(app: Flask, reader: Callable[[str], Reader]) -> None:
     """Each of them asks twice, in turn, and gets what an application that keeps nothing gives them."""
     everybody = {name: reader(name) for name in ("", "ada", "ben", "eve", "orla")}
     paths = [*PATHS, "/campaigns/harbour/2025.json"]
-    seen = [{name: one.client.get(path).text for name, one in everybody.items()} for path in paths]
-    app = everybody[""].client.application
-    cache: PageCache = app.extensions["kept pages"]
+
+    def look() -> dict[tuple[str, str], str]:
+        pages = {(path, name): one.client.get(path).text for path in paths for name, one in everybody.items()}
+        return {asked: re.sub(r'name="csrf_token" value="[^"]*"', "", page) for asked, page in pages.items()}
+
+    first, cache = look(), app.extensions["kept pages"]
     most, cache.most_bytes = cache.most_bytes, 0
-    fresh = [{name: one.client.get(path).text for name, one in everybody.items()} for path in paths]
+    fresh = look()
     cache.most_bytes = most
-    again = [{name: one.client.get(path).text for name, one in everybody.items()} for path in paths]
-    for path, first, bare, kept in zip(paths, seen, fresh, again, strict=True):
-        for name in everybody:
-            assert _without_tokens(first[name]) == _without_tokens(bare[name]) == _without_tokens(kept[name]), (
-                path,
-                name,
-            )
-
-
-def _without_tokens(text: str) -> str:
-    return re.sub(r'name="csrf_token" value="[^"]*"', "", text)
-
-
-def test_what_is_changed_shows_on_the_next_request(
-    world: World, visitor: Reader, participant: Reader, other: Reader
-) -> None:
-    assert "Harbour" in visitor.get("/campaigns/harbour")
-    with world.database.write() as session:
-        campaigns.change_campaign(session, CONSOLE, session.merge(world.campaign), title="Haven")
-    assert "Haven" in visitor.get("/campaigns/harbour")
-    assert "Haven" in visitor.get("/")
-    assert "Harbour 2025" in visitor.get("/campaigns/harbour/2025")
-    with world.database.write() as session:
-        evaluations.change_evaluation(session, CONSOLE, session.merge(world.evaluation), title="Haven 2025")
-    assert "Haven 2025" in visitor.get("/campaigns/harbour/2025")
-    assert "q4" not in visitor.get("/campaigns/harbour/2025/queries")
-    with world.database.write() as session:
-        queries.exclude_queries(session, CONSOLE, session.merge(world.evaluation), ["q3"], "nobody judged it")
-    assert "nobody judged it" in visitor.get("/campaigns/harbour/2025/queries")
-    other.get("/teams/alpha", status=404)
-    for name, value in (("is_listed", True), ("description", "We search harbours.")):  # without an event, too
-        with world.database.write() as session:
-            setattr(session.get_one(Team, world.teams["alpha"].id), name, value)
-        page = other.get("/teams/alpha")
-    assert "We search harbours." in page
-    assert "alpha.run" not in participant.get("/teams/alpha")
-    participant.send("/campaigns/harbour/2025/submit", RUN, system=str(world.system.id), designation="primary")
-    assert "queued" in participant.get("/teams/alpha")
+    assert first == fresh == look()
 
 
 @BOTH
@@ -176,14 +125,6 @@ def test_a_session_that_has_ended_opens_no_kept_page(world: World, participant: 
     with world.database.write() as session:
         people.end_sessions(session, CONSOLE, session.merge(world.users["ada"]))
     participant.get("/teams/alpha", status=404)
-
-
-def test_who_leaves_a_team_sees_its_page_as_an_outsider(world: World, reader: Callable[[str], Reader]) -> None:
-    ben = reader("ben")
-    assert "Leave this team" in ben.get("/teams/alpha")
-    with world.database.write() as session:
-        teams.remove_member(session, CONSOLE, session.merge(world.teams["alpha"]), session.merge(world.users["ben"]))
-    ben.get("/teams/alpha", status=404)
 
 
 def test_an_account_that_changes_its_password_raises_no_generation(world: World, visitor: Reader, app: Flask) -> None:

@@ -57,7 +57,6 @@ def runs_on(page: str) -> list[int]:
     return [int(number) for number in re.findall(r'<tr id="run-(\d+)"', page)]
 
 
-@pytest.mark.parametrize("engine_name", ["sqlite"])  # rows are dealt into pages above the database
 def test_a_long_board_comes_in_pages_that_find_every_row(app: Flask, large: Database, quick_hashes: None) -> None:
     visitor = app.test_client()
     assert standing_kept(large) == standing_by_the_rule(large)
@@ -100,7 +99,6 @@ def test_a_long_board_comes_in_pages_that_find_every_row(app: Flask, large: Data
     assert all(row["P@5" if "P@5" in row else "nDCG@10"] for row in rows)
 
 
-@pytest.mark.parametrize("engine_name", ["sqlite"])  # what is drawn
 def test_the_chart_of_many_systems_draws_the_best_and_a_band_for_the_rest(app: Flask, large: Database) -> None:
     visitor = app.test_client()
     front, progress = visitor.get("/").text, visitor.get("/campaigns/large/progress").text
@@ -344,7 +342,6 @@ def _expect_the_best_and_the_latest(visitor: FlaskClient) -> None:
         assert {row["system"]: int(row["submission"]) for row in shown} == expected, show
 
 
-@pytest.mark.parametrize("engine_name", ["sqlite"])
 def test_no_page_reads_the_figures_of_all_runs_by_one_measure(app: Flask, large: Database) -> None:
     make_campaign(large, Shape(systems=3, runs=3, queries=6, measures=2), slug="small")
     visitor = app.test_client()

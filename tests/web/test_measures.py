@@ -6,8 +6,6 @@ from leaderboard.metrics import families
 from leaderboard.metrics.families.agreement import AGREEMENTS
 from tests.web.conftest import Reader
 
-pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # the registry says all
-
 
 def test_every_measure_is_in_the_list(visitor: Reader) -> None:
     page = visitor.get("/measures/")

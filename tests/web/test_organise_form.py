@@ -1,14 +1,12 @@
 """The organiser's page of what a submission form asks."""
 
-import io
 import re
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
-from werkzeug.datastructures import FileStorage
-from werkzeug.test import TestResponse, encode_multipart
+from markupsafe import escape
 
 from leaderboard.access import CONSOLE
 from leaderboard.accounts.rules import Scope
@@ -17,12 +15,10 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.form_fields import file_rules, form_fields, standing_agreements
+from leaderboard.evaluations.reads.form_fields import file_rules, form_fields
 from leaderboard.evaluations.rules import FieldKind, FormField, ShownTo
-from tests.web.conftest import RUN, Reader, World
-from tests.web.test_api import API, Program, program
-
-__all__ = ["program"]  # the fixture
+from tests.support.pages import hidden
+from tests.web.conftest import API, FORM, RUN, Program, Reader, World, errors
 
 PAGE = "/organise/harbour/2025/form"
 FIELD = {"key": "model", "label": "Kind of <model>", "kind": "choice", "choices": "sparse\r\ndense\r\n"}
@@ -30,40 +26,18 @@ LIST = b"d1\nd2\nd3\nd4\nd5\n"  # all that are judged
 SHOWN = {"shown_to": "everyone", "column": "y", "filter": "y"}
 
 
-@pytest.fixture(params=["sqlite"])
-def engine_name(request: pytest.FixtureRequest) -> str:
-    """What the services write is tried on both engines in tests/evaluations/test_writes_form_fields.py."""
-    name: str = request.param
-    return name
-
-
-def evaluation(world: World) -> Evaluation:
-    with world.database.read() as session:
-        return session.get_one(Evaluation, world.evaluation.id)
-
-
-def send_list(reader: Reader, content: bytes, **fields: str) -> TestResponse:
-    file = FileStorage(io.BytesIO(content), "ids.txt")
-    boundary, body = encode_multipart({"csrf_token": reader.token(), **fields, "documents": file})
-    return reader.client.post(
-        f"{PAGE}/documents", data=body, content_type=f'multipart/form-data; boundary="{boundary}"'
-    )
-
-
 def test_a_field_is_added_changed_and_removed(world: World, organiser: Reader, participant: Reader) -> None:
     assert organiser.post(f"{PAGE}/field", **FIELD, **SHOWN).location == PAGE
-    [field] = form_fields(evaluation(world))
+    [field] = form_fields(world.all(sa.select(Evaluation))[0])
     assert (field.key, field.kind, field.choices) == ("model", FieldKind.CHOICE, ("sparse", "dense"))
     assert (field.shown_to, field.column, field.filter, field.required) == (ShownTo.EVERYONE, True, True, False)
-    page = organiser.get(PAGE)
-    assert "Kind of &lt;model&gt;" in page
-    assert "Kind of &lt;model&gt; (optional)" in participant.get("/campaigns/harbour/2025/submit")
+    assert "Kind of &lt;model&gt; (optional)" in participant.get(FORM)
     assert 'value="model"' in organiser.get(f"{PAGE}?field=model")
     organiser.post(f"{PAGE}/field", **{**FIELD, "label": "Model", "required": "y"}, shown_to="organisers")
-    [field] = form_fields(evaluation(world))
+    [field] = form_fields(world.all(sa.select(Evaluation))[0])
     assert (field.label, field.required, field.column) == ("Model", True, False)
     assert organiser.post(f"{PAGE}/field/remove", key="model").location == PAGE
-    assert form_fields(evaluation(world)) == ()
+    assert form_fields(world.all(sa.select(Evaluation))[0]) == ()
     assert organiser.post(f"{PAGE}/field/remove", key="model").status_code == 404
 
 
@@ -72,8 +46,7 @@ def test_answers_that_are_there_are_shown_to_more_readers_after_a_yes_only(
 ) -> None:
     """On the page, by the API, and by taking over another evaluation's form."""
     organiser.post(f"{PAGE}/field", **FIELD)
-    sent = {"system": str(world.system.id), "designation": "contrastive", "answer-model": "dense"}
-    assert participant.send("/campaigns/harbour/2025/submit", RUN, **sent).status_code == 302
+    assert participant.send(FORM, RUN, **world.sent(**{"answer-model": "dense"})).status_code == 302
     words = "Harbour 2025: 1 answer shown to more readers, for good."
     asked = organiser.post(f"{PAGE}/field", **FIELD, **SHOWN)
     assert (asked.status_code, words in asked.text, "Nothing is changed yet." in asked.text) == (200, True, True)
@@ -90,9 +63,9 @@ def test_answers_that_are_there_are_shown_to_more_readers_after_a_yes_only(
     refused = orla.ask(f"{own}/fields", "POST", status=400, json=wider)["fields"]["confirm"]
     assert refused == [words]
     orla.ask(f"{own}/copy", "POST", status=400, json={"source": "2026"})
-    assert form_fields(evaluation(world))[0].shown_to is ShownTo.ORGANISERS
+    assert form_fields(world.all(sa.select(Evaluation))[0])[0].shown_to is ShownTo.ORGANISERS
     again = organiser.post(f"{PAGE}/field", **FIELD, **SHOWN, confirm="yes")
-    assert (again.location, form_fields(evaluation(world))[0].column) == (PAGE, True)
+    assert (again.location, form_fields(world.all(sa.select(Evaluation))[0])[0].column) == (PAGE, True)
     orla.ask(f"{own}/fields", "POST", json={"key": "model", "shown_to": "organisers", "column": False, "filter": False})
     assert orla.ask(f"{own}/fields", "POST", json={**wider, "confirm": True})["fields"][0]["field"]["column"]
 
@@ -117,39 +90,29 @@ def test_what_a_body_leaves_out_of_a_field_stays_as_it_is(world: World, program:
         assert changed["field"] == whole
 
 
-def test_what_is_wrong_comes_back_beside_its_field_and_nothing_is_changed(world: World, organiser: Reader) -> None:
-    answer = organiser.post(f"{PAGE}/field", **{**FIELD, "choices": "one"}, shown_to="organisers", column="y")
-    assert answer.status_code == 400
-    assert "<title>Error: " in answer.text
-    for name in ("choices", "shown_to"):
-        assert f'id="{name}-error"' in answer.text
-    assert "Kind of &lt;model&gt;" in answer.text
-    wrong = {"key": "", "label": "", "kind": "poem", "hint": "x" * 9000, "shown_to": "nobody"}
-    answer = organiser.post(f"{PAGE}/field", **wrong)
-    for name in wrong:
-        assert f'id="{name}-error"' in answer.text
-    assert "Choose one of: text, choice, number, yes_no</p>" in answer.text
-    answer = organiser.post(f"{PAGE}/agreement", key="Terms", title="", wording="Ü" * 100_000)
-    assert answer.status_code == 400
-    for name in ("agreement-key", "title", "wording"):
-        assert f'id="{name}-error"' in answer.text
-    assert "Ü" * 100_000 in answer.text
-    for least in ("x", "9"):
-        answer = organiser.post(f"{PAGE}/rules", most_documents="5", least_documents=least, document_pattern="(a")
-        assert (answer.status_code, "missing )" in answer.text.lower()) == (400, True)
-        assert 'id="least_documents-error"' in answer.text
-    assert (evaluation(world).form_fields, evaluation(world).file_rules) == ([], {})
-
-
-def test_an_agreement_is_stated_revised_and_ended(world: World, organiser: Reader) -> None:
-    organiser.post(f"{PAGE}/agreement", key="terms", title="Terms", wording="Do no harm.")
-    organiser.post(f"{PAGE}/agreement", key="terms", title="Terms", wording="Do some good.")
-    page = organiser.get(f"{PAGE}?agreement=terms")
-    assert "Terms, version 2: accepted by 0 accounts" in page
-    assert "The next version of Terms" in page
-    organiser.post(f"{PAGE}/agreement/end", key="terms")
-    with world.database.read() as session:
-        assert standing_agreements(session, world.evaluation.id) == []
+@pytest.mark.parametrize(
+    ("part", "sent", "wrong"),
+    [
+        ("field", {**FIELD, "choices": "one", "shown_to": "organisers", "column": "y"}, {"choices", "shown_to"}),
+        (
+            "field",
+            {"key": "", "label": "", "kind": "poem", "hint": "x" * 9000, "shown_to": "nobody"},
+            {"key", "label", "kind", "hint", "shown_to"},
+        ),
+        ("agreement", {"key": "Terms", "title": "", "wording": "Ü" * 30_000}, {"key", "title", "wording"}),
+        ("rules", {"most_documents": "5", "least_documents": "x", "document_pattern": "(a"}, None),
+        ("rules", {"most_documents": "5", "least_documents": "9", "document_pattern": "(a"}, None),
+    ],
+)
+def test_what_is_wrong_comes_back_beside_its_field_and_nothing_is_changed(
+    world: World, organiser: Reader, part: str, sent: dict[str, str], wrong: set[str] | None
+) -> None:
+    answer = organiser.post(f"{PAGE}/{part}", **sent)
+    assert (answer.status_code, "<title>Error: " in answer.text) == (400, True)
+    assert errors(answer.text) == (wrong or {"least_documents", "document_pattern"})
+    assert str(escape(max(sent.values(), key=len))) in answer.text  # as it was sent
+    [evaluation] = world.all(sa.select(Evaluation))
+    assert (evaluation.form_fields, evaluation.file_rules) == ([], {})
 
 
 def test_a_doubtful_list_of_documents_is_counted_against_what_is_known_and_needs_a_yes(
@@ -157,22 +120,15 @@ def test_a_doubtful_list_of_documents_is_counted_against_what_is_known_and_needs
 ) -> None:
     """Five documents are judged, d1 to d5."""
     world.change(documents=100)
-    asked = send_list(organiser, b"d1\nd9\n")
+    asked = organiser.send(f"{PAGE}/documents", b"d1\nd9\n", field="documents")
     assert asked.status_code == 200
-    for words in (
-        "The list has 2 documents, and the collection has 100 documents (N_total).",
-        "4 of 5 judged documents are not in the list, such as d2.",
-    ):
-        assert words in asked.text
-    assert file_rules(evaluation(world)).documents == 0
-    kept = re.search(r'name="kept"[^>]*value="([^"]+)"', asked.text)
-    assert kept is not None
-    assert send_list(organiser, b"", kept="x", confirm="yes").status_code == 400
-    assert send_list(organiser, b"", kept=kept[1], confirm="yes").location == PAGE
-    assert file_rules(evaluation(world)).documents == 2
-    room = organiser.get("/organise/harbour/2025")
-    assert "The list of documents has 2 documents, and the collection 100 (N_total)." in room
-    assert f'href="{PAGE}"' in room
+    assert "4 of 5 judged documents are not in the list, such as d2." in asked.text
+    assert file_rules(world.all(sa.select(Evaluation))[0]).documents == 0
+    kept = hidden(asked.text, "kept")
+    assert organiser.send(f"{PAGE}/documents", b"", field="documents", kept="x", confirm="yes").status_code == 400
+    assert organiser.send(f"{PAGE}/documents", b"", field="documents", kept=kept, confirm="yes").location == PAGE
+    assert file_rules(world.all(sa.select(Evaluation))[0]).documents == 2
+    assert f'href="{PAGE}"' in organiser.get("/organise/harbour/2025")
     orla, own = program("orla", Scope.ORGANISE), f"{API}/organise/campaigns/harbour/evaluations/2025/form/documents"
     sent = {"data": b"d1\n", "content_type": "application/octet-stream"}
     refused = orla.ask(own, "POST", status=400, **sent)
@@ -182,17 +138,17 @@ def test_a_doubtful_list_of_documents_is_counted_against_what_is_known_and_needs
 
 def test_rules_and_a_list_of_documents_are_set_and_dropped(world: World, organiser: Reader) -> None:
     organiser.post(f"{PAGE}/rules", most_documents="1000", every_query="y", document_pattern=r"d\d+", tag_pattern="")
-    assert send_list(organiser, LIST).location == PAGE
-    rules = file_rules(evaluation(world))
+    assert organiser.send(f"{PAGE}/documents", LIST, field="documents").location == PAGE
+    rules = file_rules(world.all(sa.select(Evaluation))[0])
     assert (rules.most_documents, rules.every_query, rules.document_pattern) == (1000, True, r"d\d+")
     assert rules.documents == 5
     assert "The list has 5 documents" in organiser.get(PAGE)
-    refused = send_list(organiser, b"d1\nd2 d3\n")
+    refused = organiser.send(f"{PAGE}/documents", b"d1\nd2 d3\n", field="documents")
     assert (refused.status_code, "line 2: expected 1 column," in refused.text) == (400, True)
-    assert send_list(organiser, b"%PDF-1.7").status_code == 400
-    assert file_rules(evaluation(world)).documents == 5
-    assert send_list(organiser, b"", drop="yes").location == PAGE
-    assert file_rules(evaluation(world)).documents == 0
+    assert organiser.send(f"{PAGE}/documents", b"%PDF-1.7", field="documents").status_code == 400
+    assert file_rules(world.all(sa.select(Evaluation))[0]).documents == 5
+    assert organiser.send(f"{PAGE}/documents", b"", field="documents", drop="yes").location == PAGE
+    assert file_rules(world.all(sa.select(Evaluation))[0]).documents == 0
 
 
 def test_what_another_evaluation_asks_is_taken_over_within_the_campaign_only(world: World, organiser: Reader) -> None:

@@ -1,7 +1,5 @@
 """The organiser's list of submissions, and what organisers do with one."""
 
-import csv
-import io
 import json
 import re
 from collections.abc import Callable
@@ -9,33 +7,22 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.access import CONSOLE
 from leaderboard.evaluations import writes as submission_forms
-from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import FieldKind, FormField
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
+from tests.support.pages import filled, table_of
 from tests.support.refused import every_row
-from tests.web.conftest import RUN, Reader, World
-from tests.web.test_organise_settings import filled
-from tests.web.test_submissions import turn
+from tests.web.conftest import BOTH, FORM, RUN, Reader, World
 
 LIST = "/organise/harbour/2025/submissions"
-BOTH = pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
-
-
-@pytest.fixture
-def engine_name() -> str:
-    """One is enough where nothing else is said: what these pages do is tried on both elsewhere."""
-    return "sqlite"
 
 
 @pytest.fixture
 def runs(world: World, participant: Reader) -> list[str]:
     """The organisers' pages of two runs of Searcher; the second one's label and file name are hostile."""
     for label, filename, more in (("plain", "alpha.run", ""), ("=1+1", "../<b>.html", "q3 Q0 d9 2 0.1 alpha\n")):
-        sent = {"system": str(world.system.id), "designation": "contrastive", "label": label}
-        answer = participant.send("/campaigns/harbour/2025/submit", RUN + more, filename, **sent)
+        answer = participant.send(FORM, RUN + more, filename, **world.sent(label=label))
         assert answer.status_code == 302, answer.text
     return [f"{LIST}/1", f"{LIST}/2"]
 
@@ -56,7 +43,7 @@ def test_all_submissions_are_listed_with_filters_states_and_the_oldest_wait(
         shown = organiser.get(f"{LIST}?{asked}")
         assert [place for place, run in enumerate(runs) if f'href="{run}"' in shown] == found, asked
     assert "Harbour 2025" in organiser.get("/organise/harbour/submissions")
-    turn(world, State.SCORED)
+    world.turn(State.SCORED)
     assert "None waits to be scored." in organiser.get(LIST)
     organiser.get(f"{LIST}?state=lost", status=400)
 
@@ -65,16 +52,13 @@ def test_all_submissions_are_listed_with_filters_states_and_the_oldest_wait(
 def test_the_list_as_a_file_has_the_answers_and_no_formula_among_them(
     world: World, organiser: Reader, runs: list[str]
 ) -> None:
+    world.do(submission_forms.set_field, FormField(key="cost", label="Cost", kind=FieldKind.NUMBER))
+    world.do(submission_forms.set_field, FormField(key="note", label="N", header="note"))
     with world.database.write() as session:
-        evaluation = session.get_one(Evaluation, world.evaluation.id)
-        for field in (
-            FormField(key="cost", label="Cost", kind=FieldKind.NUMBER), FormField(key="note", label="N", header="note"),
-        ):  # fmt: skip
-            submission_forms.set_field(session, CONSOLE, evaluation, field)
         first, second = session.scalars(sa.select(Submission).order_by(Submission.id))
         first.answers, second.said = {"cost": 7.0}, {"note": "=1+1"}
     assert runs
-    listed = list(csv.DictReader(io.StringIO(organiser.get(f"{LIST}.csv"))))
+    listed = table_of(organiser.client.get(f"{LIST}.csv"))
     assert [(row["answer cost"], row["answer note"]) for row in listed] == [("", "'=1+1"), ("7", "")]
     assert "answer cost" in organiser.get("/organise/harbour/submissions.csv").splitlines()[0]
     assert json.loads(organiser.get(f"{LIST}.json"))["rows"][0]["answer note"] == "=1+1"
@@ -96,7 +80,7 @@ def test_the_file_is_handed_out_as_a_download_under_a_harmless_name(
 def test_organisers_disqualify_a_run_its_team_reads_why_and_they_put_it_back(
     world: World, organiser: Reader, participant: Reader, other: Reader, runs: list[str]
 ) -> None:
-    turn(world, State.SCORED)
+    world.turn(State.SCORED)
     first, board = runs[0], "/campaigns/harbour/2025"
     assert "/submissions/1" in other.get(board)
     refused = organiser.post(f"{first}/take-off", ruling="disqualified", place="fill", because=" ")
@@ -119,13 +103,13 @@ def test_organisers_disqualify_a_run_its_team_reads_why_and_they_put_it_back(
 def test_failed_runs_are_queued_again_at_once_and_all_are_scored_anew_where_something_changed(
     world: World, organiser: Reader, reader: Callable[[str], Reader], runs: list[str]
 ) -> None:
-    turn(world, State.FAILED)
+    world.turn(State.FAILED)
     assert len(runs) == 2
     assert "Put those that failed into the queue again" in organiser.get(LIST)
     assert reader("ada").post(f"{LIST}/retry-failed").status_code == 404
     assert organiser.post(f"{LIST}/retry-failed").location == LIST
     assert "2 runs wait to be scored." in organiser.get(LIST)
-    turn(world, State.SCORED)
+    world.turn(State.SCORED)
     assert "Put those that failed" not in organiser.get(LIST)
     organiser.post(f"{LIST}/rescore")
     assert "No run has to be scored again: nothing has changed since." in organiser.get(LIST)
@@ -135,31 +119,23 @@ def test_failed_runs_are_queued_again_at_once_and_all_are_scored_anew_where_some
     assert "2 runs wait to be scored." in organiser.get(LIST)
 
 
-def held(world: World) -> list[list[str]]:
-    kept = every_row(world.database)
-    return [kept[table] for table in ("campaign", "evaluation", "query", "scoring_set", "scoring", "event")]
-
-
 def test_a_change_that_scores_runs_again_asks_first_and_says_so_then(
     world: World, organiser: Reader, runs: list[str]
 ) -> None:
-    turn(world, State.SCORED)
+    world.turn(State.SCORED)
     assert len(runs) == 2
     words, path = "2 runs of 1 evaluation scored again", "/organise/harbour/2025/settings"
-    before = held(world)
+    before = every_row(world.database)
     asked = organiser.post(path, **{**filled(organiser.get(path)), "relevance_level": "2"})
     assert asked.status_code == 200
     assert f"Nothing is changed yet. {words}" in asked.text
-    assert held(world) == before
+    assert every_row(world.database) == before
     assert organiser.post(path, **filled(asked.text)).location == path
     assert organiser.post(path, **{**filled(organiser.get(path)), "description": "Another word."}).location == path
-    page = organiser.get(path)
-    assert "The settings are changed." in page
-    assert "scored again" not in page
     assert organiser.post("/organise/harbour/2025/remove").location == path
     assert "Harbour 2025 has submissions (2), which stay on record" in organiser.get(path)
 
-    turn(world, State.SCORED)
+    world.turn(State.SCORED)
     queries, given = "/organise/harbour/2025/queries", {"action": "exclude", "query": "q1", "because": "garbled"}
     asked = organiser.post(f"{queries}/change", **given)
     assert words in asked.text

@@ -29,6 +29,7 @@ from tests.support.outages import away, file_of
 from tests.support.postgres import PostgresServer, stoppable_server
 from tests.support.processes import free_port
 from tests.support.world import PASSWORD, RUN, World, build_world
+from tests.web.conftest import BOTH, Reader
 
 PAGES = ["/", "/login", "/campaigns/small", "/campaigns/small/2026", "/account/", "/no-such-page", "/measures/"]
 PAGES_OF_ROWS = ["/", "/campaigns/small", "/campaigns/small/2026"]  # what a stranger sees only with the database
@@ -39,16 +40,8 @@ FORM = "/campaigns/small/2026/submit"
 INTERNAL = re.compile(r"sqlite|psycopg|postgres|sql|traceback|errno|/tmp|OperationalError", re.IGNORECASE)
 
 
-class Visitor:
+class Visitor(Reader):
     """A browser; `log_in` makes it Ada's."""
-
-    def __init__(self, client: FlaskClient) -> None:
-        self.client = client
-
-    def token(self) -> str:
-        found = re.search(r'name="csrf_token" value="([^"]+)"', self.client.get("/login").text)
-        assert found is not None
-        return found[1]
 
     def log_in(self, token: str | None = None) -> int:
         form = {"csrf_token": token or self.token(), "name": "Ada", "password": PASSWORD}
@@ -57,30 +50,29 @@ class Visitor:
     def refused(self, path: str) -> None:
         """The page is a 503 in its own form that says what to do and nothing internal."""
         answer = self.client.get(path)
-        assert answer.status_code == 503, path
-        assert int(answer.headers["Retry-After"]) > 0
+        said_so(answer, path)
         assert "ry again in a minute" in answer.text, answer.text
-        assert not INTERNAL.search(re.sub(r"<head>.*</head>", "", answer.text, flags=re.DOTALL)), answer.text
         if path.endswith(".json"):
             assert json.loads(answer.text)["status"] == 503
         else:
-            assert ("<h1" in answer.text) == (not path.endswith(".csv"))
-            assert ('<a href="">Try this page again</a>' in answer.text) == ("<h1" in answer.text)
+            assert ('<a href="">Try this page again</a>' in answer.text) == (not path.endswith(".csv"))
 
     def submit(self, **fields: str) -> TestResponse:
-        page = self.client.get(FORM).text
-        system = re.search(r'<option[^>]* value="(new-[0-9]+)"', page)
+        system = re.search(r'<option[^>]* value="(new-[0-9]+)"', self.get(FORM))
         assert system is not None
-        form = {
-            "csrf_token": self.token(),
-            "system": system[1],
-            "system_name": "Lantern",
-            "designation": "contrastive",
-            "threshold": "1.5",
-            **fields,
-            "run": (io.BytesIO(RUN.encode()), "run.txt"),
-        }
-        return self.client.post(FORM, data=form)
+        form = {"system": system[1], "system_name": "Lantern", "designation": "contrastive", "threshold": "1.5"}
+        return self.send(FORM, RUN, **form, **fields)
+
+
+def said_so(answer: TestResponse, path: str) -> None:
+    assert (answer.status_code, int(answer.headers["Retry-After"]) > 0) == (503, True), path
+    assert not INTERNAL.search(answer.text.partition("</head>")[2] or answer.text), answer.text
+
+
+def assert_ill(client: FlaskClient, says: str) -> None:
+    health = client.get("/healthz")
+    assert (health.status_code, health.text) == (503, f"{says}\n")
+    assert health.headers["Retry-After"]
 
 
 @contextmanager
@@ -132,6 +124,7 @@ def locked(world: World) -> Iterator[None]:
         connection.rollback()
 
 
+@BOTH
 def test_without_a_database_every_page_says_so_in_its_own_form_and_the_site_heals_by_itself(
     world: World, app: Flask
 ) -> None:
@@ -144,28 +137,24 @@ def test_without_a_database_every_page_says_so_in_its_own_form_and_the_site_heal
             ada.refused(path)
         visitor.refused("/")
         assert visitor.log_in(token) == 503
-        health = visitor.client.get("/healthz")
-        assert (health.status_code, health.text) == (503, "the database does not answer\n")
-        assert health.headers["Retry-After"]
+        assert_ill(visitor.client, "the database does not answer")
     assert ada.client.get("/account/").status_code == 200
     assert visitor.client.get("/healthz").text == "ok\n"
     assert visitor.log_in() == 302
 
 
-@pytest.mark.parametrize("engine_name", ["sqlite"])  # what an engine says is tried in tests/test_migrate.py
 def test_a_database_of_another_build_in_the_sites_place_is_told_apart_and_logged_with_what_to_do(
     world: World, app: Flask, caplog: pytest.LogCaptureFixture
 ) -> None:
     with world.database.engine.begin() as connection:
         connection.exec_driver_sql("ALTER TABLE campaign RENAME TO campaigns")
     answer = app.test_client().get("/")
-    assert (answer.status_code, "made by another build of this program" in answer.text) == (503, True)
-    assert not INTERNAL.search(answer.text.partition("</head>")[2]), answer.text
+    said_so(answer, "/")
+    assert "made by another build of this program" in answer.text
     assert "no such table: campaign; nothing brings the tables of one build" in caplog.text
     with world.database.engine.begin() as connection:
         connection.exec_driver_sql('ALTER TABLE "user" RENAME TO accounts')
-    health = app.test_client().get("/healthz")
-    assert (health.status_code, health.text) == (503, "the database was made by another build of this program\n")
+    assert_ill(app.test_client(), "the database was made by another build of this program")
 
 
 def said_everywhere(app: Flask, ada: Visitor, token: str) -> None:
@@ -184,11 +173,8 @@ def said_everywhere(app: Flask, ada: Visitor, token: str) -> None:
     }
     for path, form in forms.items():
         answer = ada.client.post(path, data={"csrf_token": token, **form})
-        assert (answer.status_code, bool(answer.headers.get("Retry-After"))) == (503, True), path
-        assert not INTERNAL.search(answer.text.partition("</head>")[2]), answer.text
-    health = stranger.client.get("/healthz")
-    assert (health.status_code, health.text) == (503, "the database does not answer\n")
-    assert health.headers["Retry-After"]
+        said_so(answer, path)
+    assert_ill(stranger.client, "the database does not answer")
 
 
 @pytest.fixture
@@ -253,6 +239,7 @@ def test_an_sqlite_file_that_keeps_readers_out_is_said_everywhere(on_sqlite: tup
     assert ada.submit().status_code == 302
 
 
+@BOTH
 def test_a_database_that_another_program_has_locked_is_waited_for_shortly_and_then_said(
     world: World, app: Flask
 ) -> None:
@@ -317,8 +304,7 @@ def test_an_upload_while_the_store_is_away_is_refused_in_words_and_health_names_
     assert answer.status_code == 503
     assert "store of run files" in answer.text
     assert answer.headers["Retry-After"] == "30"
-    health = ada.client.get("/healthz")
-    assert (health.status_code, health.text) == (503, "the run store can't be written\n")
+    assert_ill(ada.client, "the run store can't be written")
     assert not (tmp_path / "store").exists()
     (tmp_path / "elsewhere").rename(tmp_path / "store")
     assert ada.client.get("/healthz").status_code == 200

@@ -12,9 +12,6 @@ from leaderboard.errors import BadInput
 from leaderboard.submissions.rules import State
 from leaderboard.web.app import create_app
 from tests.support.field import Field
-from tests.web.conftest import Reader
-
-SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # headers, words and files
 
 
 def test_a_site_without_a_secret_does_not_start() -> None:
@@ -22,7 +19,6 @@ def test_a_site_without_a_secret_does_not_start() -> None:
         create_app(Config())
 
 
-@SQLITE
 @pytest.mark.parametrize("path", ["/login", "/no/such/page", "/static/leaderboard.css"])
 def test_nothing_inline_runs_and_nobody_frames_a_page(app: Flask, path: str) -> None:
     headers = app.test_client().get(path, buffered=True).headers
@@ -42,7 +38,6 @@ def test_cookies_are_only_for_https_and_not_for_scripts(tmp_path: object) -> Non
     assert "max-age" in answer.headers["Strict-Transport-Security"]
 
 
-@SQLITE
 def test_a_style_sheet_is_kept_for_a_year_under_an_address_that_changes_with_it(app: Flask) -> None:
     client = app.test_client()
     found = re.search(r'href="(/static/leaderboard.css\?v=[0-9a-f]{12})"', client.get("/login").text)
@@ -51,14 +46,6 @@ def test_a_style_sheet_is_kept_for_a_year_under_an_address_that_changes_with_it(
     assert client.get("/login").headers["Cache-Control"] == "private, no-cache"
 
 
-@SQLITE
-def test_an_absent_page_and_a_hidden_one_look_the_same(visitor: Reader) -> None:
-    absent = visitor.get("/no/such/page", status=404)
-    hidden = visitor.get("/submissions/1", status=404)
-    assert absent == hidden
-
-
-@SQLITE
 def test_our_own_fault_says_so_without_saying_what(app: Flask) -> None:
     def fail() -> str:
         raise RuntimeError("an internal matter")

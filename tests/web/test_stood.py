@@ -1,20 +1,17 @@
 """The pages of old boards, of what moved, of sources of judgments side by side and of published judgments."""
 
 import json
-import re
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from leaderboard.access import CONSOLE
-from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules import Ruling
-from leaderboard.submissions.writes.submissions import hide_run
 from tests.support.field import DAY, NOW, Field
+from tests.support.pages import text_of
 
 QRELS = "q1 0 d1 1\nq2 0 d1 0\nq3 0 d2 1\nq4 0 d1 -1\n"
 HERE = "/campaigns/news/2026"
+OF_PROGRAMS = "/api/v1/campaigns/news/evaluations/2026"
 
 
 @pytest.fixture
@@ -33,10 +30,6 @@ def judged_anew(field: Field) -> tuple[int, int, int]:
     model = field.judge_again(QRELS.replace("d2 1", "d2 0"), by_model, source="llm", at=NOW - 5 * DAY)
     field.change(judgments_published=True)
     return first, second, model
-
-
-def text_of(page: str) -> str:
-    return " ".join(re.sub(r"<[^>]*>", " ", page).split())
 
 
 def test_old_boards_lead_to_each_other_and_to_what_moved(
@@ -79,23 +72,6 @@ def test_the_page_says_what_moved_and_so_do_its_files(browser: FlaskClient, judg
     ]  # fmt: skip
 
 
-def test_the_page_does_not_lay_to_the_judgments_what_somebody_did(browser: FlaskClient, field: Field) -> None:
-    runs = [field.run(name, {"AP": [0.5] * 4}) for name in ("Alder", "Alder", "Birch")]
-    first = field.current_set().id
-    second = field.judge_again(QRELS, {run: {"AP": [0.1 * run] * 4} for run in runs})
-    with field.database.write() as session:
-        stood = session.get_one(Submission, runs[0])
-        hide_run(session, CONSOLE, stood, Ruling.DISQUALIFIED, "no", holds_place=False)
-    path = f"{HERE}/boards/{first}/to/{second}"
-    page = text_of(browser.get(path).text)
-    assert "Not the judgments or the settings alone are different:" in page
-    assert "On the later board only Alder is ranked." in page
-    assert "so there is no order to compare" in page
-    for untrue in ("The order", "led before", "τ", "1 down"):
-        assert untrue not in page
-    assert len(json.loads(browser.get(f"{path}.json").text)["apart"]) == 1
-
-
 @pytest.mark.usefixtures("judged_anew")
 def test_sources_stand_side_by_side_on_one_page(browser: FlaskClient) -> None:
     page = text_of(browser.get(f"{HERE}/sources").text)
@@ -108,14 +84,20 @@ def test_sources_stand_side_by_side_on_one_page(browser: FlaskClient) -> None:
 
 
 @pytest.mark.usefixtures("judged_anew")
-def test_published_judgments_are_pages_and_a_file(browser: FlaskClient) -> None:
+def test_published_judgments_are_pages_and_files_and_the_same_for_programs(browser: FlaskClient, field: Field) -> None:
     assert f'href="{HERE}/judgments"' in browser.get(HERE).text
-    page = text_of(browser.get(f"{HERE}/judgments").text)
-    assert "4 judgments of 4 queries, revision 2" in page
-    assert "Grade -1" in page
-    one = text_of(browser.get(f"{HERE}/judgments/q3").text)
-    assert "d2 1 yes" in one
-    answer = browser.get(f"{HERE}/judgments.txt")
-    assert answer.text == QRELS
-    assert answer.headers["Content-Disposition"] == 'attachment; filename="news-2026-qrels.txt"'
+    assert "4 judgments of 4 queries, revision 2" in text_of(browser.get(f"{HERE}/judgments").text)
+    assert "d2 1 yes" in text_of(browser.get(f"{HERE}/judgments/q3").text)
+    file, own = browser.get(f"{HERE}/judgments.txt"), browser.get(f"{OF_PROGRAMS}/judgments.txt")
+    assert file.text == own.text == QRELS
+    assert file.headers["Content-Disposition"] == 'attachment; filename="news-2026-qrels.txt"'
+    assert own.content_type == "text/plain; charset=utf-8"
     assert browser.get(f"{HERE}/judgments.csv").text.splitlines()[1] == "q1,1,1,no,0,0,1"
+    assert browser.get(f"{OF_PROGRAMS}/queries.tsv").text == browser.get(f"{HERE}/queries.tsv").text != ""
+    told, one = (browser.get(f"{OF_PROGRAMS}/judgments{path}").json for path in ("", "/q3"))
+    assert (told["revision"], told["judgments"], told["public"]) == (2, 4, True)
+    assert one["documents"] == [{"document": "d2", "grade": 1}]
+    field.change(judgments_published=False)
+    for path in ("judgments", "judgments.txt", "judgments/q3", "judgments/none"):
+        refused = browser.get(f"{OF_PROGRAMS}/{path}")
+        assert (refused.status_code, refused.content_type) == (403, "application/problem+json"), path

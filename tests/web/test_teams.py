@@ -1,13 +1,10 @@
 """Teams: making one, inviting, joining, leaving."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 
-from tests.web.conftest import PASSWORD, Reader, World
-
-SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # what differs on the other: tests of writes
+from tests.web.conftest import BOTH, PASSWORD, Reader, World
 
 
 def invitation_of(owner: Reader) -> str:
@@ -18,7 +15,6 @@ def invitation_of(owner: Reader) -> str:
     return found[1]
 
 
-@SQLITE
 def test_a_team_is_made_with_its_maker_as_owner(participant: Reader) -> None:
     answer = participant.post("/account/teams/new", name="Gamma Lab", description="Two people")
     assert answer.location == "/teams/gamma-lab"
@@ -27,16 +23,6 @@ def test_a_team_is_made_with_its_maker_as_owner(participant: Reader) -> None:
     assert "owner" in page
 
 
-@SQLITE
-@pytest.mark.parametrize("name", ["alpha", " ALPHA", "Аlpha", "", "x" * 61])
-def test_a_name_that_is_taken_alike_or_none_comes_back_with_its_error(participant: Reader, name: str) -> None:
-    answer = participant.post("/account/teams/new", name=name, description="kept")
-    assert answer.status_code == 400
-    assert 'id="name-error"' in answer.text
-    assert "kept" in answer.text
-
-
-@SQLITE
 def test_a_team_is_absent_for_others_until_it_is_listed_and_only_members_see_who_is_in_it(
     visitor: Reader, participant: Reader, other: Reader, organiser: Reader
 ) -> None:
@@ -53,6 +39,7 @@ def test_a_team_is_absent_for_others_until_it_is_listed_and_only_members_see_who
     assert "ben" in participant.get("/teams/alpha")
 
 
+@BOTH
 def test_a_link_lets_one_person_in_once(participant: Reader, other: Reader, organiser: Reader) -> None:
     link = invitation_of(participant)
     assert "Join Alpha" in other.get(link)
@@ -64,7 +51,6 @@ def test_a_link_lets_one_person_in_once(participant: Reader, other: Reader, orga
     assert organiser.post(link).status_code == 409
 
 
-@SQLITE
 def test_a_visitor_with_a_link_registers_and_comes_back(participant: Reader, visitor: Reader) -> None:
     link = invitation_of(participant)
     assert f"/register?next={link}" in visitor.get(link)
@@ -72,19 +58,6 @@ def test_a_visitor_with_a_link_registers_and_comes_back(participant: Reader, vis
     assert visitor.post(link).location == "/teams/alpha"
 
 
-@SQLITE
-def test_a_member_leaves(reader: Callable[[str], Reader]) -> None:
-    ben = reader("ben")
-    assert 'action="/teams/alpha/leave"' not in ben.get("/teams/alpha")  # one click leads to a question
-    asked = ben.get("/teams/alpha/leave")
-    assert "To come back you need a new invitation." in asked
-    assert "ben" in reader("ada").get("/teams/alpha")
-    assert ben.post("/teams/alpha/leave").location == "/account/"
-    ben.get("/teams/alpha", status=404)  # it is not listed, and has no run yet
-    ben.get("/teams/alpha/leave", status=404)
-
-
-@SQLITE
 @pytest.mark.parametrize("way", ["leave", "members/{own}/remove"])
 def test_who_is_the_last_member_by_now_is_told_before_leaving(world: World, other: Reader, way: str) -> None:
     """The page was opened while somebody else was in the team."""
@@ -98,7 +71,6 @@ def test_who_is_the_last_member_by_now_is_told_before_leaving(world: World, othe
     other.get(address, status=404)
 
 
-@SQLITE
 def test_an_owner_takes_a_member_out(world: World, participant: Reader, other: Reader) -> None:
     path = f"/teams/alpha/members/{world.users['ben'].id}/remove"
     assert other.post(path).status_code == 404

@@ -7,10 +7,10 @@ import re
 import pytest
 from flask import Flask
 
-from leaderboard.db import Database
 from leaderboard.evaluations.rules import Opening
 from tests.support.field import NOW, Field
 from tests.support.pages import seen
+from tests.web.conftest import BOTH
 
 BOARD = "/campaigns/news/2026"
 OF_PROGRAMS = "/api/v1/campaigns/news/evaluations/2026"
@@ -24,13 +24,6 @@ FINDS = (
     "to find one of 0.06 takes about 83."
 )
 RESTS = "The lead of Alder rests on 3 of 20 queries: without q2, q3 and q7 Birch would be first."
-BOTH = pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
-
-
-@pytest.fixture
-def engine_name() -> str:
-    """One is enough where nothing else is said: sentences, whose figures the tests of reads try on both."""
-    return "sqlite"
 
 
 @pytest.fixture
@@ -78,36 +71,3 @@ def test_while_details_are_closed_nothing_of_it_is_on_the_page(app: Flask, field
             assert told not in page
         assert json.loads(app.test_client().get(f"{BOARD}.json").text)["queries_tell"] is None
         assert json.loads(app.test_client().get(f"{OF_PROGRAMS}/board").text)["statistics"]["told"] is None
-
-
-LEADS = {
-    "kept": (
-        [0.9 + number / 1000 for number in range(20)], HALF, "Alder would be first whichever queries were left out."
-    ),
-    "tie": (
-        [1.0, 0.5, 0.5, 0.5, 0.5, 0.25], [0.5, 0.5, 0.5, 0.5, 0.25, 0.5],
-        "The lead of Alder rests on 1 of 6 queries: without q1 it would share the first place with Birch.",
-    ),
-    # 1.0 − 0.05 is the lead, and each of ten queries takes .1 of it: with all ten removed it is −.05.
-    "many": (
-        [0.6] * 10 + [0.5] * 9 + [0.45], HALF,
-        "The lead of Alder rests on 10 of 20 queries, without which Birch would be first.",
-    ),
-    "shared": (HALF, HALF, "Which differences these queries can find can't be said: the systems differ on no query"),
-    "four": ([0.5, 0.6, 0.7, 0.8], [0.4, 0.7, 0.5, 0.6], ""),
-}  # fmt: skip
-
-
-def test_each_kind_of_lead_is_said_as_it_is_and_below_five_queries_none(app: Flask, database: Database) -> None:
-    field = Field(database, measures=("AP",))
-    field.campaign()
-    for slug, (mine, theirs, _) in LEADS.items():
-        field.evaluation(slug, period="2026", tags=[()] * len(mine))
-        field.run("Alder", {"AP": mine}, evaluation=slug)
-        field.run("Birch", {"AP": theirs}, evaluation=slug)
-    field.refresh()
-    for slug, (_, _, said) in LEADS.items():
-        page = seen(app, f"/campaigns/news/{slug}")
-        assert (said or "Alder has the highest AP") in page
-        assert ("What these queries can tell" in page) == bool(said)
-        assert page.count("rests on") == said.count("rests on")
