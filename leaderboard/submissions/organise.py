@@ -6,27 +6,22 @@ from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from sqlalchemy.orm import Session
 from wtforms import RadioField, TextAreaField
 
-from leaderboard.access import Actor
-from leaderboard.campaigns.reads import organised_evaluation
-from leaderboard.errors import Conflict, InvalidFields, NotFound
-from leaderboard.evaluations.models import Evaluation
+from leaderboard.declared.inputs import checked
+from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.numbers import counted
-from leaderboard.submissions.models import Submission
+from leaderboard.submissions import api
+from leaderboard.submissions.inputs import TakenOff
 from leaderboard.submissions.pages import effect_of, run_download
 from leaderboard.submissions.reads.organised import Filters, SubmissionRow, may_replace, submission_row, submissions
 from leaderboard.submissions.reads.status import status
 from leaderboard.submissions.rules import SHOWN_STATES, Ruling, SystemKind
-from leaderboard.submissions.writes import submissions as services
 from leaderboard.submissions.writes.effects import Act
-from leaderboard.web.context import actor, now, page_number, read, writing
+from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Cell, Table, exported, table
 from leaderboard.web.forms import Form, Required, form_page
 from leaderboard.web.organise import organised
-from leaderboard.worker.queue import unfinished
-from leaderboard.worker.writes import make_set
 
 blueprint = Blueprint("organise_submissions", __name__, url_prefix="/organise")
 
@@ -104,13 +99,13 @@ def of_evaluation_file(campaign: str, evaluation: str) -> Table:
 @blueprint.post(f"{OF_EVALUATION}/rescore")
 @organised
 def rescore(campaign: str, evaluation: str) -> ResponseReturnValue:
-    return _score_again(make_set, campaign, evaluation)
+    return _score_again(api.rescore_runs, campaign, evaluation)
 
 
 @blueprint.post(f"{OF_EVALUATION}/retry-failed")
 @organised
 def retry_failed(campaign: str, evaluation: str) -> ResponseReturnValue:
-    return _score_again(services.retry_failed, campaign, evaluation)
+    return _score_again(api.retry_failed_runs, campaign, evaluation)
 
 
 @blueprint.get(ONE)
@@ -125,12 +120,12 @@ def take_off(campaign: str, evaluation: str, submission: int) -> ResponseReturnV
     form = TakeOffForm.on()
     if not form.validate():
         return _show(campaign, evaluation, submission, form)
-    ruling, act = Ruling(form.ruling.data), Act(form.place.data)
+    ruling, keeps = Ruling(form.ruling.data), form.place.data == Act.EMPTY
     try:
-        with writing() as session:
-            run = _of(session, campaign, evaluation, submission)
-            keeps = act is Act.EMPTY
-            services.hide_run(session, actor(), run, ruling, form.text("because"), holds_place=keeps)
+        body = checked(
+            TakenOff, {"ruling": ruling, "because": form.text("because"), "holds_place": keeps, "confirm": True}
+        )
+        api.take_run_off(campaign, evaluation, submission, body)
     except (InvalidFields, Conflict) as error:
         return _show(campaign, evaluation, submission, form, error)
     flash(f"The run is {ruling.value}: it is on no board, and its team reads why.")
@@ -140,13 +135,13 @@ def take_off(campaign: str, evaluation: str, submission: int) -> ResponseReturnV
 @blueprint.post(f"{ONE}/restore")
 @organised
 def restore(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue:
-    return _do(services.restore, campaign, evaluation, submission, "The run is back where it was.")
+    return _do(api.restore_run, campaign, evaluation, submission, "The run is back where it was.")
 
 
 @blueprint.post(f"{ONE}/retry")
 @organised
 def retry(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue:
-    return _do(services.retry, campaign, evaluation, submission, "The run is in the queue again.")
+    return _do(api.retry_run, campaign, evaluation, submission, "The run is in the queue again.")
 
 
 @blueprint.get(f"{ONE}/file")
@@ -187,14 +182,9 @@ def _show(campaign: str, evaluation: str, submission: int, form: TakeOffForm, er
     return form_page("organise/submissions/show.html", form, error, row=row, run=run, effects=effects, others=others)
 
 
-def _score_again(
-    what: Callable[[Session, Actor, Evaluation], object], campaign: str, evaluation: str
-) -> ResponseReturnValue:
+def _score_again(again: Callable[[str, str], api.Waiting], campaign: str, evaluation: str) -> ResponseReturnValue:
     try:
-        with writing() as session:
-            found = organised_evaluation(session, actor(), campaign, evaluation)
-            what(session, actor(), found)
-            waiting = unfinished(session, found.id)
+        waiting = again(campaign, evaluation).waiting
     except InvalidFields as refused:
         flash(refused.message, "warning")
     else:
@@ -204,20 +194,12 @@ def _score_again(
 
 
 def _do(
-    what: Callable[[Session, Actor, Submission], None], campaign: str, evaluation: str, submission: int, done: str
+    change: Callable[[str, str, int], SubmissionRow], campaign: str, evaluation: str, submission: int, done: str
 ) -> ResponseReturnValue:
     try:
-        with writing() as session:
-            what(session, actor(), _of(session, campaign, evaluation, submission))
-    except (Conflict, NotFound) as refused:
-        read(submission_row, campaign, evaluation, submission)  # where there is no such run, this says so
+        change(campaign, evaluation, submission)
+    except Conflict as refused:
         flash(refused.message, "warning")
     else:
         flash(done)
     return redirect(url_for(".show", campaign=campaign, evaluation=evaluation, submission=submission))
-
-
-def _of(session: Session, campaign: str, evaluation: str, submission: int) -> Submission:
-    """The submission, where it is one to this evaluation. Raises NotFound."""
-    row = submission_row(session, actor(), campaign, evaluation, submission, now())
-    return session.get_one(Submission, row.id)
