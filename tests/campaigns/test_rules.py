@@ -11,26 +11,23 @@ from tests.support.world import World
 PARTS = {"cost": 0.1, "value": 1.0, "prior": 1 / 600}
 
 
-def test_beta_follows_from_cost_value_and_prior() -> None:
+def test_beta_is_stated_or_derived_or_left_out() -> None:
     # MATERIAL's own figures: C = 0.0333, V = 1 and a prior of 1/600 give β = 0.0333 · 599.
     assert beta_of(0.0333, 1, 1 / 600) == pytest.approx(19.9467)
-    assert beta_of(1, 10, 1e-4) == pytest.approx(999.9)
-    assert beta_of(0.1, 1, 1 / 600) == pytest.approx(59.9)
-
-
-def test_beta_is_stated_or_derived_or_left_out() -> None:
-    assert checked_beta(40) == 40.0
     assert checked_beta(**PARTS) == pytest.approx(59.9)
-    assert checked_beta() is None
-    assert checked_beta(0) == 0.0
+    assert (checked_beta(40), checked_beta(0), checked_beta()) == (40.0, 0.0, None)
     assert checked_beta(cost=0, value=1, prior=0.5) == 0.0
 
 
 def test_a_rounded_beta_may_stand_beside_its_parts_and_another_one_may_not() -> None:
-    assert checked_beta(59.9, **PARTS) == 59.9
     assert checked_beta(59.92, **PARTS) == 59.92
     with pytest.raises(InvalidFields, match=r"beta: cost, value and prior give 59\.9; leave β out"):
         checked_beta(60, **PARTS)
+    with pytest.raises(InvalidFields, match="beyond what a number can hold"):
+        checked_beta(cost=1e300, value=1e-300, prior=0.5)
+    with pytest.raises(InvalidFields) as caught:
+        checked_beta(cost=1)
+    assert set(caught.value.fields) == {"value", "prior"}
 
 
 @pytest.mark.parametrize("name", BOUNDS)
@@ -39,17 +36,6 @@ def test_a_number_out_of_its_bounds_is_named_by_its_field(name: str, number: flo
     with pytest.raises(InvalidFields) as caught:
         checked_beta(**{**PARTS, name: number})
     assert set(caught.value.fields) == {name}
-
-
-def test_cost_value_and_prior_come_together() -> None:
-    with pytest.raises(InvalidFields) as caught:
-        checked_beta(cost=1)
-    assert set(caught.value.fields) == {"value", "prior"}
-
-
-def test_a_beta_too_large_for_a_number_is_refused() -> None:
-    with pytest.raises(InvalidFields, match="beyond what a number can hold"):
-        checked_beta(cost=1e300, value=1e-300, prior=0.5)
 
 
 NUMBERS = (-math.inf, -1.0, -5e-324, 0.0, 5e-324, 0.5, 1 - 2**-53, 1.0, 2.0, 1.7976931348623157e308, math.inf)
