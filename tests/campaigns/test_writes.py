@@ -83,7 +83,7 @@ def test_what_is_wrong_is_said_by_its_field(database: Database, values: dict[str
 
 
 def test_settings_are_kept_as_they_are_meant(database: Database) -> None:
-    """Measures by their canonical names with the primary one, β as it follows, links and texts without blanks around."""
+    """Measures by their canonical names with the primary one, β as it follows, texts without blanks around them."""
     made = _create(
         database, measures=["map", "P_10,recip_rank"], primary_measure="ndcg_cut_10", cost=0.1, value=1, prior=1 / 600,
         links=[(" The  code ", " https://example.org/x ")], contact=" ada@example.org ", guidelines="# Hello",

@@ -2,6 +2,9 @@
 
 import dataclasses
 import io
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -10,8 +13,7 @@ from leaderboard.audit.models import Event
 from leaderboard.audit.reads import TrailFilters, trail
 from leaderboard.audit.writes import present
 from leaderboard.errors import InvalidFields, NotAllowed, NotFound
-from leaderboard.evaluations import writes as evaluations
-from leaderboard.evaluations import writes as submission_forms
+from leaderboard.evaluations import writes
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
 from leaderboard.evaluations.reads.form_fields import (
     collection_list,
@@ -36,75 +38,69 @@ REMARK = FormField(key="remark", label="Remark")
 CPU = FormField(key="cpu", label="Processor", header="platform.cpu")
 
 
-def ask(world: World, *fields: FormField) -> None:
+def do(world: World, what: Callable[..., Any], *more: Any, **changes: Any) -> Any:
+    """what(session, actor, evaluation, …) in a transaction of its own, by the console unless changes name an actor."""
     with world.organising() as (session, _, evaluation):
-        for field in fields:
-            submission_forms.set_field(session, CONSOLE, evaluation, field)
+        return what(session, changes.pop("actor", CONSOLE), evaluation, *more, **changes)
 
 
-def test_answers_are_stored_with_the_run_by_the_keys_of_their_fields(world: World) -> None:
+def ask(world: World, *fields: FormField) -> None:
+    for field in fields:
+        do(world, writes.set_field, field)
+
+
+def wrong(world: World, what: Callable[[], object], match: str | None = None) -> dict[str, list[str]]:
+    """What is refused, by field; nothing is changed."""
+    with refused(world.database, InvalidFields, "evaluation", match) as caught:
+        what()
+    assert isinstance(caught.value, InvalidFields)
+    return dict(caught.value.fields)
+
+
+def organised(world: World) -> list[tuple[str, int, bool]]:
+    """Each field's key, how many runs answered it, and whether it keeps something to fewer."""
+    with world.organising() as (session, campaign, evaluation):
+        page = organised_form(session, CONSOLE, campaign.slug, evaluation.slug, present())
+        return [(row.field.key, row.answered, row.keeps) for row in page.fields]
+
+
+def test_answers_are_stored_with_the_run_and_refused_by_the_names_of_their_fields(world: World) -> None:
     ask(world, TRAINED, MODEL, SIZE, REMARK, CPU)
-    world.submit(answers={"trained": "yes", "model": "dense", "size": "1.5e9", "remark": "  as is  "})
-    [run] = world.all(sa.select(Submission))
-    assert run.answers == {"trained": True, "model": "dense", "size": 1.5e9, "remark": "as is"}
-
-
-def test_an_answer_that_does_not_fit_is_refused_by_the_name_of_its_field(world: World) -> None:
-    ask(world, TRAINED, MODEL, SIZE, REMARK, CPU)
-    given = {"model": "neural", "size": "many", "remark": "x" * 1001, "nonsense": "1", "cpu": "forged"}
-    with refused(world.database, InvalidFields, "evaluation") as caught:
-        world.submit(answers=given)
-    assert caught.value.fields.keys() == {
+    unfit = {"model": "neural", "size": "many", "remark": "x" * 1001, "nonsense": "1", "cpu": "forged"}
+    assert wrong(world, lambda: world.submit(answers=unfit)).keys() == {
         "answer-trained", "answer-model", "answer-size", "answer-remark", "answer-nonsense", "answer-cpu",
     }  # fmt: skip
     assert world.all(sa.select(Submission)) == []
+    world.submit(answers={"trained": "yes", "model": "dense", "size": "1.5e9", "remark": "  as is  "})
+    [run] = world.all(sa.select(Submission))
+    assert run.answers == {"trained": True, "model": "dense", "size": 1.5e9, "remark": "as is"}
+    # They stay as they were given when their field changes.
+    ask(world, dataclasses.replace(MODEL, label="Kind of model", choices=("lexical", "learned"), required=True))
+    [evaluation] = world.all(sa.select(Evaluation).where(Evaluation.id == world.evaluation))
+    given = {field.label: answer for field, answer in answers_of(form_fields(evaluation), run.answers, {}).items()}
+    assert given["Kind of model"] == "dense"
 
 
 def test_the_command_line_may_leave_required_answers_out(world: World) -> None:
     ask(world, TRAINED)
     world.submit(actor=CONSOLE)
-    with refused(world.database, InvalidFields, "evaluation"):
-        world.submit(actor=CONSOLE, answers={"trained": "perhaps"})
-
-
-def test_answers_stay_as_they_were_given_when_their_field_changes(world: World) -> None:
-    ask(world, MODEL)
-    world.submit(answers={"model": "dense"})
-    ask(world, dataclasses.replace(MODEL, label="Kind of model", choices=("lexical", "learned"), required=True))
-    [run] = world.all(sa.select(Submission))
-    [evaluation] = world.all(sa.select(Evaluation).where(Evaluation.id == world.evaluation))
-    [(field, answer)] = answers_of(form_fields(evaluation), run.answers, {}).items()
-    assert (field.label, answer) == ("Kind of model", "dense")
+    assert wrong(world, lambda: world.submit(actor=CONSOLE, answers={"trained": "perhaps"}))
 
 
 def test_a_field_that_was_answered_keeps_its_kind_and_is_retired_instead_of_removed(world: World) -> None:
-    ask(world, MODEL, REMARK)
-    world.submit(answers={"model": "dense"})
-    with refused(world.database, InvalidFields, "evaluation") as caught:
-        ask(world, dataclasses.replace(MODEL, kind=FieldKind.TEXT, choices=()))
-    assert caught.value.fields.keys() == {"kind"}
-    with world.organising() as (session, _, evaluation):
-        assert submission_forms.remove_field(session, CONSOLE, evaluation, "remark")
-        assert not submission_forms.remove_field(session, CONSOLE, evaluation, "model")
-        assert [(one.key, one.asked) for one in form_fields(evaluation)] == [("model", False)]
-    with refused(world.database, InvalidFields, "evaluation"):
-        world.submit(answers={"model": "dense"})
-
-
-def test_a_field_that_is_read_from_the_file_is_answered_by_what_runs_say(world: World) -> None:
-    ask(world, CPU, MODEL)
-    world.submit(said={"platform.cpu": "<b>i9</b>"})
+    ask(world, MODEL, REMARK, CPU)
+    world.submit(answers={"model": "dense"}, said={"platform.cpu": "<b>i9</b>"})
     world.submit(f"# platform.cpu: i7\n{RUN}")
     world.submit(run_text(1))
     world.drain()
-    with world.organising() as (session, campaign, evaluation):
-        page = organised_form(session, CONSOLE, campaign.slug, evaluation.slug, present())
-        assert [(one.field.key, one.answered) for one in page.fields] == [("cpu", 2), ("model", 0)]
-    with refused(world.database, InvalidFields, "evaluation") as caught:
-        ask(world, dataclasses.replace(CPU, kind=FieldKind.NUMBER))
-    assert caught.value.fields.keys() == {"kind"}
-    with world.organising() as (session, _, evaluation):
-        assert not submission_forms.remove_field(session, CONSOLE, evaluation, "cpu")
+    assert organised(world) == [("model", 1, False), ("remark", 0, False), ("cpu", 2, True)]
+    text = dataclasses.replace(MODEL, kind=FieldKind.TEXT, choices=())
+    for field in (text, dataclasses.replace(CPU, kind=FieldKind.NUMBER)):
+        assert wrong(world, lambda field=field: ask(world, field)).keys() == {"kind"}
+    assert [do(world, writes.remove_field, key) for key in ("remark", "model", "cpu")] == [True, False, False]
+    [evaluation] = world.all(sa.select(Evaluation).where(Evaluation.id == world.evaluation))
+    assert [(field.key, field.asked) for field in form_fields(evaluation)] == [("model", False), ("cpu", False)]
+    assert wrong(world, lambda: world.submit(answers={"model": "dense"}))
 
 
 def test_a_field_that_keeps_parts_of_what_runs_say_to_fewer_is_retired_instead_of_removed(world: World) -> None:
@@ -114,42 +110,33 @@ def test_a_field_that_keeps_parts_of_what_runs_say_to_fewer_is_retired_instead_o
     world.submit(f"# method.kind: dense\n{RUN}")
 
     def removed(field: FormField) -> bool:
-        with world.organising() as (session, _, evaluation):
-            gone = submission_forms.remove_field(session, CONSOLE, evaluation, field.key)
+        is_gone = do(world, writes.remove_field, field.key)
         ask(world, field)  # asked again
-        return gone
+        return bool(is_gone)
 
     assert not removed(method)
     assert not removed(CPU)
     world.drain()
     assert not removed(method)
     assert removed(CPU)  # read: the run says nothing of it
-    with world.organising() as (session, campaign, evaluation):
-        page = organised_form(session, CONSOLE, campaign.slug, evaluation.slug, present())
-        assert [(one.field.key, one.answered, one.keeps) for one in page.fields] == [
-            ("method", 0, True),
-            ("seen", 0, False),
-            ("cpu", 0, False),
-        ]
-        assert submission_forms.remove_field(session, CONSOLE, evaluation, "seen")  # all see what it covers
+    assert organised(world) == [("method", 0, True), ("seen", 0, False), ("cpu", 0, False)]
+    assert do(world, writes.remove_field, "seen")  # all see what it covers
 
 
 def test_a_definition_that_cannot_be_is_refused_by_its_parts(world: World) -> None:
     ask(world, TRAINED)
     for field, parts in (
         (dataclasses.replace(REMARK, key="Re mark", label=""), {"key", "label"}),
+        (dataclasses.replace(REMARK, key="new_system"), {"key"}),  # which is a part of every submission
         (dataclasses.replace(MODEL, choices=("one",)), {"choices"}),
         (dataclasses.replace(REMARK, choices=("a", "b")), {"choices"}),
         (dataclasses.replace(REMARK, column=True), {"shown_to"}),
         (dataclasses.replace(REMARK, key="twin", label=" trained  HERE"), {"label"}),
     ):
-        with refused(world.database, InvalidFields, "evaluation") as caught:
-            ask(world, field)
-        assert caught.value.fields.keys() == parts
+        assert wrong(world, lambda field=field: ask(world, field)).keys() == parts
     # Of two fields with one label that which is retired is in nobody's way.
     ask(world, dataclasses.replace(REMARK, key="older", asked=False), dataclasses.replace(REMARK, key="newer"))
-    with refused(world.database, InvalidFields, "evaluation", match="'newer' has this label"):
-        ask(world, REMARK)
+    assert wrong(world, lambda: ask(world, REMARK), match="'newer' has this label")
 
 
 def test_what_a_file_says_in_answer_to_a_field_is_refused_where_the_form_would_refuse_it(world: World) -> None:
@@ -159,17 +146,14 @@ def test_what_a_file_says_in_answer_to_a_field_is_refused_where_the_form_would_r
     needed = dataclasses.replace(many, key="needed", label="Needed", header="gpus", required=True)
     ask(world, many, auto, kind, needed)
     good = {"params": "7e9", "method.automatic": "False", "method.kind": "dense", "gpus": "8"}
-    for wrong in (
-        *({"params": text} for text in ("abc", "NaN", "1e400", "5, 6")),
-        {"method.automatic": "perhaps"},
-        {"method.kind": "dense, sparse"},
-        {"gpus": "many"},
+    for key, odd in (
+        *(("auto", {"method.automatic": "perhaps"}), ("model", {"method.kind": "dense, sparse"})),
+        *(("size", {"params": text}) for text in ("abc", "NaN", "1e400", "5, 6")),
+        ("needed", {"gpus": "many"}),
     ):
         for actor in (world.ada, CONSOLE):
-            with refused(world.database, InvalidFields, "evaluation", match="the run's own metadata has") as caught:
-                world.submit(actor=actor, header={**good, **wrong})
-            [key] = [field.key for field in (many, auto, kind, needed) if field.header in wrong]
-            assert caught.value.fields.keys() == {f"answer-{key}"}
+            send = partial(world.submit, actor=actor, header={**good, **odd})
+            assert wrong(world, send, match="the run's own metadata has").keys() == {f"answer-{key}"}
     assert world.all(sa.select(Submission)) == []
     world.submit(header={**good, "params": "abc"}, said={"params": "7e9"})  # the file beside it goes first
     world.submit(run_text(1), header={**good, "gpus": "many"}, answers={"needed": "8"})  # and what is typed
@@ -187,60 +171,44 @@ def test_what_a_run_said_that_is_no_answer_is_none() -> None:
 
 
 def test_an_agreement_is_accepted_once_and_asked_again_when_a_new_version_stands(world: World) -> None:
-    def state(text: str) -> int:
-        with world.organising() as (session, _, evaluation):
-            return submission_forms.state_agreement(session, CONSOLE, evaluation, "terms", "Terms", text).id
-
-    first = state("Do no harm.")
-    with refused(world.database, InvalidFields, "evaluation") as caught:
-        world.submit()
-    assert caught.value.fields.keys() == {"agreement-terms"}
+    first = do(world, writes.state_agreement, "terms", "Terms", "Do no harm.").id
+    assert wrong(world, world.submit).keys() == {"agreement-terms"}
     world.submit(accepted=[first])
-    world.submit(f"{RUN}q3 Q0 d9 1 1 a\n")
-    second = state("Do some good.")
-    with refused(world.database, InvalidFields, "evaluation"):
-        world.submit(accepted=[first])
-    world.submit(f"{RUN}q3 Q0 d8 1 1 a\n", accepted=[second])
+    world.submit(run_text(1))
+    second = do(world, writes.state_agreement, "terms", "Terms", "Do some good.").id
+    assert wrong(world, lambda: world.submit(run_text(2), accepted=[first]))
+    world.submit(run_text(2), accepted=[second])
     rows = world.all(sa.select(Acceptance).order_by(Acceptance.agreement_id))
-    assert [(row.agreement_id, row.user_id) for row in rows] == [
-        (first, world.ada.user_id),
-        (second, world.ada.user_id),
-    ]
-    accepted = world.all(sa.select(Event).where(Event.action == "accept").order_by(Event.id))
-    assert [(one.actor_id, one.facts["version"]) for one in accepted] == [
-        (world.ada.user_id, 1),
-        (world.ada.user_id, 2),
-    ]
-    with world.organising() as (session, _, evaluation):
-        submission_forms.end_agreement(session, CONSOLE, evaluation, "terms")
-        assert standing_agreements(session, evaluation.id) == []
-    world.submit(f"{RUN}q3 Q0 d7 1 1 a\n")
-    with refused(world.database, NotFound, "agreement"), world.organising() as (session, _, evaluation):
-        submission_forms.end_agreement(session, CONSOLE, evaluation, "terms")
+    ada = world.ada.user_id
+    assert [(row.agreement_id, row.user_id) for row in rows] == [(first, ada), (second, ada)]
+    events = world.all(sa.select(Event).where(Event.action == "accept").order_by(Event.id))
+    assert [(event.actor_id, event.facts["version"]) for event in events] == [(ada, 1), (ada, 2)]
+    do(world, writes.end_agreement, "terms")
+    world.submit(run_text(3))
+    with refused(world.database, NotFound, "agreement"):
+        do(world, writes.end_agreement, "terms")
 
 
 def test_only_organisers_change_what_is_asked(world: World) -> None:
-    for change in (
-        lambda session, evaluation: submission_forms.set_field(session, world.ada, evaluation, REMARK),
-        lambda session, evaluation: submission_forms.remove_field(session, world.ada, evaluation, "x"),
-        lambda session, evaluation: submission_forms.state_agreement(session, world.ada, evaluation, "t", "T", "t"),
-        lambda session, evaluation: submission_forms.end_agreement(session, world.ada, evaluation, "t"),
-        lambda session, evaluation: submission_forms.set_rules(session, world.ada, evaluation, every_query=True),
-        lambda session, evaluation: submission_forms.set_documents(session, world.ada, evaluation, None),
-        lambda session, evaluation: submission_forms.copy_form(session, world.ada, evaluation, evaluation),
+    [own] = world.all(sa.select(Evaluation).where(Evaluation.id == world.evaluation))
+    for what, more, changes in (
+        (writes.set_field, (REMARK,), {}),
+        (writes.remove_field, ("x",), {}),
+        (writes.state_agreement, ("t", "T", "t"), {}),
+        (writes.end_agreement, ("t",), {}),
+        (writes.set_rules, (), {"every_query": True}),
+        (writes.set_documents, (None,), {}),
+        (writes.copy_form, (own,), {}),
     ):
-        with refused(world.database, NotAllowed, "evaluation"), world.organising() as (session, _, evaluation):
-            change(session, evaluation)
+        with refused(world.database, NotAllowed, "evaluation"):
+            do(world, what, *more, actor=world.ada, **changes)
 
 
 def test_rules_that_cannot_hold_are_refused_by_their_names(world: World) -> None:
-    wrong = {"most_documents": 0, "document_pattern": "(a", "tag_pattern": "b)", "nonsense": 1}
-    with refused(world.database, InvalidFields, "evaluation") as caught, world.organising() as (session, _, evaluation):
-        submission_forms.set_rules(session, CONSOLE, evaluation, **wrong)
-    assert caught.value.fields.keys() == wrong.keys()
-    with refused(world.database, InvalidFields, "evaluation") as caught, world.organising() as (session, _, evaluation):
-        submission_forms.set_rules(session, CONSOLE, evaluation, most_documents=5, least_documents=6)
-    assert caught.value.fields.keys() == {"least_documents"}
+    odd = {"most_documents": 0, "document_pattern": "(a", "tag_pattern": "b)", "nonsense": 1}
+    assert wrong(world, lambda: do(world, writes.set_rules, **odd)).keys() == odd.keys()
+    crossed = {"most_documents": 5, "least_documents": 6}
+    assert wrong(world, lambda: do(world, writes.set_rules, **crossed)).keys() == {"least_documents"}
 
 
 def test_a_list_of_documents_is_held_against_judgments_and_the_newest_runs(world: World) -> None:
@@ -264,16 +232,16 @@ def test_a_list_of_documents_is_held_against_judgments_and_the_newest_runs(world
 
 def test_everything_that_is_asked_is_copied_to_another_evaluation(world: World) -> None:
     ask(world, TRAINED, MODEL, CPU)
+    for text in ("old", "new"):
+        do(world, writes.state_agreement, "terms", "Terms", text)
+    do(world, writes.set_rules, most_documents=7, document_pattern="d[0-9]+")
+    listed = document_list(io.BytesIO(b"d1\nd2\n"))
+    do(world, writes.set_documents, listed)
     with world.organising() as (session, campaign, source):
-        submission_forms.state_agreement(session, CONSOLE, source, "terms", "Terms", "old")
-        submission_forms.state_agreement(session, CONSOLE, source, "terms", "Terms", "new")
-        submission_forms.set_rules(session, CONSOLE, source, most_documents=7, document_pattern="d[0-9]+")
-        listed = document_list(io.BytesIO(b"d1\nd2\n"))
-        submission_forms.set_documents(session, CONSOLE, source, listed)
-        target = evaluations.create_evaluation(session, CONSOLE, campaign, "next", "Next year", "2027", documents=1000)
-        submission_forms.set_field(session, CONSOLE, target, REMARK)
-        submission_forms.copy_form(session, CONSOLE, source, target)
-        submission_forms.copy_form(session, CONSOLE, source, target)
+        target = writes.create_evaluation(session, CONSOLE, campaign, "next", "Next year", "2027", documents=1000)
+        writes.set_field(session, CONSOLE, target, REMARK)
+        writes.copy_form(session, CONSOLE, source, target)
+        writes.copy_form(session, CONSOLE, source, target)
         session.flush()
         assert form_fields(target) == form_fields(source) == (TRAINED, MODEL, CPU)
         [terms] = standing_agreements(session, target.id)
@@ -286,20 +254,19 @@ def test_everything_that_is_asked_is_copied_to_another_evaluation(world: World) 
 def test_the_trail_tells_which_part_of_a_field_an_agreement_or_a_rule_changed(world: World) -> None:
     ask(world, MODEL)
     ask(world, dataclasses.replace(MODEL, label="Kind", required=True))
-    with world.organising() as (session, _, evaluation):
-        submission_forms.remove_field(session, CONSOLE, evaluation, "model")
-        for text in ("Be fair.", "Be kind."):
-            submission_forms.state_agreement(session, CONSOLE, evaluation, "terms", "Terms", text)
-        submission_forms.set_rules(session, CONSOLE, evaluation, most_documents=5, tag_pattern="[a-z]+")
-        submission_forms.set_rules(session, CONSOLE, evaluation, most_documents=9)
+    do(world, writes.remove_field, "model")
+    for text in ("Be fair.", "Be kind."):
+        do(world, writes.state_agreement, "terms", "Terms", text)
+    do(world, writes.set_rules, most_documents=5, tag_pattern="[a-z]+")
+    do(world, writes.set_rules, most_documents=9)
     with world.database.read() as session:
         page = trail(session, CONSOLE, "small", present(), filters=TrailFilters(), page=None)
-    told = [
-        [f"{one.what}: {one.before or '-'} > {one.after or '-'}" for one in row.changes]
+    changes = [
+        [f"{part.what}: {part.before or '-'} > {part.after or '-'}" for part in row.changes]
         for row in reversed(page.rows)
         if any(word in row.did for word in ("field", "agreement", "file rules"))
     ]
-    assert told == [
+    assert changes == [
         [
             "model: asked: - > yes",
             "model: choices: - > sparse, dense",
@@ -325,9 +292,6 @@ def test_the_trail_tells_which_part_of_a_field_an_agreement_or_a_rule_changed(wo
     ]
 
 
-def test_a_field_has_no_name_that_forms_and_programs_use_for_a_part_of_every_submission(world: World) -> None:
-    for key in ("run", "team", "new_system"):
-        with refused(world.database, InvalidFields, "evaluation") as caught:
-            ask(world, FormField(key=key, label="Which"))
-        assert caught.value.fields == {"key": [f"{key!r} is a part of every submission; take another key"]}
-    ask(world, FormField(key="runs", label="How many"))
+def test_choices_that_hold_commas_or_quotes_are_told_apart() -> None:
+    odd = dataclasses.replace(MODEL, choices=("small, big", '"x"', "=1+1"))
+    assert (MODEL.choices_in_words, odd.choices_in_words) == ("sparse, dense", '“small, big”, “"x"”, “=1+1”')
