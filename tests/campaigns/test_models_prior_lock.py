@@ -1,31 +1,29 @@
 """The prior of a campaign with results can't change by any path: these go around the program, by SQL."""
 
+import datetime as dt
+
 import pytest
 import sqlalchemy as sa
 
 from leaderboard import migrate
+from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
+from leaderboard.evaluations.models import Evaluation
 from tests.support.refused import refused
 
 BROKEN = (sa.exc.IntegrityError, sa.exc.OperationalError, sa.exc.DatabaseError)
-CAMPAIGN = (
-    "INTO campaign (id, slug, title, description, simulated, cost, value, prior, beta, no_relevant, compat, measures,"
-    " primary_measure, run_choice, contact, links, guidelines, visibility, created_at, locked_at)"
-    " VALUES ({id}, '{slug}', 'a title', '', false, 0.0333, 1,"
-    " 0.0016, {beta}, 'exclude', 10, '[\"AQWV\"]', 'AQWV', 'primary',"
-    " '', '[]', '', 'public', '2026-01-01 00:00:00', {locked_at})"
-)
-LOCKED = CAMPAIGN.format(id=1, slug="locked", beta=20, locked_at="'2026-01-02 00:00:00'")
-OPEN = CAMPAIGN.format(id=2, slug="open", beta=20, locked_at="NULL")
-EVALUATION = (
-    "INSERT INTO evaluation (id, campaign_id, slug, title, description, period, period_key, condition, collection,"
-    " relevance_level, judging, grace_seconds, late_allowed, results, details, texts, hidden_queries, own_results,"
-    " judgments_published, time_zone, draft, official_source, set_aside, form_fields,"
-    " file_rules, created_at)"
-    " VALUES ({id}, {campaign}, 'e{id}', 'a title', '', '2026', 2026, '', '', 1, 'pooled', 60, false,"
-    " 'always', 'closed', 'opened', 'closed', true, false, 'UTC', false, 'assessors',"
-    " '[]', '[]', '{{}}', '2026-01-01 00:00:00')"
-)
+NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+PRIOR = {"cost": 0.0333, "value": 1.0, "prior": 0.0016, "beta": 20.0}
+AQWV = {"measures": ["AQWV"], "primary_measure": "AQWV"}
+
+
+def _anew(key: int, slug: str) -> str:
+    """The rest of an INSERT: the open campaign once more with another β."""
+    own = {"id": str(key), "slug": f"'{slug}'", "beta": "40"}
+    names = [column.name for column in Campaign.__table__.columns]
+    values = ", ".join(own.get(name, name) for name in names)
+    return f"INTO campaign ({', '.join(names)}) SELECT {values} FROM campaign WHERE id = 2"
+
 
 CHANGES = {
     "cost": "cost = 0.5",
@@ -48,8 +46,12 @@ CHANGES = {
 @pytest.fixture
 def locked(database: Database) -> Database:
     """A database with a locked campaign, 1, and an open one, 2; an evaluation of each."""
-    _run(database, f"INSERT {LOCKED}", f"INSERT {OPEN}")
-    _run(database, EVALUATION.format(id=1, campaign=1), EVALUATION.format(id=2, campaign=2))
+    with database.write() as session:
+        for key, slug, locked_at in ((1, "locked", NOW), (2, "open", None)):
+            made = {"id": key, "title": "a title", "created_at": NOW}
+            session.add(Campaign(slug=slug, locked_at=locked_at, **made, **PRIOR, **AQWV))
+            session.flush()
+            session.add(Evaluation(campaign_id=key, slug=f"e{key}", period="2026", period_key=2026, **made))
     return database
 
 
@@ -89,37 +91,25 @@ def test_what_is_not_the_prior_can_still_be_changed(locked: Database) -> None:
     assert _run(locked, "UPDATE campaign SET title = 'another', run_choice = 'best' WHERE id = 1") == [1]
 
 
-@pytest.mark.parametrize(
-    "deletion",
-    ["DELETE FROM campaign WHERE id = 1", "DELETE FROM campaign", "DELETE FROM campaign WHERE slug = 'locked'"],
-)
-def test_a_locked_campaign_can_not_be_deleted(locked: Database, deletion: str) -> None:
+@pytest.mark.parametrize("which", ["", " WHERE id = 1", " WHERE slug = 'locked'"])
+def test_a_locked_campaign_can_not_be_deleted(locked: Database, which: str) -> None:
     with refused(locked, BROKEN, "campaign", match=r"locked|foreign key"):
-        _run(locked, deletion)
+        _run(locked, f"DELETE FROM campaign{which}")
 
 
 REPLACEMENTS = {
     "sqlite": [
-        "INSERT OR REPLACE " + CAMPAIGN.format(id=1, slug="fresh", beta=40, locked_at="NULL"),
-        "INSERT OR REPLACE " + CAMPAIGN.format(id=3, slug="locked", beta=40, locked_at="NULL"),
-        "REPLACE " + CAMPAIGN.format(id=1, slug="locked", beta=40, locked_at="NULL"),
+        f"INSERT OR REPLACE {_anew(1, 'fresh')}",
+        f"INSERT OR REPLACE {_anew(3, 'locked')}",
+        f"REPLACE {_anew(1, 'locked')}",
         "UPDATE OR REPLACE campaign SET id = 1 WHERE id = 2",
         "UPDATE OR REPLACE campaign SET rowid = 1 WHERE id = 2",
         "UPDATE OR REPLACE campaign SET slug = 'locked' WHERE id = 2",
-        (
-            f"INSERT {CAMPAIGN.format(id=3, slug='locked', beta=40, locked_at='NULL')}"
-            " ON CONFLICT (slug) DO UPDATE SET beta = excluded.beta"
-        ),
+        f"INSERT {_anew(3, 'locked')} ON CONFLICT (slug) DO UPDATE SET beta = excluded.beta",
     ],
     "postgresql": [
-        (
-            f"INSERT {CAMPAIGN.format(id=3, slug='locked', beta=40, locked_at='NULL')}"
-            " ON CONFLICT (slug) DO UPDATE SET beta = excluded.beta"
-        ),
-        (
-            f"INSERT {CAMPAIGN.format(id=1, slug='fresh', beta=40, locked_at='NULL')}"
-            " ON CONFLICT (id) DO UPDATE SET beta = excluded.beta, locked_at = NULL"
-        ),
+        f"INSERT {_anew(3, 'locked')} ON CONFLICT (slug) DO UPDATE SET beta = excluded.beta",
+        f"INSERT {_anew(1, 'fresh')} ON CONFLICT (id) DO UPDATE SET beta = excluded.beta, locked_at = NULL",
         "TRUNCATE campaign CASCADE",
         "TRUNCATE campaign, evaluation CASCADE",
         "MERGE INTO campaign c USING (SELECT 1 AS id) s ON c.id = s.id WHEN MATCHED THEN UPDATE SET beta = 40",
@@ -137,14 +127,10 @@ def test_a_locked_campaign_can_not_be_replaced(locked: Database, engine_name: st
 
 def test_the_triggers_stand_after_every_upgrade(database: Database, engine_name: str) -> None:
     migrate.upgrade(database)
-    assert _triggers(database, engine_name) == migrate.guards(engine_name).keys()
-
-
-def _triggers(database: Database, engine_name: str) -> set[str]:
-    catalogue = (
-        "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-        if engine_name == "sqlite"
-        else "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal"
-    )
+    catalogue = {
+        "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'",
+        "postgresql": "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal",
+    }
     with database.engine.connect() as connection:
-        return set(connection.exec_driver_sql(catalogue).scalars())
+        triggers = {*connection.exec_driver_sql(catalogue[engine_name]).scalars()}
+    assert triggers == migrate.guards(engine_name).keys()

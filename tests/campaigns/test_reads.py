@@ -1,7 +1,5 @@
 """The front page, a campaign's page, and a team's page."""
 
-import datetime as dt
-
 import pytest
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
@@ -14,9 +12,9 @@ from leaderboard.teams.reads.teams import TeamPage, team_page
 from tests.support.field import DAY, NOW, Field
 
 
-def read(field: Field, actor: Actor = VISITOR, now: dt.datetime = NOW) -> CampaignPage:
+def read(field: Field, actor: Actor = VISITOR) -> CampaignPage:
     with field.database.read() as session:
-        return campaign(session, actor, "news", now)
+        return campaign(session, actor, "news", NOW)
 
 
 def team(field: Field, slug: str, actor: Actor = VISITOR) -> TeamPage:
@@ -29,39 +27,24 @@ def test_there_may_be_no_campaign_yet(database: Database) -> None:
         assert campaigns(session, VISITOR, NOW) == ()
 
 
-def test_the_front_page_names_what_is_open_and_who_leads(field: Field) -> None:
+def test_evaluations_stand_newest_first_with_their_state_and_leader(field: Field) -> None:
     field.evaluation("2027", period_key=2027, closes_at=NOW + DAY)
-    field.run("Alder", {"AP": [0.5] * 4}, evaluation="2026")
-    with field.database.read() as session:
-        (summary,) = campaigns(session, VISITOR, NOW)
-    assert (summary.evaluations, summary.runs, summary.periods) == (2, 1, ("2026", "2027"))
-    assert [evaluation.slug for evaluation in summary.open] == ["2027"]
-    assert summary.latest is not None
-    assert summary.latest.leader is not None
-    assert summary.latest.leader.entry.system.name == "Alder"
-
-
-def test_evaluations_stand_newest_first_with_their_state_and_leader(database: Database) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation("2024", period_key=2024)
-    field.evaluation("2025", period_key=2025, closes_at=NOW + DAY)
-    field.evaluation("2026", period_key=2026, opens_at=NOW + DAY, closes_at=NOW + 2 * DAY)
-    field.run("Alder", {"AP": [0.5] * 4}, evaluation="2024")
-    field.run("Birch", {"AP": [0.5] * 4}, evaluation="2024")
-    field.run("Cedar", {"AP": [0.4] * 4}, evaluation="2024")
-    field.run("Term matching", {"AP": [0.9] * 4}, evaluation="2024", kind=SystemKind.BASELINE)
+    field.evaluation("2028", period_key=2028, opens_at=NOW + DAY, closes_at=NOW + 2 * DAY)
+    for name, mean in (("Alder", 0.5), ("Birch", 0.5), ("Cedar", 0.4)):
+        field.run(name, {"AP": [mean] * 4}, evaluation="2026")
+    field.run("Term matching", {"AP": [0.9] * 4}, evaluation="2026", kind=SystemKind.BASELINE)
     page = read(field)
-    assert [(one.evaluation.slug, one.evaluation.phase) for one in page.evaluations] == [
-        ("2026", Phase.UPCOMING),
-        ("2025", Phase.OPEN),
-        ("2024", Phase.CLOSED),
-    ]
-    oldest = page.evaluations[2]
-    assert (oldest.queries, oldest.runs, oldest.systems) == (4, 4, 4)
+    assert [(row.evaluation.slug, row.evaluation.phase) for row in page.evaluations] == [
+        ("2028", Phase.UPCOMING), ("2027", Phase.OPEN), ("2026", Phase.CLOSED),
+    ]  # fmt: skip
+    _, latest, oldest = page.evaluations
+    assert (oldest.queries, oldest.runs, oldest.systems, latest.leader) == (4, 4, 4, None)
     assert oldest.leader is not None
     assert (oldest.leader.entry.system.name, oldest.leader.mean, oldest.leader.tied) == ("Alder", 0.5, 1)
-    assert page.evaluations[1].leader is None
+    with field.database.read() as session:
+        (summary,) = campaigns(session, VISITOR, NOW)
+    assert (summary.evaluations, summary.runs, summary.periods) == (3, 4, ("2026", "2027", "2028"))
+    assert ([heading.slug for heading in summary.open], summary.latest) == (["2027"], oldest)
 
 
 def test_no_leader_is_named_before_results_are_open(field: Field) -> None:
