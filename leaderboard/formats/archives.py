@@ -302,7 +302,7 @@ def read_archive(text: CappedReader, schemas: Sequence[Schema], problems: Proble
             # An empty table, so that a query counts that returned nothing.
             yield CheckedRows(schema or schemas[0], limits, problems.part).table()
     except ERRORS as error:
-        raise rejection(problems.name, f"is a damaged archive ({error}); make it again") from None
+        raise _damaged(problems.name, error) from None
     finally:
         problems.part = WHOLE
     if not files:
@@ -318,8 +318,7 @@ def _is_new(query: str, files: dict[str, str], problems: Problems) -> bool:
         problems.add(0, Wrong(f"{words}: {wrong.message}", f"{words}: {wrong.kind}"))
         return False
     if query in files:
-        again = f"query {shown(query)} has a file already, {shown(files[query])}"
-        problems.add(0, Wrong(again, "the query has a file already"))
+        problems.add(0, Wrong.value("query", query, "has a file already", f", {shown(files[query])}"))
         return False
     if problems.allowed is not None and query not in problems.allowed:
         problems.add(0, unknown_query(query))
@@ -351,9 +350,8 @@ def _pieces(text: CappedReader, problems: Problems) -> Iterator[Piece]:
 
 def _is_header(piece: Piece, query: str) -> bool:
     """Whether the first line names the query or the columns; a row whose document is called as the query is none."""
-    words = next(piece.lines(), b"").decode(errors="replace").lower().split()
-    names = {query.lower(), PREFIX + query.lower()}
+    words = piece.first_line().decode(errors="replace").lower().split()
     if not words or HEADER_WORDS.issuperset(words):
         return bool(words)
     is_row = is_number(words[-1]) and (len(words) == 2 or (len(words) == 3 and words[1] in ("y", "n")))
-    return words[0] in names and not is_row
+    return words[0] in (query.lower(), PREFIX + query.lower()) and not is_row

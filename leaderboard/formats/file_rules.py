@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from leaderboard.formats.chunks import cut
 from leaderboard.formats.columns import read_piece
-from leaderboard.formats.ids import Ids, Keys, Places, Texts, as_texts, keys
+from leaderboard.formats.ids import Ids, Keys, Places, Texts, as_texts, keys, starts_of
 from leaderboard.formats.patterns import Pattern, Tags
 from leaderboard.formats.plain_text import MIB, ByteSource, Limits, open_plain, rejection, shown, source_name
 from leaderboard.formats.problems import Problems, Wrong
@@ -63,18 +63,15 @@ class FileRules:
     @property
     def in_words(self) -> tuple[str, ...]:
         """What they ask, for whoever makes a run: a sentence each."""
-        most, least = self.most_documents, self.least_documents
-        bounds = (("at least", least), ("at most", most))
+        bounds = (("at least", self.least_documents), ("at most", self.most_documents))
         depth = " and ".join(f"{how} {count:,}" for how, count in bounds if count is not None)
+        tags = "The run tag of every line, in a format that has tags, has the form"
         asked = (
             (depth, f"Documents in a query's list: {depth}."),
             (self.every_query, "Every query that you may see has a list."),
             (self.documents, f"Documents are those of the collection's list, which has {self.documents:,}."),
             (self.document_pattern, f"Every document id has the form {self.document_pattern}"),
-            (
-                self.tag_pattern,
-                f"The run tag of every line, in a format that has tags, has the form {self.tag_pattern}",
-            ),
+            (self.tag_pattern, f"{tags} {self.tag_pattern}"),
         )
         return tuple(words for rule, words in asked if rule)
 
@@ -111,7 +108,7 @@ class _Known:
 
     def __init__(self, key: Keys) -> None:
         ordered = np.sort(key)  # np.unique takes thrice as long
-        self.key = ordered[np.concatenate((np.ones(min(len(ordered), 1), np.bool_), ordered[1:] != ordered[:-1]))]
+        self.key = ordered[starts_of(ordered)]
         bits = min(max(len(self.key).bit_length(), LEAST_SLOTS), MOST_SLOTS)
         self._shift = np.uint64(64 - bits)
         of_slot = np.bincount((self.key >> self._shift).view(np.int64), minlength=1 << bits)
@@ -186,27 +183,21 @@ class RunRules:
         count = np.bincount(query, minlength=len(rows.queries))
         most, least = self.rules.most_documents, self.rules.least_documents
         if most is not None and (count > most).any():
-            kind = f"more than {most:,} documents for one query, the most allowed here"
-            places = _places_beyond(query, count, most)
+            what = f"more than {most:,} documents, the most allowed here"
+            rows.add_each(_nth_rows(query, most), f"a query has {what}", lambda query, _: f"query {query} has {what}")
+        if least is not None and sound and (few := (count < least) & (count > 0)).any():
+            first = _nth_rows(query, 0)
+            counts = dict(zip(rows.queries, count.tolist(), strict=True))
             rows.add_each(
-                places, kind, lambda query, _: f"query {query} has more than {most:,} documents, the most allowed here"
+                first[few[query[first]]],
+                f"a query has fewer than {least:,} documents, the least asked for here",
+                lambda query, _: f"query {query} has {counts[query]:,} of at least {least:,} documents",
             )
-        if least is not None and sound:
-            few = np.flatnonzero((count < least) & (count > 0))
-            first = _first_rows(query, few)
-            kind = f"fewer than {least:,} documents for one query, the least asked for here"
-            by_id = {rows.queries[number]: int(count[number]) for number in few.tolist()}
-            rows.add_each(
-                first, kind, lambda query, _: f"query {query} has {by_id[query]:,} of at least {least:,} documents"
-            )
-        if self.rules.every_query and sound:
-            listed = set(rows.queries)
-            lacking = sorted((query for query in self._queries if query not in listed), key=natural)
-            if lacking:
-                some = ", ".join(map(shown, lacking[:NAMED])) + (", …" if len(lacking) > NAMED else "")
-                of_all = f"{len(lacking):,} of the {len(self._queries):,} queries have"
-                message = f"{of_all} no list, and here every query must have one: {some}"
-                rows.problems.add(0, Wrong(message))
+        lacking = sorted(set(self._queries).difference(rows.queries), key=natural)
+        if self.rules.every_query and sound and lacking:
+            some = ", ".join(map(shown, lacking[:NAMED])) + (", …" if len(lacking) > NAMED else "")
+            of_all = f"{len(lacking):,} of the {len(self._queries):,} queries have"
+            rows.problems.add(0, Wrong(f"{of_all} no list, and here every query must have one: {some}"))
 
 
 def document_list(source: Path | ByteSource, *, name: str | None = None, limits: Limits | None = None) -> DocumentList:
@@ -217,13 +208,22 @@ def document_list(source: Path | ByteSource, *, name: str | None = None, limits:
     >>> document_list(BytesIO(b"d1\\nd2\\nd1\\n")).count
     2
     """
-    key, packed, sha256 = _read_list(source, source_name(source, name), limits or LIST_LIMITS)
+    import hashlib  # loads a library, which whoever only scores can do without
+
+    name = source_name(source, name)
+    packer, sha256 = zlib.compressobj(6, wbits=16 + zlib.MAX_WBITS), hashlib.sha256()
+    pieces: list[bytes] = []
+    key: list[Keys] = []
+    for documents in _listed(source, name, limits or LIST_LIMITS):
+        key.append(keys(documents))
+        lines = b"".join(id_ + b"\n" for id_ in documents.tolist())
+        sha256.update(lines)
+        pieces.append(packer.compress(lines))
+    packed = b"".join([*pieces, packer.flush()])
     if len(packed) > MOST_PACKED:
-        raise rejection(
-            source_name(source, name),
-            f"takes more than {MOST_PACKED // MIB} MiB packed, the most kept; give a pattern of the ids instead",
-        )
-    return DocumentList(packed, sha256, len(np.unique(key)))
+        most = f"{MOST_PACKED // MIB} MiB packed, the most kept"
+        raise rejection(name, f"takes more than {most}; give a pattern of the ids instead")
+    return DocumentList(packed, sha256.hexdigest(), len(np.unique(np.concatenate(key))))
 
 
 def read_document_list(packed: bytes) -> bytes:
@@ -238,22 +238,6 @@ def read_document_list(packed: bytes) -> bytes:
 def _keys_of(packed: bytes) -> Keys:
     listed = _listed(BytesIO(packed), "the list of documents", LIST_LIMITS)
     return np.concatenate([np.empty(0, np.uint64), *map(keys, listed)])
-
-
-def _read_list(source: Path | ByteSource, name: str, limits: Limits) -> tuple[Keys, bytes, str]:
-    import hashlib  # loads a library, which whoever only scores can do without
-
-    packer = zlib.compressobj(6, wbits=16 + zlib.MAX_WBITS)
-    sha256 = hashlib.sha256()
-    packed: list[bytes] = []
-    key: list[Keys] = []
-    for documents in _listed(source, name, limits):
-        key.append(keys(documents))
-        lines = b"".join(id_ + b"\n" for id_ in documents.tolist())
-        sha256.update(lines)
-        packed.append(packer.compress(lines))
-    packed.append(packer.flush())
-    return np.concatenate(key), b"".join(packed), sha256.hexdigest()
 
 
 def _listed(source: Path | ByteSource, name: str, limits: Limits) -> Iterator[Texts]:
@@ -273,19 +257,8 @@ def _listed(source: Path | ByteSource, name: str, limits: Limits) -> Iterator[Te
         problems.raise_empty()
 
 
-def _places_beyond(query: NDArray[np.uint32], count: NDArray[np.int64], most: int) -> Places:
-    """int64[n]: of each query with too many rows the first one too many, in order of the file."""
-    rows = np.flatnonzero((count > most)[query])
-    order = np.argsort(query[rows], kind="stable")
-    of_query = query[rows][order]
-    starts = np.flatnonzero(np.concatenate((np.ones(min(len(order), 1), np.bool_), of_query[1:] != of_query[:-1])))
-    return np.sort(rows[order[starts + most]])
-
-
-def _first_rows(query: NDArray[np.uint32], some: NDArray[np.int64]) -> Places:
-    """int64[n]: the first row of each of some queries, in order of the file."""
-    wanted = np.zeros(int(query.max(initial=0)) + 1, np.bool_)
-    wanted[some] = True
-    rows = np.flatnonzero(wanted[query])
-    _, first = np.unique(query[rows], return_index=True)
-    return np.sort(rows[first])
+def _nth_rows(query: NDArray[np.uint32], n: int) -> Places:
+    """int64[n]: of each query with more than `n` rows the one that follows so many, in order of the file."""
+    order = np.argsort(query, kind="stable")
+    nth = np.arange(len(query)) - np.searchsorted(query[order], query[order])
+    return np.sort(order[nth == n])

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.ids import Ids, repeated_rows
+from leaderboard.formats.ids import Ids, Places, repeated_rows
 from leaderboard.formats.plain_text import ByteSource, Limits
-from leaderboard.formats.rows import Schemas, read_rows
+from leaderboard.formats.rows import Rows, Schemas, read_rows
 from leaderboard.formats.tables import DOCUMENT, QUERY, Column, Schema
 
 GRADE = Column("grade", "grade")
@@ -68,14 +68,22 @@ def read_judgments(
     """
     rows = read_rows(source, FORMATS, "judgments", queries=queries, name=name, limits=limits)
     query, grade = rows.column("query"), rows.column("grade")
-    later, first = rows.repeats()
+    remaining, document = _sound(rows, query, "is judged again with another grade")
+    repeated = len(query) - len(remaining)
+    return Judgments(rows.queries, query[remaining], document, grade[remaining], repeated)
+
+
+def _sound(rows: Rows, about: NDArray[np.uint32], again: str) -> tuple[Places, Ids]:
+    """The rows that remain when none says again what another one says, and their documents; `about` numbers what a
+    document is judged for. Raises FileRejected for any problem, and in the words `again` for grades that differ.
+    """
+    later, first = repeated_rows(about, rows.document)
+    grade = rows.column("grade")
     other = grade[later] != grade[first]
-    rows.add_repeats(later[other], first[other], "is judged again with another grade")
+    rows.add_repeats(later[other], first[other], again)
     rows.problems.raise_if_any()
-    if not len(later):
-        return Judgments(rows.queries, query, rows.document, grade)
     remaining = np.delete(np.arange(len(rows)), later)
-    return Judgments(rows.queries, query[remaining], Ids([rows.document.take(remaining)]), grade[remaining], len(later))
+    return remaining, Ids([rows.document.take(remaining)]) if len(later) else rows.document
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +129,11 @@ def read_subtopic_judgments(
     rows = read_rows(source, SUBTOPIC_FORMATS, "judgments", queries=queries, name=name, limits=limits)
     query, subtopic, grade = rows.column("query"), rows.column("subtopic"), rows.column("grade")
     _, aspect = np.unique(np.stack((query, subtopic)), axis=1, return_inverse=True)
-    later, first = repeated_rows(aspect.astype(np.uint32), rows.document)
-    other = grade[later] != grade[first]
-    rows.add_repeats(later[other], first[other], "is judged again for the same subtopic with another grade")
-    rows.problems.raise_if_any()
-    remaining = np.delete(np.arange(len(rows)), later)
-    document = Ids([rows.document.take(remaining)])
+    again = "is judged again for the same subtopic with another grade"
+    remaining, document = _sound(rows, aspect.astype(np.uint32), again)
+    query, subtopic, grade = (column[remaining] for column in (query, subtopic, grade))
     return SubtopicJudgments(
-        rows.queries, rows.subtopics, query[remaining], subtopic[remaining], document, grade[remaining], len(later)
+        rows.queries, rows.subtopics, query, subtopic, document, grade, repeated=len(rows) - len(query)
     )
 
 
@@ -141,13 +146,10 @@ def of_any_subtopic(judged: SubtopicJudgments) -> Judgments:
     (['d7', 'd3'], [2, 0])
     """
     highest: dict[tuple[int, str], int] = {}
-    for query, document, grade in zip(
-        judged.query.tolist(), judged.document.to_list(), judged.grade.tolist(), strict=True
-    ):
-        highest[query, document] = max(grade, highest.get((query, document), grade))
+    pairs = zip(judged.query.tolist(), judged.document.to_list(), strict=True)
+    for pair, grade in zip(pairs, judged.grade.tolist(), strict=True):
+        highest[pair] = max(grade, highest.get(pair, grade))
+    query, document = zip(*highest, strict=True) if highest else ((), ())
     return Judgments(
-        queries=judged.queries,
-        query=np.array([query for query, _ in highest], np.uint32),
-        document=Ids.of([document for _, document in highest]),
-        grade=np.array(list(highest.values()), np.int64),
+        judged.queries, np.array(query, np.uint32), Ids.of(document), np.array([*highest.values()], np.int64)
     )

@@ -5,7 +5,7 @@ from its first line what a file is that can't be read as what it should be.
 import json
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from itertools import accumulate
 from operator import itemgetter
@@ -18,7 +18,8 @@ from leaderboard.numbers import is_whole
 MOST_BYTES = 32 * 1024  # of all that is told of one file
 ROW_BYTES = 100  # of a problem beside its message
 LOOK_EVERY = 1000  # lines
-UNKNOWN_QUERY = "the query is not in this evaluation"
+UNKNOWN = "is not in this evaluation"
+UNKNOWN_QUERY = f"the query {UNKNOWN}"
 
 
 class Wrong(ValueError):
@@ -32,6 +33,13 @@ class Wrong(ValueError):
         super().__init__(message)
         self.message = message
         self.kind = kind or message
+
+    @classmethod
+    def value(cls, what: str, text: str, fault: str, more: str = "") -> "Wrong":
+        """What is wrong with a value, and `more` of this one. In quotes where it would not be seen otherwise."""
+        is_seen = text and not any(map(str.isspace, text))
+        quoted = shown(text) if is_seen else f"'{shown(text)}'"
+        return cls(f"{what} {quoted} {fault}{more}", f"the {what} {fault}")
 
     def on(self, line: int) -> "WrongLine":
         return WrongLine(line, self.message, self.kind)
@@ -62,7 +70,7 @@ WHOLE = Part()
 
 def unknown_query(query: str) -> Wrong:
     """A query that the evaluation does not have."""
-    return Wrong(f"query {shown(query)} is not in this evaluation", UNKNOWN_QUERY)
+    return Wrong.value("query", query, UNKNOWN)
 
 
 def wrong_width(expected: str, width: int, columns: object) -> Wrong:
@@ -71,16 +79,13 @@ def wrong_width(expected: str, width: int, columns: object) -> Wrong:
     return Wrong(f"{message}, found {width} ({columns})", f"{message} ({columns})")
 
 
-def _problem(line: int | None, message: str, lines: int) -> Problem:
-    return Problem(line, harmless(message, LONGEST_MESSAGE), lines)
-
-
 def _first_that_fit(problems: Sequence[Problem]) -> list[Problem]:
     """The first ones that together fit MOST_BYTES, as JSON and as rows of a page."""
     from html import escape  # brings a table of 2,000 names, and most files have no problem
 
-    sizes = (max(len(json.dumps(each.message)), len(escape(each.message).encode())) + ROW_BYTES for each in problems)
-    return [each for each, size in zip(problems, accumulate(sizes), strict=True) if size <= MOST_BYTES]
+    short = [replace(each, message=harmless(each.message, LONGEST_MESSAGE)) for each in problems]
+    sizes = (max(len(json.dumps(each.message)), len(escape(each.message).encode())) + ROW_BYTES for each in short)
+    return [each for each, size in zip(short, accumulate(sizes), strict=True) if size <= MOST_BYTES]
 
 
 @dataclass(slots=True)
@@ -178,9 +183,9 @@ class Problems:
                 message = f"{self._lines_in_words(mistake)}: {mistake.first[0][1] if mistake.same else kind}"
                 if not on_most_lines:
                     message += mistake.places()
-                sums.append(_problem(None, f"{message}; it looks like {guess}" if guess else message, mistake.count))
+                sums.append(Problem(None, f"{message}; it looks like {guess}" if guess else message, mistake.count))
             for (part, line), message in mistake.first[: examples if many else None]:
-                listed.append(((part, line), _problem(line or None, message, 0 if many or guess else 1)))
+                listed.append(((part, line), Problem(line or None, message, 0 if many or guess else 1)))
         listed.sort(key=itemgetter(0))
         problems = _first_that_fit([*sums, *(problem for _, problem in listed)])
         raise FileRejected(problems, self.count, self.name)

@@ -7,9 +7,10 @@ another file.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from xml.parsers import expat
 
 from leaderboard.formats.archives import is_archive
@@ -31,15 +32,8 @@ from leaderboard.numbers import is_number
 
 TOPICS = ("topic", "top", "query")  # elements that are one topic each
 IDS = ("number", "num", "id", "qid", "identifier", "query_id", "queryid")
-TEXTS = (
-    "query",
-    "title",
-    "question",
-    "text",
-    "content",
-    "description",
-    "desc",
-)  # the first that a topic has is its text
+# The first of them that a topic has is its text.
+TEXTS = ("query", "title", "question", "text", "content", "description", "desc")
 TAGS = ("tags", "tag", "type")
 TOLD = (*TEXTS, "narrative", "narr", "smry", "con", "def")  # what a topic says of itself, all but the text
 LEFT_OUT = ("subtopic",)
@@ -47,9 +41,7 @@ LEFT_OUT = ("subtopic",)
 PREFIX = re.compile(r"\s*(?:number|topic|domain|description|narrative|title)\s*:", re.IGNORECASE)
 PREFIXED = {"num", "title", "desc", "narr", "dom"}
 # Fields of classic topics. Any other tag is a part of the text and left out of it.
-FIELDS = frozenset(
-    {*IDS, *TEXTS, *TAGS, "head", "dom", "narr", "narrative", "smry", "con", "fac", "def", "nat", "time"}
-)
+FIELDS = frozenset({*IDS, *TAGS, *TOLD, "head", "dom", "fac", "nat", "time"})
 LANGUAGE = re.compile(r"[a-z]{2}-(?=title$|desc$|narr$)")  # CLEF's <EN-title>
 TAG = re.compile(r"<(/?)([A-Za-z][\w:-]*)(?:\s[^<>]*)?>")
 COMMENT = re.compile(r"<!--.*?-->")
@@ -73,41 +65,22 @@ LONGEST = 100_000  # characters of one topic that are collected
 
 @dataclass(slots=True)
 class Record:
-    """A query as it stands in the file. line: of its beginning; fields: name in lower case -> text."""
+    """A query as it stands in the file.
+
+    line    of its beginning
+    fields  name in lower case -> text; "" of what stands in no field
+    """
 
     line: int
     fields: dict[str, str] = field(default_factory=dict)
-    text: str = ""  # that stands in no field
 
-    @property
-    def id(self) -> str:
-        """The first that is given of IDS; classic topics write `Number: 051` for the number 51."""
-        return self._first(IDS)
+    def add(self, name: str, text: str, goes_on: bool = False) -> None:
+        """Adds to a field, after a blank unless the text goes on; too much is cut, and refused by `_checked`."""
+        self.fields[name] = f"{self.fields.get(name, '')}{'' if goes_on else ' '}{text}"[:LONGEST]
 
-    @property
-    def words(self) -> str:
-        """The first that is given of TEXTS, else what stands in no field, else all fields but TOLD together."""
-        others = (text for name, text in self.fields.items() if name not in (*IDS, *TAGS, *TOLD))
-        return self._first(TEXTS) or _joined(self.text) or "; ".join(filter(None, map(_joined, others)))
-
-    @property
-    def description(self) -> str:
-        """What else it says, for who reads and judges: a paragraph for each field of TOLD but the text's, in order."""
-        text = next((name for name in TEXTS if _joined(self.fields.get(name, ""))), None)
-        details = (
-            part
-            for name, value in self.fields.items()
-            if name in TOLD and name != text
-            for part in PARAGRAPHS.split(value)
-        )
-        return "\n\n".join(filter(None, map(_joined, details)))
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        return tuple(tag for tag in map(str.strip, self._first(TAGS).split(",")) if tag)
-
-    def _first(self, names: tuple[str, ...]) -> str:
-        return next((text for name in names if (text := _joined(self.fields.get(name, "")))), "")
+    def first(self, names: tuple[str, ...]) -> tuple[str, str]:
+        """The first of some fields that says something, and what it says; ("", "") where none does."""
+        return next(((name, text) for name in names if (text := _joined(self.fields.get(name, "")))), ("", ""))
 
 
 def starts_sgml(head: bytes) -> bool:
@@ -123,59 +96,39 @@ def starts_xml(head: bytes) -> bool:
 
 def read_sgml(text: CappedReader, problems: Problems) -> Iterator[Record]:
     """Classic topics: `<top>`, then fields such as `<num> Number: 301` and `<title>`, closed or not."""
-    reader = _Sgml(problems)
-    for line, content in numbered_lines(text, problems):
-        yield from reader.take(line, content)
-    yield from reader.end()
-
-
-class _Sgml:
-    """Takes topics line by line. record: the one at hand; name: the field that text goes into."""
-
-    def __init__(self, problems: Problems) -> None:
-        self.problems = problems
-        self.record: Record | None = None
-        self.name: str | None = None
-
-    def take(self, line: int, content: str) -> Iterator[Record]:
-        content = COMMENT.sub(" ", content)
+    record, name = None, ""
+    for line, written in numbered_lines(text, problems):
+        content = COMMENT.sub(" ", written)
         if DECLARATION.search(content):
-            raise rejection(self.problems.name, DECLARED, line)
-        start = 0
-        for tag in TAG.finditer(content):
-            self._add(line, content[start : tag.start()])
-            start = tag.end()
-            closes, name = tag[1] == "/", LANGUAGE.sub("", tag[2].lower())
-            if name == "top":
-                yield from self.end()
-                if not closes:
-                    self.record = Record(line)
-            elif name in FIELDS:
-                self.name = None if closes else name
-        self._add(line, content[start:])
+            raise rejection(problems.name, DECLARED, line)
+        parts = ["", "", *TAG.split(content)]
+        for closes, tag, words in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+            meant = LANGUAGE.sub("", tag.lower())
+            if meant == "top":
+                if record is not None:
+                    yield _without_prefixes(record)
+                record, name = None if closes else Record(line), ""
+            elif meant in FIELDS:
+                name = "" if closes else meant
+            if not words.strip():
+                continue
+            if record is None:
+                outside = "stands outside of a topic (<top> … </top>)"
+                problems.add(line, Wrong(f"{shown(words.strip())!r} {outside}", f"text that {outside}"))
+            else:
+                record.add(name, _unescaped(words))
+    if record is not None:
+        yield _without_prefixes(record)
 
-    def end(self) -> Iterator[Record]:
-        """The record at hand, which the next one, its closing tag or the end of the file ends."""
-        if self.record is not None:
-            for name in PREFIXED & self.record.fields.keys():
-                self.record.fields[name] = PREFIX.sub("", self.record.fields[name], count=1)
-            number = _joined(self.record.fields.get("num", ""))
-            if number.isascii() and number.isdigit():
-                self.record.fields["num"] = number.lstrip("0") or "0"
-            yield self.record
-        self.record = self.name = None
 
-    def _add(self, line: int, text: str) -> None:
-        if not text.strip():
-            return
-        text = _unescaped(text)
-        if self.record is None:
-            outside = "stands outside of a topic (<top> … </top>)"
-            self.problems.add(line, Wrong(f"{shown(text.strip())!r} {outside}", f"text that {outside}"))
-        elif self.name is None:
-            self.record.text = _more(self.record.text, text)
-        else:
-            self.record.fields[self.name] = _more(self.record.fields.get(self.name, ""), text)
+def _without_prefixes(record: Record) -> Record:
+    """Without the words before a field's content; classic topics write `Number: 051` for the number 51."""
+    for name in PREFIXED & record.fields.keys():
+        record.fields[name] = PREFIX.sub("", record.fields[name], count=1)
+    number = _joined(record.fields.get("num", ""))
+    if number.isascii() and number.isdigit():
+        record.fields["num"] = number.lstrip("0") or "0"
+    return record
 
 
 def read_xml(text: CappedReader, problems: Problems) -> Iterator[Record]:
@@ -229,11 +182,11 @@ class _Xml:
         raise rejection(self._problems.name, DECLARED, self._parser.CurrentLineNumber)
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        line = self._parser.CurrentLineNumber
+        line, most = self._parser.CurrentLineNumber, self._problems.limits.lines
         if len(self._open) >= DEEPEST:
             raise rejection(self._problems.name, f"elements more than {DEEPEST} deep in one another", line)
-        if line > self._problems.limits.lines:
-            raise rejection(self._problems.name, f"more than {self._problems.limits.lines:,} lines, the most allowed")
+        if line > most:
+            raise rejection(self._problems.name, f"more than {most:,} lines, the most allowed")
         name = name.rpartition(":")[2].lower()
         if self._record is None and name in TOPICS and (self._open or name != "query"):  # else the root
             self._record = Record(line, {each.lower(): value for each, value in attributes.items()})
@@ -249,22 +202,10 @@ class _Xml:
             self._record = None
 
     def _add(self, text: str) -> None:
-        if self._record is None:
-            return
-        inside = self._open[self._of_record + 1 :]
-        if not inside:
-            self._record.text = _more(self._record.text, text, self._goes_on)
-        elif inside[0] not in LEFT_OUT:
-            name = LANGUAGE.sub("", inside[0])
-            self._record.fields[name] = _more(self._record.fields.get(name, ""), text, self._goes_on)
-        self._goes_on = True
-
-
-def _more(before: str, text: str, goes_on: bool = False) -> str:
-    """Both, with a blank between them unless the text goes on; what is too much is cut, and refused by the check of a
-    text's length.
-    """
-    return f"{before}{'' if goes_on else ' '}{text}"[:LONGEST]
+        name = "".join(self._open[self._of_record + 1 : self._of_record + 2])
+        if self._record is not None and name not in LEFT_OUT:
+            self._record.add(LANGUAGE.sub("", name), text, self._goes_on)
+            self._goes_on = True
 
 
 def _joined(text: str) -> str:
@@ -325,7 +266,8 @@ def read_queries(
     (QueryRow(id='301', text='Organized Crime', tags=(), description=''),)
     """
     problems = Problems(source_name(source, name), limits or Limits())
-    rows: dict[str, tuple[int, QueryRow]] = {}
+    lines: dict[str, int] = {}
+    rows: list[QueryRow] = []
     with open_plain(source, problems.limits, problems.name) as text:
         head = text.peek(HEAD_BYTES)
         if is_archive(head):
@@ -333,23 +275,22 @@ def read_queries(
         for record in _records(text, head, problems):
             try:
                 row = _checked(record, problems.limits)
+                if row.id in lines:
+                    raise Wrong.value("query", row.id, "is there twice", f" (first on line {lines[row.id]})")
             except Wrong as wrong:
                 problems.add(record.line, wrong)
                 continue
-            if row.id in rows:
-                twice = f"query {shown(row.id)} is there twice (first on line {rows[row.id][0]})"
-                problems.add(record.line, Wrong(twice, "the query is there twice"))
-                continue
-            rows[row.id] = record.line, row
+            rows.append(row)
+            lines[row.id] = record.line
             if len(rows) > problems.limits.queries:
                 raise rejection(problems.name, f"more than {problems.limits.queries:,} queries, the most allowed")
     problems.raise_if_any()
     if not rows:
         problems.raise_empty()
-    if all(row.text in ("Y", "N") or is_number(row.text) for _, row in rows.values()) and len(rows) > 1:
+    if all(row.text in ("Y", "N") or is_number(row.text) for row in rows) and len(rows) > 1:
         words = "looks like a run's list for one query (document TAB score): no query has a text of words"
         raise rejection(problems.name, words)
-    return tuple(row for _, row in rows.values())
+    return tuple(rows)
 
 
 def _records(text: CappedReader, head: bytes, problems: Problems) -> Iterator[Record]:
@@ -375,18 +316,17 @@ def _records(text: CappedReader, head: bytes, problems: Problems) -> Iterator[Re
 
 def _fields(line: str, is_first: bool) -> dict[str, str]:
     fields = [field.strip() for field in line.split("\t")]
+    query = fields[0]
     if len(fields) > MOST_COLUMNS:
         raise wrong_width(f"up to {MOST_COLUMNS}", len(fields), COLUMNS)
-    query = fields[0]
     if len(fields) == 1 and NO_ID_ALONE.search(query):
         raise Wrong(f"no TAB, and no id alone either ({COLUMNS})")
     if is_first and our_name(query) in ("id", "query"):
         raise Wrong("is a header, not a query; leave it out")
     if query.startswith('"'):
-        raise Wrong(f"query id {shown(query)!r} is in quotes; leave them out", "the query id is in quotes")
-    if not query or len(query.split()) != 1:
-        odd = f"is empty or holds blanks ({COLUMNS})"
-        raise Wrong(f"query id {shown(query)!r} {odd}", f"the query id {odd}")
+        raise Wrong.value("query id", query, "is in quotes; leave them out")
+    if len(query.split()) != 1:
+        raise Wrong.value("query id", query, f"is empty or holds blanks ({COLUMNS})")
     return dict(zip(("id", "text", "tags"), fields, strict=False))
 
 
@@ -398,46 +338,51 @@ def _object(line: str, _is_first: bool) -> dict[str, str]:
     if not isinstance(value, dict):
         raise Wrong("is no JSON object; write one a line")
     members = {name.lower().lstrip("_"): member for name, member in value.items()}
-    query = next((members[name] for name in IDS if name in members), None)
+
+    def first(names: Sequence[str], default: Any = None) -> Any:
+        return next((members[name] for name in names if name in members), default)
+
+    query, text, tags = first(IDS), first(TEXTS, ""), first(TAGS, [])
     if not isinstance(query, str | int) or isinstance(query, bool):
         raise Wrong('the object has no id; write "id": "…"')
-    text = next((members[name] for name in TEXTS if name in members), "")
     if not isinstance(text, str):
-        raise Wrong(
-            f"the text of query {shown(str(query))} is no text; put it in quotes", "the text of a query is no text"
-        )
-    tags = next((members[name] for name in TAGS if name in members), ())
+        raise Wrong.value("the text of query", str(query), "is no text; put it in quotes")
     tags = tags.split(",") if isinstance(tags, str) else tags
-    if not isinstance(tags, list | tuple) or not all(isinstance(tag, str) for tag in tags):
-        no_texts = "are no list of texts"
-        raise Wrong(f"the tags of query {shown(str(query))} {no_texts}", f"the tags of a query {no_texts}")
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        raise Wrong.value("the tags of query", str(query), "are no list of texts")
     details = {name: value for name, value in members.items() if name in TOLD and isinstance(value, str)}
     return {"id": str(query), **details, "tags": ",".join(tags)}
 
 
 def _checked(record: Record, limits: Limits) -> QueryRow:
     """Raises Wrong for an id, a text or a tag that none may be."""
-    if not record.id:
+    _, number = record.first(IDS)
+    if not number:
         raise Wrong("the topic has no number or id")
-    query = identifier("query", record.id, limits.id_bytes)
+    query = identifier("query", number, limits.id_bytes)
     if query in (".", ".."):
-        raise Wrong(f"query id {query!r} can't stand in the address of a page", "a query id is made of dots alone")
-    text, description = record.words, record.description
-    for what, words in (("text", text), ("description", description.replace("\n", ""))):
+        raise Wrong.value("query id", query, "can't stand in the address of a page")
+    words_of, text = record.first(TEXTS)
+    others = (_joined(value) for name, value in record.fields.items() if name not in ("", *IDS, *TAGS, *TOLD))
+    text = text or _joined(record.fields.get("", "")) or "; ".join(filter(None, others))
+    # For who reads and judges: a paragraph for each field of TOLD but the text's, in order.
+    told = (value for name, value in record.fields.items() if name in TOLD and name != words_of)
+    paragraphs = [_joined(part) for value in told for part in PARAGRAPHS.split(value)]
+    description = "\n\n".join(filter(None, paragraphs))
+    for what, words in (("text", text), ("description", "".join(paragraphs))):
         if len(words) > LONGEST_TEXT:
-            long = f"is longer than {LONGEST_TEXT:,} characters"
-            raise Wrong(f"the {what} of query {shown(query)} {long}", f"the {what} of a query {long}")
+            raise Wrong.value(f"the {what} of query", query, f"is longer than {LONGEST_TEXT:,} characters")
         _require_seen(what, words)
-    return QueryRow(query, text, tuple(map(_tag, record.tags)), description)
+    _, tags = record.first(TAGS)
+    return QueryRow(query, text, tuple(_tag(tag) for tag in map(str.strip, tags.split(",")) if tag), description)
 
 
 def _tag(tag: str) -> str:
     """Tags are listed with blanks between them: none may hold one."""
     if len(tag.split()) != 1:
-        joined = shown("-".join(tag.split()))
-        raise Wrong(f"tag {shown(tag)!r} holds a blank; write {joined!r}", "a tag holds a blank")
+        raise Wrong.value("tag", tag, "holds a blank", f"; write {shown('-'.join(tag.split()))!r}")
     if len(tag) > LONGEST_TAG:
-        raise Wrong(f"tag {shown(tag)!r} is longer than {LONGEST_TAG} characters", "a tag is too long")
+        raise Wrong.value("tag", tag, f"is longer than {LONGEST_TAG} characters")
     _require_seen("tag", tag)
     return tag
 

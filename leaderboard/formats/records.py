@@ -214,25 +214,20 @@ class _JsonRecords(_Records):
 
     def _take_each(self, batch: Batch) -> None:
         """Reads a batch in which a line is blank or odd, or has a problem."""
-        numbers: list[int] = []
-        objects: list[Any] = []
         for number, line in batch.numbered():
             if not line.strip():
                 continue
             try:
-                if self._decoder is not None:
-                    objects.append(self._decoder.decode(line))
-                    numbers.append(number)
-                    continue
+                plain = [self._decoder.decode(line)] if self._decoder else []
             except (ValueError, RecursionError):
-                pass
-            self._add(numbers, objects)  # rows come in the order of their lines
-            numbers, objects = [], []
+                plain = []
+            if plain:
+                self._add([number], plain)
+                continue
             try:
                 self._take_odd(number, line)
             except Wrong as wrong:
                 self.problems.add_unread(number, wrong)
-        self._add(numbers, objects)
 
     def _take_odd(self, number: int, line: str) -> None:
         import msgspec  # loads a library, which most files can do without
@@ -244,15 +239,14 @@ class _JsonRecords(_Records):
             raise rejection(self.problems.name, odd, number)
         ours = tuple(map(our_name, names))
         rows = self.rows if self.rows is not None else self.begin(number, ours)
+        columns = [column for _, column in self.schema.read]
         places = self.places(ours)
         if self._decoder is None:
-            columns = [column for _, column in self.schema.read]
             called = {column.name: names[place] for column, place in zip(columns, places, strict=True)}
             kinds = {"id": str, "decision": bool | str}
             fields = [(column.name, kinds.get(column.kind or "", msgspec.Raw)) for column in columns]
             self._decoder = msgspec.json.Decoder(msgspec.defstruct("Record", fields, rename=called, gc=False))
-        pairs = zip(self.schema.read, places, strict=True)
-        rows.add(number, [_odd_text(column, values[place]) for (_, column), place in pairs])
+        rows.add(number, [_odd_text(column, values[place]) for column, place in zip(columns, places, strict=True)])
 
 
 def _texts(column: Column, objects: Sequence[Any]) -> Sequence[str]:
@@ -287,16 +281,15 @@ def _object(line: str) -> tuple[Names, Sequence[Any]]:
 
 def _odd_text(column: Column, value: Any) -> str:
     """A JSON value as the checks of single values take it. Nothing of another kind is made to fit."""
-    is_text = isinstance(value, str) and not isinstance(value, _Number)
-    if is_text and column.kind in ("id", "decision"):
+    is_number = isinstance(value, _Number)
+    if isinstance(value, str) and not is_number and column.kind in ("id", "decision"):
         return str(value)
     if isinstance(value, bool) and column.kind == "decision":
         return "Y" if value else "N"
     try:
-        written = value if isinstance(value, _Number) else json.dumps(value, ensure_ascii=False)
+        written = value if is_number else json.dumps(value, ensure_ascii=False)
     except RecursionError:
         written = "of many values in one another"
     if column.kind == "id":
-        no_text = "is no text; put it in quotes"
-        raise Wrong(f"{column.name} id {shown(written)} {no_text}", f"the {column.name} id {no_text}")
-    return written
+        raise Wrong.value(f"{column.name} id", written, "is no text; put it in quotes")
+    return str(written)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from leaderboard.formats.archives import is_archive, read_archive
 from leaderboard.formats.columns import read_columns
-from leaderboard.formats.ids import SLOT_BITS, Ids, Places, Texts, as_texts, keys, repeated_rows, slots, stretches
+from leaderboard.formats.ids import SLOT_BITS, Ids, Places, Texts, as_texts, keys, slots, stretches
 from leaderboard.formats.metadata import HEADER_BYTES, Metadata, header_metadata
 from leaderboard.formats.patterns import Tags
 from leaderboard.formats.plain_text import (
@@ -189,12 +189,6 @@ class Rows:
         self._places.append((table.numbers, table.part))
         self._starts.append(len(self) + len(table))
         self._require_bounds()
-
-    def repeats(self) -> tuple[Places, Places]:
-        """(int64[n], int64[n]): the rows that have a query and document of an earlier row, in order, and the first such
-        row. Once all rows are there; not for judgments of subtopics.
-        """
-        return repeated_rows(self.column("query"), self.document)
 
     def _require_bounds(self) -> None:
         """Ends the reading of a file that is wrong throughout or that would take too much memory."""

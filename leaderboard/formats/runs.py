@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.formats.file_rules import RunRules
-from leaderboard.formats.ids import Ids
+from leaderboard.formats.ids import Ids, repeated_rows
 from leaderboard.formats.metadata import Metadata
 from leaderboard.formats.patterns import Tags
 from leaderboard.formats.plain_text import LONGEST_TAG, ByteSource, Limits, harmless
@@ -110,7 +110,7 @@ def read_run(
         tag="" if decided else _tag(rows.end),
         said=rows.said,
     )
-    rows.add_repeats(*rows.repeats(), "is listed twice")
+    rows.add_repeats(*repeated_rows(run.query, run.document), "is listed twice")
     if rules is not None:
         rules.check(rows)
     rows.problems.raise_if_any()
@@ -119,19 +119,17 @@ def read_run(
 
 def _with_tags(schemas: Schemas) -> Schemas:
     """The same formats, with the run tags read."""
-    return {
-        name: tuple(
-            replace(schema, columns=tuple(TAG if column.name == "tag" else column for column in schema.columns))
-            for schema in some
-        )
-        for name, some in schemas.items()
-    }
+
+    def tagged(schema: Schema) -> Schema:
+        return replace(schema, columns=tuple(TAG if column.name == "tag" else column for column in schema.columns))
+
+    return {name: tuple(map(tagged, some)) for name, some in schemas.items()}
 
 
 def _tag(line: bytes) -> str:
     """The run's own name, as the last line has it."""
-    fields = line.split(maxsplit=TREC.width)
-    return harmless(b"".join(fields[TREC.width - 1 : TREC.width]).decode(errors="replace"), LONGEST_TAG)
+    fields = [*line.split(maxsplit=TREC.width), *[b""] * TREC.width]
+    return harmless(fields[TREC.width - 1].decode(errors="replace"), LONGEST_TAG)
 
 
 class RunLine(NamedTuple):

@@ -38,7 +38,7 @@ def not_utf8(error: UnicodeDecodeError) -> Wrong:
 
 def control_character(what: str, text: str) -> Wrong:
     """A field with a control character; `what` names it."""
-    return Wrong(f"{what} {shown(text)} holds a control character", f"a {what} holds a control character")
+    return Wrong.value(what, text, "holds a control character")
 
 
 def identifier(what: str, text: str, most_bytes: int) -> str:
@@ -50,17 +50,16 @@ def identifier(what: str, text: str, most_bytes: int) -> str:
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
-        raise Wrong(f"{what} id {shown(text)} is no UTF-8 text", f"a {what} id is no UTF-8 text") from None
+        raise Wrong.value(f"{what} id", text, "is no UTF-8 text") from None
     if size > most_bytes:
         longer = f"{what} id longer than {most_bytes} bytes"
         raise Wrong(f"{longer}: {shown(text)}", longer)
     if CONTROL.search(text):
         raise control_character(f"{what} id", text)
     if unseen := UNSEEN.search(text):
-        named = f"holds a character that can't be seen, U+{ord(unseen[0]):04X}"
-        raise Wrong(f"{what} id {shown(text)} {named}", f"a {what} id holds a character that can't be seen")
-    if any(character.isspace() for character in text):
-        raise Wrong(f"{what} id '{shown(text)}' holds a blank", f"a {what} id holds a blank")
+        raise Wrong.value(f"{what} id", text, "holds a character that can't be seen", f", U+{ord(unseen[0]):04X}")
+    if any(map(str.isspace, text)):
+        raise Wrong.value(f"{what} id", text, "holds a blank")
     return text
 
 
@@ -90,32 +89,26 @@ def read_score(text: str) -> float:
     try:
         return read_number(text)
     except ValueError:
-        raise Wrong(f"score {_quoted(text)} is no finite number", "the score is no finite number") from None
-
-
-def _quoted(text: str) -> str:
-    """In quotes where it would not be seen otherwise what is wrong with it."""
-    return shown(text) if text and text == text.strip() else f"'{shown(text)}'"
+        raise Wrong.value("score", text, "is no finite number") from None
 
 
 def read_grade(text: str) -> int:
     """The grade that a field holds. Raises Wrong for what is no integer or beyond ±GRADE_LIMIT."""
+    if not is_whole(text):
+        raise Wrong.value("grade", text, "is no integer")
     try:
         value = read_whole(text)
-    except ValueError:
-        if not is_whole(text):
-            raise Wrong(f"grade {_quoted(text)} is no integer", "the grade is no integer") from None
-        value = GRADE_LIMIT + 1  # it has too many digits to be read
+    except ValueError:  # it has too many digits to be read
+        value = GRADE_LIMIT + 1
     if abs(value) > GRADE_LIMIT:
-        beyond = f"is beyond ±{GRADE_LIMIT:,}, the largest allowed"
-        raise Wrong(f"grade {_quoted(text)} {beyond}", f"the grade {beyond}")
+        raise Wrong.value("grade", text, f"is beyond ±{GRADE_LIMIT:,}, the largest allowed")
     return value
 
 
 def read_decision(text: str) -> bool:
     """Whether a field says Y. Raises Wrong for what is neither Y nor N."""
     if text not in ("Y", "N"):
-        raise Wrong(f"decision {_quoted(text)} is neither Y nor N", "the decision is neither Y nor N")
+        raise Wrong.value("decision", text, "is neither Y nor N")
     return text == "Y"
 
 
@@ -127,11 +120,11 @@ HOLDS: Mapping[Kind | None, tuple[type[np.generic], Callable[[str], Any]]] = {
     "grade": (np.int64, read_grade),
     "decision": (np.bool_, read_decision),
 }
-OTHER_NAMES: Mapping[str, Sequence[str]] = {
-    "query": ("query_id", "qid", "topic"),
-    "document": ("document_id", "doc_id", "docid", "docno", "doc"),
-    "score": ("sim",),
-    "grade": ("relevance", "rel", "label"),
+OUR_NAMES: Mapping[str, str] = {
+    **dict.fromkeys(("query_id", "qid", "topic"), "query"),
+    **dict.fromkeys(("document_id", "doc_id", "docid", "docno", "doc"), "document"),
+    **dict.fromkeys(("relevance", "rel", "label"), "grade"),
+    "sim": "score",
 }
 
 
@@ -283,15 +276,14 @@ class CheckedRows:
     def table(self, end: bytes = b"") -> Table:
         """The rows so far; the next one starts anew."""
         bad: set[int] = set()
-        columns = {
-            column.name: self._checked(column, texts, bad)
-            for column, texts in zip(self._columns, self._texts, strict=True)
-        }
+        pairs = list(zip(self._columns, self._texts, strict=True))
+        columns = {column.name: self._checked(column, texts, bad) for column, texts in pairs}
         if bad:
             sound = [] if self.is_hopeless else [row for row in range(len(self._numbers)) if row not in bad]
             self._numbers = array("q", [self._numbers[row] for row in sound])
-            for column, texts in zip(self._columns, self._texts, strict=True):
-                columns[column.name] = _values(column, [texts[row] for row in sound], self._limits)
+            columns = {
+                column.name: _values(column, [texts[row] for row in sound], self._limits) for column, texts in pairs
+            }
         table = Table(self._schema, columns, self._numbers, self._part, self._wrong, end)
         self._empty()
         return table
@@ -300,4 +292,4 @@ class CheckedRows:
 def our_name(column: str) -> str:
     """What we call a column that others call otherwise."""
     column = column.strip().lower()
-    return next((ours for ours, others in OTHER_NAMES.items() if column in others), column)
+    return OUR_NAMES.get(column, column)

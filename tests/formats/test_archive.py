@@ -165,7 +165,7 @@ def test_a_damaged_header_is_not_taken_for_the_end() -> None:
         ("q-.tsv", "query id is empty"),
         ("my q.tsv", "query id 'my q' holds a blank"),
         (" ", "query id ' ' holds a blank"),
-        ("q-1\n2.tsv", "query id 1\N{REPLACEMENT CHARACTER}2 holds a control character"),
+        ("q-1\n2.tsv", "query id '1\N{REPLACEMENT CHARACTER}2' holds a control character"),
         ("q\udce9.tsv", "query id q\N{REPLACEMENT CHARACTER} is no UTF-8 text"),
         ("q" * 400, f"query id longer than 255 bytes: {'q' * 60}…"),
     ],

@@ -59,7 +59,7 @@ def test_a_header_is_no_query(header: str) -> None:
 
 def test_an_id_in_quotes_is_refused_because_no_run_has_it_so() -> None:
     assert problems_of(read_queries, text('"q1"\t"fees"', "q2\tfees")) == [
-        (1, "query id '\"q1\"' is in quotes; leave them out")
+        (1, 'query id "q1" is in quotes; leave them out')
     ]
 
 
@@ -80,9 +80,9 @@ def test_a_tag_with_a_blank_is_told_with_its_line() -> None:
 
 def test_an_id_that_no_address_can_hold_and_a_text_that_turns_what_follows_around_are_told_with_their_lines() -> None:
     assert problems_of(read_queries, text("..\tfees", "q1\tfees \u202eruobrah", "q2\tfees", ".\tfees")) == [
-        (1, "query id '..' can't stand in the address of a page"),
-        (2, "text fees �ruobrah holds a control character"),
-        (4, "query id '.' can't stand in the address of a page"),
+        (1, "query id .. can't stand in the address of a page"),
+        (2, "text 'fees �ruobrah' holds a control character"),
+        (4, "query id . can't stand in the address of a page"),
     ]
 
 

@@ -201,7 +201,7 @@ def test_queries_are_numbered_right_in_any_order_of_lines(order: list[int]) -> N
     ("odd", "what"),
     [
         ("\x7f", "document id e\N{REPLACEMENT CHARACTER}f holds a control character"),
-        ("\x85", "document id e\N{REPLACEMENT CHARACTER}f holds a control character"),
+        ("\x85", "document id 'e\N{REPLACEMENT CHARACTER}f' holds a control character"),
         ("\xa0", "document id 'e\N{REPLACEMENT CHARACTER}f' holds a blank"),
         ("\u2003", "document id 'e\N{REPLACEMENT CHARACTER}f' holds a blank"),
     ],

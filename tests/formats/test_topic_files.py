@@ -112,7 +112,7 @@ def test_every_problem_of_json_lines_is_told_with_its_line() -> None:
         (4, 'the object has no id; write "id": "…"'),
         (5, "the text of query q3 is no text; put it in quotes"),
         (6, "the tags of query q4 are no list of texts"),
-        (7, "text half of � holds a control character"),
+        (7, "text 'half of �' holds a control character"),
         (8, "is no JSON object; write one a line"),
         (9, "query q1 is there twice (first on line 1)"),
     ]
