@@ -82,17 +82,6 @@ def scoring_digest(
     return digest([submission_id, sha256, scoring_set_id, beta, settings, rows])
 
 
-def revision_sha256(
-    judgments: Judgments, known: Judgments | None = None, subtopics: SubtopicJudgments | None = None
-) -> str:
-    """The hash that a revision of these has."""
-    return judgments_sha256(
-        rows_of(judgments),
-        (row[:2] for row in rows_of(known)) if known is not None else (),
-        rows_of_subtopics(subtopics) if subtopics is not None else (),
-    )
-
-
 def rows_of(judgments: Judgments) -> Iterator[tuple[str, str, int]]:
     """(query, document, grade) of each."""
     queries = judgments.queries

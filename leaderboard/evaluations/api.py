@@ -20,7 +20,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import readiness
 from leaderboard.evaluations.reads.form_fields import OrganisedForm, organised_form
 from leaderboard.formats import document_list
-from leaderboard.judgments.reads.files import listed_documents
+from leaderboard.judgments.reads.files import doubts_about
 from leaderboard.web.context import actor, read, reading, store, writing
 from leaderboard.web.endpoints import get, post
 from leaderboard.web.organise import (
@@ -209,9 +209,9 @@ def set_document_list(campaign: str, evaluation: str, *, confirm: bool = False) 
     read(organised_form, campaign, evaluation)
     documents = read_body(document_list, "documents")
     with reading() as session:
-        comparison = listed_documents(session, store(), evaluation_here(session, campaign, evaluation), documents)
-    if comparison.doubts and not confirm:
-        raise Unconfirmed(comparison.doubts)
+        doubts = doubts_about(session, store(), evaluation_here(session, campaign, evaluation), documents)
+    if doubts and not confirm:
+        raise Unconfirmed(doubts)
     return _do(campaign, evaluation, evaluations.set_documents, documents)
 
 

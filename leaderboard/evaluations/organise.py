@@ -23,14 +23,15 @@ from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.form_fields import organised_form
 from leaderboard.formats import document_list
-from leaderboard.judgments.organise import chosen, evaluation_here, read_stored, received
-from leaderboard.judgments.reads.files import listed_documents
+from leaderboard.judgments.organise import evaluation_here, read_stored
+from leaderboard.judgments.reads.files import doubts_about
 from leaderboard.moments import moment_in_words
+from leaderboard.numbers import counted
 from leaderboard.store import Received
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, read, reading, store
 from leaderboard.web.forms import Declared, Form, declared, done, filled, form_page, refuse_stale, saved, state_of
-from leaderboard.web.organise import GONE, campaign_here, organised, require_confirmed
+from leaderboard.web.organise import campaign_here, organised, require_confirmed
 from leaderboard.web.security import csrf
 
 blueprint = Blueprint("organise_evaluations", __name__, url_prefix="/organise")
@@ -199,7 +200,7 @@ def set_rules(**_: str) -> ResponseReturnValue:
 @form_fields_blueprint.post("/documents")
 @organised
 def set_documents(**_: str) -> ResponseReturnValue:
-    posted = received("documents")
+    posted = uploads.receive("documents")
     form = DocumentsForm(formdata=posted.fields)
     listed, words = None, "The list of documents is gone."
     try:
@@ -208,11 +209,11 @@ def set_documents(**_: str) -> ResponseReturnValue:
             with file_of("documents"):
                 listed = read_stored(upload, document_list)
             with reading() as session:
-                comparison = listed_documents(session, store(), evaluation_here(session), listed)
-            words = comparison.in_words
-            if comparison.doubts and not posted.fields.get("confirm"):
+                doubts = doubts_about(session, store(), evaluation_here(session), listed)
+            words = f"The list has {counted(listed.count, 'document')}."
+            if doubts and not posted.fields.get("confirm"):
                 form.kept.data = uploads.keep(upload)
-                raise Unconfirmed(comparison.doubts)
+                raise Unconfirmed(doubts)
     except LeaderboardError as error:
         return _page(error, documents=form)
     return _changed({"documents": form}, words, evaluations.set_documents, listed)
@@ -238,11 +239,8 @@ def copy(**_: str) -> ResponseReturnValue:
 def _chosen_list(posted: uploads.Posted, form: DocumentsForm) -> Received:
     """The list that was sent, or the one that a yes is said to. Raises InvalidFields without one."""
     if "confirm" not in posted.fields:
-        return chosen(posted, "documents")
-    upload = uploads.kept(form.text("kept"))
-    if upload is None:
-        raise InvalidFields({"documents": [GONE]})
-    return upload
+        return uploads.require_chosen(posted, "documents")
+    return uploads.require_kept(form.text("kept"), "documents")
 
 
 def _changed(

@@ -6,67 +6,45 @@ Published judgments: by query, of one query, and as the file that trec_eval and 
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 from flask import Response
 from sqlalchemy.orm import Session
 
+from leaderboard.access import Actor
 from leaderboard.accounts.rules import Scope
 from leaderboard.boards.api import EVALUATION as PUBLISHED_EVALUATION
 from leaderboard.campaigns import reads as settings
 from leaderboard.declared.commands import Command, Table, moment
-from leaderboard.declared.inputs import Confirm, Inputs, setting
+from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, FileRejected, InvalidFields, NotFound
+from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import QueryRow, read_queries
-from leaderboard.judgments import writes as queries
-from leaderboard.judgments.reads import files as query_file
+from leaderboard.judgments import inputs, writes
+from leaderboard.judgments.reads import files as reads
 from leaderboard.judgments.reads import published as judgments
 from leaderboard.judgments.reads.published import JudgmentFile
-from leaderboard.judgments.writes import import_judgments
-from leaderboard.names import checked_slug
+from leaderboard.judgments.rules import READERS, JudgmentFiles
 from leaderboard.numbers import counted, first_of
-from leaderboard.texts import LONGEST_REASON, checked_text
 from leaderboard.web.context import actor, now, read, reading, writing
 from leaderboard.web.endpoints import get, post
-from leaderboard.web.organise import (
-    EVALUATION,
-    JUDGMENT_FILES,
-    JudgmentFiles,
-    changing,
-    evaluation_here,
-    read_body,
-    require_confirmed,
-)
+from leaderboard.web.organise import EVALUATION, evaluation_here, read_body, require_confirmed
 from leaderboard.web.uploads import read_files
 from leaderboard.worker.writes import make_official
 
-QUERIES = f"{EVALUATION}/queries"
+QUERIES, JUDGMENTS = f"{EVALUATION}/queries", f"{EVALUATION}/judgments"
+NAMED = 10  # ids that a line lists
 
 
-class Named(Inputs):
-    """Queries by their ids."""
-
-    queries: list[str] = setting("Queries", min_length=1)
-    confirm: Confirm = False
+def _listed(ids: list[str]) -> str:
+    return f"{len(ids)} ({first_of(ids, NAMED)})" if ids else "0"
 
 
-class Excluded(Named):
-    """Queries by their ids, and why they are excluded."""
-
-    because: str = setting("Reason", "Readers see it beside the query.")
-
-
-def _in_words(changes: Any) -> list[str]:
-    def listed(ids: list[str]) -> str:
-        return f" ({first_of(ids, NAMED)})" if ids else ""
-
-    new, changed = ([row["id"] for row in changes[name]] for name in ("new", "changed"))
-    lines = [f"{'new':12}{len(new)}{listed(new)}", f"{'changed':12}{len(changed)}{listed(changed)}"]
-    lines.append(f"{'unchanged':12}{changes['unchanged']}")
-    lines.append(f"{'not in it':12}{len(changes['missing'])}{listed(changes['missing'])}")
+def _query_preview(changes: Any) -> list[str]:
+    lines = [f"{name:12}{_listed([row['id'] for row in changes[name]])}" for name in ("new", "changed")]
+    lines += [f"{'unchanged':12}{changes['unchanged']}", f"{'not in it':12}{_listed(changes['missing'])}"]
     if described := changes["described"]:
         lines.append(f"{'described':12}{described}: TREC's descriptions and narratives are kept beside the text")
     if changes["scores_anew"]:
@@ -81,7 +59,6 @@ def _command(verb: str, done: str, example: str = "harbour/2026-text q17") -> Co
     return Command(f"queries {verb} CAMPAIGN/EVALUATION QUERIES…", words, example)
 
 
-NAMED = 10  # ids that a line lists
 EXCLUDE = _command("exclude", "excluded", "harbour/2026-text q17 q18 --because 'two queries were the same'")
 LIST = Table(
     ("query", "text", "tags", "split", "excluded", "judged"),
@@ -95,28 +72,28 @@ IMPORT = Command(
     "queries import CAMPAIGN/EVALUATION FILE",
     lambda answer, values: f"{values['file'].name} is taken in: {values['campaign']}/{values['evaluation']} has "
     f"{counted(answer['total'], 'query', 'queries')}",
-    "harbour/2026-text queries.tsv", preview=_in_words, without=("state",),
+    "harbour/2026-text queries.tsv", preview=_query_preview, without=("state",),
 )  # fmt: skip
 
 
 @get(QUERIES, Scope.ORGANISE, command=Command("queries list CAMPAIGN/EVALUATION", LIST, "harbour/2026-text"))
-def organised_queries(campaign: str, evaluation: str) -> query_file.OrganisedQueries:
+def organised_queries(campaign: str, evaluation: str) -> reads.OrganisedQueries:
     """All queries, hidden and excluded ones too."""
-    return read(query_file.organised_queries, campaign, evaluation, page=None)
+    return read(reads.organised_queries, campaign, evaluation, page=None)
 
 
 @post(f"{QUERIES}/preview", Scope.ORGANISE, form=bytes)
-def preview_queries(campaign: str, evaluation: str) -> query_file.QueryChanges:
+def preview_queries(campaign: str, evaluation: str) -> reads.QueryChanges:
     """What a file of queries would change; nothing is taken in. The body is the file, as for adding them."""
     rows = _rows(campaign, evaluation)
     with reading() as session:
-        return query_file.query_changes(session, evaluation_here(session, campaign, evaluation), rows)
+        return reads.query_changes(session, evaluation_here(session, campaign, evaluation), rows)
 
 
 @post(QUERIES, Scope.ORGANISE, form=bytes, command=IMPORT)
 def add_queries(
     campaign: str, evaluation: str, *, hidden: bool = False, state: str | None = None, confirm: bool = False
-) -> query_file.OrganisedQueries:
+) -> reads.OrganisedQueries:
     """Adds queries, and gives known ones their new texts and tags. The body is the file: id, text and tags, as tab
     separated values, JSON lines or TREC topics. hidden: hide the new ones; state: that of a preview, without which
     nothing is compared: where the queries are others by now, none of the file is taken in; confirm: to the runs that
@@ -125,45 +102,41 @@ def add_queries(
     rows = _rows(campaign, evaluation)
     with writing() as session:
         record = evaluation_here(session, campaign, evaluation)
-        if state is not None and query_file.query_changes(session, record, rows).state != state:
+        if state is not None and reads.query_changes(session, record, rows).state != state:
             raise Conflict("The queries have changed since that preview; look at another before you send them.")
-        queries.import_queries(session, actor(), record, rows, Split.HIDDEN if hidden else Split.SHOWN)
+        writes.import_queries(session, actor(), record, rows, Split.HIDDEN if hidden else Split.SHOWN)
         require_confirmed(session, campaign, confirm)
-    return read(query_file.organised_queries, campaign, evaluation, page=None)
+    return read(reads.organised_queries, campaign, evaluation, page=None)
 
 
-@post(
-    f"{QUERIES}/exclude",
-    Scope.ORGANISE,
-    command=EXCLUDE,
-)
-def exclude_queries(campaign: str, evaluation: str, body: Excluded) -> query_file.OrganisedQueries:
+@post(f"{QUERIES}/exclude", Scope.ORGANISE, command=EXCLUDE)
+def exclude_queries(campaign: str, evaluation: str, body: inputs.ExcludedQueries) -> reads.OrganisedQueries:
     """Takes queries out of all figures, with a reason; runs are scored again, to be confirmed."""
-    return _change(queries.exclude_queries, campaign, evaluation, body, body.because)
+    return _change(writes.exclude_queries, campaign, evaluation, body, body.because)
 
 
 @post(f"{QUERIES}/include", Scope.ORGANISE, command=_command("include", "included"))
-def include_queries(campaign: str, evaluation: str, body: Named) -> query_file.OrganisedQueries:
+def include_queries(campaign: str, evaluation: str, body: inputs.NamedQueries) -> reads.OrganisedQueries:
     """Takes excluded queries back into the figures."""
-    return _change(queries.include_queries, campaign, evaluation, body)
+    return _change(writes.include_queries, campaign, evaluation, body)
 
 
 @post(f"{QUERIES}/remove", Scope.ORGANISE, command=_command("remove", "removed"))
-def remove_queries(campaign: str, evaluation: str, body: Named) -> query_file.OrganisedQueries:
+def remove_queries(campaign: str, evaluation: str, body: inputs.NamedQueries) -> reads.OrganisedQueries:
     """Removes queries that were added by mistake, before there are judgments and submissions."""
-    return _change(queries.remove_queries, campaign, evaluation, body)
+    return _change(writes.remove_queries, campaign, evaluation, body)
 
 
 @post(f"{QUERIES}/hide", Scope.ORGANISE, command=_command("hide", "hidden"))
-def hide_queries(campaign: str, evaluation: str, body: Named) -> query_file.OrganisedQueries:
+def hide_queries(campaign: str, evaluation: str, body: inputs.NamedQueries) -> reads.OrganisedQueries:
     """Hides queries from everybody but organisers."""
-    return _change(queries.set_split, campaign, evaluation, body, Split.HIDDEN)
+    return _change(writes.set_split, campaign, evaluation, body, Split.HIDDEN)
 
 
 @post(f"{QUERIES}/show", Scope.ORGANISE, command=_command("show", "shown"))
-def show_queries(campaign: str, evaluation: str, body: Named) -> query_file.OrganisedQueries:
+def show_queries(campaign: str, evaluation: str, body: inputs.NamedQueries) -> reads.OrganisedQueries:
     """Shows hidden queries to everybody."""
-    return _change(queries.set_split, campaign, evaluation, body, Split.SHOWN)
+    return _change(writes.set_split, campaign, evaluation, body, Split.SHOWN)
 
 
 def _rows(campaign: str, evaluation: str) -> Iterable[QueryRow]:
@@ -173,8 +146,8 @@ def _rows(campaign: str, evaluation: str) -> Iterable[QueryRow]:
 
 
 def _change(
-    do: Callable[..., Any], campaign: str, evaluation: str, body: Named, *more: Any
-) -> query_file.OrganisedQueries:
+    do: Callable[..., Any], campaign: str, evaluation: str, body: inputs.NamedQueries, *more: Any
+) -> reads.OrganisedQueries:
     with writing() as session:
         record = evaluation_here(session, campaign, evaluation)
         try:
@@ -182,10 +155,7 @@ def _change(
         except NotFound as error:
             raise InvalidFields({"queries": [error.message]}) from None
         require_confirmed(session, campaign, body.confirm)
-    return read(query_file.organised_queries, campaign, evaluation, page=None)
-
-
-JUDGMENTS = f"{EVALUATION}/judgments"
+    return read(reads.organised_queries, campaign, evaluation, page=None)
 
 
 class JudgmentForm(msgspec.Struct):
@@ -204,34 +174,6 @@ class JudgmentForm(msgspec.Struct):
     state: str = ""
 
 
-class Source(Inputs):
-    """Whose judgments boards go by."""
-
-    source: str = setting("Source")
-    confirm: Confirm = False
-
-
-class Removed(Inputs):
-    """The source of judgments to remove."""
-
-    source: str = setting("Source")
-
-
-class NewName(Inputs):
-    """What a source of judgments is called so far, and from now on."""
-
-    source: str = setting("Source")
-    name: str = setting("Name")
-
-
-@dataclass(frozen=True, slots=True)
-class _Sent:
-    files: JudgmentFiles
-    source: str | None
-    note: str
-    state: str
-
-
 def _imported(answer: Any, values: Any) -> str:
     newest, path = answer["revisions"][0], values.get("judgments") or values["subtopics"]
     count = "1 judgment is" if newest["judgments"] == 1 else f"{newest['judgments']:,} judgments are"
@@ -240,18 +182,15 @@ def _imported(answer: Any, values: Any) -> str:
 
 
 def _preview(changes: Any) -> list[str]:
-    def listed(name: str) -> str:
-        return f"{len(changes[name])} ({first_of(changes[name], NAMED)})" if changes[name] else "0"
-
     grades = ", ".join(f"{count:,} of grade {grade}" for grade, count in changes["grades"])
     below_zero = sum(count for grade, count in changes["grades"] if grade < 0)
     lines = [
         f"judgments   {changes['judgments']:,} by {changes['source']}: {grades}",
-        f"queries     {len(changes['queries'])} judged; nothing relevant: {listed('none_relevant')}",
-        f"unjudged    {listed('unjudged')}",
+        f"queries     {len(changes['queries'])} judged; nothing relevant: {_listed(changes['none_relevant'])}",
+        f"unjudged    {_listed(changes['unjudged'])}",
         f"below 0     {below_zero:,} count as not judged where a measure says so",
         f"repeated    {changes['repeated']:,} lines are left out, because earlier lines say the same",
-        f"unknown     {listed('unknown')}",
+        f"unknown     {_listed(changes['unknown'])}",
     ]
     if changes["against"] is not None:
         changed = (f"{row['judgments']:,} from {row['before']} to {row['after']}" for row in changes["changed"])
@@ -291,41 +230,38 @@ REVISIONS = Table(
 @get(JUDGMENTS, Scope.ORGANISE, command=Command(
     "judgments list CAMPAIGN/EVALUATION", REVISIONS, "harbour/2026-text"
 ))  # fmt: skip
-def organised_judgments(campaign: str, evaluation: str) -> query_file.OrganisedJudgments:
+def organised_judgments(campaign: str, evaluation: str) -> reads.OrganisedJudgments:
     """The revisions of the judgments, with their sources, their hashes and how far scoring by them is."""
-    return read(query_file.organised_judgments, campaign, evaluation)
+    return read(reads.organised_judgments, campaign, evaluation)
 
 
 @post(f"{JUDGMENTS}/preview", Scope.ORGANISE, form=JudgmentForm)
-def preview_judgments(campaign: str, evaluation: str) -> query_file.JudgmentChanges:
+def preview_judgments(campaign: str, evaluation: str) -> reads.JudgmentChanges:
     """What judgments would change; nothing is taken in. Where sending the same to `judgments` would be refused,
     `would_be_refused` is true and `problems` says every reason.
     """
-    sent = _sent(campaign, evaluation)
+    files, words, _ = _sent(campaign, evaluation)
     with reading() as session:
-        return _changes(session, campaign, evaluation, sent)
+        return reads.judgment_changes(session, evaluation_here(session, campaign, evaluation), files, words.source)
 
 
 @post(JUDGMENTS, Scope.ORGANISE, form=JudgmentForm, command=Command(
     "judgments import CAMPAIGN/EVALUATION [JUDGMENTS]", _imported,
     "harbour/2026-text qrels.txt --note 'after adjudication'", preview=_preview, without=("state",),
 ))  # fmt: skip
-def add_judgments(campaign: str, evaluation: str) -> query_file.OrganisedJudgments:
+def add_judgments(campaign: str, evaluation: str) -> reads.OrganisedJudgments:
     """Adds a revision of the judgments. The boards switch once all runs are scored by it. Judgments of subtopics alone
     say of each document what holds for its query as a whole too: the highest grade of any subtopic.
     """
-    sent = _sent(campaign, evaluation)
-    with writing() as session:
-        if sent.state and _changes(session, campaign, evaluation, sent).state != sent.state:
-            raise Conflict("There is a newer revision than that preview's; look at another before you send this one.")
-        files, record = sent.files, evaluation_here(session, campaign, evaluation)
+    files, words, state = _sent(campaign, evaluation)
+
+    def take_in(session: Session, by: Actor, record: Evaluation) -> None:
         try:
-            import_judgments(
-                session, actor(), record, files.judgments, sent.note, files.known, files.subtopics, source=sent.source
-            )
+            writes.import_previewed(session, by, record, files, words, state)
         except FileRejected as rejected:
             raise InvalidFields({rejected.name: rejected.lines}) from None
-    return read(query_file.organised_judgments, campaign, evaluation)
+
+    return _judged(take_in, campaign, evaluation)
 
 
 @post(f"{JUDGMENTS}/official", Scope.ORGANISE, command=Command(
@@ -333,57 +269,49 @@ def add_judgments(campaign: str, evaluation: str) -> query_file.OrganisedJudgmen
     "boards of {campaign}/{evaluation} go by the judgments of {source}",
     "harbour/2026-text second-lab",
 ))  # fmt: skip
-def make_source_official(campaign: str, evaluation: str, body: Source) -> query_file.OrganisedJudgments:
+def make_source_official(campaign: str, evaluation: str, body: inputs.OfficialSource) -> reads.OrganisedJudgments:
     """Lets the boards go by the judgments of another source, whose runs are all scored; the old ones stay beside.
     To be confirmed.
     """
-    with changing(campaign, confirm=body.confirm) as session:
-        make_official(session, actor(), evaluation_here(session, campaign, evaluation), body.source)
-    return read(query_file.organised_judgments, campaign, evaluation)
+    return _judged(make_official, campaign, evaluation, body.source, confirm=body.confirm)
 
 
 @post(f"{JUDGMENTS}/rename", Scope.ORGANISE, command=Command(
     "judgments rename CAMPAIGN/EVALUATION SOURCE NAME", "{source} of {campaign}/{evaluation} is called {name} now",
     "harbour/2026-text secnd-lab second-lab",
 ))  # fmt: skip
-def rename_source(campaign: str, evaluation: str, body: NewName) -> query_file.OrganisedJudgments:
+def rename_source(campaign: str, evaluation: str, body: inputs.RenamedSource) -> reads.OrganisedJudgments:
     """Gives a source of judgments another name, on old boards too; the trail keeps the one before."""
-    with writing() as session:
-        queries.rename_source(session, actor(), evaluation_here(session, campaign, evaluation), body.source, body.name)
-    return read(query_file.organised_judgments, campaign, evaluation)
+    return _judged(writes.rename_source, campaign, evaluation, body.source, body.name)
 
 
 @post(f"{JUDGMENTS}/remove", Scope.ORGANISE, command=Command(
     "judgments remove CAMPAIGN/EVALUATION SOURCE", "{source} of {campaign}/{evaluation} is removed",
     "harbour/2026-text llm", asks=_removal,
 ))  # fmt: skip
-def remove_source(campaign: str, evaluation: str, body: Removed) -> query_file.OrganisedJudgments:
+def remove_source(campaign: str, evaluation: str, body: inputs.RemovedSource) -> reads.OrganisedJudgments:
     """Takes a source of judgments away; what becomes of it `others` says before, as its `removal`. The official one
     stays.
     """
+    return _judged(writes.remove_source, campaign, evaluation, body.source)
+
+
+def _judged(
+    change: Callable[..., object], campaign: str, evaluation: str, *more: str, confirm: bool = True
+) -> reads.OrganisedJudgments:
+    """The judgments after change(session, actor, evaluation, …)."""
     with writing() as session:
-        queries.remove_source(session, actor(), evaluation_here(session, campaign, evaluation), body.source)
-    return read(query_file.organised_judgments, campaign, evaluation)
+        change(session, actor(), evaluation_here(session, campaign, evaluation), *more)
+        require_confirmed(session, campaign, confirm)
+    return read(reads.organised_judgments, campaign, evaluation)
 
 
-def _sent(campaign: str, evaluation: str) -> _Sent:
+def _sent(campaign: str, evaluation: str) -> tuple[JudgmentFiles, inputs.RevisionWords, str]:
     """This request's form. Raises NotFound before any of it is read, and InvalidFields."""
     read(settings.evaluation_settings, campaign, evaluation)
-    fields, files = read_files(JUDGMENT_FILES, ("source", "note", "state"))
-    source = fields.get("source", "").strip()
-    return _Sent(
-        JudgmentFiles.of(files, "judgments"),
-        checked_slug(source, "source") if source else None,
-        checked_text(fields.get("note", ""), LONGEST_REASON, "note"),
-        fields.get("state", ""),
-    )
-
-
-def _changes(session: Session, campaign: str, evaluation: str, sent: _Sent) -> query_file.JudgmentChanges:
-    record = evaluation_here(session, campaign, evaluation)
-    return query_file.judgment_changes(
-        session, record, sent.files.judgments, sent.files.known, sent.files.subtopics, sent.source
-    )
+    fields, files = read_files(READERS, ("source", "note", "state"))
+    words = checked(inputs.RevisionWords, {name: fields.get(name, "") for name in inputs.RevisionWords.model_fields})
+    return JudgmentFiles.of(files, "judgments"), words, fields.get("state", "")
 
 
 @get(f"{PUBLISHED_EVALUATION}/judgments")

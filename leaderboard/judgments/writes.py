@@ -8,32 +8,33 @@ Sources of judgments: one whose name was mistyped is renamed, one that came by m
 
 import datetime as dt
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, TypedDict, TypeVar, Unpack
+from collections.abc import Collection, Iterable, Sequence
+from typing import TypedDict, TypeVar, Unpack
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, require_organiser
-from leaderboard.audit.rules import revision_sha256, rows_of, rows_of_subtopics
 from leaderboard.audit.writes import present, record
 from leaderboard.boards.models import Board
-from leaderboard.db import Base, locked
+from leaderboard.db import locked
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_query, queries_stay
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import Judgments, QueryRow, SubtopicJudgments
 from leaderboard.formats.plain_text import shown
+from leaderboard.judgments.inputs import RevisionWords
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
-from leaderboard.judgments.reads.files import (
-    Removal,
+from leaderboard.judgments.reads.refusals import (
     known_sources,
     query_numbers,
     refusals,
     removal_of_source,
     require_source,
+    revision_state,
 )
+from leaderboard.judgments.rules import JudgmentFiles, Removal
 from leaderboard.moments import moment_in_words
 from leaderboard.names import checked_slug
 from leaderboard.numbers import first_of
@@ -57,32 +58,20 @@ def import_queries(
     """
     require_organiser(actor, evaluation.campaign_id)
     locked(session, Evaluation, evaluation.id)
-    there = {
-        query.external_id: query
-        for query in session.scalars(sa.select(Query).where(Query.evaluation_id == evaluation.id))
-    }
-    position = 1 + max((query.position for query in there.values()), default=-1)
-    named, added = [], 0
+    there = {query.external_id: query for query in _queries(session, evaluation)}
+    known, position = len(there), 1 + max((query.position for query in there.values()), default=-1)
+    named = []
     for row in rows:
         query = there.get(row.id)
         if query is None:
-            query = Query(
-                evaluation_id=evaluation.id,
-                external_id=row.id,
-                text=row.text,
-                description=row.description,
-                tags=list(row.tags),
-                position=position,
-                split=split,
-            )
+            query = Query(evaluation_id=evaluation.id, external_id=row.id, position=position, split=split)
             session.add(query)
             there[row.id] = query
             position += 1
-            added += 1
-        else:
-            query.text, query.tags = row.text, list(row.tags)
-            query.description = row.description or query.description
+        query.text, query.tags = row.text, list(row.tags)
+        query.description = row.description or query.description or ""
         named.append(query)
+    added = len(there) - known
     record(session, actor, "import queries", evaluation, queries=len(named), added=added)
     if added:
         make_set(session, actor, evaluation)
@@ -93,7 +82,7 @@ def copy_queries(session: Session, actor: Actor, source: Evaluation, target: Eva
     """Copies the queries of an evaluation into one that has none: what they ask for, their tags, which are hidden,
     and which are excluded and why, with the present as the moment: they never counted here."""
     require_organiser(actor, target.campaign_id)
-    queries = session.scalars(sa.select(Query).where(Query.evaluation_id == source.id).order_by(Query.position)).all()
+    queries = _queries(session, source)
     for query in queries:
         copied = {name: getattr(query, name) for name in COPIED}
         excluded_at = None if query.excluded_at is None else present()
@@ -112,12 +101,11 @@ def remove_queries(session: Session, actor: Actor, evaluation: Evaluation, exter
     refused = queries_stay(session, evaluation)
     if refused is not None:
         raise Conflict(refused)
-    removed = _found(session, evaluation, external_ids)
+    removed = _named(session, evaluation, external_ids)
     for query in removed:
         session.delete(query)
     session.flush()
-    left = sa.select(Query).where(Query.evaluation_id == evaluation.id).order_by(Query.position)
-    for position, query in enumerate(session.scalars(left).all()):
+    for position, query in enumerate(_queries(session, evaluation)):
         query.position = position
     session.flush()  # by rising ids, and so positions: no two have one position at any moment
     record(session, actor, "remove queries", evaluation, queries=[query.external_id for query in removed])
@@ -135,14 +123,12 @@ def exclude_queries(
     if not because.strip():
         raise InvalidFields({"because": ["say why: readers see it beside the query"]})
     because = checked_text(because, LONGEST_REASON, "because")
-    named = _found(session, evaluation, external_ids)
-    counted = [query for query in named if query.excluded_at is None]
+    named = _named(session, evaluation, external_ids)
     changed = [query for query in named if query.excluded_at is None or query.excluded_because != because]
+    counts_no_more = any(query.excluded_at is None for query in changed)
     for query in changed:
-        query.excluded_because = because
-    for query in counted:
-        query.excluded_at = present()
-    if counted:
+        query.excluded_because, query.excluded_at = because, query.excluded_at or present()
+    if counts_no_more:
         make_set(session, actor, evaluation)
     for query in changed:
         record(session, actor, "exclude", query, because=because)
@@ -152,7 +138,7 @@ def exclude_queries(
 def include_queries(session: Session, actor: Actor, evaluation: Evaluation, external_ids: Iterable[str]) -> list[Query]:
     """Takes excluded queries back in; gives those that were. Raises NotFound for no such query."""
     require_organiser(actor, evaluation.campaign_id)
-    excluded = [query for query in _found(session, evaluation, external_ids) if query.excluded_at is not None]
+    excluded = [query for query in _named(session, evaluation, external_ids) if query.excluded_at is not None]
     for query in excluded:
         query.excluded_at, query.excluded_because = None, ""
     if excluded:
@@ -167,7 +153,7 @@ def set_split(
 ) -> list[Query]:
     """Shows queries to everybody, or hides them until the evaluation closes; gives those that were otherwise."""
     require_organiser(actor, evaluation.campaign_id)
-    others = [query for query in _found(session, evaluation, external_ids) if query.split is not split]
+    others = [query for query in _named(session, evaluation, external_ids) if query.split is not split]
     for query in others:
         query.split = split
     if others:
@@ -177,7 +163,12 @@ def set_split(
     return others
 
 
-def _found(session: Session, evaluation: Evaluation, external_ids: Iterable[str]) -> list[Query]:
+def _queries(session: Session, evaluation: Evaluation) -> Sequence[Query]:
+    own = Query.evaluation_id == evaluation.id
+    return session.scalars(sa.select(Query).where(own).order_by(Query.position)).all()
+
+
+def _named(session: Session, evaluation: Evaluation, external_ids: Iterable[str]) -> list[Query]:
     """Each once. The evaluation is locked first, so that the set which is made sees all that others changed."""
     locked(session, Evaluation, evaluation.id)
     return [find_query(session, evaluation, external_id) for external_id in dict.fromkeys(external_ids)]
@@ -221,23 +212,20 @@ def import_judgments(
     require_organiser(actor, evaluation.campaign_id)
     evaluation = locked(session, Evaluation, evaluation.id)
     named, released_at = settings.get("source"), settings.get("released_at")
-    source = evaluation.official_source if named is None else checked_slug(named, "source")
-    sha256 = revision_sha256(judgments, known, subtopics)
-    for refused in refusals(session, evaluation, judgments, known, subtopics, source, sha256):
+    source = checked_slug(named, "source") if named else evaluation.official_source
+    files = JudgmentFiles(judgments, known, subtopics)
+    for refused in refusals(session, evaluation, files, source):
         raise refused
-    numbers = query_numbers(session, evaluation)
     now = present()
     if released_at is not None and released_at > now:
         raise InvalidFields({"released": [f"{moment_in_words(released_at)} is in the future"]})
     evaluation.set_aside = [other for other in evaluation.set_aside if other != source]
-    last = session.scalar(
-        sa.select(sa.func.max(JudgmentRevision.number)).where(JudgmentRevision.evaluation_id == evaluation.id)
-    )
+    numbers = sa.select(sa.func.max(JudgmentRevision.number)).where(JudgmentRevision.evaluation_id == evaluation.id)
     revision = JudgmentRevision(
         evaluation_id=evaluation.id,
-        number=(last or 0) + 1,
+        number=(session.scalar(numbers) or 0) + 1,
         source=source,
-        sha256=sha256,
+        sha256=files.sha256,
         judgments=len(judgments),
         highest_grade=highest_grade_of(judgments),
         note=note,
@@ -247,37 +235,40 @@ def import_judgments(
     )
     session.add(revision)
     session.flush()
-    _insert_rows(session, revision, numbers, judgments, known, subtopics)
+    _insert_rows(session, revision, evaluation, files)
     revision.finished_at = present()
-    record(
-        session, actor, "import judgments", evaluation, revision=revision.number, source=source,
-        judgments=len(judgments), sha256=sha256,
-    )  # fmt: skip
+    facts = {name: getattr(revision, name) for name in ("source", "judgments", "sha256")}
+    record(session, actor, "import judgments", evaluation, revision=revision.number, **facts)
     if settings.get("with_set", True):
         make_set(session, actor, evaluation)
     return revision
 
 
-def _insert_rows(
-    session: Session,
-    revision: JudgmentRevision,
-    numbers: Mapping[str, int],
-    judgments: Judgments,
-    known: Judgments | None,
-    subtopics: SubtopicJudgments | None,
-) -> None:
-    """The revision's rows. numbers: the id of each query, by its external id."""
-    files: tuple[tuple[type[Base], tuple[str, ...], Iterator[tuple[Any, ...]]], ...] = (
-        (Judgment, ("document", "grade"), rows_of(judgments)),
-        (KnownDocument, ("document",), (row[:2] for row in rows_of(known)) if known is not None else iter(())),
-        (SubtopicJudgment, ("subtopic", "document", "grade"), rows_of_subtopics(subtopics) if subtopics else iter(())),
-    )
-    for table, names, rows in files:
-        while batch := list(itertools.islice(rows, ROWS_AT_ONCE)):
-            session.execute(sa.insert(table), [
-                {"revision_id": revision.id, "query_id": numbers[query], **dict(zip(names, values, strict=True))}
-                for query, *values in batch
-            ])  # fmt: skip
+class OtherJudgments(Conflict):
+    """There is a newer revision than that preview's; look at another before you send this one."""
+
+
+def import_previewed(
+    session: Session, actor: Actor, evaluation: Evaluation, files: JudgmentFiles, words: RevisionWords, state: str
+) -> JudgmentRevision:
+    """The same of what was previewed. state: that of the preview, "" without one. Raises OtherJudgments too."""
+    source = words.source or evaluation.official_source
+    if state and state != revision_state(session, evaluation, source):
+        raise OtherJudgments
+    more = files.known, files.subtopics
+    return import_judgments(session, actor, evaluation, files.judgments, words.note, *more, source=source)
+
+
+def _insert_rows(session: Session, revision: JudgmentRevision, evaluation: Evaluation, files: JudgmentFiles) -> None:
+    numbers = query_numbers(session, evaluation)
+    columns = (("document", "grade"), ("document",), ("subtopic", "document", "grade"))
+    for table, names, rows in zip((Judgment, KnownDocument, SubtopicJudgment), columns, files.rows, strict=True):
+        values = (
+            {"revision_id": revision.id, "query_id": numbers[query], **dict(zip(names, row, strict=True))}
+            for query, *row in rows
+        )
+        while batch := list(itertools.islice(values, ROWS_AT_ONCE)):
+            session.execute(sa.insert(table), batch)
 
 
 NAMED = 3  # sources that a message names
@@ -324,14 +315,11 @@ def remove_source(session: Session, actor: Actor, evaluation: Evaluation, source
             for scoring_set in _of_source(session, ScoringSet, evaluation, source):
                 scoring_set.switched_at = None
         return removal
-    sets, revisions = (
-        _of_source(session, ScoringSet, evaluation, source),
-        _of_source(session, JudgmentRevision, evaluation, source),
-    )
+    sets = _of_source(session, ScoringSet, evaluation, source)
     others = session.scalars(sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id).limit(1))
     record(session, actor, "remove source", evaluation, about=others.all(), source=source)
     session.execute(sa.delete(Board).where(Board.scoring_set_id.in_([row.id for row in sets])))
-    for rows in (sets, revisions):
+    for rows in (sets, _of_source(session, JudgmentRevision, evaluation, source)):
         for row in rows:
             session.delete(row)
         session.flush()

@@ -91,13 +91,11 @@ def _plan(campaign: str) -> archives.ArchivePlan:
 def _received(campaign: str, *known: str) -> tuple[Received, str]:
     """The archive that was sent, and the text of a manifest where that is known here. Raises InvalidFields."""
     archives.require_right(campaign)
-    posted = uploads.receive("archive", lambda _: None, check=require_text)
+    posted = uploads.receive("archive", check=require_text)
     if unknown := posted.fields.keys() - set(known):
         words = f"is not known here; known are: {', '.join(('archive', *known))}"
         raise InvalidFields({name: [words] for name in unknown})
-    if posted.upload is None:
-        raise InvalidFields({"archive": [posted.refused or "send the archive, as the form's file"]})
-    return posted.upload, posted.fields.get("manifest", "")
+    return uploads.require_chosen(posted, "archive"), posted.fields.get("manifest", "")
 
 
 def _bring_in(body: Kept, campaign: str) -> Imported:

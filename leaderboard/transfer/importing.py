@@ -9,9 +9,10 @@ import datetime as dt
 import io
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
@@ -19,36 +20,20 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard import formats
 from leaderboard.access import Actor, knows_campaign, may_bring_in, require_organiser
 from leaderboard.audit.writes import present, replaying
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
-from leaderboard.errors import BadInput, Conflict, FileRejected, InvalidFields, LeaderboardError, NotFound, Problem
+from leaderboard.errors import BadInput, Conflict, FileRejected, InvalidFields, NotFound, Problem
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Split
-from leaderboard.formats import (
-    Judgments,
-    Limits,
-    QueryRow,
-    SubtopicJudgments,
-    read_judgments,
-    read_queries,
-    read_run,
-    read_subtopic_judgments,
-)
-from leaderboard.formats.file_rules import document_list
 from leaderboard.formats.plain_text import beginning, shown
 from leaderboard.formats.problems import HEAD_BYTES, guess_content
-from leaderboard.judgments.writes import (
-    RevisionSettings,
-    exclude_queries,
-    import_judgments,
-    import_queries,
-    set_aside_sources,
-    set_split,
-)
+from leaderboard.judgments import writes as judgments
+from leaderboard.judgments.rules import READERS, JudgmentFiles
 from leaderboard.names import name_key, slug_of
 from leaderboard.numbers import counted
 from leaderboard.store import Received, RunStore
@@ -57,23 +42,12 @@ from leaderboard.submissions.writes.past_runs import RUN_SETTINGS, go_by_source,
 from leaderboard.teams.models import Membership, System, Team
 from leaderboard.teams.reads.find import known_system, merged_system, merged_team, team_called
 from leaderboard.teams.writes import NewSystem, create_system, create_team
-from leaderboard.transfer.manifest import (
-    CAMPAIGN,
-    MOST_PROBLEMS,
-    SYSTEM,
-    EvaluationEntry,
-    JudgmentsEntry,
-    Manifest,
-    RunEntry,
-    SystemEntry,
-    TeamEntry,
-    Tree,
-    hash_of_text,
-)
+from leaderboard.transfer import manifest as entries
+from leaderboard.transfer.manifest import Manifest, Tree
 
 TELLABLE = (BadInput, Conflict, NotFound)  # what is wrong with a manifest; anything else is not its fault
 LOOKED_AT = 1 << 16  # bytes of a run's text
-Content = TypeVar("Content")
+Made = TypeVar("Made", Team, System)
 TAR = slice(257, 262), b"ustar"  # a run may be an archive of lists: its beginning alone says nothing
 
 
@@ -131,24 +105,19 @@ class _Problems:
         try:
             with session.begin_nested() if session is not None else nullcontext():
                 yield
+        except InvalidFields as error:
+            self.messages += [f"{where}: {name}: {words}" for name, said in error.fields.items() for words in said]
+        except FileRejected as error:
+            self.messages += [f"{where}: {error.name}: {line}" for line in error.lines]
         except TELLABLE as error:
-            self.messages += [f"{where}: {message}" for message in _messages(error)]
+            self.messages.append(f"{where}: {error.message}")
         except OSError as error:
             self.messages.append(f"{where}: can't be read: {error.strerror}")
 
     def raise_any(self) -> None:
         if self.messages:
             problems = [Problem(None, problem) for problem in self.messages]
-            raise FileRejected(problems[:MOST_PROBLEMS], len(problems), self.name)
-
-
-def _messages(error: LeaderboardError) -> list[str]:
-    match error:
-        case InvalidFields(fields=fields):
-            return [f"{name}: {message}" for name, messages in fields.items() for message in messages]
-        case FileRejected(lines=lines, name=name):
-            return [f"{name}: {line}" for line in lines]
-    return [error.message]
+            raise FileRejected(problems[: entries.MOST_PROBLEMS], len(problems), self.name)
 
 
 def bring_in(
@@ -159,16 +128,14 @@ def bring_in(
     tree: Tree,
     name: str,
     *,
-    limits: Limits | None = None,
     keep: bool = True,
     done: Callable[[int], None] = lambda _: None,
 ) -> Imported:
     """Brings in what is missing; with `keep` False only says what that is. What is here already is left as it is.
 
-    actor   gives who imports, with their present rights, in a session
-    name    what messages call the manifest
-    limits  of files of queries and judgments
-    done    is told after each run's file
+    actor  gives who imports, with their present rights, in a session
+    name   what messages call the manifest
+    done   is told after each run's file
 
     Raises FileRejected with every problem, and NotAllowed.
     """
@@ -183,7 +150,7 @@ def bring_in(
             uploads[run.file] = _received(store, tree, run)
         done(1)
     with database.write() as session:
-        replay = _Replay(session, actor, manifest, tree, limits or Limits(), problems, imported)
+        replay = _Replay(session, actor, manifest, tree, problems, imported)
         replay.everything(runs, uploads)
         problems.raise_any()
         if not keep:
@@ -191,7 +158,7 @@ def bring_in(
     return imported
 
 
-def _received(store: RunStore, tree: Tree, run: RunEntry) -> Received:
+def _received(store: RunStore, tree: Tree, run: entries.RunEntry) -> Received:
     """Takes a run's file into the store. Raises BadInput for one that is no run, or not the one that is meant."""
     path = tree.file(run.file)
     if not run.team:
@@ -201,7 +168,7 @@ def _received(store: RunStore, tree: Tree, run: RunEntry) -> Received:
     with path.open("rb", buffering=0) as stream, store.receiving(stream, PurePosixPath(run.file).name) as (upload, _):
         for kind, meant in (("sha256", run.sha256), ("md5", run.md5)):
             own = getattr(upload, kind)
-            if meant and meant != own and meant != hash_of_text(path, kind):
+            if meant and meant != own and meant != entries.hash_of_text(path, kind):
                 raise BadInput(f"is not the file that the manifest means: its {kind} is {own}, not {meant}")
     return upload
 
@@ -216,7 +183,7 @@ def _require_run(path: Path, name: str) -> None:
     if text[position] == mark or (len(text) == LOOKED_AT and not text.endswith(b"\n")):
         return
     try:
-        read_run(io.BytesIO(text), name=name)
+        formats.read_run(io.BytesIO(text), name=name)
     except FileRejected as error:
         lines = sum(1 for line in text.splitlines() if line.strip() and not line.startswith(b"#"))
         if error.count >= lines:
@@ -225,7 +192,7 @@ def _require_run(path: Path, name: str) -> None:
             raise BadInput(f"no line of its beginning is one of a run; {seems}") from None
 
 
-Step = tuple[dt.datetime, int, str, Callable[..., Any], tuple[Any, ...]]
+Step = tuple[dt.datetime, int, str, Callable[..., object]]
 EXCLUDING, JUDGING, RUNNING = range(3)  # what goes first of what has one date
 
 
@@ -234,26 +201,26 @@ class _Replay:
     """One import, in a session.
 
     rights  gives who imports, with their present rights
-    teams, systems  those of the manifest, None of one that can't be used
+    known   teams and systems of the manifest, None for one that can't be used
     """
 
     session: Session
     rights: Callable[[Session], Actor]
     manifest: Manifest
     tree: Tree
-    limits: Limits
     problems: _Problems
     imported: Imported
     actor: Actor = field(init=False)
     now: dt.datetime = field(default_factory=present)
-    teams: dict[str, Team | None] = field(default_factory=dict)
-    systems: dict[tuple[int, str], System | None] = field(default_factory=dict)
+    known: dict[Hashable, Any] = field(default_factory=dict)
 
     @property
     def report(self) -> Report:
         return self.imported.report
 
-    def everything(self, runs: Sequence[tuple[EvaluationEntry, RunEntry]], uploads: Mapping[str, Received]) -> None:
+    def everything(
+        self, runs: Sequence[tuple[entries.EvaluationEntry, entries.RunEntry]], uploads: Mapping[str, Received]
+    ) -> None:
         """The campaign, and its evaluations in the order of the manifest."""
         self.actor, before = self.rights(self.session), len(self.problems.messages)
         with self.problems.at("campaign", self.session):
@@ -269,7 +236,7 @@ class _Replay:
             own = [(run, uploads[run.file]) for evaluation, run in runs if evaluation is entry and run.file in uploads]
             with self.problems.at(heading, self.session):
                 self._evaluation(campaign, entry, heading, own)
-        self.imported.teams = sorted({team.name for team in self.teams.values() if team is not None})
+        self.imported.teams = sorted({team.name for team in self.known.values() if isinstance(team, Team)})
 
     def _campaign(self) -> None:
         entry = self.manifest.campaign
@@ -277,7 +244,7 @@ class _Replay:
         if campaign is not None and knows_campaign(self.actor, campaign):
             self.report.there.append(f"the campaign {campaign.title}")
             return
-        settings = {"measures": [], **entry.settings(CAMPAIGN), "visibility": entry.visibility}
+        settings = {"measures": [], **entry.settings(entries.CAMPAIGN), "visibility": entry.visibility}
         settings.setdefault("primary_measure", next(iter(settings["measures"]), ""))
         campaign = campaigns.create_campaign(self.session, self.actor, entry.slug, entry.title, **settings)
         self.report.made.append(f"the campaign {campaign.title}")
@@ -285,7 +252,11 @@ class _Replay:
             self.report.notes.append(f"{campaign.title}: nothing says who sees it (visibility), so it is a draft")
 
     def _evaluation(
-        self, campaign: Campaign, entry: EvaluationEntry, heading: str, runs: Sequence[tuple[RunEntry, Received]]
+        self,
+        campaign: Campaign,
+        entry: entries.EvaluationEntry,
+        heading: str,
+        runs: Sequence[tuple[entries.RunEntry, Received]],
     ) -> None:
         """One that is here already keeps its settings, queries and judgments, and gets the runs that it lacks."""
         own = Evaluation.campaign_id == campaign.id, Evaluation.slug == entry.address
@@ -297,126 +268,125 @@ class _Replay:
             steps = self._judging(evaluation, entry, heading)
         else:
             self.report.there.append(f"the evaluation {evaluation.title}")
-            columns = sa.select(Submission.sha256, Submission.system_id)
-            rows = self.session.execute(columns.where(Submission.evaluation_id == evaluation.id))
-            there.update((sha256, system) for sha256, system in rows)
+            of_runs = sa.select(Submission.sha256, Submission.system_id)
+            there.update(self.session.execute(of_runs.where(Submission.evaluation_id == evaluation.id)))
         for run, upload in runs:
-            moment = run.moment(evaluation.closes_at, self.now)
-            steps.append((moment, RUNNING, shown(run.file), self._run, (evaluation, run, upload, there)))
-        for moment, kind, where, step, arguments in sorted(steps, key=itemgetter(0, 1)):
-            if kind == RUNNING:
-                step(where, *arguments)
+            moment, where = run.moment(evaluation.closes_at, self.now), shown(run.file)
+            steps.append((moment, RUNNING, where, partial(self._run, where, evaluation, run, upload, there)))
+        for moment, kind, where, step in sorted(steps, key=itemgetter(0, 1)):
+            if kind == RUNNING:  # which has its dates itself
+                step()
                 continue
             with replaying(moment), self.problems.at(where, self.session):
-                step(*arguments)
+                step()
         if entry.set_aside and not there:
             with self.problems.at(f"{heading}: set_aside", self.session), replaying(self.now):
-                own_source = evaluation.official_source
-                set_aside_sources(self.session, self.actor, evaluation, entry.set_aside, own_source)
+                official = evaluation.official_source
+                judgments.set_aside_sources(self.session, self.actor, evaluation, entry.set_aside, official)
         named = evaluation.title, evaluation.period, evaluation.closes_at, entry.queries
         self.imported.evaluations.append(EvaluationPlan(*named, len(entry.query_ids), len(entry.judgments), len(runs)))
 
-    def _new_evaluation(self, campaign: Campaign, entry: EvaluationEntry) -> Evaluation:
+    def _new_evaluation(self, campaign: Campaign, entry: entries.EvaluationEntry) -> Evaluation:
         """With its form. Without a word on its closing it is a draft: published, it would take runs for good."""
-        session, actor, settings = self.session, self.actor, entry.settings(evaluations.DEFAULTS)
+        settings = entry.settings(evaluations.DEFAULTS)
         named = entry.address, entry.title or entry.period, entry.period
         if "closes_at" not in settings:
             settings["draft"] = True
             self.report.notes.append(f"{named[1]}: nothing says when it closed (closes_at), so it is a draft")
-        evaluation = evaluations.create_evaluation(session, actor, campaign, *named, **settings)
+        evaluation = evaluations.create_evaluation(self.session, self.actor, campaign, *named, **settings)
         self.report.made.append(f"the evaluation {evaluation.title}")
+        here = self.session, self.actor, evaluation
         if entry.official_source != evaluation.official_source:
-            go_by_source(session, actor, evaluation, entry.official_source)
+            go_by_source(*here, entry.official_source)
         for form_field in entry.field:
-            evaluations.set_field(session, actor, evaluation, dict(form_field))
+            evaluations.set_field(*here, dict(form_field))
         for agreement in entry.agreement:
-            words = agreement.key, agreement.title, agreement.text
-            evaluations.state_agreement(session, actor, evaluation, *words)
+            evaluations.state_agreement(*here, agreement.key, agreement.title, agreement.text)
             if agreement.ended:
-                evaluations.end_agreement(session, actor, evaluation, agreement.key)
+                evaluations.end_agreement(*here, agreement.key)
         if rules := entry.file_rules.settings(entry.file_rules.model_fields_set):
-            evaluations.set_rules(session, actor, evaluation, **rules)
+            evaluations.set_rules(*here, **rules)
         if entry.document_list:
-            listed = document_list(self.tree.file(entry.document_list), name=entry.document_list)
-            evaluations.set_documents(session, actor, evaluation, listed)
+            evaluations.set_documents(*here, self._read(entry.document_list, formats.document_list))
         return evaluation
 
-    def _judging(self, evaluation: Evaluation, entry: EvaluationEntry, heading: str) -> list[Step]:
+    def _judging(self, evaluation: Evaluation, entry: entries.EvaluationEntry, heading: str) -> list[Step]:
         """Adds the queries; gives the steps that exclude some and judge them, with their dates."""
-        judged = [self._read(revision) for revision in entry.judgments]
-        ids = list(dict.fromkeys(query for read in judged for query in read[0].queries))
-        rows = self._queries(entry, ids)
-        import_queries(self.session, self.actor, evaluation, rows)
+        here, steps = (self.session, self.actor, evaluation), list[Step]()
+        paths = ({"judgments": each.file, "known": each.known, "subtopics": each.subtopics} for each in entry.judgments)
+        judged = [
+            JudgmentFiles.of({kind: self._read(path, READERS[kind]) for kind, path in own.items() if path}, "judgments")
+            for own in paths
+        ]
+        ids = list(dict.fromkeys(query for files in judged for query in files.judgments.queries))
+        judgments.import_queries(*here, self._queries(entry, ids))
         if entry.hidden:
-            set_split(self.session, self.actor, evaluation, entry.hidden, Split.HIDDEN)
-        steps: list[Step] = []
+            judgments.set_split(*here, entry.hidden, Split.HIDDEN)
         for excluded in entry.excluded:
-            arguments = self.session, self.actor, evaluation, [excluded.query], excluded.because
+            exclude = partial(judgments.exclude_queries, *here, [excluded.query], excluded.because)
             if excluded.date is None:
-                exclude_queries(*arguments)
+                exclude()
             else:
-                steps.append((excluded.date, EXCLUDING, f"{heading}: excluded", exclude_queries, arguments))
-        moment, moments = self.now, list[dt.datetime]()
-        for revision in reversed(entry.judgments):  # one without a date was replaced when the next one came
-            moment = min(revision.since or revision.released or moment, moment)
-            moments.append(moment)
+                steps.append((excluded.date, EXCLUDING, f"{heading}: excluded", exclude))
+        moment = self.now
         last = {revision.source: revision for revision in entry.judgments}
-        for number, (revision, read) in enumerate(zip(entry.judgments, judged, strict=True), 1):
-            where = f"{heading}: {shown(revision.file)}"
-            judging = evaluation, revision, read, last[revision.source] is revision
-            steps.append((moments[-number], JUDGING, where, self._judge, judging))
+        # In the manifest's order where dates are the same. One without a date was replaced when the next one came.
+        for revision, files in reversed(list(zip(entry.judgments, judged, strict=True))):
+            moment = min(revision.since or revision.released or moment, moment)
+            judge = partial(self._judge, evaluation, revision, files, last[revision.source] is revision)
+            steps.insert(0, (moment, JUDGING, f"{heading}: {shown(revision.file)}", judge))
         return steps
 
-    def _read(self, entry: JudgmentsEntry) -> tuple[Judgments, Judgments | None, SubtopicJudgments | None]:
-        def read(path: str, reader: Callable[..., Content]) -> Content | None:
-            return reader(self.tree.file(path), name=path, limits=self.limits) if path else None
+    def _read(self, path: str, reader: Callable[..., Any]) -> Any:
+        return reader(self.tree.file(path), name=path, limits=self.tree.limits)
 
-        judged = read_judgments(self.tree.file(entry.file), name=entry.file, limits=self.limits)
-        return judged, read(entry.known, read_judgments), read(entry.subtopics, read_subtopic_judgments)
-
-    def _queries(self, entry: EvaluationEntry, judged: list[str]) -> Sequence[QueryRow]:
+    def _queries(self, entry: entries.EvaluationEntry, judged: list[str]) -> Sequence[formats.QueryRow]:
         """Those of the file, or of the list, or those that are judged, as numbers where all ids are some."""
         if entry.queries:
-            return read_queries(self.tree.file(entry.queries), name=entry.queries, limits=self.limits)
+            rows: Sequence[formats.QueryRow] = self._read(entry.queries, formats.read_queries)
+            return rows
         if all(query.isascii() and query.isdigit() for query in judged):
             judged.sort(key=int)
         lines = "".join(json.dumps({"id": query}) + "\n" for query in entry.query_ids or judged)
-        return read_queries(io.BytesIO(lines.encode()), name="query_ids", limits=self.limits) if lines else ()
+        source = io.BytesIO(lines.encode())
+        return formats.read_queries(source, name="query_ids", limits=self.tree.limits) if lines else ()
 
-    def _judge(self, evaluation: Evaluation, entry: JudgmentsEntry, read: tuple[Any, ...], is_last: bool) -> None:
+    def _judge(
+        self, evaluation: Evaluation, entry: entries.JudgmentsEntry, files: JudgmentFiles, is_last: bool
+    ) -> None:
         """A revision that lacks what a measure of today needs had a board without it: that does not come back."""
-        judged, known, subtopics = read
-        rows = self.session, self.actor, evaluation, judged, entry.note, known, subtopics
-        dated: RevisionSettings = {"source": entry.source or None, "released_at": entry.released}
+        more = entry.note, files.known, files.subtopics
+        dated: judgments.RevisionSettings = {"source": entry.source or None, "released_at": entry.released}
+        import_them = partial(judgments.import_judgments, self.session, self.actor, evaluation, files.judgments, *more)
         try:
             with self.session.begin_nested():
-                revision = import_judgments(*rows, **dated)
+                revision = import_them(**dated)
         except InvalidFields:
             if is_last:
                 raise
             dated["with_set"] = False
-            revision = import_judgments(*rows, **dated)
+            revision = import_them(**dated)
         words = f"{counted(revision.judgments, 'judgment')} of {evaluation.title}, revision {revision.number}"
         self.report.made.append(words)
 
     def _run(
-        self, where: str, evaluation: Evaluation, run: RunEntry, upload: Received, there: Counter[tuple[str, int]]
+        self,
+        where: str,
+        evaluation: Evaluation,
+        run: entries.RunEntry,
+        upload: Received,
+        there: Counter[tuple[str, int]],
     ) -> None:
-        """Each of the three in a savepoint of its own: what one has made stays for the runs after it."""
+        """Team, system and run in a savepoint each: what one has made stays for the runs after it."""
         entry = self.manifest.team_called(run.team)
-        if entry.name not in self.teams:
-            self.teams[entry.name] = None
-            with self.problems.at(f"{where}: team {shown(entry.name)}", self.session):
-                self.teams[entry.name] = self._team(evaluation, entry)
-        if (team := self.teams[entry.name]) is None:
+        of_team = f"{where}: team {shown(entry.name)}"
+        team = self._once(entry.name, of_team, partial(self._team, evaluation, entry))
+        if team is None:
             return
-        listed = entry.system_called(run.system_name) or SystemEntry(name=run.system_name)
+        listed = entry.system_called(run.system_name) or entries.SystemEntry(name=run.system_name)
         key = team.id, name_key(listed.name)
-        if key not in self.systems:
-            self.systems[key] = None
-            with self.problems.at(where, self.session):
-                self.systems[key] = self._system(team, listed, run)
-        if (system := self.systems[key]) is None:
+        system = self._once(key, where, partial(self._system, team, entry, listed, run))
+        if system is None:
             return
         if there[upload.sha256, system.id]:
             there[upload.sha256, system.id] -= 1
@@ -427,7 +397,16 @@ class _Replay:
             import_run(self.session, self.actor, evaluation, system, upload, **settings)
             self.report.imported += 1
 
-    def _team(self, evaluation: Evaluation, entry: TeamEntry) -> Team:
+    def _once(self, key: Hashable, where: str, make: Callable[[], Made]) -> Made | None:
+        """What is known by this key, or is made at its first use; None where it can't be."""
+        if key not in self.known:
+            self.known[key] = None
+            with self.problems.at(where, self.session):
+                self.known[key] = make()
+        made: Made | None = self.known[key]
+        return made
+
+    def _team(self, evaluation: Evaluation, entry: entries.TeamEntry) -> Team:
         """The team that is, or was, called so, or was merged into another; else a new one. A name is free for anybody
         to take: who took it would have the team's runs, and could withdraw them.
         """
@@ -459,9 +438,11 @@ class _Replay:
             )
         return team
 
-    def _system(self, team: Team, entry: SystemEntry, run: RunEntry) -> System:
+    def _system(
+        self, team: Team, of_team: entries.TeamEntry, entry: entries.SystemEntry, run: entries.RunEntry
+    ) -> System:
         """The team's system that is, or was, called so; else a new one."""
-        session, called = self.session, team_called(self.session, name_key(self.manifest.team_called(run.team).name))
+        session, called = self.session, team_called(self.session, name_key(of_team.name))
         former = known_system(session, (called or team).slug, entry.slug or slug_of(entry.name))
         if former is not None and former.team_id == team.id:
             return merged_system(session, former)
@@ -469,7 +450,7 @@ class _Replay:
         system = session.scalar(sa.select(System).where(*own))
         if system is not None:
             return merged_system(session, system)
-        settings = ({"kind": run.kind} if run.kind else {}) | entry.settings(SYSTEM)
+        settings = ({"kind": run.kind} if run.kind else {}) | entry.settings(entries.SYSTEM)
         made = create_system(session, self.actor, team, NewSystem(entry.name, **settings), entry.slug)
         self.report.made.append(f"the system {made.name} of {team.name}")
         return made

@@ -9,33 +9,30 @@ is kept in the store like it.
 import io
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import wraps
 from itertools import chain
 from typing import Any
 
 from flask import Blueprint, Response, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
-from werkzeug.datastructures import MultiDict
 from wtforms import FileField, HiddenField, TextAreaField
 
 from leaderboard.access import actor_of
 from leaderboard.campaigns.reads import organised_campaign
 from leaderboard.errors import BadInput, FileRejected, InvalidFields, LeaderboardError, NotFound
-from leaderboard.formats import Limits
 from leaderboard.formats.plain_text import shown
-from leaderboard.judgments.organise import chosen
 from leaderboard.numbers import counted
 from leaderboard.store import Received
-from leaderboard.transfer.drafting import draft_of
+from leaderboard.transfer import importing
+from leaderboard.transfer.drafting import Draft, draft_of
 from leaderboard.transfer.exporting import exporting, packed
-from leaderboard.transfer.importing import Imported
-from leaderboard.transfer.importing import bring_in as replayed
 from leaderboard.transfer.manifest import NAME, Tree, open_tree, read_manifest
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, config, database, reading, store
 from leaderboard.web.exports import file_name
 from leaderboard.web.forms import Form, form_page
-from leaderboard.web.organise import GONE, limits, organised
+from leaderboard.web.organise import here, limits
 from leaderboard.web.security import csrf
 from leaderboard.web.sessions import signed_in
 
@@ -51,7 +48,7 @@ class NoManifest(BadInput):
 
 
 @dataclass(slots=True, kw_only=True)
-class ArchivePlan(Imported):
+class ArchivePlan(importing.Imported):
     """What an archive would make; nothing of it is made yet.
 
     kept  names the archive, and the manifest beside it, to confirm within twelve hours
@@ -65,21 +62,11 @@ class ArchivePlan(Imported):
         return bool(self.report.made or self.report.imported)
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestDraft:
-    """A manifest for an archive without one, to be completed.
-
-    text               TOML
-    evaluations, runs  how many are in it
-    notes              what to look at before it is used
-    kept               names the archive
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestDraft(Draft):
+    """A manifest for an archive without one, to be completed. kept: names the archive."""
 
     filename: str
-    text: str
-    evaluations: int
-    runs: int
-    notes: tuple[str, ...]
     kept: str
 
 
@@ -102,14 +89,13 @@ def draft(upload: Received, campaign: str) -> ManifestDraft:
     with _tree(upload) as tree:
         if sum(file.stat().st_size for file in tree.files.values()) > MOST_DRAFTED:
             raise BadInput(f"{upload.filename} is too large to draft a manifest here; {BY_COMMAND}")
-        drafted = draft_of(tree, slug=campaign, title=title, limits=limits())
+        drafted = draft_of(tree, slug=campaign, title=title)
     if drafted.runs > MOST_RUNS:
         raise BadInput(f"{upload.filename} has more than {MOST_RUNS:,} runs; {BY_COMMAND}")
     if not drafted.evaluations:
         raise BadInput(f"there is no {NAME} in {upload.filename}, and no judgments by which one could be drafted")
     _require_short(drafted.text.encode(), upload)
-    counts = drafted.evaluations, drafted.runs
-    return ManifestDraft(upload.filename, drafted.text, *counts, drafted.notes, uploads.keep(upload))
+    return ManifestDraft(**_fields(drafted), filename=upload.filename, kept=uploads.keep(upload))
 
 
 def plan(upload: Received, campaign: str, manifest_text: str = "") -> ArchivePlan:
@@ -119,12 +105,11 @@ def plan(upload: Received, campaign: str, manifest_text: str = "") -> ArchivePla
     """
     separate = store().receive(io.BytesIO(manifest_text.encode()), NAME) if manifest_text.strip() else None
     planned = _bring_in(upload, separate, campaign, keep=False)
-    own = {each.name: getattr(planned, each.name) for each in fields(planned)}
     kept = " ".join(uploads.keep(file) for file in (upload, separate) if file)
-    return ArchivePlan(**own, filename=upload.filename, kept=kept)
+    return ArchivePlan(**_fields(planned), filename=upload.filename, kept=kept)
 
 
-def bring_in(kept: str, campaign: str, field: str) -> Imported:
+def bring_in(kept: str, campaign: str, field: str) -> importing.Imported:
     """Brings in the archive that a plan names, whole or not at all; workers score its runs.
 
     Raises FileRejected with every problem, and InvalidFields for `field` where the archive is gone.
@@ -145,7 +130,11 @@ def campaign_export(slug: str) -> Response:
     return answer
 
 
-def _bring_in(upload: Received, separate: Received | None, campaign: str, *, keep: bool) -> Imported:
+def _fields(value: Any) -> dict[str, Any]:
+    return {each.name: getattr(value, each.name) for each in fields(value)}
+
+
+def _bring_in(upload: Received, separate: Received | None, campaign: str, *, keep: bool) -> importing.Imported:
     user = actor().user_id
     with _tree(upload) as tree:
         manifest = read_manifest(_manifest(tree, upload, separate))
@@ -153,25 +142,22 @@ def _bring_in(upload: Received, separate: Received | None, campaign: str, *, kee
             raise BadInput(f"campaign, slug: {shown(manifest.campaign.slug)} is another campaign: this is {campaign}")
         if len(manifest.runs(tree)[0]) > MOST_RUNS:
             raise BadInput(f"{tree.name} has more than {MOST_RUNS:,} runs; {BY_COMMAND}")
-        parts = manifest, tree, NAME
-        return replayed(
-            database(), store(), lambda session: actor_of(session, user), *parts, limits=limits(), keep=keep
+        return importing.bring_in(
+            database(), store(), lambda session: actor_of(session, user), manifest, tree, NAME, keep=keep
         )
 
 
 def _kept(proofs: str, field: str) -> tuple[Received, Received | None]:
     """The archive of a plan, and the manifest beside it. Raises InvalidFields for `field` where it is gone."""
-    files = [uploads.kept(proof) for proof in proofs.split(" ")[:2]]
-    if files[0] is None or None in files:
-        raise InvalidFields({field: [GONE]})
-    return files[0], files[1] if len(files) > 1 else None
+    upload, *others = [uploads.require_kept(proof, field) for proof in proofs.split(" ")[:2]]
+    return upload, next(iter(others), None)
 
 
 @contextmanager
 def _tree(upload: Received) -> Iterator[Tree]:
     """The archive's files. Raises BadInput."""
-    unpacked = Limits(expanded_bytes=min(config().text_bytes, MOST_UNPACKED))
-    with store().run_file(upload.sha256) as path, open_tree(path, unpacked, upload.filename) as tree:
+    allowed = replace(limits(), expanded_bytes=min(config().text_bytes, MOST_UNPACKED))
+    with store().run_file(upload.sha256) as path, open_tree(path, allowed, upload.filename) as tree:
         yield tree
 
 
@@ -219,88 +205,82 @@ class ConfirmForm(Form):
 View = Callable[[str], ResponseReturnValue]
 
 
-def _page(method: str, address: str, whole: str, into: str, *, exempt: bool = False) -> Callable[[View], View]:
+def _page(address: str, name: str = "", *, method: str = "POST", exempt: bool = False) -> Callable[[View], View]:
     """Serves a view below a campaign, for its organisers, and above all, for whoever may make one: there it gets "".
 
-    whole, into  its endpoints
-    exempt  it checks the form's token by itself
+    name    of its endpoints, before _whole and _into
+    exempt  `uploads` checks the form's token, before it keeps a byte of a file
     """
 
     def serve(view: View) -> View:
+        @wraps(view)
         @signed_in
-        def above_all() -> ResponseReturnValue:
-            require_right("")
-            return view("")
-
-        def below(campaign: str) -> ResponseReturnValue:
+        def checked(campaign: str) -> ResponseReturnValue:
+            if campaign:
+                here()
+            require_right(campaign)
             return view(campaign)
 
-        for prefix, endpoint, page in (("", whole, above_all), ("/<campaign>", into, organised(below))):
-            blueprint.add_url_rule(f"{prefix}/import{address}", endpoint, page, methods=[method])
-            if exempt:
-                page.__name__ = endpoint
-                csrf.exempt(page)
-        return view
+        for prefix, where in (("", "whole"), ("/<campaign>", "into")):
+            endpoint = f"{name}_{where}".removeprefix("_")
+            defaults = {} if prefix else {"campaign": ""}
+            blueprint.add_url_rule(f"{prefix}/import{address}", endpoint, checked, methods=[method], defaults=defaults)
+        return csrf.exempt(checked) if exempt else checked
 
     return serve
 
 
-@_page("GET", "", "whole", "into")
+@_page("", method="GET")
 def choose(campaign: str) -> ResponseReturnValue:
     return render_template(FORM, form=ArchiveForm(), campaign=campaign, problems=None)
 
 
 @blueprint.get("/<campaign>/export.tar.gz")
-@organised
+@signed_in
 def export(campaign: str) -> ResponseReturnValue:
+    require_right(campaign)
     return campaign_export(campaign)
 
 
-# uploads.receive checks the token itself, before it keeps a byte of the file
-@_page("POST", "/preview", "preview_whole", "preview_into", exempt=True)
+@_page("/preview", "preview", exempt=True)
 def preview(campaign: str) -> ResponseReturnValue:
-    def admit(_: MultiDict[str, str]) -> None:
-        require_right(campaign)
-
-    posted = uploads.receive("archive", admit)
+    posted = uploads.receive("archive")
     try:
-        upload = chosen(posted, "archive")
+        upload = uploads.require_chosen(posted, "archive")
         try:
             return _planned(campaign, plan(upload, campaign))
         except NoManifest:
             drafted = draft(upload, campaign)
     except LeaderboardError as error:
         return _refused(campaign, error)
-    form = DraftForm(formdata=None, kept=drafted.kept, manifest=drafted.text)
-    return render_template(DRAFT, form=form, campaign=campaign, draft=drafted, problems=None)
+    return _manifest_page(campaign, drafted.kept, drafted.text, drafted)
 
 
-# uploads.look checks the token; a manifest may be longer than other forms
-@_page("POST", "/manifest", "complete_whole", "complete_into", exempt=True)
+@_page("/manifest", "complete", exempt=True)  # a manifest may be longer than other forms
 def complete(campaign: str) -> ResponseReturnValue:
     """Previews an archive by the manifest that stands beside it; where that is wrong it comes back as it was sent.
 
     From the preview, too: "edit" gives the manifest that it went by.
     """
     fields, _ = uploads.look("", 0)
-    if "edit" in fields:
-        names = DraftForm(fields).text("kept")
-        try:
-            upload, separate = _kept(names, "archive")
-            with _tree(upload) as tree:
-                text = _require_short(_manifest(tree, upload, separate), upload).decode("utf-8-sig")
-        except LeaderboardError as error:
-            return _refused(campaign, error)
-        form = DraftForm(formdata=None, kept=names, manifest=text)
-        return render_template(DRAFT, form=form, campaign=campaign, draft=None, problems=None)
     form = DraftForm(fields)
+    names, text = form.text("kept"), form.text("manifest")
     try:
-        if not form.text("manifest").strip():
+        upload, separate = _kept(names, "manifest")
+        if "edit" in fields:
+            with _tree(upload) as tree:
+                own = _require_short(_manifest(tree, upload, separate), upload)
+            return _manifest_page(campaign, names, own.decode("utf-8-sig"))
+        if not text.strip():
             raise InvalidFields({"manifest": [f"is empty: write what {NAME} would hold"]})
-        upload, _ = _kept(form.text("kept"), "manifest")
-        return _planned(campaign, plan(upload, campaign, form.text("manifest")))
+        return _planned(campaign, plan(upload, campaign, text))
     except LeaderboardError as error:
-        return _refused(campaign, error, DRAFT, form, "manifest", draft=None)
+        return _refused(campaign, error, DRAFT, form, draft=None)
+
+
+def _manifest_page(campaign: str, kept: str, text: str, drafted: ManifestDraft | None = None) -> ResponseReturnValue:
+    form = DraftForm(formdata=None, kept=kept, manifest=text)
+    return render_template(DRAFT, form=form, campaign=campaign, draft=drafted, problems=None)
 
 
 def _planned(campaign: str, plan: ArchivePlan) -> ResponseReturnValue:
@@ -308,7 +288,7 @@ def _planned(campaign: str, plan: ArchivePlan) -> ResponseReturnValue:
     return render_template(PREVIEW, form=form, campaign=campaign, plan=plan, most=SHOWN)
 
 
-@_page("POST", "", "take_in_whole", "take_in_into")
+@_page("", "take_in")
 def take_in(campaign: str) -> ResponseReturnValue:
     try:
         imported = bring_in(ConfirmForm().text("kept"), campaign, "archive")
@@ -322,16 +302,12 @@ def take_in(campaign: str) -> ResponseReturnValue:
 
 
 def _refused(
-    campaign: str,
-    error: LeaderboardError,
-    page: str = FORM,
-    form: Form | None = None,
-    field: str = "archive",
-    **more: Any,
+    campaign: str, error: LeaderboardError, page: str = FORM, form: Form | None = None, **more: Any
 ) -> ResponseReturnValue:
     """The page with what is wrong: of a file every problem with its line."""
     problems = error if isinstance(error, FileRejected) else None
     if problems:
+        field = "manifest" if form else "archive"
         error = InvalidFields({field: ["nothing was taken in; see the problems below"]})
     form = form or ArchiveForm(formdata=None)
     return form_page(page, form, error, campaign=campaign, problems=problems, source=ARCHIVE, **more)

@@ -4,7 +4,7 @@ What organisers do, one module a subject, as `web/organise` has a page for each.
 
 Every endpoint needs a token that may organise; whoever does not organise the campaign finds nothing here.
 
-Files of organisers that the site reads itself, while somebody waits: how much of them, and judgments of several.
+Files of organisers that the site reads itself, while somebody waits: how much of them.
 
 The organiser's rooms: one module a subject, each with a blueprint of its own, all below `/organise`.
 
@@ -13,7 +13,7 @@ campaign finds nothing there. Its template extends `organise/base.html`, which s
 new page of a campaign or an evaluation is linked by its line in one of the two lists below.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -26,18 +26,10 @@ from sqlalchemy.orm import Session
 
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import Room, organised_campaign, organised_evaluation, room
-from leaderboard.errors import BadInput, InvalidFields, Unconfirmed, file_of
+from leaderboard.errors import BadInput, Unconfirmed, file_of
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.readiness import effects
-from leaderboard.formats import (
-    ByteSource,
-    Judgments,
-    Limits,
-    SubtopicJudgments,
-    of_any_subtopic,
-    read_judgments,
-    read_subtopic_judgments,
-)
+from leaderboard.formats import ByteSource, Limits
 from leaderboard.web.context import actor, config, now, read, reading, writing
 from leaderboard.web.security import FORM_TYPES
 from leaderboard.web.sessions import signed_in
@@ -91,39 +83,12 @@ def changing(campaign: str, *, confirm: bool) -> Iterator[Session]:
         require_confirmed(session, campaign, confirm)
 
 
-GONE = "the file is not here any more; choose it again"
 MIB = 2**20
 MOST_TEXT = 256 * MIB
 MOST_LINES = 5_000_000
 MOST_QUERIES = 100_000
 
 Content = TypeVar("Content")
-
-# What a file of judgments may hold; a revision is made of one of each at most.
-JUDGMENT_FILES: Mapping[str, Callable[..., Any]] = {
-    "judgments": read_judgments,
-    "subtopics": read_subtopic_judgments,
-    "known": read_judgments,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class JudgmentFiles:
-    """What the files of a revision hold. Judgments of subtopics alone say what holds for whole queries too."""
-
-    judgments: Judgments
-    subtopics: SubtopicJudgments | None
-    known: Judgments | None
-
-    @classmethod
-    def of(cls, contents: Mapping[str, Any], field: str) -> "JudgmentFiles":
-        """Of what was read, by its kind. Raises InvalidFields for `field` where there are no judgments."""
-        judgments, subtopics = contents.get("judgments"), contents.get("subtopics")
-        if judgments is None and subtopics is not None:
-            judgments = of_any_subtopic(subtopics)
-        if judgments is None:
-            raise InvalidFields({field: ["give the judgments first"]})
-        return cls(judgments, subtopics, contents.get("known"))
 
 
 def limits() -> Limits:

@@ -55,7 +55,7 @@ class Posted:
 
 def receive(
     file_field: str,
-    admit: Callable[[Fields], None],
+    admit: Callable[[Fields], None] = lambda _: None,
     small: Mapping[str, int] | None = None,
     check: Callable[[Fields], None] | None = None,
     settle: Callable[[Posted, Received, Path], None] | None = None,
@@ -138,6 +138,23 @@ def keep(upload: Received | None, **more: Any) -> str:
 def kept(proof: str) -> Received | None:
     """The file behind a proof of this reader; None without a good one."""
     return kept_with(proof)[0]
+
+
+def require_kept(proof: str, field: str) -> Received:
+    """The same. Raises InvalidFields for `field` where it is gone."""
+    upload = kept(proof)
+    if upload is None:
+        raise InvalidFields({field: ["the file is not here any more; choose it again"]})
+    return upload
+
+
+def require_chosen(posted: Posted, field: str) -> Received:
+    """The file that was sent. Raises why it was not taken in, and InvalidFields where none was sent."""
+    if posted.refusal is not None:
+        raise posted.refusal
+    if posted.upload is None:
+        raise InvalidFields({field: [posted.refused or "choose a file"]})
+    return posted.upload
 
 
 def kept_with(proof: str) -> tuple[Received | None, dict[str, Any]]:

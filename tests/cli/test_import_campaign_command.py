@@ -337,12 +337,12 @@ def test_every_problem_is_told_at_once_and_nothing_is_made(
         "trec-2019/qrels.txt: no team is named: add team = …",
         "trec-2020/input.birchB.gz: no line of its beginning is one of a run; it looks like judgments",
         "trec-2020/input.alderA.gz: run_at: 1 Jan 2099, 00:00 UTC is in the future",
-        "evaluation 2 (settings): slug: 'settings' is the address of a page of the campaign",
+        "evaluation 2 (settings): slug: the address 'settings' can't be had here",
     ]
     assert [line[: len(start)] for line, start in zip(said, expected, strict=True)] == expected
     content["campaign"] |= {"slug": "import", "measures": ["nDGC@10"]}
     said = imported(content).err.splitlines()
-    assert any("campaign: slug: 'import' is the address of a page of this site" in line for line in said)
+    assert any("campaign: slug: the address 'import' can't be had here" in line for line in said)
     assert any("campaign: measures: no measure is called 'nDGC@10'" in line for line in said)
     for table in (Evaluation, Campaign, Team, Submission):
         assert rows(database_url, sa.select(table.id)) == []

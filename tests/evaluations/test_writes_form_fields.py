@@ -24,7 +24,7 @@ from leaderboard.evaluations.reads.form_fields import (
 )
 from leaderboard.evaluations.rules import FieldKind, FormField, ShownTo, answers_of
 from leaderboard.formats import FileRules, document_list
-from leaderboard.judgments.reads.files import ListedDocuments, listed_documents
+from leaderboard.judgments.reads.files import doubts_about
 from leaderboard.submissions.models import Submission
 from tests.support.refused import refused
 from tests.support.world import RUN, World, run_text
@@ -219,15 +219,15 @@ def test_a_list_of_documents_is_held_against_judgments_and_the_newest_runs(world
     with world.database.read() as session:
         evaluation = session.get_one(Evaluation, world.evaluation)
 
-        def held(text: bytes) -> ListedDocuments:
-            return listed_documents(session, world.store, evaluation, document_list(io.BytesIO(text)))
+        def doubts(text: str) -> tuple[str, ...]:
+            return doubts_about(session, world.store, evaluation, document_list(io.BytesIO(text.encode())))
 
-        some = held(b"d1\nd2\nd4\n")
-        assert (some.listed, some.judged, some.unlisted, some.example) == (3, 4, 1, "d3")
-        assert (some.runs, some.strange, some.named) == (2, 1, "d3")
-        all_of_them = held("".join(f"d{n}\n" for n in range(1, 1001)).encode())
-        assert (all_of_them.documents, all_of_them.listed, all_of_them.doubts) == (1000, 1000, ())
-        assert all_of_them.in_words == "The collection has 1,000 documents, all 4 judged documents among them."
+        assert doubts("d1\nd2\nd4\n") == (
+            "The list has 3 documents, and the collection has 1,000 documents (N_total).",
+            "1 of 4 judged documents is not in the list, such as d3.",
+            "Documents of 1 of the 2 newest scored runs are not in the list, such as d3.",
+        )
+        assert doubts("".join(f"d{number}\n" for number in range(1, 1001))) == ()
 
 
 def test_everything_that_is_asked_is_copied_to_another_evaluation(world: World) -> None:

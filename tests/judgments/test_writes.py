@@ -13,12 +13,20 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.formats import read_subtopic_judgments
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, SubtopicJudgment
-from leaderboard.judgments.reads.files import judgment_changes
+from leaderboard.judgments.reads.files import JudgmentChanges, judgment_changes
+from leaderboard.judgments.rules import JudgmentFiles
 from tests.support.refused import refused
 from tests.support.verification import named, verified
 from tests.support.world import QRELS, World, judged
 
 COLLECTION = 1000  # documents of the world's evaluation
+
+
+def previewed(world: World, text: str, subtopics: str | None) -> JudgmentChanges:
+    of_subtopics = subtopics and read_subtopic_judgments(io.BytesIO(subtopics.encode()))
+    files = JudgmentFiles(judged(text), subtopics=of_subtopics or None)
+    with world.database.read() as session:
+        return judgment_changes(session, session.scalars(sa.select(Evaluation)).one(), files)
 
 
 def test_judgments_of_an_unknown_query_are_refused_and_nothing_is_kept(world: World) -> None:
@@ -47,12 +55,10 @@ def test_revisions_are_numbered_and_the_same_judgments_make_no_new_one(world: Wo
     ids=["the same again", "unknown queries of two files", "nothing but relevant documents", "more than there are"],
 )
 def test_a_preview_says_that_and_why_an_import_would_be_refused(world: World, text: str, subtopics: str | None) -> None:
-    given = judged(text), None, None if subtopics is None else read_subtopic_judgments(io.BytesIO(subtopics.encode()))
-    with world.database.read() as session:
-        told = judgment_changes(session, session.scalars(sa.select(Evaluation)).one(), *given)
-    assert told.would_be_refused
-    assert len(told.problems) == (1 if subtopics is None else 2)
-    with refused(world.database, LeaderboardError, "judgment", match=re.escape(told.problems[0])):
+    changes = previewed(world, text, subtopics)
+    assert changes.would_be_refused
+    assert len(changes.problems) == (1 if subtopics is None else 2)
+    with refused(world.database, LeaderboardError, "judgment", match=re.escape(changes.problems[0])):
         world.judge(text, subtopics=subtopics)
 
 
@@ -64,15 +70,10 @@ def test_a_preview_says_that_and_why_an_import_would_be_refused(world: World, te
 def test_a_preview_says_that_judgments_of_one_subtopic_look_like_plain_ones(
     world: World, subtopics: str, lines: int | None
 ) -> None:
-    given = read_subtopic_judgments(io.BytesIO(subtopics.encode()))
-    with world.database.read() as session:
-        found = session.scalars(sa.select(Evaluation)).one()
-        told = judgment_changes(session, found, judged("q1 0 d9 1\n"), None, given)
-    assert not told.would_be_refused
-    said = [f"judgments of subtopics: all {lines} lines are of subtopic 0: these look like plain judgments"] * bool(
-        lines
-    )
-    assert [doubt.partition(" (")[0] for doubt in told.doubts] == said
+    changes = previewed(world, "q1 0 d9 1\n", subtopics)
+    assert not changes.would_be_refused
+    doubt = f"judgments of subtopics: all {lines} lines are of subtopic 0: these look like plain judgments"
+    assert [said.partition(" (")[0] for said in changes.doubts] == [doubt] * bool(lines)
 
 
 def test_known_documents_are_kept_with_the_revision_that_they_came_with(world: World) -> None:

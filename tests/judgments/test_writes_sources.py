@@ -12,7 +12,7 @@ from leaderboard.evaluations.writes import change_evaluation
 from leaderboard.history.reads import board_versions
 from leaderboard.judgments import writes as sources
 from leaderboard.judgments.models import Judgment, JudgmentRevision
-from leaderboard.judgments.reads.files import Removal
+from leaderboard.judgments.rules import Removal
 from leaderboard.submissions.rules import SetState, State
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.writes import make_official

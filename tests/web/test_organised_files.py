@@ -133,9 +133,9 @@ def test_several_files_make_one_revision_of_a_source_of_its_own(organiser: Reade
     assert organiser.post(f"{JUDGMENTS}/official", source="nobody").status_code == 409
     assert organiser.post(f"{JUDGMENTS}/official", source="second-lab").location == JUDGMENTS
     assert "Boards go by <strong>second-lab</strong>" in organiser.get(JUDGMENTS)
-    taken = organiser.post(f"{JUDGMENTS}/rename", renamed="second-lab", name="assessors")
+    taken = organiser.post(f"{JUDGMENTS}/rename", source="second-lab", name="assessors")
     assert taken.status_code == 400
-    assert organiser.post(f"{JUDGMENTS}/rename", renamed="second-lab", name="third-lab").location == JUDGMENTS
+    assert organiser.post(f"{JUDGMENTS}/rename", source="second-lab", name="third-lab").location == JUDGMENTS
     assert "Boards go by <strong>third-lab</strong>" in organiser.get(JUDGMENTS)
     assert organiser.post(f"{JUDGMENTS}/remove", source="third-lab").status_code == 409
     assert "Nothing was submitted yet, so it goes for good" in organiser.get(JUDGMENTS)

@@ -1,135 +1,42 @@
-"""Why judgments can't be taken in: asked by the import that refuses them, and by whoever shows what one would do.
-
-Sources of judgments of an evaluation: which there are, and what becomes of one that is taken away.
-
-What a file of queries would change, told before anything is written; and the queries as organisers see them.
-
-What a file of judgments would change, told before anything is written; and the revisions that there are.
+"""What a file of queries or of judgments would change, told before anything is written; queries and revisions as
+organisers see them.
 
 What a list of the collection's documents would rule out, told before it is taken: runs with others are refused.
 """
 
 import datetime as dt
+import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, open_to_all
+from leaderboard.access import Actor
 from leaderboard.accounts.models import User
-from leaderboard.audit.rules import revision_sha256, short
+from leaderboard.audit.rules import rows_of, short
 from leaderboard.boards.reads.entries import Paging, paged
 from leaderboard.campaigns.reads import organised_evaluation
 from leaderboard.db import snapshot
-from leaderboard.errors import Conflict, FileRejected, InvalidFields, LeaderboardError, Problem
+from leaderboard.errors import InvalidFields, LeaderboardError
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.find import once_revealed, queries_stay
+from leaderboard.evaluations.reads.find import queries_stay
 from leaderboard.evaluations.rules import Split
-from leaderboard.formats import GRADE_LIMIT, DocumentList, Judgments, QueryRow, SubtopicJudgments
+from leaderboard.formats import DocumentList, QueryRow, SubtopicJudgments
 from leaderboard.formats.plain_text import shown
 from leaderboard.judgments.models import Judgment, JudgmentRevision, Query
-from leaderboard.numbers import counted, first_of
+from leaderboard.judgments.reads.refusals import query_numbers, refusals, removal_of_source
+from leaderboard.judgments.rules import JudgmentFiles
+from leaderboard.numbers import counted
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import on_boards
 from leaderboard.submissions.rules import UNFINISHED, SetState, State
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import Judged, current_set, newest_revision, settings_if
-
-NAMED = 10  # unknown queries that a message names
-
-
-def query_numbers(session: Session, evaluation: Evaluation) -> dict[str, int]:
-    """The row id of each of the evaluation's queries, by its own id, in their order."""
-    rows = sa.select(Query.external_id, Query.id).where(Query.evaluation_id == evaluation.id)
-    return {external_id: number for external_id, number in session.execute(rows.order_by(Query.position))}  # noqa: C416  # mypy can't follow dict()
-
-
-def refusals(
-    session: Session,
-    evaluation: Evaluation,
-    judgments: Judgments,
-    known: Judgments | None,
-    subtopics: SubtopicJudgments | None,
-    source: str,
-    sha256: str,
-) -> Iterator[LeaderboardError]:
-    """Every reason not to take these in, as what an import raises: Conflict for an evaluation without queries and where
-    the source's newest revision says the same, FileRejected for queries that it lacks and grades beyond the limit.
-
-    sha256  `revision_sha256` of the three
-    """
-    numbers = query_numbers(session, evaluation)
-    if not numbers:
-        yield Conflict(f"{evaluation.title} has no queries yet; import the queries first, then the judgments.")
-        return
-    files = ("judgments", judgments), ("known", known), ("subtopics", subtopics)
-    for name, judged in files:
-        if judged is None:
-            continue
-        if unknown := [query for query in judged.queries if query not in numbers]:
-            lacks = f"the evaluation lacks {len(unknown):,} of the {len(judged.queries):,} queries"
-            problem = Problem(None, f"{lacks}: {first_of(unknown, NAMED)}; import the queries first")
-            yield FileRejected([problem], name=name)
-        wide = [] if judged is known else [grade for grade in judged.grade.tolist() if abs(grade) > GRADE_LIMIT]
-        if wide:
-            yield FileRejected([Problem(None, f"grade {wide[0]} is beyond ±{GRADE_LIMIT:,}")], len(wide), name)
-    # By a source that was set aside the same judgments may come again: they are taken up with that.
-    newest = None if source in evaluation.set_aside else newest_revision(session, evaluation, source)
-    if newest is not None and newest.sha256 == sha256:
-        yield Conflict(f"These are the judgments of revision {newest.number}, which is the newest one already.")
-
-
-class Removal(StrEnum):
-    """What becomes of a source of judgments that is taken away."""
-
-    GONE = "gone"  # for good: nothing could be scored by it
-    HIDDEN = "hidden"  # nobody but organisers saw anything of it
-    KEPT = "kept"  # what was seen of it stays to be read as it stood
-
-    @property
-    def in_words(self) -> str:
-        """As the one who does it is told."""
-        return {
-            Removal.GONE: "nothing was submitted yet, so it goes for good, with its judgments",
-            Removal.HIDDEN: "only organisers could see boards by it: these go, and no run is scored by it any more; "
-            "its judgments stay on record",
-            Removal.KEPT: "readers could see boards by it: these stay to be read as they stood, and no run is scored "
-            "by it any more",
-        }[self]
-
-
-def known_sources(session: Session, evaluation: Evaluation) -> frozenset[str]:
-    """Those that judged anything, and the official one; those that are set aside too."""
-    own = sa.select(JudgmentRevision.source).where(JudgmentRevision.evaluation_id == evaluation.id)
-    return frozenset((evaluation.official_source, *session.scalars(own.distinct())))
-
-
-def require_source(session: Session, evaluation: Evaluation, source: str) -> None:
-    """Raises Conflict for one that is none of the evaluation's, naming those that are."""
-    known = known_sources(session, evaluation)
-    if source not in known:
-        raise Conflict(f"There are no judgments by {source}; there are some by: {', '.join(sorted(known))}.")
-
-
-def removal_of_source(session: Session, evaluation: Evaluation, source: str, now: dt.datetime) -> Removal:
-    """What taking it away does. Raises Conflict for the official source, one that is set aside and one that is none."""
-    require_source(session, evaluation, source)
-    if source == evaluation.official_source:
-        raise Conflict(f"Boards go by the judgments of {source}; let them go by another source first, or rename it.")
-    if source in evaluation.set_aside:
-        raise Conflict(f"{source} is set aside already.")
-    if not session.scalar(sa.select(sa.exists().where(Submission.evaluation_id == evaluation.id))):
-        return Removal.GONE
-    own = ScoringSet.evaluation_id == evaluation.id, ScoringSet.source == source
-    was_official = session.scalar(sa.select(sa.exists().where(*own, ScoringSet.shown_until.is_not(None))))
-    was_open = "details" in open_to_all(evaluation, now) | once_revealed(session, evaluation)
-    return Removal.KEPT if was_official or was_open else Removal.HIDDEN
-
 
 PAGE = 200
 
@@ -209,13 +116,17 @@ def query_changes(session: Session, evaluation: Evaluation, rows: Iterable[Query
     """What importing these queries would change; writes nothing."""
     there = {query.external_id: query for query in _queries(session, evaluation)}
     named = {row.id: row for row in rows}
-    changed = [
-        change for row in named.values() if row.id in there and (change := _change(there[row.id], row)) is not None
-    ]
     new = tuple(row for row in named.values() if row.id not in there)
+    changed = tuple(
+        QueryChange(row.id, query.text, row.text, tuple(query.tags), row.tags, described)
+        for row in named.values()
+        if (query := there.get(row.id))
+        if (described := row.description not in ("", query.description))
+        or (query.text, tuple(query.tags)) != (row.text, row.tags)
+    )
     return QueryChanges(
         new=new,
-        changed=tuple(changed),
+        changed=changed,
         unchanged=len(named) - len(new) - len(changed),
         missing=tuple(query for query in there if query not in named),
         scores_anew=bool(new) and current_set(session, evaluation.id) is not None,
@@ -253,13 +164,6 @@ def organised_queries(
     )
 
 
-def _change(query: Query, row: QueryRow) -> QueryChange | None:
-    described = row.description not in ("", query.description)
-    if (query.text, tuple(query.tags)) == (row.text, row.tags) and not described:
-        return None
-    return QueryChange(row.id, query.text, row.text, tuple(query.tags), row.tags, described)
-
-
 def _queries(session: Session, evaluation: Evaluation) -> Sequence[Query]:
     own = Query.evaluation_id == evaluation.id
     return session.scalars(sa.select(Query).where(own).order_by(Query.position)).all()
@@ -268,14 +172,10 @@ def _queries(session: Session, evaluation: Evaluation) -> Sequence[Query]:
 def _judged(session: Session, evaluation: Evaluation, queries: Sequence[Query]) -> dict[int, int]:
     """Query -> how many documents the current set's judgments judge for it."""
     current = current_set(session, evaluation.id)
-    if current is None:
-        return {}
-    rows = session.execute(
-        sa.select(Judgment.query_id, sa.func.count())
-        .where(Judgment.revision_id == current.revision_id, Judgment.query_id.in_([query.id for query in queries]))
-        .group_by(Judgment.query_id)
-    )
-    return dict(rows.all())
+    of_revision = Judgment.revision_id == (current.revision_id if current else None)
+    counts = sa.select(Judgment.query_id, sa.func.count()).where(of_revision).group_by(Judgment.query_id)
+    own = Judgment.query_id.in_([query.id for query in queries])
+    return dict(session.execute(counts.where(own)).all())
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,73 +297,55 @@ class OrganisedJudgments:
 
 
 def judgment_changes(
-    session: Session,
-    evaluation: Evaluation,
-    judged: Judgments,
-    known: Judgments | None = None,
-    subtopics: SubtopicJudgments | None = None,
-    source: str | None = None,
+    session: Session, evaluation: Evaluation, files: JudgmentFiles, source: str = ""
 ) -> JudgmentChanges:
-    """What importing these judgments would change, and why it would be refused; writes nothing.
-
-    known, subtopics  what comes with them
-    source  whose they are; the official source's when not given
+    """What importing these judgments would change, and why it would be refused; writes nothing. source: whose they are;
+    "": the official source's.
     """
-    source = source or evaluation.official_source
-    numbers = query_numbers(session, evaluation)
-    sha256 = revision_sha256(judged, known, subtopics)
-    problems = [error.message for error in refusals(session, evaluation, judged, known, subtopics, source, sha256)]
+    source, judged = source or evaluation.official_source, files.judgments
+    problems = [error.message for error in refusals(session, evaluation, files, source)]
     try:  # measures that need what is lacking, and a query whose relevant documents are the whole collection
-        kinds = {"known": known is not None, "subtopics": subtopics is not None}
-        settings_if(session, evaluation, Judged.of_files(source, judged, **kinds))
+        comes_with = {"known": files.known is not None, "subtopics": files.subtopics is not None}
+        settings_if(session, evaluation, Judged.of_files(source, judged, **comes_with))
     except InvalidFields as error:
         problems.append(error.message)
     newest = newest_revision(session, evaluation, source)
     before = _stored(session, newest)
-    relevant = judged.grade >= evaluation.relevance_level
-    places = len(judged.queries)
-    counts, hits = np.bincount(judged.query, minlength=places), np.bincount(judged.query[relevant], minlength=places)
-    own = tuple(
-        JudgedQuery(query, int(count), int(hit)) for query, count, hit in zip(judged.queries, counts, hits, strict=True)
-    )
-    added, changed = 0, Counter[tuple[int, int]]()
-    for query, document, grade in zip(
-        judged.query.tolist(), judged.document.to_list(), judged.grade.tolist(), strict=True
-    ):
-        was = before.pop((judged.queries[query], document), None)
-        if was is None:
-            added += 1
-        elif was != grade:
-            changed[was, grade] += 1
-    grades, of_grade = np.unique(judged.grade, return_counts=True)
-    named = set(judged.queries)
+    after = {(query, document): grade for query, document, grade in rows_of(judged)}
+    both = before.keys() & after.keys()
+    changed = Counter((before[key], after[key]) for key in both if before[key] != after[key])
+    level, places = evaluation.relevance_level, len(judged.queries)
+    counts = (np.bincount(rows, minlength=places) for rows in (judged.query, judged.query[judged.grade >= level]))
+    own = tuple(itertools.starmap(JudgedQuery, zip(judged.queries, *(count.tolist() for count in counts), strict=True)))
+    numbers, named = query_numbers(session, evaluation), set(judged.queries)
     submitted = sa.select(sa.func.count(sa.distinct(Scoring.submission_id))).join(ScoringSet)
     return JudgmentChanges(
         source=source,
         official=source == evaluation.official_source,
         problems=tuple(problems),
-        doubts=() if subtopics is None else tuple(_doubts(subtopics)),
+        doubts=_doubts(files.subtopics),
         against=newest.number if newest is not None else None,
         judgments=len(judged),
         repeated=judged.repeated,
-        grades=tuple(zip(grades.tolist(), of_grade.tolist(), strict=True)),
+        grades=tuple(sorted(Counter(judged.grade.tolist()).items())),
         queries=own,
         unknown=tuple(query for query in judged.queries if query not in numbers),
         unjudged=tuple(query for query in numbers if query not in named),
         none_relevant=tuple(query.id for query in own if not query.relevant),
-        added=added,
-        removed=len(before),
+        added=len(after) - len(both),
+        removed=len(before) - len(both),
         changed=tuple(GradeChange(*grades, count) for grades, count in sorted(changed.items())),
         runs=session.scalar(submitted.where(ScoringSet.evaluation_id == evaluation.id)) or 0,
     )
 
 
-def _doubts(subtopics: SubtopicJudgments) -> Iterator[str]:
-    lines = len(subtopics) + subtopics.repeated
-    if len(subtopics.subtopics) == 1 < lines:
-        (only,) = subtopics.subtopics
-        plain = f"these look like plain judgments (query {only} document grade)"
-        yield f"judgments of subtopics: all {lines:,} lines are of subtopic {only}: {plain}"
+def _doubts(subtopics: SubtopicJudgments | None) -> tuple[str, ...]:
+    lines = 0 if subtopics is None else len(subtopics) + subtopics.repeated
+    if subtopics is None or len(subtopics.subtopics) != 1 or lines == 1:
+        return ()
+    (only,) = subtopics.subtopics
+    plain = f"these look like plain judgments (query {only} document grade)"
+    return (f"judgments of subtopics: all {lines:,} lines are of subtopic {only}: {plain}",)
 
 
 def organised_judgments(
@@ -477,39 +359,27 @@ def organised_judgments(
         .where(JudgmentRevision.evaluation_id == evaluation.id)
         .order_by(JudgmentRevision.number.desc())
     ).all()
-    unfinished = sa.func.count(sa.case((Scoring.state.in_(UNFINISHED), 1)))
-    failed = sa.func.count(sa.case((Scoring.state == State.FAILED, 1)))
-    sets = {
-        (revision, state): (waiting, parked)
-        for revision, state, waiting, parked in session.execute(
-            sa.select(ScoringSet.revision_id, ScoringSet.state, unfinished, failed)
-            .outerjoin(Scoring, Scoring.scoring_set_id == ScoringSet.id)
-            .where(ScoringSet.evaluation_id == evaluation.id, ScoringSet.state != SetState.SUPERSEDED)
-            .group_by(ScoringSet.id, ScoringSet.revision_id, ScoringSet.state)
-        )
-    }
+    unfinished = sa.func.count(sa.case((Scoring.state.in_(UNFINISHED), 1))).label("waiting")
+    failed = sa.func.count(sa.case((Scoring.state == State.FAILED, 1))).label("failed")
+    sets = session.execute(
+        sa.select(ScoringSet.revision_id, ScoringSet.state, unfinished, failed)
+        .outerjoin(Scoring, Scoring.scoring_set_id == ScoringSet.id)
+        .where(ScoringSet.evaluation_id == evaluation.id, ScoringSet.state != SetState.SUPERSEDED)
+        .group_by(ScoringSet.id, ScoringSet.revision_id, ScoringSet.state)
+    ).all()
     revisions = []
     for revision, name in rows:
-        own = {state: counts for (of, state), counts in sets.items() if of == revision.id}
-        revisions.append(
-            snapshot(
-                OrganisedRevision,
-                revision,
-                imported_by=name or "",
-                stands=any(state is not SetState.BUILDING for state in own),
-                building=SetState.BUILDING in own,
-                waiting=sum(waiting for waiting, _ in own.values()),
-                failed=sum(parked for _, parked in own.values()),
-            )
-        )
+        own = [row for row in sets if row.revision_id == revision.id]
+        states = {row.state for row in own}
+        counts = {part: sum(getattr(row, part) for row in own) for part in ("waiting", "failed")}
+        building, stands = SetState.BUILDING in states, bool(states - {SetState.BUILDING})
+        more = {"imported_by": name or "", "stands": stands, "building": building, **counts}
+        revisions.append(snapshot(OrganisedRevision, revision, **more))
     others = sorted({revision.source for revision in revisions} - {evaluation.official_source, *evaluation.set_aside})
-    count = session.scalar(sa.select(sa.func.count()).where(Query.evaluation_id == evaluation.id)) or 0
     return OrganisedJudgments(
-        queries=count,
+        queries=len(query_numbers(session, evaluation)),
         official=evaluation.official_source,
-        others=tuple(
-            OtherSource(other, removal_of_source(session, evaluation, other, now).in_words) for other in others
-        ),
+        others=tuple(OtherSource(other, removal_of_source(session, evaluation, other, now)) for other in others),
         set_aside=tuple(evaluation.set_aside),
         revisions=tuple(revisions),
         published=evaluation.judgments_published,
@@ -518,94 +388,43 @@ def organised_judgments(
 
 def _stored(session: Session, revision: JudgmentRevision | None) -> dict[tuple[str, str], int]:
     """(query, document) -> grade, of every judgment of the revision; none where there is none."""
-    if revision is None:
-        return {}
-    rows = session.execute(
-        sa.select(Query.external_id, Judgment.document, Judgment.grade)
-        .join(Query, Query.id == Judgment.query_id)
-        .where(Judgment.revision_id == revision.id)
-    )
-    return {(query, document): grade for query, document, grade in rows}
+    rows = sa.select(Query.external_id, Judgment.document, Judgment.grade).join(Query, Query.id == Judgment.query_id)
+    own = rows.where(Judgment.revision_id == (revision.id if revision else None))
+    return {(query, document): grade for query, document, grade in session.execute(own)}
 
 
 RUNS, LISTS = 20, 10  # how many runs are looked at, the newest, and how many lists of each: somebody waits
 
 
-@dataclass(frozen=True, slots=True)
-class ListedDocuments:
-    """A list of documents, held against what is known of the collection.
-
-    listed     how many documents it has
-    documents  N_total; None where it is not given
-    judged     documents that are judged; unlisted: how many of them are not in the list; example: one of these
-    runs       scored runs that were looked at; strange: how many of them name others, as far as was looked; named: one
-    """
-
-    listed: int
-    documents: int | None
-    judged: int
-    unlisted: int
-    example: str
-    runs: int
-    strange: int
-    named: str
-
-    @property
-    def doubts(self) -> tuple[str, ...]:
-        """Why it is most likely not the collection's list, in words."""
-        doubts = []
-        if self.documents is not None and self.documents != self.listed:
-            has = f"the collection has {counted(self.documents, 'document')} (N_total)"
-            doubts.append(f"The list has {counted(self.listed, 'document')}, and {has}.")
-        if self.unlisted:
-            of_all = f"{self.unlisted:,} of {counted(self.judged, 'judged document')}"
-            doubts.append(f"{of_all} {'is' if self.unlisted == 1 else 'are'} not in the list, such as {self.example}.")
-        if self.strange:
-            of_all = f"{self.strange:,} of the {counted(self.runs, 'newest scored run')}"
-            verb = "names" if self.strange == 1 else "name"
-            doubts.append(f"{of_all} {verb} documents that are not in the list, such as {self.named}.")
-        return tuple(doubts)
-
-    @property
-    def in_words(self) -> str:
-        """What the list holds, where nothing is doubtful."""
-        held = [f"The collection has {counted(self.listed, 'document')}"]
-        if self.judged:
-            held.append(f"all {counted(self.judged, 'judged document')} among them")
-        return f"{', '.join(held)}."
-
-
-def listed_documents(
-    session: Session, store: RunStore, evaluation: Evaluation, listed: DocumentList
-) -> ListedDocuments:
-    """Holds a list against N_total, the newest official judgments, and the newest scored runs.
+def doubts_about(session: Session, store: RunStore, evaluation: Evaluation, listed: DocumentList) -> tuple[str, ...]:
+    """Why a list of documents is most likely not the collection's, in words: held against N_total, the newest official
+    judgments, and the newest scored runs.
 
     Of these are looked at up to 20, and up to 10 queries of each; one whose copy can't be read is left out.
     """
+    doubts = []
+    if evaluation.documents not in (None, listed.count):
+        has = f"the collection has {counted(evaluation.documents or 0, 'document')} (N_total)"
+        doubts.append(f"The list has {counted(listed.count, 'document')}, and {has}.")
     revision = newest_revision(session, evaluation, evaluation.official_source)
-    judged: list[str] = []
-    if revision is not None:
-        documents = sa.select(Judgment.document).where(Judgment.revision_id == revision.id).distinct()
-        judged = sorted(session.scalars(documents))
-    unlisted = listed.lacks(judged)
-    looked, strange = _of_runs(session, store, evaluation, listed)
-    return ListedDocuments(
-        listed=listed.count,
-        documents=evaluation.documents,
-        judged=len(judged),
-        unlisted=len(unlisted),
-        example=shown(unlisted[0]) if unlisted else "",
-        runs=looked,
-        strange=len(strange),
-        named=shown(strange[0]) if strange else "",
-    )
+    judged = sorted({document for _, document in _stored(session, revision)})
+    if unlisted := listed.lacks(judged):
+        of_all = f"{len(unlisted):,} of {counted(len(judged), 'judged document')}"
+        doubts.append(
+            f"{of_all} {'is' if len(unlisted) == 1 else 'are'} not in the list, such as {shown(unlisted[0])}."
+        )
+    lists = _listed_by_runs(session, store, evaluation)
+    if strange := [lacking[0] for documents in lists if (lacking := listed.lacks(documents))]:
+        of_all = f"{len(strange):,} of the {counted(len(lists), 'newest scored run')}"
+        doubts.append(f"Documents of {of_all} are not in the list, such as {shown(strange[0])}.")
+    return tuple(doubts)
 
 
-def _of_runs(session: Session, store: RunStore, evaluation: Evaluation, listed: DocumentList) -> tuple[int, list[str]]:
-    """How many runs could be looked at, and of each that names a document that is not in the list the first one."""
+def _listed_by_runs(session: Session, store: RunStore, evaluation: Evaluation) -> list[list[str]]:
+    """The documents that each of the newest runs has on the first lists, of those that can be read."""
     current = current_set(session, evaluation.id)
     if current is None:
-        return 0, []
+        return []
     runs = session.scalars(
         sa.select(Submission.id)
         .join(Scoring, Scoring.submission_id == Submission.id)
@@ -615,14 +434,9 @@ def _of_runs(session: Session, store: RunStore, evaluation: Evaluation, listed: 
     ).all()
     own = Query.evaluation_id == evaluation.id
     positions = session.scalars(sa.select(Query.position).where(own).order_by(Query.position).limit(LISTS)).all()
-    looked, strange = 0, []
+    compat, lists = current.settings.compat, []
     for run in runs:
-        documents: list[str] = []
-        try:
-            for position in positions:
-                documents += store.ranked_list(run, current.settings.compat, position).documents
-        except LeaderboardError:  # its copy is damaged or missing, which is noted there
-            continue
-        looked += 1
-        strange += listed.lacks(documents)[:1]
-    return looked, strange
+        with suppress(LeaderboardError):  # its copy is damaged or missing, which is noted there
+            documents = (store.ranked_list(run, compat, position).documents for position in positions)
+            lists.append(list(itertools.chain.from_iterable(documents)))
+    return lists
