@@ -15,6 +15,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -111,25 +112,29 @@ class _Work:
 
     queries        ids of the queries, in the order of the values
     columns        scoring -> the measure's columns, for every run of the lineup that has values
-    limits         the lowest and the highest figure possible
-    least          how many queries the measure needs
     ends           scoring -> the ends of the interval that is kept now
     figures        scoring -> its mean, None where it is undefined, and over how many queries it is
-    resamples      to draw
     compare_pairs  whether to look for rank sets too, and to count how often sets of queries disagree
     """
 
     measure: Measure
+    settings: ScoringSettings
     subset: Subset
     lineup: Lineup
     queries: list[str]
     columns: dict[int, Columns]
-    limits: tuple[float, float]
-    least: statistics.Least
     ends: dict[int, KeptEnds]
     figures: dict[int, tuple[float | None, int]]
-    resamples: int
     compare_pairs: bool
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The lowest and the highest figure possible."""
+        return statistics.NO_LIMITS if self.measure.is_count else self.measure.range(self.settings.metric)
+
+    def columns_of(self, runs: Iterable[int]) -> dict[str, Columns]:
+        """Of those that have values."""
+        return {str(run): self.columns[run] for run in runs if run in self.columns}
 
 
 def due(session: Session, older_than: float = 0.0, only: int | None = None) -> list[Due]:
@@ -151,13 +156,12 @@ def due(session: Session, older_than: float = 0.0, only: int | None = None) -> l
     due_now = []
     for set_id, own in terms.items():
         lineups = lineups_of(runs.get(set_id, []), own, means.get(set_id, {}))
-        for index, name in enumerate(own.settings.measures):
+        for name in own.settings.measures:
             for subset in own.settings.subsets:
                 version, digest, is_old = stored.get((set_id, name, subset), (None, None, True))
-                is_new = version is None and set_id in runs
                 is_stale = version is not None and (version, digest) != (FIGURES_VERSION, lineups[name, subset].digest)
-                if is_new or (is_stale and is_old):
-                    due_now.append((index, set_id, name))
+                if (version is None and set_id in runs) or (is_stale and is_old):
+                    due_now.append((own.settings.measures.index(name), set_id, name))
                     break
     return [*(Due(set_id, name) for _, set_id, name in sorted(due_now)), *_due_of_old(session, only)]
 
@@ -172,11 +176,10 @@ def _due_of_old(session: Session, only: int | None) -> list[Due]:
     terms = _terms(session, which if only is None else sa.and_(which, ScoringSet.id == only))
     if not terms:
         return []
-    of_old = Board.scoring_set_id.in_(terms)
-    rows = session.execute(sa.select(Board.scoring_set_id, Board.measure).where(of_old).distinct())
-    stored = {tuple(row) for row in rows}
-    every = [Due(set_id, name) for set_id, own in sorted(terms.items()) for name in own.settings.measures]
-    return [each for each in every if (each.scoring_set_id, each.measure) not in stored]
+    rows = session.execute(sa.select(Board.scoring_set_id, Board.measure).where(Board.scoring_set_id.in_(terms)))
+    stored = {Due(set_id, measure) for set_id, measure in rows}
+    every = (Due(set_id, name) for set_id, own in sorted(terms.items()) for name in own.settings.measures)
+    return [each for each in every if each not in stored]
 
 
 def refresh(database: Database, wanted: Due) -> bool:
@@ -267,8 +270,8 @@ def recomputed(session: Session) -> Iterator[Recomputed]:
                 }
                 own = stored_figures.get((wanted, subset), figures)
                 names = sorted(own.keys() | figures.keys())
-                others = {name: (own.get(name), figures.get(name)) for name in names}
-                others = {name: pair for name, pair in others.items() if pair[0] != pair[1]}
+                pairs = ((name, own.get(name), figures.get(name)) for name in names)
+                others = {name: (was, now) for name, was, now in pairs if was != now}
                 own_ends = stored | {run: computed_ends for run, (_, computed_ends) in intervals.items()}
                 if wrong := _packed_wrong(session, wanted, subset, own_ends):
                     others["intervals of its runs"] = (f"{wrong} that differ", "none")
@@ -381,36 +384,19 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
         for subset in settings.subsets:
             way = StoredChoice(terms.rule, subset if is_best else Subset.ALL)
             lineups[wanted.measure, subset] = _lineup_as_it_stood(session, wanted.scoring_set_id, way, runs)
-    queries = max(1, settings.queries)
     names = [wanted.measure, *map(str, measures_beside(measure, settings.no_relevant.value))]
     positions = _positions(session, wanted.scoring_set_id)
     order = metrics.query_order(positions)
+    columns_of = partial(columns_from_values, measure, no_relevant=settings.no_relevant.value, beta=settings.beta)
     works = []
-    for subset in terms.settings.subsets:
+    for subset in settings.subsets:
         lineup = lineups[wanted.measure, subset]
         vectors, ends, figures = _vectors(session, wanted, subset, names, [positions[query] for query in order])
-        columns = {
-            run: columns_from_values(
-                measure, vectors.get(run, {}), no_relevant=settings.no_relevant.value, beta=settings.beta
-            )
-            for run in lineup.all
-        }
-        works.append(
-            _Work(
-                measure=measure,
-                subset=subset,
-                lineup=lineup,
-                queries=order,
-                columns={run: own for run, own in columns.items() if own is not None},
-                limits=statistics.NO_LIMITS if measure.is_count else measure.range(settings.metric),
-                least=statistics.least_queries(measure, settings.metric),
-                ends=ends,
-                figures=figures,
-                resamples=statistics.affordable_resamples(settings.queries, DRAWN),
-                compare_pairs=wanted.measure == terms.settings.measures[0]
-                or math.comb(len(lineup.ranked) + len(lineup.baselines), 2) * queries <= PAIRS_UP_TO,
-            )
-        )
+        columns = ((run, columns_of(vectors.get(run, {}))) for run in lineup.all)
+        with_values = {run: own for run, own in columns if own is not None}
+        pairs = math.comb(len(lineup.ranked) + len(lineup.baselines), 2)
+        compare = wanted.measure == settings.measures[0] or pairs * max(1, settings.queries) <= PAIRS_UP_TO
+        works.append(_Work(measure, settings, subset, lineup, order, with_values, ends, figures, compare))
     return works
 
 
@@ -443,48 +429,40 @@ def _vectors(
 
 def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
     """(scoring -> the ends of its interval, what the board keeps)."""
-    aggregation = work.measure.family.aggregation
+    aggregation, setting = work.measure.family.aggregation, work.settings.metric
+    least = statistics.least_queries(work.measure, setting)
+    resamples = statistics.affordable_resamples(work.settings.queries, DRAWN)
     computed = statistics.board_statistics(
-        {str(run): work.columns[run] for run in (*work.lineup.ranked, *work.lineup.baselines) if run in work.columns},
+        work.columns_of((*work.lineup.ranked, *work.lineup.baselines)),
         aggregation,
         direction=work.measure.direction,
         baselines=set(map(str, work.lineup.baselines)),
         limits=work.limits,
-        least=work.least,
-        resamples=work.resamples,
+        least=least,
+        resamples=resamples,
         compare_pairs=work.compare_pairs,
     )
-    unpaired = [run for run in work.lineup.others if run in work.columns]
-    own = statistics.intervals(
-        [work.columns[run] for run in unpaired],
-        aggregation,
-        limits=work.limits,
-        least=work.least.for_interval,
-        resamples=work.resamples,
+    others = work.columns_of(work.lineup.others)
+    alone = statistics.intervals(
+        list(others.values()), aggregation, limits=work.limits, least=least.for_interval, resamples=resamples
     )
-    intervals = {int(run): each.interval for run, each in computed.systems.items()} | dict(
-        zip(unpaired, own, strict=True)
-    )
+    intervals = {**computed.intervals, **dict(zip(others, alone, strict=True))}
     ends = {
-        run: (interval.low, interval.high)
+        int(run): (interval.low, interval.high)
         for run, interval in intervals.items()
         if interval.low is not None and interval.high is not None
     }
     ranks = computed.ranks
     return ends, {
         "over": work.lineup.digest,
-        "confidence": computed.confidence,
-        "resamples": computed.resamples,
-        "seed": computed.seed,
+        "confidence": statistics.CONFIDENCE,
+        "resamples": resamples,
+        "seed": statistics.SEED,
         "ranked": [run for run in work.lineup.ranked if run in work.columns and _has_figure(work, run)],
-        "ranks": {
-            run: [each.rank_set.low, each.rank_set.high]
-            for run, each in computed.systems.items()
-            if each.rank_set is not None and each.rank_set.rank is not None
-        },
+        "ranks": {run: [own.low, own.high] for run, own in computed.rank_sets.items() if own.rank is not None},
         "rank_resamples": ranks.resamples if ranks else 0,
         "rank_queries": ranks.queries if ranks else 0,
-        "needed_queries": None if ranks is None or ranks.reason is None else work.least.for_ranks,
+        "needed_queries": None if ranks is None or ranks.reason is None else least.for_ranks,
         "above_baselines": [int(run) for run in computed.above],
         "queries": _power_and_fragility(work),
     }
@@ -498,7 +476,7 @@ def _power_and_fragility(work: _Work) -> dict[str, Any] | None:
     """What the queries can tell of the ranked runs, and how few of them the lead rests on; None without two runs, and
     below LEAST_QUERIES queries."""
     aggregation, direction = work.measure.family.aggregation, work.measure.direction
-    columns = {str(run): work.columns[run] for run in work.lineup.ranked if run in work.columns}
+    columns = work.columns_of(work.lineup.ranked)
     if direction == "none" or len(columns) < 2:
         return None
     lead = statistics.fragility(columns, aggregation, direction=direction)
@@ -509,9 +487,7 @@ def _power_and_fragility(work: _Work) -> dict[str, Any] | None:
     detectable = statistics.detectable_by_pairs(values)
     if detectable.queries < statistics.LEAST_QUERIES:
         return None
-    swaps: tuple[statistics.SwapRate, ...] = ()
-    if work.compare_pairs and detectable.deviation:
-        swaps = statistics.swap_rates(values, detectable.deviation)
+    counts = work.compare_pairs and detectable.deviation
     return {
         "lead": {
             "leader": None if lead.leader is None else int(lead.leader),
@@ -522,7 +498,7 @@ def _power_and_fragility(work: _Work) -> dict[str, Any] | None:
             "reason": lead.reason,
         },
         "of_logarithms": aggregation is GEOMETRIC_MEAN,
-        "swaps": [asdict(rate) for rate in swaps],
+        "swaps": [asdict(rate) for rate in statistics.swap_rates(values, counts)] if counts else [],
         "detectable": asdict(detectable),
     }
 

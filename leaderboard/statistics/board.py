@@ -43,7 +43,7 @@ What a board says beyond means, for one measure: intervals, rank sets, and which
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -100,13 +100,13 @@ class RankSets:
 
     sets: tuple[RankSet, ...]
     better: Bools
-    best: tuple[int, ...]
-    critical: float
-    steps: int
-    queries: int
-    confidence: float
-    resamples: int
-    seed: int
+    best: tuple[int, ...] = ()
+    critical: float = 0.0
+    steps: int = 0
+    queries: int = 0
+    confidence: float = CONFIDENCE
+    resamples: int = 0
+    seed: int = SEED
     reason: str | None = None
 
 
@@ -152,7 +152,7 @@ def rank_sets(
     better = np.zeros((systems, systems), dtype=bool)
     if queries < least and np.count_nonzero(~np.isnan(means)) > 1:
         reason = f"{queries} queries are too few: ranks of other queries like these are said from {least} on"
-        return RankSets((), better, (), 0.0, 0, queries, CONFIDENCE, 0, seed, reason)
+        return RankSets((), better, queries=queries, seed=seed, reason=reason)
     pairs = pairs_of(values, width)
     spent = FOR_EXACT_TEST * ALPHA if math.isfinite(width) else 0.0
     apart = pairs.exact * spent >= max(1, len(pairs.first))
@@ -190,44 +190,34 @@ def _places(means: Floats, ranked: Bools, direction: Direction) -> Ints:
 
 def _sets(places: Ints, means: Floats, better: Bools) -> tuple[RankSet, ...]:
     counts = places > 0
+    above, below = better[counts].sum(axis=0).tolist(), better[:, counts].sum(axis=1).tolist()
     sets = []
-    for system, own in enumerate(places):
-        if np.isnan(means[system]):
+    for place, mean, ahead, behind in zip(places.tolist(), means.tolist(), above, below, strict=True):
+        if math.isnan(mean):
             sets.append(RankSet(None, None, None))
             continue
-        rank = int(own) if own else None
-        low = 1 + int(np.count_nonzero(better[counts, system]))
-        high = int(np.count_nonzero(counts)) + (not own) - int(np.count_nonzero(better[system, counts]))
+        low, high = 1 + ahead, int(counts.sum()) + (not place) - behind
         # Pairs are compared on their common queries: with gaps, a system may be better there and have the lower mean.
-        sets.append(RankSet(rank, min(low, rank or low), max(high, rank or high)))
+        sets.append(RankSet(place or None, min(low, place or low), max(high, place or high)))
     return tuple(sets)
-
-
-@dataclass(frozen=True, slots=True)
-class SystemStatistics:
-    """Of one system on the board. rank_set: None where nothing is said of ranks."""
-
-    interval: Interval
-    rank_set: RankSet | None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BoardStatistics:
-    """What is known of a board's systems.
+    """What is known of a board's systems, in the order given.
 
-    systems       in the order given
+    intervals     name -> of its mean
+    rank_sets     name -> its ranks; empty where nothing is said of ranks
     may_be_best   the ranked systems whose rank set holds 1, best first
     above         those that are significantly better than every baseline; empty without baselines
     ranks         how the sets were found, None where ranks were not asked for or the measure has none
     """
 
-    systems: Mapping[str, SystemStatistics]
-    may_be_best: tuple[str, ...]
-    above: tuple[str, ...]
-    ranks: RankSets | None
-    confidence: float
-    resamples: int
-    seed: int
+    intervals: Mapping[str, Interval]
+    rank_sets: Mapping[str, RankSet] = field(default_factory=dict)
+    may_be_best: tuple[str, ...] = ()
+    above: tuple[str, ...] = ()
+    ranks: RankSets | None = None
 
 
 def board_statistics(
@@ -252,18 +242,18 @@ def board_statistics(
     >>> import numpy as np
     >>> column = np.linspace(0.2, 0.6, 20)
     >>> found = board_statistics({"a": (column,), "b": (column**2,), "c": (column[::-1],)}, resamples=999)
-    >>> [(name, each.rank_set.rank, each.rank_set.low, each.rank_set.high) for name, each in found.systems.items()]
+    >>> [(name, each.rank, each.low, each.high) for name, each in found.rank_sets.items()]
     [('a', 1, 1, 2), ('b', 3, 3, 3), ('c', 1, 1, 2)]
     >>> found.may_be_best
     ('a', 'c')
     """
-    columns = list(systems.values())
+    names, columns = tuple(systems), list(systems.values())
     own = intervals(columns, aggregation, limits=limits, least=least.for_interval, resamples=resamples)
+    of_system = dict(zip(names, own, strict=True))
     if direction == "none" or not compare_pairs or not systems or not aggregation.has_interval:
-        unranked = {name: SystemStatistics(each, None) for name, each in zip(systems, own, strict=True)}
-        return BoardStatistics(unranked, (), (), None, CONFIDENCE, resamples, SEED)
+        return BoardStatistics(of_system)
     ranked = np.array([name not in baselines for name in systems])
-    sets_of_ranks = rank_sets(
+    ranks = rank_sets(
         np.stack([contributions(each, aggregation) for each in columns], axis=1),
         direction,
         means=np.array([aggregation.combine(each, None) for each in columns]),
@@ -272,19 +262,13 @@ def board_statistics(
         least=least.for_ranks,
         resamples=resamples,
     )
-    names = tuple(systems)
-    above = [] if ranked.all() else np.flatnonzero(ranked & sets_of_ranks.better[:, ~ranked].all(axis=1)).tolist()
+    above = ranked & ~ranked.all() & ranks.better[:, ~ranked].all(axis=1)
     return BoardStatistics(
-        systems={
-            name: SystemStatistics(each, sets_of_ranks.sets[index] if sets_of_ranks.sets else None)
-            for index, (name, each) in enumerate(zip(names, own, strict=True))
-        },
-        may_be_best=tuple(names[index] for index in sets_of_ranks.best),
-        above=tuple(names[index] for index in above),
-        ranks=sets_of_ranks,
-        confidence=CONFIDENCE,
-        resamples=resamples,
-        seed=SEED,
+        of_system,
+        dict(zip(names, ranks.sets, strict=False)),
+        may_be_best=tuple(names[index] for index in ranks.best),
+        above=tuple(names[index] for index in np.flatnonzero(above)),
+        ranks=ranks,
     )
 
 
@@ -297,7 +281,7 @@ def _width(systems: Sequence[Columns], aggregation: Aggregation, limits: tuple[f
     if aggregation is MEAN:
         return width
     if aggregation is VALUE_OF_MEANS:
-        defined = [[int(np.count_nonzero(~np.isnan(column))) for column in columns] for columns in systems]
+        defined = [min(int(np.count_nonzero(~np.isnan(column))) for column in columns) for columns in systems]
         queries = [int(np.count_nonzero(has_value(columns))) for columns in systems]
-        return width * max(total / max(1, min(own)) for total, own in zip(queries, defined, strict=True))
+        return width * max(total / max(1, own) for total, own in zip(queries, defined, strict=True))
     return np.inf

@@ -45,11 +45,11 @@ from leaderboard.statistics.paired import (
 )
 from leaderboard.statistics.ranks import TIE
 from leaderboard.statistics.samples import (
-    CELLS,
     CONFIDENCE,
     LEAST_QUERIES,
     RESAMPLES,
     SEED,
+    blocks,
     check_resamples,
     common,
     contributions,
@@ -81,9 +81,9 @@ class Detectable:
     queries: int
     deviation: float | None
     pairs: int
-    difference: float | None
-    smaller: float | None
-    queries_for_smaller: int | None
+    difference: float | None = None
+    smaller: float | None = None
+    queries_for_smaller: int | None = None
     reason: str | None = None
 
 
@@ -184,18 +184,16 @@ def detectable_by_pairs(values: Floats) -> Detectable:
     chosen = usable & ~_found_by_t(counts, means, deviations)
     if not chosen.any():
         chosen = usable & np.eye(systems, k=1, dtype=bool)
-    if not chosen.any():
-        most = int(counts[upper].max(initial=0))
-        return _detectable(most, 0.0, int(np.count_nonzero(upper)))
-    queries = int(np.median(counts[chosen]))
-    return _detectable(queries, float(np.median(deviations[chosen])), int(np.count_nonzero(chosen)))
+    pairs = int(np.count_nonzero(chosen))
+    if not pairs:
+        return _detectable(int(counts[upper].max(initial=0)), 0.0, int(np.count_nonzero(upper)))
+    return _detectable(int(np.median(counts[chosen])), float(np.median(deviations[chosen])), pairs)
 
 
 def _detectable(queries: int, deviation: float, pairs: int) -> Detectable:
-    if queries < LEAST_QUERIES:
-        return Detectable(queries, None, pairs, None, None, None, TOO_FEW)
-    if deviation == 0:
-        return Detectable(queries, 0.0, pairs, None, None, None, ALL_EQUAL)
+    if queries < LEAST_QUERIES or deviation == 0:
+        reason, known = (TOO_FEW, None) if queries < LEAST_QUERIES else (ALL_EQUAL, 0.0)
+        return Detectable(queries, known, pairs, reason=reason)
     difference = smallest_effect(queries) * deviation
     smaller = float(f"{difference / 2:.0e}")
     return Detectable(queries, deviation, pairs, difference, smaller, queries_needed(smaller / deviation))
@@ -285,23 +283,19 @@ def _of_size(values: Floats, size: int, deviation: float, draws: int, seed: int)
     width = deviation / np.sqrt(size) / PER_ERROR
     total = 0
     pairs, swapped = np.zeros(BINS, dtype=np.int64), np.zeros(BINS, dtype=np.int64)
-    rows = max(1, CELLS // max(len(better), queries))
-    for start in range(0, draws, rows):
-        number = min(rows, draws - start)
+    for number in blocks(draws, max(len(better), queries)):
         order = generator.permuted(np.tile(np.arange(queries), (number, 1)), axis=1)
         first, second = (_means(values, order[:, part]) for part in (slice(size), slice(size, 2 * size)))
         difference, again = (means[:, better] - means[:, worse] for means in (first, second))
         counted = ~np.isnan(difference) & ~np.isnan(again)
         total += int(np.count_nonzero(counted))
-        counted &= (
-            np.abs(difference) > TIE
-        )  # a tie has no order that could be swapped, and would make small ones look safe
+        counted &= np.abs(difference) > TIE  # a tie has no order to be swapped, and would make small ones look safe
         bins = np.minimum(np.abs(difference[counted]) / width, BINS - 1).astype(np.int64)
         turned = (difference * again < 0) & (np.abs(again) > TIE)
         pairs += np.bincount(bins, minlength=BINS)
         swapped += np.bincount(bins[turned[counted]], minlength=BINS)
-    rate = float(swapped.sum() / total) if total else 0.0
     relied_on = _first_reliable(pairs, swapped)
+    rate = float(swapped.sum() / total) if total else 0.0
     return SwapRate(size, rate, None if relied_on is None else float(relied_on * width), draws, seed)
 
 
@@ -401,25 +395,30 @@ def compare(
         raise BadInput(f"{baseline!r} is not among the systems compared: {', '.join(systems)}")
     if not aggregation.has_interval:
         return ComparisonTable(baseline, (), CONFIDENCE, resamples, seed, aggregation.name)
+    logarithms = aggregation is GEOMETRIC_MEAN
     names = [name for name in systems if name != baseline]
-    differences: list[Interval] = []
     tests: list[tuple[PairedTest, ...]] = []
-    effects: list[Effects] = []
-    detectables: list[Detectable | None] = []
-    needed: list[int | None] = []
+    parts: list[tuple[Interval, Effects, Detectable | None, int | None]] = []
     for name in names:
         pair = common(systems[name], systems[baseline])
         own, other = (contributions(columns, aggregation) for columns in pair)
-        differences.append(difference_interval(*pair, aggregation, least=least, resamples=resamples, seed=seed))
         drawn = randomisation_test(own, other, resamples=resamples, seed=seed)
         tests.append((drawn, paired_t(own, other), wilcoxon(own, other)))
-        effects.append(effect_sizes(own, other, lower_is_better=direction == "lower"))
-        detectables.append(None if aggregation is GEOMETRIC_MEAN else detectable(own - other))
-        needed.append(queries_needed(effects[-1].d_z) if effects[-1].d_z else None)
-    tukey = _tukey(systems, baseline, aggregation, resamples, seed)
+        difference = difference_interval(*pair, aggregation, least=least, resamples=resamples, seed=seed)
+        effects = effect_sizes(own, other, lower_is_better=direction == "lower")
+        needed = queries_needed(effects.d_z) if effects.d_z else None
+        parts.append((difference, effects, None if logarithms else detectable(own - other), needed))
+    values = np.stack([contributions(columns, aggregation) for columns in systems.values()], axis=1)
+    tukey = tukey_hsd(values, permutations=resamples, seed=seed)
+    p = dict(zip(systems, tukey.p[list(systems).index(baseline)].tolist(), strict=True))
+    of_pair = {name: p[name] if tukey.permutations and not math.isnan(p[name]) else None for name in names}
     corrected = zip(*(_corrected(same_test) for same_test in zip(*tests, strict=True)), strict=True)
-    rows = tuple(map(Comparison, names, differences, corrected, effects, detectables, needed, tukey))
-    swaps = () if aggregation is GEOMETRIC_MEAN else _swaps(systems, aggregation, seed)
+    rows = tuple(
+        Comparison(name, difference, own_tests, effects, finds, needed, of_pair[name])
+        for name, own_tests, (difference, effects, finds, needed) in zip(names, corrected, parts, strict=True)
+    )
+    deviation = None if logarithms else detectable_by_pairs(values).deviation
+    swaps = swap_rates(values, deviation, seed=seed) if deviation else ()
     return ComparisonTable(baseline, rows, CONFIDENCE, resamples, seed, swaps=swaps)
 
 
@@ -452,23 +451,6 @@ def benjamini_hochberg(p: Sequence[float | None]) -> tuple[float | None, ...]:
 
     values = [value for value in p if value is not None]
     return _in_place_of(p, stats.false_discovery_control(values).tolist() if values else [])
-
-
-def _tukey(
-    systems: Mapping[str, Columns], baseline: str, aggregation: Aggregation, permutations: int, seed: int
-) -> list[float | None]:
-    """p of every other system against the baseline."""
-    values = np.stack([contributions(columns, aggregation) for columns in systems.values()], axis=1)
-    test = tukey_hsd(values, permutations=permutations, seed=seed)
-    index = list(systems).index(baseline)
-    of_baseline = np.delete(test.p[index], index).tolist()
-    return [p if test.permutations and not np.isnan(p) else None for p in of_baseline]
-
-
-def _swaps(systems: Mapping[str, Columns], aggregation: Aggregation, seed: int) -> tuple[SwapRate, ...]:
-    values = np.stack([contributions(columns, aggregation) for columns in systems.values()], axis=1)
-    deviation = detectable_by_pairs(values).deviation
-    return swap_rates(values, deviation, seed=seed) if deviation else ()
 
 
 def _in_place_of(p: Sequence[float | None], corrected: Sequence[float]) -> tuple[float | None, ...]:

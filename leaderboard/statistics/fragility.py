@@ -14,22 +14,15 @@ who approximate the answer; for means it is exact.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from leaderboard.metrics.aggregation import (
-    GEOMETRIC_FLOOR,
-    GEOMETRIC_MEAN,
-    MEAN,
-    SUM,
-    VALUE_OF_MEANS,
-    Aggregation,
-    Columns,
-)
+from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, SUM, VALUE_OF_MEANS, Aggregation, Columns
 from leaderboard.metrics.measure import Direction
-from leaderboard.metrics.segments import Bools, Floats, Ints
+from leaderboard.metrics.segments import Bools, Ints
 from leaderboard.statistics.ranks import competition_ranks
-from leaderboard.statistics.samples import has_value
+from leaderboard.statistics.samples import has_value, terms
 
 SPLITS = 20_000  # of the number removed between kinds of queries, tried for one board, about two seconds
 LOOKED_AT = 4_000_000  # queries, in all of these: of a set of thousands fewer splits are tried
@@ -54,9 +47,9 @@ class Fragility:
     """
 
     leader: str | None
-    removed: tuple[int, ...]
-    then: tuple[str, ...]
-    queries: int
+    removed: tuple[int, ...] = ()
+    then: tuple[str, ...] = ()
+    queries: int = 0
     reason: str | None = None
 
 
@@ -80,32 +73,37 @@ def fragility(
     means = np.array([aggregation.combine(each, None) for each in columns])
     first = np.flatnonzero(competition_ranks(means, direction) == 1)
     if len(first) != 1 or np.isnan(means[first[0]]):
-        return Fragility(None, (), (), 0, NO_LEADER)
-    lead = columns[int(first[0])]
-    leader = list(systems)[int(first[0])]
+        return Fragility(None, reason=NO_LEADER)
+    number = int(first[0])
+    lead, leader = columns[number], list(systems)[number]
     queries = int(has_value(lead).sum())
-    rivals = [system for system in np.argsort(np.abs(means - means[first[0]]), kind="stable") if system != first[0]]
-    rivals = [rival for rival in rivals if not np.isnan(means[rival])]
+    none = partial(Fragility, leader, queries=queries)
+    rivals = np.argsort(np.abs(means - means[number]), kind="stable").tolist()
+    rivals = [rival for rival in rivals if rival != number and not np.isnan(means[rival])]
     if not rivals:
-        return Fragility(leader, (), (), queries, NO_RIVAL)
+        return none(reason=NO_RIVAL)
     if aggregation not in (MEAN, GEOMETRIC_MEAN, SUM, VALUE_OF_MEANS):
-        return Fragility(leader, (), (), queries, NOT_BY_SORTING)
+        return none(reason=NOT_BY_SORTING)
     removed: Ints | None = None
     splits = min(SPLITS, LOOKED_AT // max(1, queries))
-    for number in rivals:  # the closest first, so that the others need not be looked at far
-        duel = _Duel(lead, columns[number], aggregation, direction)
-        fewer = duel.queries if removed is None else len(removed)
-        taken_out, splits = duel.fewest(fewer, splits)
+    for rival in rivals:  # the closest first, so that the others need not be looked at far
+        duel = _Duel(lead, columns[rival], aggregation, direction)
+        taken_out, splits = duel.fewest(duel.queries if removed is None else len(removed), splits)
         if splits < 0:
-            return Fragility(leader, (), (), queries, TOO_MANY)
+            return none(reason=TOO_MANY)
         removed = removed if taken_out is None else taken_out
     if removed is None:
-        return Fragility(leader, (), (), queries, NEVER)
-    mask = np.ones(len(lead[0]), dtype=bool)
+        return none(reason=NEVER)
+    ranks = _ranks_without(removed, columns, aggregation, direction)
+    then = tuple(name for name, rank in zip(systems, ranks, strict=True) if rank == 1)
+    return none(removed=tuple(sorted(removed.tolist())), then=then)
+
+
+def _ranks_without(removed: Ints, systems: Sequence[Columns], aggregation: Aggregation, direction: Direction) -> Ints:
+    mask = np.ones(len(systems[0][0]), dtype=bool)
     mask[removed] = False
-    left = np.array([aggregation.combine(_only(each, mask), None) for each in columns])
-    then = tuple(name for name, rank in zip(systems, competition_ranks(left, direction), strict=True) if rank == 1)
-    return Fragility(leader, tuple(sorted(removed.tolist())), then, queries)
+    left = [aggregation.combine(tuple(column[mask] for column in columns), None) for columns in systems]
+    return competition_ranks(np.array(left), direction)
 
 
 class _Duel:
@@ -120,7 +118,8 @@ class _Duel:
         self.pair = (lead, rival)
         self.aggregation, self.direction = aggregation, direction
         sign = -1.0 if direction == "lower" else 1.0
-        own = np.array([*_terms(lead, aggregation), *(-term for term in _terms(rival, aggregation))])
+        as_mean = MEAN if aggregation is SUM else aggregation
+        own = np.array([*terms(lead, as_mean), *(-term for term in terms(rival, as_mean))])
         self.there: Bools = ~np.isnan(own)
         self.shares = np.where(self.there, sign * own, 0.0)
         used = np.flatnonzero(self.there.any(axis=0))
@@ -176,23 +175,7 @@ class _Duel:
 
     def _is_lost(self, removed: Ints) -> bool:
         """Whether the leader is level with the rival, or behind it, without these queries."""
-        mask = np.ones(len(self.pair[0][0]), dtype=bool)
-        mask[removed] = False
-        left = np.array([self.aggregation.combine(_only(each, mask), None) for each in self.pair])
-        return bool(competition_ranks(left, self.direction)[1] == 1)
-
-
-def _terms(columns: Columns, aggregation: Aggregation) -> tuple[Floats, ...]:
-    """float64[Q] each, whose means add up to the figure but for a constant (to its logarithm for a geometric mean)."""
-    if aggregation is GEOMETRIC_MEAN:
-        return (np.log(np.maximum(columns[0], GEOMETRIC_FLOOR)),)
-    if aggregation is VALUE_OF_MEANS:
-        return -columns[0], -columns[1]
-    return (columns[0],)
-
-
-def _only(columns: Columns, mask: Bools) -> Columns:
-    return tuple(column[mask] for column in columns)
+        return bool(_ranks_without(removed, self.pair, self.aggregation, self.direction)[1] == 1)
 
 
 def _splits(number: int, sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:

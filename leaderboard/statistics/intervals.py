@@ -32,22 +32,14 @@ draws, made wider by as much as Student's t is wider than the normal distributio
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
 
-from leaderboard.metrics.aggregation import (
-    GEOMETRIC_FLOOR,
-    GEOMETRIC_MEAN,
-    MEAN,
-    SUM,
-    VALUE_OF_MEANS,
-    Aggregation,
-    Columns,
-)
+from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, VALUE_OF_MEANS, Aggregation, Columns
 from leaderboard.metrics.families.detection import AQWV
 from leaderboard.metrics.families.sweep import losses_at, promising_thresholds
 from leaderboard.metrics.ranking import Ranking
@@ -64,6 +56,7 @@ from leaderboard.statistics.samples import (
     draws,
     has_value,
     least_queries,
+    terms,
 )
 
 WIDEST, WIDEST_LONG_TAILS = 1.2, 2.5  # times Student's t: more makes intervals wider and covers hardly more
@@ -85,13 +78,13 @@ class Interval:
     resamples, seed  as drawn
     """
 
-    estimate: float | None
-    low: float | None
-    high: float | None
-    confidence: float
-    queries: int
-    resamples: int
-    seed: int
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    confidence: float = CONFIDENCE
+    queries: int = 0
+    resamples: int = RESAMPLES
+    seed: int = SEED
     reason: str | None = None
 
 
@@ -120,22 +113,17 @@ def intervals(
     >>> none.low, none.reason
     (None, 'an interval needs at least 5 queries; there are 3')
     """
+    empty = [Interval(queries=_queries(columns), resamples=resamples, seed=seed) for columns in systems]
     if not aggregation.has_interval:
-        return tuple(
-            Interval(None, None, None, CONFIDENCE, _queries(columns), resamples, seed, aggregation.name)
-            for columns in systems
-        )
+        return tuple(replace(interval, reason=aggregation.name) for interval in empty)
     if not systems:
         return ()
-    estimates = [float(aggregation.combine(columns, None)) for columns in systems]
-    terms = _stacked([_terms(columns, aggregation) for columns in systems])
-    halves = _half_widths(terms, aggregation, least=least, resamples=resamples, seed=seed)
-    ends = _in_proportion if aggregation is GEOMETRIC_MEAN else _on_either_side
+    stacked = _stacked([terms(columns, aggregation) for columns in systems])
+    halves = _half_widths(stacked, aggregation, least=least, resamples=resamples, seed=seed)
+    in_proportion = aggregation is GEOMETRIC_MEAN
     return tuple(
-        _interval(
-            estimate, half, ends, limits, Interval(None, None, None, CONFIDENCE, _queries(columns), resamples, seed)
-        )
-        for estimate, half, columns in zip(estimates, halves, systems, strict=True)
+        _with_ends(interval, float(aggregation.combine(columns, None)), half, limits, in_proportion=in_proportion)
+        for interval, columns, half in zip(empty, systems, halves, strict=True)
     )
 
 
@@ -160,19 +148,18 @@ def difference_interval(
     (0.25, -0.01, 0.51, 5)
     """
     if not aggregation.has_interval:
-        return Interval(None, None, None, CONFIDENCE, 0, resamples, seed, aggregation.name)
+        return Interval(resamples=resamples, seed=seed, reason=aggregation.name)
     pair = common(first, second)
     mine, theirs = (float(aggregation.combine(columns, None)) for columns in pair)
-    terms = [_terms(columns, aggregation) for columns in pair]
+    own = [terms(columns, aggregation) for columns in pair]
     if aggregation is GEOMETRIC_MEAN:  # the difference moves with each mean logarithm as the mean itself is large
-        terms = [(mine * terms[0][0],), (theirs * terms[1][0],)]
-    differences = tuple(own - other for own, other in zip(*terms, strict=True))
-    stacked = _stacked([differences])
+        own = [(mine * own[0][0],), (theirs * own[1][0],)]
+    stacked = _stacked([tuple(each - other for each, other in zip(*own, strict=True))])
     (half,) = _half_widths(stacked, aggregation, least=least, resamples=resamples, seed=seed)
     if half.reason == EQUAL:
-        half = _Half(half.above, half.below, ALWAYS_THE_SAME)
-    empty = Interval(None, None, None, CONFIDENCE, _queries(pair[0]), resamples, seed)
-    return _interval(mine - theirs, half, _on_either_side, NO_LIMITS, empty, NO_PAIRS)
+        half = replace(half, reason=ALWAYS_THE_SAME)
+    empty = Interval(queries=_queries(pair[0]), resamples=resamples, seed=seed)
+    return _with_ends(empty, mine - theirs, half, undefined=NO_PAIRS)
 
 
 def _queries(columns: Columns) -> int:
@@ -180,29 +167,17 @@ def _queries(columns: Columns) -> int:
     return int(has_value(columns).sum()) if columns else 0
 
 
-def _terms(columns: Columns, aggregation: Aggregation) -> tuple[Floats, ...]:
-    """float64[Q] each, NaN where a query has none: the figure (its logarithm, for a geometric mean) is a constant and
-    the sum of their means, each over the queries that have the term."""
-    if aggregation is GEOMETRIC_MEAN:
-        return (np.log(np.maximum(columns[0], GEOMETRIC_FLOOR)),)
-    if aggregation is SUM:
-        return (columns[0] * np.count_nonzero(~np.isnan(columns[0])),)
-    if aggregation is VALUE_OF_MEANS:
-        return tuple(-column for column in columns)
-    return (aggregation.values(columns),)
-
-
 def _stacked(systems: Sequence[tuple[Floats, ...]]) -> tuple[Floats, ...]:
     """The terms of S systems, float64[Q, S] each, without the queries on which no system has any.
 
     Terms that every query has both of, or neither, are one term.
     """
-    terms = tuple(np.stack(of_systems, axis=1) for of_systems in zip(*systems, strict=True))
-    there = ~np.all([np.isnan(term).all(axis=1) for term in terms], axis=0)
-    terms = tuple(term[there] for term in terms)
-    if len(terms) == 2 and (np.isnan(terms[0]) == np.isnan(terms[1])).all():
-        terms = (terms[0] + terms[1],)
-    return terms
+    stacked = tuple(np.stack(of_systems, axis=1) for of_systems in zip(*systems, strict=True))
+    there = ~np.all([np.isnan(term).all(axis=1) for term in stacked], axis=0)
+    stacked = tuple(term[there] for term in stacked)
+    if len(stacked) == 2 and (np.isnan(stacked[0]) == np.isnan(stacked[1])).all():
+        stacked = (stacked[0] + stacked[1],)
+    return stacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,29 +320,23 @@ def means_and_variances(parts: Sequence[Part], weights: Floats) -> tuple[Floats,
     return away, np.where(variance > 0, variance, np.where(np.isnan(variance), np.nan, 0.0))
 
 
-def _on_either_side(estimate: float, half: _Half) -> tuple[float, float]:
-    return estimate - half.below, estimate + half.above
-
-
-def _in_proportion(estimate: float, half: _Half) -> tuple[float, float]:
-    """As far from the estimate on the scale of logarithms; `half` is on that scale."""
-    return estimate * math.exp(-half.below), estimate * math.exp(half.above)
-
-
-def _interval(
+def _with_ends(
+    empty: Interval,
     estimate: float,
     half: _Half,
-    ends: Callable[[float, _Half], tuple[float, float]],
-    limits: tuple[float, float],
-    empty: Interval,
+    limits: tuple[float, float] = NO_LIMITS,
+    *,
+    in_proportion: bool = False,
     undefined: str = NO_VALUE,
 ) -> Interval:
-    """empty: the interval without its figures"""
+    """The interval, given it without its figures. in_proportion: `half` is on the scale of logarithms"""
     if math.isnan(estimate):
         return replace(empty, reason=undefined)
     if half.reason is not None:
         return replace(empty, estimate=estimate, reason=half.reason)
-    low, high = ends(estimate, half)
+    low, high = estimate - half.below, estimate + half.above
+    if in_proportion:
+        low, high = estimate * math.exp(-half.below), estimate * math.exp(half.above)
     low, high = max(low, min(limits[0], estimate)), min(high, max(limits[1], estimate))
     return replace(empty, estimate=estimate, low=low, high=high)
 
@@ -417,7 +386,7 @@ def threshold_intervals(
     thetas = promising_thresholds(ranking, rel, most=MOST_CELLS // max(1, ranking.queries))
     work = max(1, len(thetas) * queries)
     resamples = min(resamples, max(LEAST_RESAMPLES, WORK // work))
-    empty = Interval(None, None, None, CONFIDENCE, queries, resamples, seed)
+    empty = Interval(queries=queries, resamples=resamples, seed=seed)
     fewest = min(int(np.count_nonzero(~np.isnan(column))) for column in actual)
     least = least_queries(AQWV(rel=rel), ranking.setting).for_interval
     if fewest < least:
@@ -425,65 +394,53 @@ def threshold_intervals(
         return ThresholdIntervals(none, none)
 
     weights = _weights(queries, resamples, seed)
-    best = _best(ranking, rel, thetas, counts, weights)
-    places = np.unique(best)
-    columns_at = _at(ranking, rel, thetas[places], counts)
-    at_best = {
-        int(threshold): tuple(column[:, [number]] for column in columns_at) for number, threshold in enumerate(places)
-    }
+    places, best = np.unique(_best(ranking, rel, thetas, counts, weights), return_inverse=True)
+    at_best = _at(ranking, rel, thetas[places], counts)
     nothing = tuple(np.zeros_like(column) for column in actual)
-    gained, lost = (_figure(at_best, best, taken_off, weights) for taken_off in (nothing, actual))
+    lowest = 0.0 if one_threshold else -math.inf
     return ThresholdIntervals(  # a value is 1 less what is lost
-        _thresholds_interval(gained, 1.0 + float(gained.values[0]), empty, (0.0, 1.0), EQUAL),
-        _thresholds_interval(
-            lost,
-            float(lost.values[0]),
-            empty,
-            (0.0 if one_threshold else -math.inf, math.inf),
-            ALWAYS_THE_SAME,
+        _at_thresholds(empty, at_best, best, nothing, weights, limits=(0.0, 1.0), without_spread=EQUAL, plus=1.0),
+        _at_thresholds(
+            empty, at_best, best, actual, weights, limits=(lowest, math.inf), without_spread=ALWAYS_THE_SAME
         ),
     )
 
 
-@dataclass(slots=True)
-class _Figure:
-    """values, errors: float64[B + 1], the figure and its standard error, of the sample itself, then in each draw;
-    freedom: its degrees in the sample."""
+def _at_thresholds(
+    empty: Interval,
+    at_best: Columns,
+    best: Ints,
+    taken_off: Columns,
+    weights: Floats,
+    *,
+    limits: tuple[float, float],
+    without_spread: str,
+    plus: float = 0.0,
+) -> Interval:
+    """Of the losses `taken_off` less those at the best threshold of each draw.
 
-    values: Floats
-    errors: Floats
-    freedom: Floats
-
-
-def _figure(at_best: Mapping[int, Columns], best: Ints, taken_off: Columns, weights: Floats) -> _Figure:
-    """The losses `taken_off` less those at the best threshold of each draw.
-
-    at_best: place of a threshold -> the losses at it; best: int64[B + 1], the places
+    empty           the interval without its figures
+    at_best         the losses at the thresholds that are best in some draw, float64[Q, T] each
+    best            int64[B + 1], of the sample and of each draw which of them
+    without_spread  why there is none where every query says the same
     """
     values, errors, freedom = np.empty(len(best)), np.empty(len(best)), np.empty(0)
-    for threshold, columns in at_best.items():
-        rows = np.flatnonzero(best == threshold)
-        terms = tuple((-column + own[:, None]) for column, own in zip(columns, taken_off, strict=True))
-        away, variance = means_and_variances([Part.of(term) for term in terms], weights[rows])
-        values[rows] = away[:, 0] + sum(float(np.nanmean(term)) for term in terms)
+    for number in range(at_best[0].shape[1]):
+        rows = np.flatnonzero(best == number)
+        own = tuple(-column[:, [number]] + off[:, None] for column, off in zip(at_best, taken_off, strict=True))
+        away, variance = means_and_variances([Part.of(term) for term in own], weights[rows])
+        values[rows] = away[:, 0] + sum(float(np.nanmean(term)) for term in own)
         errors[rows] = np.sqrt(variance[:, 0])
-        if threshold == best[0]:
-            freedom = standard_errors(terms)[1]
-    return _Figure(values, errors, freedom)
-
-
-def _thresholds_interval(
-    figure: _Figure, estimate: float, empty: Interval, limits: tuple[float, float], without_spread: str
-) -> Interval:
-    """empty: the interval without its figures; without_spread: why there is none where every query says the same"""
-    values, errors = figure.values, figure.errors
+        if number == best[0]:
+            freedom = standard_errors(own)[1]
+    estimate = plus + float(values[0])
     if not errors[0] > ROUNDING:
         return replace(empty, estimate=estimate, reason=without_spread)
     with np.errstate(divide="ignore", invalid="ignore"):
         distance = np.abs(values[1:] - values[0]) / errors[1:]
     distance[np.isnan(distance)] = np.inf
     at = min(math.ceil((1.0 - ALPHA) * (empty.resamples + 1)), empty.resamples) - 1
-    students, normal = float(students_t(figure.freedom, ALPHA)[0]), NormalDist().inv_cdf(1 - ALPHA / 2)
+    students, normal = float(students_t(freedom, ALPHA)[0]), NormalDist().inv_cdf(1 - ALPHA / 2)
     moved = float(np.quantile(np.abs(values[1:] - values[0]), 1 - ALPHA))
     factor = min(float(np.partition(distance, at)[at]), WIDEST_LONG_TAILS * students)
     half = max(factor * float(errors[0]), moved * students / normal * math.sqrt(empty.queries / (empty.queries - 1)))

@@ -32,14 +32,7 @@ import numpy as np
 
 from leaderboard.errors import BadInput
 from leaderboard.metrics.segments import Floats
-from leaderboard.statistics.samples import (
-    ALPHA,
-    CELLS,
-    LEAST_QUERIES,
-    RESAMPLES,
-    SEED,
-    check_resamples,
-)
+from leaderboard.statistics.samples import ALPHA, LEAST_QUERIES, RESAMPLES, SEED, blocks, check_resamples
 
 Cell = tuple[str, str]  # version, period
 ROUNDING = 1e-12
@@ -55,8 +48,8 @@ class Effect:
     says so. All three are equal where drawing queries changes nothing."""
 
     estimate: float
-    low: float | None
-    high: float | None
+    low: float | None = None
+    high: float | None = None
     reason: str | None = None
 
 
@@ -88,10 +81,10 @@ class Change:
     reason      why nothing is said; the four are None then
     """
 
-    total: Effect | None
-    of_version: Effect | None
-    of_periods: Effect | None
-    rest: Effect | None
+    total: Effect | None = None
+    of_version: Effect | None = None
+    of_periods: Effect | None = None
+    rest: Effect | None = None
     reason: str | None = None
 
 
@@ -162,7 +155,7 @@ def change(
             raise BadInput(f"there are no values of version {cell[0]} in period {cell[1]}")
     part = next(part for part in _connected(cells) if first in part)
     if second not in part:
-        return Change(None, None, None, None, NOT_LINKED.format(first=first[1], second=second[1]))
+        return Change(reason=NOT_LINKED.format(first=first[1], second=second[1]))
     model = _Model({cell: cells[cell] for cell in part})
     whole = model.of_cell(second) - model.of_cell(first)
     versions = model.of_version(second[0]) - model.of_version(first[0])
@@ -238,23 +231,23 @@ class _Model:
         short = np.array([len(own) < LEAST_QUERIES for own in numbers])
         drawn = _studentised(numbers, estimate, resamples, seed)
         reach = error * np.quantile(np.abs(drawn), 1 - ALPHA, axis=0, method="inverted_cdf")
-        all_effects = []
-        for row, middle in enumerate(estimate.tolist()):
+        effects = []
+        for row, (middle, half) in enumerate(zip(estimate.tolist(), reach.tolist(), strict=True)):
             if (used[:, row] & short).any():
-                all_effects.append(Effect(middle, None, None, TOO_FEW))
+                effects.append(Effect(middle, reason=TOO_FEW))
             elif error[row] <= ROUNDING * scale[row]:
-                all_effects.append(Effect(middle, middle, middle))
-            elif np.isinf(reach[row]):
-                all_effects.append(Effect(middle, None, None, TOO_ALIKE))
+                effects.append(Effect(middle, middle, middle))
+            elif np.isinf(half):
+                effects.append(Effect(middle, reason=TOO_ALIKE))
             else:
-                all_effects.append(Effect(middle, middle - float(reach[row]), middle + float(reach[row])))
-        return all_effects
+                effects.append(Effect(middle, middle - half, middle + half))
+        return effects
 
 
 def _sums_of_means(numbers: Sequence[Floats], counts: Sequence[Floats]) -> tuple[Floats, Floats]:
     """(estimates, their standard errors), float64[B, E] each: numbers of each period are float64[Q, E], counts of how
     often each query was drawn float64[B, Q]."""
-    total, variance = np.zeros((len(counts[0]), numbers[0].shape[1])), np.zeros((len(counts[0]), numbers[0].shape[1]))
+    total, variance = np.zeros((2, len(counts[0]), numbers[0].shape[1]))
     for own, drawn in zip(numbers, counts, strict=True):
         queries = len(own)
         centre = own.mean(axis=0)  # squares are taken around it, so that they don't cancel
@@ -268,10 +261,8 @@ def _sums_of_means(numbers: Sequence[Floats], counts: Sequence[Floats]) -> tuple
 def _studentised(numbers: Sequence[Floats], estimate: Floats, resamples: int, seed: int) -> Floats:
     """float64[resamples, E]: (estimate of a draw − estimate) / standard error of the draw; 0 where both are 0."""
     generator = np.random.default_rng(seed)
-    rows = max(1, CELLS // max(len(own) for own in numbers))
     columns = []
-    for start in range(0, resamples, rows):
-        size = min(rows, resamples - start)
+    for size in blocks(resamples, max(len(own) for own in numbers)):
         counts = [
             generator.multinomial(len(own), np.full(len(own), 1 / len(own)), size).astype(np.float64) for own in numbers
         ]

@@ -19,13 +19,15 @@ ACM TOIS 30(1), 2012, algorithm 1; T. Sakai, Laboratory Experiments in Informati
 """
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from leaderboard.metrics.aggregation import mean
 from leaderboard.metrics.segments import Floats
-from leaderboard.statistics.samples import CELLS, RESAMPLES, SEED, check_resamples
+from leaderboard.statistics.samples import RESAMPLES, SEED, blocks, check_resamples
 
 ROUNDING = 1e-12  # relative: values that differ by less were computed in another order, not worse
 EXACT_RANDOMISATION = 20  # queries that differ: 2^19 arrangements, since each one's mirror image counts the same
@@ -49,10 +51,10 @@ class PairedTest:
     """
 
     name: str
-    p: float | None
-    statistic: float | None
-    queries: int
-    left_out: int
+    p: float | None = None
+    statistic: float | None = None
+    queries: int = 0
+    left_out: int = 0
     exact: bool = False
     resamples: int | None = None
     seed: int | None = None
@@ -99,20 +101,18 @@ def randomisation_test(first: Floats, second: Floats, *, resamples: int = RESAMP
     0.25
     """
     check_resamples(resamples)
-    name = "randomisation"
-    difference, left_out = _differences(first, second)
-    queries = len(difference)
-    if queries == 0:
-        return PairedTest(name, None, None, 0, left_out, reason=NO_PAIRS)
+    difference, test = _test("randomisation", first, second)
+    if not len(difference):
+        return test(reason=NO_PAIRS)
     # A query that ties stays a tie, so only the sizes of the other differences matter. They are sorted so that the
     # order of the queries has no say in which arrangements a seed draws.
     sizes = np.sort(np.abs(difference[difference != 0]))
     reached = abs(float(difference.sum())) - ROUNDING * float(sizes.sum())
-    statistic = float(difference.mean())
+    test = partial(test, statistic=float(difference.mean()))
     if len(sizes) <= EXACT_RANDOMISATION:
-        return PairedTest(name, _all_arrangements(sizes, reached), statistic, queries, left_out, exact=True)
+        return test(p=_all_arrangements(sizes, reached), exact=True)
     p = (1 + _drawn_arrangements(sizes, reached, resamples, seed)) / (1 + resamples)
-    return PairedTest(name, p, statistic, queries, left_out, resamples=resamples, seed=seed)
+    return test(p=p, resamples=resamples, seed=seed)
 
 
 def paired_t(first: Floats, second: Floats) -> PairedTest:
@@ -127,22 +127,18 @@ def paired_t(first: Floats, second: Floats) -> PairedTest:
     >>> round(found.statistic, 6), round(found.p, 6)
     (3.464102, 0.07418)
     """
-    name = "t"
-    difference, left_out = _differences(first, second)
-    queries = len(difference)
-    if queries == 0:
-        return PairedTest(name, None, None, 0, left_out, reason=NO_PAIRS)
+    difference, test = _test("t", first, second)
+    if not len(difference):
+        return test(reason=NO_PAIRS)
     if not difference.any():
-        return PairedTest(name, 1.0, 0.0, queries, left_out)
-    if queries == 1:
-        return PairedTest(name, None, None, 1, left_out, reason="one query has no spread")
+        return test(p=1.0, statistic=0.0)
     if _deviation(difference) == 0:
-        return PairedTest(name, None, None, queries, left_out, reason=NO_SPREAD)
+        return test(reason=NO_SPREAD if len(difference) > 1 else "one query has no spread")
 
     from scipy import stats  # here, because importing it takes longer than most commands run
 
     result = stats.ttest_1samp(difference, 0.0)
-    return PairedTest(name, _above_zero(result.pvalue), float(result.statistic), queries, left_out)
+    return test(p=_above_zero(result.pvalue), statistic=float(result.statistic))
 
 
 def wilcoxon(first: Floats, second: Floats) -> PairedTest:
@@ -157,23 +153,21 @@ def wilcoxon(first: Floats, second: Floats) -> PairedTest:
     >>> found.statistic, found.p  # ranks 2, 2, 4 and −2
     (2.0, 0.5)
     """
-    name = "wilcoxon"
-    difference, left_out = _differences(first, second)
-    queries = len(difference)
-    if queries == 0:
-        return PairedTest(name, None, None, 0, left_out, reason=NO_PAIRS)
-    difference = difference[difference != 0]
+    difference, test = _test("wilcoxon", first, second)
     if not len(difference):
-        return PairedTest(name, 1.0, 0.0, queries, left_out, exact=True)
+        return test(reason=NO_PAIRS)
+    difference = difference[difference != 0]
+    exact = len(difference) <= EXACT_WILCOXON
+    if not len(difference):
+        return test(p=1.0, statistic=0.0, exact=exact)
 
     from scipy import stats  # here, because importing it takes longer than most commands run
 
     sizes = np.abs(difference)
     ranks = stats.rankdata(np.round(sizes / sizes.max(), 12))  # sizes that are equal but for rounding share a rank
     result = stats.wilcoxon(np.sign(difference) * ranks, correction=False, method="asymptotic")
-    exact = len(difference) <= EXACT_WILCOXON
     p = _all_signs(ranks, result.statistic) if exact else result.pvalue
-    return PairedTest(name, _above_zero(p), float(result.statistic), queries, left_out, exact=exact)
+    return test(p=_above_zero(p), statistic=float(result.statistic), exact=exact)
 
 
 def effect_sizes(first: Floats, second: Floats, *, lower_is_better: bool = False) -> Effects:
@@ -217,6 +211,12 @@ def _differences(first: Floats, second: Floats) -> tuple[Floats, int]:
     return np.where(np.abs(difference) <= noise, 0.0, difference), int(np.count_nonzero(~both))
 
 
+def _test(name: str, first: Floats, second: Floats) -> tuple[Floats, Callable[..., PairedTest]]:
+    """(what `_differences` gives; what makes the test of it, given its figures)."""
+    difference, left_out = _differences(first, second)
+    return difference, partial(PairedTest, name, queries=len(difference), left_out=left_out)
+
+
 def _deviation(difference: Floats) -> float:
     """The standard deviation (n − 1) of float64[n]; 0 for one query or where all are equal but for rounding."""
     if len(difference) == 1:
@@ -244,9 +244,7 @@ def _drawn_arrangements(sizes: Floats, reached: float, resamples: int, seed: int
     width = -(-len(sizes) // 8)  # bytes that hold one sign a query
     total = float(sizes.sum())
     count = 0
-    rows = max(1, CELLS // len(sizes))
-    for start in range(0, resamples, rows):
-        size = min(rows, resamples - start)
+    for size in blocks(resamples, len(sizes)):
         drawn = np.frombuffer(generator.bytes(size * width), dtype=np.uint8).reshape(size, width)
         positive = np.unpackbits(drawn, axis=1, count=len(sizes)).astype(np.float64)
         sums = 2.0 * (positive @ sizes) - total

@@ -211,7 +211,6 @@ def chunks(places: Ints, size: int) -> Iterator[Ints]:
 
 
 Counts = NDArray[np.uint16]
-Rough = NDArray[np.float32]
 
 TAIL = 0.005  # of a pair's own t in the resamples that lies beyond what it is held against
 HEAVIEST = 1.25  # times Student's: tails up to there are left as they are, with up to FEW pairs
@@ -362,12 +361,16 @@ class _Moved:
 
     def largest_t(self, weights: Floats, stretch: Floats | None) -> Floats:
         """float64[b]: the largest t of each resample, each pair's over its stretch; weights: float64[b, Q]."""
-        ratio, counts = self.ratio(weights)
+        ratio, counts = self.ratio(weights.astype(self.centred.dtype))
         if self.both is None and stretch is None:
-            return _t(ratio.max(axis=1), counts)
-        t = _t(ratio, counts)
+            return _t(self.bound(ratio.max(axis=1)), counts)
+        t = _t(self.bound(ratio), counts)
         largest: Floats = (t if stretch is None else t / stretch).max(axis=1)
         return largest
+
+    def bound(self, ratio: Floats) -> Floats:
+        """At least what it would be without rounding, where that counts."""
+        return ratio
 
     def t(self, weights: Floats) -> Floats:
         """float64[b, p]: t of each pair in each resample."""
@@ -403,14 +406,6 @@ class _Roughly(_Moved):
         self.centred, self.squares = self.centred.astype(np.float32), self.squares.astype(np.float32)
         self.both = None if self.both is None else self.both.astype(np.float32)
 
-    def largest_t(self, weights: Floats, stretch: Floats | None) -> Floats:
-        ratio, counts = self.ratio(weights.astype(np.float32))
-        if self.both is None and stretch is None:
-            return _t(self._above(ratio.max(axis=1)), counts)
-        t = _t(self._above(ratio), counts)
-        largest: Floats = (t if stretch is None else t / stretch).max(axis=1)
-        return largest
-
     def how_often_above(self, weights: Floats, t: Floats) -> Ints:
         """int64[p]: in how many resamples the t of each pair may be above this one, float64[p]."""
         above = np.zeros(len(t), dtype=np.int64)
@@ -421,10 +416,8 @@ class _Roughly(_Moved):
             above += np.count_nonzero(ratio >= (least**2).astype(np.float32), axis=0)
         return above
 
-    def _above(self, ratio: Floats | Rough) -> Floats:
-        """At least what it would be without rounding."""
-        above: Floats = (np.sqrt(ratio.astype(np.float64)) * (1.0 + self.slack) + self.slack) ** 2
-        return above
+    def bound(self, ratio: Floats) -> Floats:
+        return (np.sqrt(ratio.astype(np.float64)) * (1.0 + self.slack) + self.slack) ** 2
 
 
 def _t(ratio: Floats, counts: Floats | float) -> Floats:

@@ -68,13 +68,21 @@ def draws(queries: int, resamples: int, seed: int, width: int = 1) -> Iterator[F
     """
     check_resamples(resamples)
     generator = np.random.default_rng(seed)
-    rows = max(1, CELLS // max(queries, width))
-    for start in range(0, resamples, rows):
-        size = min(rows, resamples - start)
+    for size in blocks(resamples, max(queries, width)):
         drawn = generator.integers(0, queries, (size, queries))
         drawn += np.arange(size)[:, np.newaxis] * queries
         counts = np.bincount(drawn.ravel(), minlength=size * queries)
         yield counts.reshape(size, queries).astype(np.float64)
+
+
+def blocks(rows: int, width: int) -> Iterator[int]:
+    """How many of so many rows are worked on at once, time after time, so that as many rows of `width` fit in CELLS.
+
+    >>> list(blocks(5, CELLS // 2))
+    [2, 2, 1]
+    """
+    size = max(1, CELLS // width)
+    return (min(size, rows - start) for start in range(0, rows, size))
 
 
 def has_value(columns: Columns) -> Bools:
@@ -97,10 +105,11 @@ def common(first: Columns, second: Columns) -> tuple[Columns, Columns]:
     [0.25, nan]
     """
     missing = [np.isnan(mine) | np.isnan(theirs) for mine, theirs in zip(first, second, strict=True)]
-    return (
-        tuple(np.where(without, np.nan, column) for without, column in zip(missing, first, strict=True)),
-        tuple(np.where(without, np.nan, column) for without, column in zip(missing, second, strict=True)),
+    mine, theirs = (
+        tuple(np.where(gone, np.nan, column) for gone, column in zip(missing, own, strict=True))
+        for own in (first, second)
     )
+    return mine, theirs
 
 
 def contributions(columns: Columns, aggregation: Aggregation) -> Floats:
@@ -131,6 +140,14 @@ def contributions(columns: Columns, aggregation: Aggregation) -> Floats:
         p_miss, weighted_p_fa = (_scaled(column, int(counts.sum())) for column in columns)
         return np.where(counts, 1.0 - p_miss - weighted_p_fa, np.nan)
     return aggregation.values(columns)
+
+
+def terms(columns: Columns, aggregation: Aggregation) -> tuple[Floats, ...]:
+    """float64[Q] each, NaN where a query has none: the figure (its logarithm, for a geometric mean) is a constant and
+    the sum of their means, each over the queries that have the term."""
+    if aggregation is VALUE_OF_MEANS:
+        return tuple(-column for column in columns)
+    return (contributions(columns, aggregation),)
 
 
 def _scaled(column: Floats, queries: int) -> Floats:

@@ -229,7 +229,5 @@ def test_a_run_as_bad_as_can_be_changes_nothing_that_the_boards_say_of_the_other
             compared += 1
             assert beside.ranks.critical == pytest.approx(alone.ranks.critical)
             assert beside.may_be_best == alone.may_be_best
-            assert {name: beside.systems[name].rank_set for name in ranked} == {
-                name: each.rank_set for name, each in alone.systems.items()
-            }
+            assert {name: beside.rank_sets[name] for name in ranked} == alone.rank_sets
     assert compared >= 20

@@ -17,18 +17,19 @@ def field(systems=6, queries=40, seed=0, step=0.05):
 
 
 def sets_of(board):
-    return [(each.rank_set.rank, each.rank_set.low, each.rank_set.high) for each in board.systems.values()]
+    return [(each.rank, each.low, each.high) for each in board.rank_sets.values()]
 
 
 def test_a_board_has_an_interval_and_a_rank_set_of_every_system():
     systems = field()
     board = board_statistics(systems, MEAN, **SOME)
-    assert list(board.systems) == list(systems)
+    assert list(board.intervals) == list(systems)
     assert [rank for rank, _, _ in sets_of(board)] == [1, 2, 3, 4, 5, 6]
-    for each, (column,) in zip(board.systems.values(), systems.values(), strict=True):
-        assert each.interval.estimate == pytest.approx(column.mean())
-        assert each.interval.low < each.interval.estimate < each.interval.high
-        assert 1 <= each.rank_set.low <= each.rank_set.rank <= each.rank_set.high <= 6
+    for name, (column,) in systems.items():
+        interval, ranks = board.intervals[name], board.rank_sets[name]
+        assert interval.estimate == pytest.approx(column.mean())
+        assert interval.low < interval.estimate < interval.high
+        assert 1 <= ranks.low <= ranks.rank <= ranks.high <= 6
     assert board.may_be_best[0] == "s0"
     assert "s5" not in board.may_be_best
     assert (board.ranks.queries, board.ranks.resamples) == (40, 499)
@@ -36,17 +37,16 @@ def test_a_board_has_an_interval_and_a_rank_set_of_every_system():
 
 def test_without_comparing_pairs_intervals_are_the_same_and_nothing_is_said_of_ranks():
     whole, part = board_statistics(field(), **SOME), board_statistics(field(), **SOME, compare_pairs=False)
-    assert [each.interval for each in part.systems.values()] == [each.interval for each in whole.systems.values()]
-    assert {each.rank_set for each in part.systems.values()} == {None}
-    assert (part.may_be_best, part.ranks) == ((), None)
+    assert part.intervals == whole.intervals
+    assert (part.rank_sets, part.may_be_best, part.ranks) == ({}, (), None)
 
 
 def test_a_system_without_a_value_has_neither_interval_nor_set_and_is_not_the_best():
     board = board_statistics(field(3) | {"empty": (np.full(40, NAN),)}, **SOME)
-    empty = board.systems["empty"]
-    assert (empty.interval.estimate, empty.interval.low, empty.interval.high) == (None, None, None)
-    assert (empty.interval.queries, empty.interval.reason) == (0, "no query has a value")
-    assert (empty.rank_set.rank, empty.rank_set.low, empty.rank_set.high) == (None, None, None)
+    empty = board.intervals["empty"]
+    assert (empty.estimate, empty.low, empty.high) == (None, None, None)
+    assert (empty.queries, empty.reason) == (0, "no query has a value")
+    assert sets_of(board)[-1] == (None, None, None)
     assert "empty" not in board.may_be_best
     assert (board.ranks.queries, board.ranks.resamples) == (40, 499)
 
@@ -76,7 +76,7 @@ def test_where_one_query_can_cost_more_than_all_others_ranks_need_150_queries(qu
     systems = {"a": (steady,), "b": (steady[::-1] - 0.3,)}
     board = board_statistics(systems, least=least_queries(parse("AQWV"), Setting(beta=beta)), **SOME)
     assert board.ranks is not None
-    assert (board.systems["a"].rank_set is not None) is said
+    assert bool(board.rank_sets) is said
     assert (board.ranks.reason is None) is said
     assert board.may_be_best == (("a",) if said else ())
     if not said:

@@ -3,8 +3,8 @@ import pytest
 from scipy import stats
 
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, SUM, VALUE_OF_MEANS
-from leaderboard.statistics.intervals import Part, _terms, means_and_variances
-from leaderboard.statistics.samples import draws
+from leaderboard.statistics.intervals import Part, means_and_variances
+from leaderboard.statistics.samples import draws, terms
 
 NAN = np.nan
 
@@ -43,7 +43,7 @@ def test_what_an_interval_makes_of_a_draw_is_what_the_measures_own_aggregation_m
     drawn = [tuple(np.repeat(column, row.astype(int)) for column in columns) for row in weights]
     expected = np.array([aggregation.combine(each, None) for each in drawn])
     np.testing.assert_allclose(aggregation.combine(tuple(c[:, None] for c in columns), weights)[:, 0], expected)
-    away, _ = means_and_variances([Part.of(term[:, None]) for term in _terms(columns, aggregation)], weights)
+    away, _ = means_and_variances([Part.of(term[:, None]) for term in terms(columns, aggregation)], weights)
     whole = aggregation.combine(columns, None)
     ours = whole * np.exp(away[:, 0]) if aggregation is GEOMETRIC_MEAN else whole + away[:, 0]
     np.testing.assert_allclose(ours, expected)

@@ -7,7 +7,7 @@ import numpy as np
 import leaderboard.statistics as statistics
 values = {"a": (np.array([0.5, 0.25, 0.75, 0.4, 0.1, 0.9]),), "b": (np.array([0.75, 0.5, 0.2, 0.3, 0.6, 0.8]),)}
 board = statistics.board_statistics(values, resamples=99)
-assert board.systems["a"].interval.low is not None
+assert board.intervals["a"].low is not None
 assert "scipy.stats" not in sys.modules, "intervals and rank sets need no more than scipy.special"
 statistics.compare(values, "a", resamples=10)
 """
