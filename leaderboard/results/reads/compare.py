@@ -1,13 +1,14 @@
 """Two runs of an evaluation beside each other: their means, how sure their difference is, and every query."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics, statistics
-from leaderboard.access import Actor, Content, may_see, require, subset_seen
+from leaderboard.access import Actor, Content, may_see, require
 from leaderboard.boards.reads.board import EVERYTHING, BoardQuery
 from leaderboard.boards.reads.entries import (
     Column,
@@ -41,7 +42,6 @@ from leaderboard.metrics.segments import Floats
 from leaderboard.numbers import read_whole
 from leaderboard.results.reads.run import load_vectors, value_in
 from leaderboard.statistics import Effects, Interval, PairedTest
-from leaderboard.worker.models import ScoringSet
 
 Pair = tuple[Columns, Columns]
 
@@ -138,32 +138,29 @@ def compare(
     """
     evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
     require(may_see(actor, evaluation, Content.DETAILS, now), closed_details(evaluation))
-    asked = [_number(name, text) for name, text in (("a", a), ("b", b))]
-    wanted = [number for number in asked if number is not None]
+    asked = {name: _number(name, text) for name, text in (("a", a), ("b", b)) if text}
+    wanted = list(asked.values())
     if len(wanted) > len(set(wanted)):
         raise InvalidFields({"b": ["the same run twice: choose another one"]})
     own: dict[int, Entry] = {}
-    if scoring_set is not None and wanted:
+    runs: tuple[RunToCompare, ...] = ()
+    if scoring_set is not None:
         seen = Disclosure(actor, evaluation, scoring_set, now)
-        loaded = load_entries(session, [seen], scoring_set.settings.measures, runs=wanted)
-        own = {entry.submission_id: entry for entry in loaded if not entry.off_board}
+        if wanted:
+            loaded = load_entries(session, [seen], scoring_set.settings.measures, runs=wanted)
+            own = {entry.submission_id: entry for entry in loaded if not entry.off_board}
+        standing = load_standing(session, actor, evaluation, now, column(scoring_set.primary_measure))
+        runs = _runs(standing, list(own.values()))
     if lost := [number for number in wanted if number not in own]:
         raise NotFound(f"submission {lost[0]} is on no board of {evaluation.title}")
     compared: Compared | None = None
-    runs: tuple[RunToCompare, ...] = ()
-    if scoring_set is not None:
-        entries = [own[number] for number in wanted]
-        standing = load_standing(session, actor, evaluation, now, column(scoring_set.primary_measure))
-        runs = _runs(standing, entries)
-        if len(entries) == 2:
-            texts = may_see(actor, evaluation, Content.TEXTS, now)
-            compared = _compared(session, scoring_set, subset_seen(actor, evaluation, now), entries, texts, view)
+    if len(wanted) == 2:
+        texts = may_see(actor, evaluation, Content.TEXTS, now)
+        compared = _compared(session, seen, [own[number] for number in wanted], texts, view)
     return ComparePage(evaluation_heading(evaluation, now), runs, wanted[0] if wanted else None, compared)
 
 
-def _number(name: str, text: str | None) -> int | None:
-    if not text:
-        return None
+def _number(name: str, text: str) -> int:
     try:
         return read_whole(text)
     except ValueError:
@@ -184,44 +181,26 @@ def _runs(standing: Sequence[Entry], chosen: Sequence[Entry]) -> tuple[RunToComp
     return tuple(sorted(named, key=lambda run: (run.name.casefold(), run.submission_id)))
 
 
-def _compared(
-    session: Session,
-    scoring_set: ScoringSet,
-    subset: Subset,
-    entries: Sequence[Entry],
-    texts: bool,
-    view: BoardQuery,
-) -> Compared:
-    settings = scoring_set.settings
-    columns, chosen = columns_of(settings), pick(per_query_columns(scoring_set), view.measure)
-    known = queries_of_subset(session, scoring_set, Subset.ALL, texts)
-    vectors = load_vectors(
-        session, [entry.scoring_id for entry in entries], [*settings.measures, *settings.kept], subset
-    )
+def _compared(session: Session, seen: Disclosure, entries: Sequence[Entry], texts: bool, view: BoardQuery) -> Compared:
+    settings = seen.scoring_set.settings
+    columns, chosen = columns_of(settings), pick(per_query_columns(seen.scoring_set), view.measure)
+    known = queries_of_subset(session, seen.scoring_set, Subset.ALL, texts)
+    scorings = [entry.scoring_id for entry in entries]
+    vectors = load_vectors(session, scorings, [*settings.measures, *settings.kept], seen.subset)
     positions = {query.external_id: query.position for query in known if query.position < settings.queries}
     order = [positions[query] for query in metrics.query_order(positions)]
-    first, second = (
-        {name: values for (scoring, name), values in vectors.items() if scoring == entry.scoring_id}
-        for entry in entries
-    )
-    pairs = {each.name: _pair(each.name, settings, first, second, order) for each in columns}
+    values = [{name: own for (scoring, name), own in vectors.items() if scoring == each} for each in scorings]
+    pairs = {each.name: _pair(each.name, settings, values, order) for each in columns}
     pair = pairs[chosen.name]
-    shown_queries = [query for query in known if not subset.leaves_out(query.split)]
-    rows = _queries(shown_queries, settings, first.get(chosen.name), second.get(chosen.name))
-    ordered = sorted_rows(
-        rows,
-        view.sort,
-        {
-            "a": (chosen, lambda row: row.first),
-            "b": (chosen, lambda row: row.second),
-            "difference": (chosen, lambda row: row.difference),
-        },
-    )
+    shown_queries = [query for query in known if not seen.subset.leaves_out(query.split)]
+    rows = _queries(shown_queries, settings, *(own.get(chosen.name) for own in values))
+    orders: dict[str, tuple[Column, Callable[[ComparedQuery], float | None]]] = {
+        "a": (chosen, lambda row: row.first),
+        "b": (chosen, lambda row: row.second),
+        "difference": (chosen, lambda row: row.difference),
+    }
+    ordered = sorted_rows(rows, view.sort, orders)
     shown, paging = paged(ordered, view.page, PAGE)
-    test = None
-    if pair is not None:
-        resamples = statistics.affordable_resamples(len((contributions := _contributions(chosen, pair))[0]), DRAWN)
-        test = statistics.randomisation_test(*contributions, resamples=resamples)
     called = disambiguate(entry.system for entry in entries)
     same = entries[0].system_id == entries[1].system_id
     names = [entry.name if same else called[entry.system.id] for entry in entries]
@@ -231,8 +210,8 @@ def _compared(
         names=(names[0], names[1]),
         measures=tuple(_beside(each, entries, pairs[each.name]) for each in columns),
         column=chosen,
-        interval=None if pair is None else _interval(chosen, settings, pair),
-        test=test,
+        interval=_interval(chosen, settings, pair) if pair else None,
+        test=_test(chosen, pair) if pair else None,
         effects=_effects(chosen, pair),
         sort=view.sort,
         queries=ordered,
@@ -242,21 +221,19 @@ def _compared(
 
 
 def _pair(
-    name: str,
-    settings: ScoringSettings,
-    first: Mapping[str, Floats],
-    second: Mapping[str, Floats],
-    order: Sequence[int],
+    name: str, settings: ScoringSettings, values: Sequence[dict[str, Floats]], order: Sequence[int]
 ) -> Pair | None:
     """What the measure is aggregated from, of both runs, in the order in which values are added up."""
-    measure = metrics.parse(name)
-    mine, theirs = (
-        columns_from_values(measure, own, no_relevant=settings.no_relevant.value, beta=settings.beta)
-        for own in (first, second)
-    )
+    columns_of_run = partial(columns_from_values, metrics.parse(name), beta=settings.beta)
+    mine, theirs = (columns_of_run(own, no_relevant=settings.no_relevant.value) for own in values)
     if mine is None or theirs is None:
         return None
     return tuple(column[order] for column in mine), tuple(column[order] for column in theirs)
+
+
+def _test(by: Column, pair: Pair) -> PairedTest:
+    own = _contributions(by, pair)
+    return statistics.randomisation_test(*own, resamples=statistics.affordable_resamples(len(own[0]), DRAWN))
 
 
 def _interval(by: Column, settings: ScoringSettings, pair: Pair) -> Interval:

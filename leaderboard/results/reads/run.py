@@ -6,6 +6,8 @@ import datetime as dt
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
@@ -73,24 +75,23 @@ def load_vectors(
     session: Session, scorings: Iterable[int], measures: Iterable[str], subset: Subset
 ) -> dict[tuple[int, str], Floats]:
     """(scoring, measure) -> float64[positions], in one statement."""
-    rows = session.execute(
-        sa.select(Score.scoring_id, Score.measure, Score.values).where(
-            Score.scoring_id.in_(list(scorings)), Score.measure.in_(list(measures)), Score.subset == subset
-        )
-    )
-    return {(scoring, measure): values for scoring, measure, values in rows}
+    return _load(session, Score.values, scorings, measures, subset)
 
 
 def load_slices(
     session: Session, scorings: Iterable[int], measures: Iterable[str], subset: Subset, position: int
 ) -> dict[tuple[int, str], float | None]:
     """(scoring, measure) -> the value at one position, None where undefined. Only its 8 bytes are read."""
-    rows = session.execute(
-        sa.select(Score.scoring_id, Score.measure, value_at(Score.values, position)).where(
-            Score.scoring_id.in_(list(scorings)), Score.measure.in_(list(measures)), Score.subset == subset
-        )
-    )
-    return {(scoring, measure): value_in(values, 0) for scoring, measure, values in rows}
+    slices = _load(session, value_at(Score.values, position), scorings, measures, subset)
+    return {key: value_in(values, 0) for key, values in slices.items()}
+
+
+def _load(
+    session: Session, values: Any, scorings: Iterable[int], measures: Iterable[str], subset: Subset
+) -> dict[tuple[int, str], Floats]:
+    wanted = Score.scoring_id.in_(list(scorings)), Score.measure.in_(list(measures)), Score.subset == subset
+    rows = session.execute(sa.select(Score.scoring_id, Score.measure, values).where(*wanted))
+    return {(scoring, measure): own for scoring, measure, own in rows}
 
 
 def figures_over(
@@ -106,13 +107,10 @@ def figures_over(
     figures = {}
     for name in measures:
         measure = metrics.parse(name)
-        columns = columns_from_values(measure, vectors, no_relevant=no_relevant.value, beta=beta)
-        if columns is None:
-            figures[name] = Figure(None)
-            continue
+        columns = columns_from_values(measure, vectors, no_relevant=no_relevant.value, beta=beta) or ()
         chosen = tuple(values[positions] for values in columns)
-        mean = measure.aggregate(chosen) if len(positions) else np.nan
-        count = int(np.count_nonzero(~np.isnan(chosen[-1])))
+        mean = measure.aggregate(chosen) if columns and len(positions) else np.nan
+        count = int(np.count_nonzero(~np.isnan(chosen[-1]))) if columns else 0
         figures[name] = Figure(None if np.isnan(mean) else float(mean), count=count)
     return figures
 
@@ -120,16 +118,17 @@ def figures_over(
 def spread_of(vectors: Sequence[Floats], column: Column) -> QuerySpread:
     """The spread over systems, given each system's float64[positions]."""
     if not vectors:
-        nothing = np.empty(0)
-        return QuerySpread(nothing, nothing, nothing, nothing.astype(np.int64))
+        return QuerySpread(np.empty(0), np.empty(0), np.empty(0), np.empty(0, dtype=np.int64))
     table = np.vstack(vectors)
     known = ~np.isnan(table).all(axis=0)
-    median, low, high = (np.full(table.shape[1], np.nan) for _ in range(3))
+    sign = -1.0 if column.direction == "lower" else 1.0
+    median, best, worst = np.full((3, table.shape[1]), np.nan)
+    merit = np.where(np.isnan(table), -np.inf, sign * table)
+    first = merit.argmax(axis=0)
     median[known] = np.nanmedian(table[:, known], axis=0)
-    low[known], high[known] = np.nanmin(table[:, known], axis=0), np.nanmax(table[:, known], axis=0)
-    lower = column.direction == "lower"
-    merit = np.where(np.isnan(table), -np.inf, -table if lower else table)
-    return QuerySpread(median, low if lower else high, high if lower else low, merit.argmax(axis=0))
+    best[known] = table[first, np.arange(len(first))][known]
+    worst[known] = sign * np.nanmin(sign * table[:, known], axis=0)
+    return QuerySpread(median, best, worst, first)
 
 
 # What the files are called in the command.
@@ -145,17 +144,21 @@ def score_command(
     excluded       queries of the files that don't count
     highest_grade  of the evaluation's judgments, where a measure takes it from them (`takes_highest_grade`)
     """
+    is_complete = settings.judging is Judging.COMPLETE
+    options: dict[str, object] = {
+        "--judging": "complete" if is_complete else None,
+        "--queries": QUERIES if is_complete else None,
+        "--known": KNOWN if settings.known else None,
+        "--subtopics": SUBTOPICS if settings.subtopics else None,
+        "--documents": settings.documents,
+        "--beta": settings.beta,
+        "--no-relevant": settings.no_relevant.value if settings.no_relevant is not NoRelevant.EXCLUDE else None,
+        "--compat": settings.compat if settings.compat != 10 else None,
+        "--relevance": settings.relevance_level if settings.relevance_level != 1 else None,
+        "--highest-grade": highest_grade,
+    }
     words = ["leaderboard", "score", f"./{run}" if run.startswith("-") else run, "--judgments", JUDGMENTS]
-    if settings.judging is Judging.COMPLETE:
-        words += ["--judging", "complete", "--queries", QUERIES]
-    words += ["--known", KNOWN] if settings.known else []
-    words += ["--subtopics", SUBTOPICS] if settings.subtopics else []
-    words += ["--documents", str(settings.documents)] if settings.documents is not None else []
-    words += ["--beta", repr(settings.beta)] if settings.beta is not None else []
-    words += ["--no-relevant", settings.no_relevant.value] if settings.no_relevant is not NoRelevant.EXCLUDE else []
-    words += ["--compat", str(settings.compat)] if settings.compat != 10 else []
-    words += ["--relevance", str(settings.relevance_level)] if settings.relevance_level != 1 else []
-    words += ["--highest-grade", str(highest_grade)] if highest_grade is not None else []
+    words += [word for option, value in options.items() if value is not None for word in (option, str(value))]
     words += [f"--threshold={threshold!r}"] if threshold is not None else []
     words += [f"--exclude={query}" for query in excluded]
     return shlex.join([*words, "--measures", " ".join(settings.measures), "--format", "json"])
@@ -262,24 +265,30 @@ def results(
     """
     scored = find_scored(session, actor, submission_id, now)
     run, scoring, scoring_set = scored.run, scored.scoring, scored.scoring_set
-    evaluation = run.evaluation
+    evaluation, details = run.evaluation, scored.details
     held = terms(session, actor, evaluation, scoring_set, now, run.team_id)
     value_columns = per_query_columns(scoring_set)
     column = pick(value_columns, measure)
     scores = _scores(session, scored)
     disclosure, own = Disclosure(actor, evaluation, scoring_set, now), actor.is_in(run.team_id)
-    figures = _figures(scored, scores, disclosure, own)
     on_board = load_standing(session, actor, evaluation, now, held.primary)
     standing = next((entry for entry in on_board if (entry.system_id, entry.late) == (run.system_id, run.late)), None)
-    public = may_see(actor, evaluation, Content.RESULTS, now)
-    places = ranks(on_board, held.primary) if public else {}
-    others = [entry.scoring_id for entry in on_board if public]
-    rows = _values(session, actor, scored, scores, column, others, now) if scored.details else ()
+    others = on_board if disclosure.sees(Content.RESULTS, own=False) else []
+    places = ranks(others, held.primary)
+    rows: tuple[QueryValues, ...] = ()
+    if details:
+        texts = may_see(actor, evaluation, Content.TEXTS, now)
+        rows = _values(session, scored, scores, column, [entry.scoring_id for entry in others], texts)
     queries = sorted_rows(rows, sort or "", _orders(value_columns, column))
     shown, paging = paged(queries, page, PAGE)
     missing = tuple(scoring_set.settings.counted(scoring.missing, scored.subset))
-    not_judged = set(scoring.unjudged)
-    judged = [query for query in missing if query not in not_judged]
+    judged = [query for query in missing if query not in scoring.unjudged]
+    is_gone = not run.holds_place and (run.withdrawn_at is not None or run.ruling is not None)
+    figures = {
+        name: disclosure.figure(name, own, score.mean, score.low, score.high, score.count)
+        for name, score in scores.items()
+        if not is_gone
+    }
     return SubmissionResults(
         id=run.id,
         evaluation=evaluation_heading(evaluation, now),
@@ -291,33 +300,20 @@ def results(
         threshold_costs=_threshold_costs(scoring, scores, held, disclosure, own),
         rank=places.get(run.id),
         ranked=len(places),
-        details_open=scored.details,
-        details_closed_because="" if scored.details else closed_details(evaluation),
+        details_open=details,
+        details_closed_because="" if details else closed_details(evaluation),
         column=column,
         sort=sort or "",
         queries=queries,
         shown=shown,
         paging=paging,
         missing=missing,
-        nothing_relevant=_nothing_relevant(session, scoring_set, judged) if scored.details else None,
-        not_judged=tuple(query for query in missing if query in not_judged) if scored.details else None,
+        nothing_relevant=_nothing_relevant(session, scoring_set, judged) if details else None,
+        not_judged=tuple(query for query in missing if query in scoring.unjudged) if details else None,
         standing=standing,
         empty_because="" if standing else _why_empty(session, run),
-        compared_with=len(on_board) if public else 0,
+        compared_with=len(others),
     )
-
-
-def _figures(
-    scored: ScoredSubmission, scores: Mapping[str, Score], disclosure: Disclosure, own: bool
-) -> dict[str, Figure]:
-    """Measure -> the run's figure; none of a run that was taken off the board and has lost its place."""
-    run = scored.run
-    if not run.holds_place and (run.withdrawn_at is not None or run.ruling is not None):
-        return {}
-    return {
-        name: disclosure.figure(name, own, score.mean, score.low, score.high, score.count)
-        for name, score in scores.items()
-    }
 
 
 def _why_empty(session: Session, run: Submission) -> str:
@@ -367,21 +363,18 @@ def _nothing_relevant(session: Session, scoring_set: ScoringSet, queries: Sequen
 
 def _values(
     session: Session,
-    actor: Actor,
     scored: ScoredSubmission,
     scores: Mapping[str, Score],
     column: Column,
     others: Sequence[int],
-    now: dt.datetime,
+    texts: bool,
 ) -> tuple[QueryValues, ...]:
-    """others: the scorings that the medians by `column` are over"""
-    scoring, scoring_set = scored.scoring, scored.scoring_set
+    """others: the scorings that the medians by `column` are over; texts: whether texts of queries are seen"""
     vectors = load_vectors(session, others, [column.name], scored.subset)
     medians = spread_of(list(vectors.values()), column).median
-    texts = may_see(actor, scored.run.evaluation, Content.TEXTS, now)
-    columns = per_query_columns(scoring_set)
+    columns = per_query_columns(scored.scoring_set)
     own = [scores[each.name].values if each.name in scores else None for each in columns]
-    missing, unjudged = set(scoring.missing), set(scoring.unjudged)
+    missing, unjudged = set(scored.scoring.missing), set(scored.scoring.unjudged)
     return tuple(
         snapshot(
             QueryValues,
@@ -392,22 +385,24 @@ def _values(
             values=tuple(value_in(values, query.position) for values in own),
             median=value_in(medians, query.position),
         )
-        for query in queries_of_subset(session, scoring_set, scored.subset, texts)
+        for query in queries_of_subset(session, scored.scoring_set, scored.subset, texts)
     )
 
 
 def _orders(columns: Sequence[Column], column: Column) -> dict[str, Order]:
     """What the queries are sorted by: a measure, or the difference to the median of the page's."""
-
-    def value_of(index: int) -> Callable[[QueryValues], float | None]:
-        return lambda row: row.values[index]
+    at = columns.index(column)
 
     def difference(row: QueryValues) -> float | None:
-        value = row.values[columns.index(column)]
+        value = row.values[at]
         return None if value is None or row.median is None else value - row.median
 
-    orders: dict[str, Order] = {each.name: (each, value_of(index)) for index, each in enumerate(columns)}
-    return {**orders, "difference": (column, difference)}
+    by = {each.name: (each, partial(_value, index)) for index, each in enumerate(columns)}
+    return {**by, "difference": (column, difference)}
+
+
+def _value(index: int, row: QueryValues) -> float | None:
+    return row.values[index]
 
 
 @dataclass(frozen=True, slots=True)
