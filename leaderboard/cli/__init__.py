@@ -159,4 +159,4 @@ def _fields_problem(error: InvalidFields, arguments: Sequence[str]) -> str:
 
 def _label(parameter: click.Parameter) -> str:
     """What a person calls it: an option's long name, an argument's capitals."""
-    return max(parameter.opts, key=len) if isinstance(parameter, click.Option) else parameter.human_readable_name
+    return next((name for name in parameter.opts if name.startswith("--")), parameter.human_readable_name)

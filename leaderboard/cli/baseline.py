@@ -12,6 +12,7 @@ import click
 
 from leaderboard import baselines
 from leaderboard.cli import options
+from leaderboard.cli.options import flag, option
 from leaderboard.cli.output import aligned, counting_bar, named, progress_bar
 from leaderboard.cli.runs import OUT_HELP, TAG, Written, require_place, watched, write_run
 from leaderboard.cli.score import BETA_OF, setting_of
@@ -21,42 +22,31 @@ from leaderboard.metrics import Setting
 from leaderboard.numbers import counted
 from leaderboard.scoring import JudgedQueries, prepare
 
-FACTOR = options.Number(0, 1e9)  # k1 and k3: far above any in use, and no sum of theirs is too large for a number
+FACTOR = options.number(0, 1e9)  # k1 and k3: far above any in use, and no sum of theirs is too large for a number
 
+DOCUMENTS = "JSON lines, TSV, TREC's SGML, or a folder of texts; may be given several times."
 SHARED = options.together(
-    click.option(
-        "--documents", multiple=True, required=True, type=click.Path(exists=True, path_type=Path),
-        help="The collection: JSON lines, TSV, TREC's SGML, or a folder of texts; may be given several times.",
-    ),
-    click.option("--queries", "query_file", required=True, type=options.FILE, help="id TAB text."),
-    click.option("--out", type=options.OUT, help=OUT_HELP),
+    option("--documents", DOCUMENTS, click.Path(exists=True, path_type=Path), multiple=True, required=True),
+    option("--queries query_file", "id TAB text.", options.FILE, required=True),
+    option("--out", OUT_HELP, options.OUT),
     options.DEPTH,
     TAG,
-    click.option(
-        "--language", default="english", show_default=True,
-        help="Of the texts, for stop words and stems; `none` for neither.",
-    ),
-    click.option("--no-stop-words", is_flag=True, help="Keep stop words."),
-    click.option("--no-stems", is_flag=True, help="Take words as they are."),
-    click.option("--encoding", default="utf-8", show_default=True, help="Of the documents."),
-    click.option("--explain", nargs=2, metavar="QUERY DOCUMENT", help="Print what each term adds to a score, and end."),
-    click.option(
-        "--tune-threshold", "tuning_judgments", metavar="QRELS", type=options.FILE,
-        help="Find the θ of the best value on other, judged queries, and write decisions by it.",
-    ),
-    click.option("--tune-queries", "tuning_queries", type=options.FILE, help="Those: id TAB text."),
+    option("--language", "Of the texts, for stop words and stems; `none` for neither.", default="english"),
+    flag("--no-stop-words", "Keep stop words."),
+    flag("--no-stems", "Take words as they are."),
+    option("--encoding", "Of the documents.", default="utf-8"),
+    option("--explain", "Print what each term adds to a score, and end.", nargs=2, metavar="QUERY DOCUMENT"),
+    option("--tune-threshold tuning_judgments", "Find the best θ on these; write decisions by it.", options.FILE),
+    option("--tune-queries tuning_queries", "Those: id TAB text.", options.FILE),
     options.JUDGING,
     options.LEVEL_OPTION,
     options.COSTS,
     options.NO_RELEVANT,
-    click.option(
-        "--submit", "place", type=options.EVALUATION, metavar=options.EVALUATION.name,
-        help="Submit the run there as a baseline: on the board, and not ranked.",
-    ),
-    click.option("--team", help="The team that submits it, by its slug."),
-    click.option("--system", help="What the baseline is called on the board (default: what it is)."),
+    option("--submit place", "Submit the run there as a baseline: on the board, not ranked.", options.EVALUATION),
+    option("--team", "The team that submits it, by its slug."),
+    option("--system", "What the baseline is called on the board (default: what it is)."),
     options.WAIT,
-)  # fmt: skip
+)
 OF_CAMPAIGN = {  # what states it with --submit, by the names of the arguments
     "beta": "--beta",
     "cost": "--cost",
@@ -88,15 +78,10 @@ def baseline() -> None:
 
 @baseline.command()
 @SHARED
-@click.option("--k1", type=FACTOR, default=1.2, show_default=True, help="How slowly counts lose weight.")
-@click.option(
-    "--b", type=options.Number(0, 1), default=0.75, show_default=True, help="How much a document's length is."
-)
-@click.option("--k3", type=FACTOR, help="Weigh a term of the query by (k3 + 1) qf / (k3 + qf), not qf.")
-@click.option(
-    "--idf", type=click.Choice(["lucene", "robertson"]), default="lucene", show_default=True,
-    help="robertson is negative for a term that more than half of the documents have, and left so.",
-)  # fmt: skip
+@option("--k1", "How slowly counts lose weight.", FACTOR, default=1.2)
+@option("--b", "How much a document's length is.", options.number(0, 1), default=0.75)
+@option("--k3", "Weigh a term of the query by (k3 + 1) qf / (k3 + qf), not qf.", FACTOR)
+@option("--idf", "robertson is negative for a term of most documents.", ("lucene", "robertson"), default="lucene")
 @click.pass_context
 def bm25(context: click.Context, /, k1: float, b: float, k3: float | None, idf: Any, **asked: Any) -> int:
     """BM25, with either idf.

@@ -9,7 +9,8 @@ from leaderboard.accounts import writes as people
 from leaderboard.campaigns import reads as listings
 from leaderboard.cli import options
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.operations import SERVER, after_asking, client_of, option_of
+from leaderboard.cli.operations import SERVER, after_asking, client_of, settings_of
+from leaderboard.cli.options import flag, option
 from leaderboard.cli.output import print_table
 from leaderboard.declared.inputs import checked
 from leaderboard.evaluations.inputs import FileRuleChanges
@@ -23,7 +24,7 @@ from leaderboard.teams.rules import Role
 @click.command()
 @click.argument("team")
 @click.argument("user")
-@click.option("--role", type=options.OneOf(Role), default="member", show_default=True, help="Owners invite others.")
+@option("--role", "Owners invite others.", options.OneOf(Role), default="member")
 def add_member(team: str, user: str, role: Role) -> None:
     """Put an account into a team, or give a member another role.
 
@@ -51,7 +52,7 @@ def list_teams() -> None:
 @click.command()
 @click.argument("team")
 @click.argument("name")
-@click.option("--slug", help="Its part of an address (default: made from the name).")
+@option("--slug", "Its part of an address (default: made from the name).")
 def rename(team: str, name: str, slug: str | None) -> None:
     """Give a team another name; its old address leads to the new one.
 
@@ -67,8 +68,8 @@ def rename(team: str, name: str, slug: str | None) -> None:
 @click.command()
 @click.argument("team")
 @click.argument("into")
-@click.option("--unite", multiple=True, help="A system of TEAM that becomes one with INTO's of the same name.")
-@click.option("--confirm", "confirmed", is_flag=True, help="Do it without a question.")
+@option("--unite", "A system of TEAM that becomes one with INTO's of the same name.", multiple=True)
+@flag("--confirm confirmed", "Do it without a question.")
 def merge(team: str, into: str, unite: tuple[str, ...], confirmed: bool) -> None:
     """Make TEAM a part of INTO: systems, runs, people and quotas. It can't be taken back.
 
@@ -87,11 +88,11 @@ def merge(team: str, into: str, unite: tuple[str, ...], confirmed: bool) -> None
     click.echo(f"{source.name} is a part of {target.name} now")
 
 
-@click.command(params=[option_of(name, field, field.default) for name, field in FileRuleChanges.model_fields.items()])
+@click.command(params=[*settings_of(FileRuleChanges), *SERVER])
 @options.PLACE
-@click.option("--documents", type=options.FILE, help="The collection's document ids, one a line, plain or gzipped.")
-@click.option("--no-documents", is_flag=True, help="Drop the list of document ids.")
-@click.option("--confirm", is_flag=True, help="Don't ask before a doubtful list is taken.")
+@option("--documents", "The collection's document ids, one a line, plain or gzipped.", options.FILE)
+@flag("--no-documents", "Drop the list of document ids.")
+@flag("--confirm", "Don't ask before a doubtful list is taken.")
 @click.pass_context
 def rules(
     context: click.Context, /, evaluation: str, documents: Path | None, no_documents: bool, confirm: bool, **_: object
@@ -128,6 +129,3 @@ def rules(
     if changes:
         client.post(f"{address}/rules", body)
     click.echo(f"changed the file rules of {evaluation}{count}")
-
-
-rules.params += SERVER

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leaderboard.cli.options import ANY_NUMBER, AT_SERVER, EVALUATION, FILE, Place, client_at, given_on_line
+from leaderboard.cli.options import ANY_NUMBER, AT_SERVER, EVALUATION, FILE, Place, client_at, given_on_line, option
 from leaderboard.cli.output import counting_bar
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ NOT_NOW = 4  # of one that is sound, at a moment at which no run is taken
 
 @click.command()
 @click.argument("run", type=FILE)
-@click.option("--evaluation", metavar=EVALUATION.name, type=EVALUATION, help="Hold it against one of this site.")
-@click.option("--queries", "query_file", type=FILE, help="The queries that the run should answer.")
-@click.option("--documents", type=FILE, help="The collection's document ids, one a line.")
-@click.option("--document-pattern", default="", help="What document ids look like, such as 'doc-[0-9]{1,6}'.")
-@click.option("--threshold", type=ANY_NUMBER, help="θ, as you would give it with the run.")
+@option("--evaluation", "Hold it against one of this site.", EVALUATION)
+@option("--queries query_file", "The queries that the run should answer.", FILE)
+@option("--documents", "The collection's document ids, one a line.", FILE)
+@option("--document-pattern", "What document ids look like, such as 'doc-[0-9]{1,6}'.", default="")
+@option("--threshold", "θ, as you would give it with the run.", ANY_NUMBER)
 @AT_SERVER
 @click.pass_context
 def check(

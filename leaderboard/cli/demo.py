@@ -21,7 +21,7 @@ import click
 from leaderboard import demo as seeding
 from leaderboard import migrate
 from leaderboard.accounts.models import User
-from leaderboard.cli.options import PORT, address_of, listen
+from leaderboard.cli.options import PORT, address_of, listen, option
 from leaderboard.cli.output import aligned
 from leaderboard.config import Config
 from leaderboard.db import Database
@@ -87,10 +87,7 @@ class _Process:
 
 @click.command()
 @PORT
-@click.option(
-    "--dir", "folder", type=click.Path(file_okay=False, path_type=Path), default=FOLDER, show_default=True,
-    help="Everything it writes is below this.",
-)  # fmt: skip
+@option("--dir folder", "Everything is below it.", click.Path(file_okay=False, path_type=Path), default=FOLDER)
 def demo(port: int, folder: Path) -> None:
     """Bring up a site with demonstration campaigns, and a worker. Ctrl-C stops both; started again, it goes on.
 

@@ -23,7 +23,7 @@ from werkzeug.test import Client as Caller
 from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.accounts.writes import find_user
 from leaderboard.cli.database import up_to_date
-from leaderboard.cli.options import FILE, MOMENT, TOKEN, OrNone, Parts, Whole, ask, client_at, given_on_line
+from leaderboard.cli.options import FILE, MOMENT, TOKEN, OrNone, ask, client_at, given_on_line, parts, whole
 from leaderboard.cli.output import print_table
 from leaderboard.client import NOTHING, Client, Content, Refused
 from leaderboard.config import Config
@@ -111,7 +111,7 @@ def _parameters(endpoint: Endpoint, command: Command) -> Iterator[click.Paramete
         elif form.get(bare.lower()) is bytes:
             yield click.Argument([bare.lower()], metavar=bare, type=FILE, required=required)
         else:
-            yield click.Argument([f"at_{position}"], metavar=bare, type=Parts(bare), required=required)
+            yield click.Argument([f"at_{position}"], metavar=bare, type=parts(bare), required=required)
     yield from (
         option_of(name, field, command.sends.get(name, field.default))
         for name, field in fields.items()
@@ -121,7 +121,7 @@ def _parameters(endpoint: Endpoint, command: Command) -> Iterator[click.Paramete
         if name not in hidden:
             words = [f"--{name.replace('_', '-')}", name]
             yield click.Option(words, is_flag=kind is bool or None, type=FILE if kind is bytes else None)
-    yield from (click.Option([f"--{name}"], type=Whole(1), help=other.help) for name, other in command.instead.items())
+    yield from (click.Option([f"--{name}"], type=whole(1), help=other.help) for name, other in command.instead.items())
     if command.asks or "confirm" in {**fields, **endpoint.arguments}:
         yield click.Option(["--confirm"], is_flag=True, help="Don't ask first.")
     if command.preview is not None:
@@ -170,14 +170,9 @@ def option_of(name: str, field: FieldInfo, default: Any) -> click.Option:
     return click.Option([words, name], type=kind, multiple=name in ("links", "choices"), required=required, help=text)
 
 
-def settings_of(model: type[inputs.Inputs]) -> Callable[[click.Command], click.Command]:
-    """Decorates a command that is made by hand: it has the options of this model, too."""
-
-    def with_settings(command: click.Command) -> click.Command:
-        command.params += [option_of(name, field, field.default) for name, field in model.model_fields.items()]
-        return command
-
-    return with_settings
+def settings_of(model: type[inputs.Inputs]) -> list[click.Parameter]:
+    """The options of a model, for a command that is made by hand."""
+    return [option_of(name, field, field.default) for name, field in model.model_fields.items()]
 
 
 def _form(endpoint: Endpoint) -> dict[str, Any]:

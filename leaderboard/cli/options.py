@@ -48,6 +48,20 @@ def umask() -> int:
     return current
 
 
+def option(words: str, help: str, type: Any = None, **more: Any) -> Callable[[Any], Any]:  # noqa: A002  # click's names
+    """An option of a command. words: its names, and that of the parameter where it is another.
+
+    type  of click, or the values to choose from
+    """
+    kind = click.Choice(type) if isinstance(type, tuple) else type
+    return click.option(*words.split(), help=help, type=kind, show_default="default" in more, **more)
+
+
+def flag(words: str, help: str, **more: Any) -> Callable[[Any], Any]:  # noqa: A002
+    """An option without a value."""
+    return click.option(*words.split(), help=help, is_flag=True, **more)
+
+
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -63,66 +77,73 @@ def _stop_when_stdin_closes(_context: click.Context, _option: click.Parameter, w
         threading.Thread(target=wait, daemon=True).start()
 
 
-UNTIL_STDIN_CLOSES = click.option(
-    "--until-stdin-closes", is_flag=True, expose_value=False, callback=_stop_when_stdin_closes,
-    help="Stop when standard input closes, too: a pipe from the program that started this one closes when that ends.",
-)  # fmt: skip
+UNTIL_STDIN_CLOSES = flag(
+    "--until-stdin-closes",
+    "Stop when standard input closes.",
+    expose_value=False,
+    callback=_stop_when_stdin_closes,
+)
 
 Kind = TypeVar("Kind", bound=StrEnum)
 
 
-class _Moment(click.ParamType[dt.datetime]):
-    name = "date"
+class Reads(click.ParamType[Any]):
+    """What a function reads of a text; its ValueError says what is wrong."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dt.datetime:
-        if isinstance(value, dt.datetime):
-            return value
+    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
+        self.name, self._read = name, read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
-            moment = dt.datetime.fromisoformat(value)
-        except ValueError:
-            self.fail(f"expected a date like 2026-09-30 or 2026-09-30T18:00 (UTC), found {value!r}", param, ctx)
-        return moment.replace(tzinfo=dt.UTC) if moment.tzinfo is None else moment
+            return self._read(value) if isinstance(value, str) else value
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
-MOMENT = _Moment()
+def _moment(text: str) -> dt.datetime:
+    try:
+        moment = dt.datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"expected a date like 2026-09-30 or 2026-09-30T18:00 (UTC), found {text!r}") from None
+    return moment.replace(tzinfo=dt.UTC) if moment.tzinfo is None else moment
+
+
+MOMENT = Reads("date", _moment)
 
 
 Place = str  # how commands name an evaluation: CAMPAIGN/EVALUATION
 
 
-class Parts(click.ParamType[str]):
+def parts(name: str) -> Reads:
     """A text with as many parts between slashes as its name has, such as CAMPAIGN/EVALUATION."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def read(text: str) -> str:
+        if text.count("/") != name.count("/") or not all(text.split("/")):
+            example = "trec-covid/round1" if name.startswith("CAMPAIGN") else "a/b"
+            raise ValueError(f"expected {name}, like {example}, found {text!r}")
+        return text
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value.count("/") != self.name.count("/") or not all(value.split("/")):
-            example = "trec-covid/round1" if self.name.startswith("CAMPAIGN") else "a/b"
-            self.fail(f"expected {self.name}, like {example}, found {value!r}", param, ctx)
-        return str(value)
-
-
-EVALUATION = Parts("CAMPAIGN/EVALUATION")
-PLACE = click.argument("evaluation", metavar=EVALUATION.name, type=EVALUATION)
+    return Reads(name, read)
 
 
-class _Pair(click.ParamType[tuple[str, str]]):
+EVALUATION = parts("CAMPAIGN/EVALUATION")
+PLACE = click.argument("evaluation", type=EVALUATION)
+
+
+def _pair(words: str, example: str, *, may_be_empty: bool) -> Reads:
     """What is given to a key of a form, as words such as KEY=VALUE say."""
 
-    def __init__(self, words: str, example: str, *, may_be_empty: bool) -> None:
-        self.name = words.lower()
-        self._words, self._example, self._may_be_empty = words, example, may_be_empty
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        key, equals, text = value.partition("=")
-        if not key or not equals or not (text.strip() or self._may_be_empty):
-            self.fail(f"expected {self._words}, like {self._example}, found {value!r}", param, ctx)
+    def read(pair: str) -> tuple[str, str]:
+        key, equals, text = pair.partition("=")
+        if not key or not equals or not (text.strip() or may_be_empty):
+            raise ValueError(f"expected {words}, like {example}, found {pair!r}")
         return key, text
 
+    return Reads(words, read)
 
-ANSWER = _Pair("KEY=VALUE", "training=yes", may_be_empty=True)
-AGREEMENT = _Pair("KEY=VERSION", "terms=2", may_be_empty=False)
+
+ANSWER = _pair("KEY=VALUE", "training=yes", may_be_empty=True)
+AGREEMENT = _pair("KEY=VERSION", "terms=2", may_be_empty=False)
 
 
 class OneOf(click.Choice[Kind]):
@@ -132,39 +153,28 @@ class OneOf(click.Choice[Kind]):
         return str(choice)
 
 
-class Number(click.ParamType[float]):
+def number(least: float = -math.inf, most: float = math.inf, read: Callable[[str], float] = read_number) -> Reads:
     """A number of a range, written as people do: Python's own would take 1_0 and nan as well."""
 
-    name = "number"
-
-    def __init__(self, least: float = -math.inf, most: float = math.inf) -> None:
-        self.least, self.most = least, most
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def checked(text: str) -> float:
         try:
-            number = self.read(value) if isinstance(value, str) else value
+            value = read(text)
         except ValueError as error:
-            self.fail(f"{value!r} is {error}", param, ctx)
-        if not self.least <= number <= self.most:
-            bounds = f"of at least {self.least:,}" if self.most == math.inf else f"from {self.least:,} to {self.most:,}"
-            self.fail(f"give a number {bounds}, not {value}", param, ctx)
-        return number
+            raise ValueError(f"{text!r} is {error}") from None
+        if not least <= value <= most:
+            bounds = f"of at least {least:,}" if most == math.inf else f"from {least:,} to {most:,}"
+            raise ValueError(f"give a number {bounds}, not {text}")
+        return value
 
-    def read(self, text: str) -> float:
-        """Raises ValueError for what is no number."""
-        return read_number(text)
+    return Reads("number", checked)
 
 
-class Whole(Number):
+def whole(least: float = -math.inf, most: float = math.inf) -> Reads:
     """A whole number of a range."""
-
-    name = "whole number"
-
-    def read(self, text: str) -> int:
-        return read_whole(text)
+    return number(least, most, read_whole)
 
 
-ANY_WHOLE, ANY_NUMBER = Whole(), Number()
+ANY_NUMBER = number()
 
 
 class OrNone(click.ParamType[Any]):
@@ -178,10 +188,7 @@ class OrNone(click.ParamType[Any]):
         return None if value == "none" else self._kind.convert(value, param, ctx)
 
 
-WAIT = click.option(
-    "--wait", type=Number(0), default=30.0, show_default=True,
-    help="How long to wait for a worker to score it; 0 only queues it.",
-)  # fmt: skip
+WAIT = option("--wait", "How long to wait for a worker to score it; 0 only queues it.", number(0), default=30.0)
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -195,38 +202,37 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return add
 
 
-PORT = click.option("--port", type=Whole(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
-LEVEL = Whole(1, GRADE_LIMIT)  # of relevance
-LEVEL_OPTION = click.option("-l", "--relevance", "level", type=LEVEL, default=1, help="Lowest relevant grade (1).")
-COMPAT = click.option(
-    "--compat", type=click.Choice([10, 9]), default=10, help="trec_eval's version to agree with (10)."
-)
-DOCUMENTS = click.option("--documents", type=Whole(1), help="Documents in the collection.")
-BETA = click.option("--beta", type=ANY_NUMBER, help="β of Value = 1 − (P_miss + β · P_fa).")
+PORT = option("--port", "0 takes a free one.", whole(0, 65535), default=8000)
+LEVEL = whole(1, GRADE_LIMIT)  # of relevance
+LEVEL_OPTION = option("-l --relevance --level_for_rel level", "Lowest relevant grade.", LEVEL, default=1)
+CUT = option("-M --depth --Max_retrieved_per_topic", "Cut every list after so many documents.", whole(0))
+JUDGED_ONLY = flag("-J --judged-only --Judged_docs_only", "Take unjudged documents out of the lists first.")
+PER_QUERY = flag("-q --per-query --query_eval_wanted", "Every query too.")
+COMPAT = option("--compat", "trec_eval's version to agree with.", (10, 9), default=10)
+DOCUMENTS = option("-N --documents --Number_docs_in_coll", "Documents in the collection.", whole(1))
+BETA = option("--beta", "β of Value = 1 − (P_miss + β · P_fa).", ANY_NUMBER)
 COSTS = together(
     BETA,
-    click.option("--cost", type=ANY_NUMBER, help="Cost of a false alarm: β = C/V · (1/P − 1)."),
-    click.option("--value", type=ANY_NUMBER, help="Value of a correct detection."),
-    click.option("--prior", type=ANY_NUMBER, help="A-priori probability that a document is relevant."),
+    option("--cost", "Cost of a false alarm: β = C/V · (1/P − 1).", ANY_NUMBER),
+    option("--value", "Value of a correct detection.", ANY_NUMBER),
+    option("--prior", "A-priori probability that a document is relevant.", ANY_NUMBER),
 )
-NO_RELEVANT = click.option(
-    "--no-relevant", type=click.Choice(["exclude", "pfa_only", "pmiss_zero"]), default="exclude",
-    help="Queries without relevant documents, in detection measures (exclude).",
-)  # fmt: skip
-JUDGING = click.option(
-    "--judging", type=click.Choice(["pooled", "complete"]), default="pooled",
-    help="What a query without judgments is: left out, or without relevant documents (pooled).",
-)  # fmt: skip
+NO_RELEVANT = option(
+    "--no-relevant", "Queries without relevant documents.", ("exclude", "pfa_only", "pmiss_zero"), default="exclude"
+)
+JUDGING = option(
+    "--judging", "Queries without judgments: left out, or empty.", ("pooled", "complete"), default="pooled"
+)
 QUERIES = together(  # what `score.judged_queries` takes
     JUDGING,
-    click.option("--queries", "query_file", type=FILE, help="The evaluation's queries: id, text, tags."),
-    click.option("--exclude", "excluded", multiple=True, help="A query that does not count; may be repeated."),
+    option("--queries query_file", "The evaluation's queries: id, text, tags.", FILE),
+    option("--exclude excluded", "A query that does not count; may be repeated.", multiple=True),
 )
-DEPTH = click.option("--depth", type=Whole(1), default=1000, show_default=True, help="Documents a query.")
+DEPTH = option("--depth", "Documents a query.", whole(1), default=1000)
 OUT = click.Path(dir_okay=False, path_type=Path)
 AT_SERVER = together(
-    click.option("--server", envvar="LEADERBOARD_SERVER", metavar="URL", help="Ask this site, through its API."),
-    click.option("--token-file", type=FILE, help=f"The file with your API token there (else {TOKEN})."),
+    option("--server", "Ask this site, through its API.", envvar="LEADERBOARD_SERVER", metavar="URL"),
+    option("--token-file", f"The file with your API token there (else {TOKEN}).", FILE),
 )
 
 

@@ -23,6 +23,7 @@ import click
 from leaderboard.baselines import Normalisation, RankedList, reciprocal_rank_fusion
 from leaderboard.baselines import combsum as by_scores
 from leaderboard.cli import options
+from leaderboard.cli.options import option
 from leaderboard.cli.output import aligned, counting_bar, csv_text, defined, figure, json_text
 from leaderboard.cli.score import judged_queries, read_runs, setting_of, tell_queries, tell_strange
 from leaderboard.errors import BadInput, NotFound
@@ -40,9 +41,9 @@ USUAL = "KendallTau KendallDistance SpearmanRho RBO TauAP"
 @click.command()
 @click.argument("first", metavar="RUN_A", type=options.FILE)
 @click.argument("second", metavar="RUN_B", type=options.FILE)
-@click.option("--depth", type=options.Whole(1), help="Cut both lists after K documents first.")
-@click.option("--measures", default=USUAL, help=f"Which, as in RBO(p=0.95) KendallTau@10 ({USUAL}).")
-@click.option("--format", "layout", type=click.Choice(["table", "csv", "json"]), default="table")
+@option("--depth", "Cut both lists after K documents first.", options.whole(1))
+@option("--measures", f"Which, as in RBO(p=0.95) KendallTau@10 ({USUAL}).", default=USUAL)
+@option("--format layout", "", ("table", "csv", "json"), default="table")
 def agreement(first: Path, second: Path, depth: int | None, measures: str, layout: str) -> None:
     """How much two runs agree on each query they share, and on average.
 
@@ -102,20 +103,17 @@ OF_SETTING = ("documents", "beta", "no_relevant", "compat")
 
 @click.command()
 @click.argument("run", metavar="RUN", type=options.FILE)
-@click.option("--judgments", metavar="QRELS", type=options.FILE, required=True, help="The judgments.")
-@click.option(
-    "--curve", type=click.Choice(["sweep", "oracle", "recall", "rank"]), required=True,
-    help="The value at every threshold, at each query's best one, precision over recall, or both over rank.",
-)  # fmt: skip
-@click.option("--query", help="The curve of this query alone, not of all.")
+@option("--judgments", "The judgments.", options.FILE, metavar="QRELS", required=True)
+@option("--curve", "At thresholds, best ones, recalls or ranks.", ("sweep", "oracle", "recall", "rank"), required=True)
+@option("--query", "The curve of this query alone, not of all.")
 @options.LEVEL_OPTION
-@click.option("--depth", type=options.Whole(1), help="How many ranks --curve rank has (the longest list).")
+@option("--depth", "How many ranks --curve rank has (the longest list).", options.whole(1))
 @options.DOCUMENTS
 @options.BETA
 @options.NO_RELEVANT
 @options.QUERIES
 @options.COMPAT
-@click.option("--format", "layout", type=click.Choice(["csv", "json"]), default="csv")
+@option("--format layout", "", ("csv", "json"), default="csv")
 def curves(
     run: Path, judgments: Path, curve: str, query: str | None, level: int, depth: int | None, layout: str, **asked: Any
 ) -> None:
@@ -179,17 +177,17 @@ def _points(
 NO_TAG = re.compile(r"\s|[^\x21-\U0010ffff]")
 
 
-def _checked_tag(_context: click.Context, _option: click.Parameter, tag: str | None) -> str | None:
-    if tag is not None and (not tag or NO_TAG.search(tag) or not tag.isprintable() or len(tag) > LONGEST_TAG):
-        raise click.BadParameter(f"a run tag has 1 to {LONGEST_TAG} characters and no blank, found {tag!r}")
-    return tag
+def _tag(text: str) -> str:
+    if not text or NO_TAG.search(text) or not text.isprintable() or len(text) > LONGEST_TAG:
+        raise ValueError(f"a run tag has 1 to {LONGEST_TAG} characters and no blank, found {text!r}")
+    return text
 
 
-TAG = click.option("--tag", callback=_checked_tag, help="The run's own name (default: what it is made by).")
+TAG = option("--tag", "The run's own name (default: what it is made by).", options.Reads("tag", _tag))
 OUT_HELP = "The run to write; gzipped if it ends in .gz."
 SHARED = options.together(
     click.argument("paths", nargs=-1, required=True, metavar="RUN RUN...", type=options.FILE),
-    click.option("--out", required=True, type=options.OUT, help=OUT_HELP),
+    option("--out", OUT_HELP, options.OUT, required=True),
     options.DEPTH,
     TAG,
 )
@@ -206,7 +204,7 @@ def fuse() -> None:
 
 @fuse.command()
 @SHARED
-@click.option("--k", type=options.Number(0, 1e9), default=60.0, show_default=True, help="Added to every rank.")
+@option("--k", "Added to every rank.", options.number(0, 1e9), default=60.0)
 def rrf(paths: tuple[Path, ...], out: Path, depth: int, tag: str | None, k: float) -> None:
     """Reciprocal-rank fusion.
 
@@ -220,10 +218,7 @@ def rrf(paths: tuple[Path, ...], out: Path, depth: int, tag: str | None, k: floa
 
 @fuse.command()
 @SHARED
-@click.option(
-    "--normalise", type=click.Choice(["minmax", "none"]), default="minmax", show_default=True,
-    help="Move the scores of each run and query to 0 … 1 first, or add them as they are.",
-)  # fmt: skip
+@option("--normalise", "Move each list's scores to 0 … 1 first.", ("minmax", "none"), default="minmax")
 def combsum(paths: tuple[Path, ...], out: Path, depth: int, tag: str | None, normalise: Normalisation) -> None:
     """CombSUM, fusion by scores.
 

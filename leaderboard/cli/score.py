@@ -15,6 +15,7 @@ import click
 from leaderboard import formats, scoring, statistics
 from leaderboard.campaigns.rules import checked_beta
 from leaderboard.cli import options
+from leaderboard.cli.options import option
 from leaderboard.cli.output import UNDEFINED, aligned, csv_text, defined, figure, json_text, named, progress_bar
 from leaderboard.cli.trec_eval import printed_under_own_names, trec_lines
 from leaderboard.errors import BadInput
@@ -46,31 +47,25 @@ class ScoredRun:
 
 @click.command()
 @click.argument("runs", nargs=-1, metavar="RUN...", type=options.FILE)
-@click.option("--judgments", metavar="QRELS", type=options.FILE, help="Judgments: query, iteration, document, grade.")
-@click.option("--measures", help=f"Our names or trec_eval's, and its bundles ({USUAL}).")
-@click.option("-q", "--per-query", is_flag=True, help="Every query too.")
+@option("--judgments", "Judgments: query, iteration, document, grade.", options.FILE, metavar="QRELS")
+@option("--measures", f"Our names or trec_eval's, and its bundles ({USUAL}).")
+@options.PER_QUERY
 @options.LEVEL_OPTION
-@click.option("-M", "--depth", type=options.Whole(0), help="Cut every list after K documents.")
-@click.option("-J", "--judged-only", is_flag=True, help="Take unjudged documents out of the lists first.")
+@options.CUT
+@options.JUDGED_ONLY
 @options.COMPAT
 @options.DOCUMENTS
 @options.COSTS
 @options.NO_RELEVANT
-@click.option("--threshold", type=options.ANY_NUMBER, help="Scores of at least θ count as returned.")
-@click.option(
-    "--highest-grade", type=options.Whole(0, options.GRADE_LIMIT),
-    help="The highest grade of all judgments, where the file has not all (ERR).",
-)  # fmt: skip
+@option("--threshold", "Scores of at least θ count as returned.", options.ANY_NUMBER)
+@option("--highest-grade", "Of all judgments (ERR).", options.whole(0, options.GRADE_LIMIT))
 @options.QUERIES
-@click.option("--known", type=options.FILE, help="Judgments of what its user knows (Novelty).")
-@click.option(
-    "--subtopics", type=options.FILE,
-    help="Judgments of subtopics (alpha_nDCG); without --judgments, all.",
-)  # fmt: skip
-@click.option("--format", "layout", type=click.Choice(["table", "trec_eval", "json", "csv"]), default="table")
-@click.option("--compare", metavar="RUN", help="Hold the other runs against this one: differences, tests, effects.")
-@click.option("--seed", type=options.Whole(0), help="What --compare draws its resamples from (1).")
-@click.option("--explain", help="Say what a measure means, and end.")
+@option("--known", "Judgments of what its user knows (Novelty).", options.FILE)
+@option("--subtopics", "Judgments of subtopics (alpha_nDCG); without --judgments, all.", options.FILE)
+@option("--format layout", "", ("table", "trec_eval", "json", "csv"), default="table")
+@option("--compare", "Hold the other runs against this one: differences, tests, effects.", metavar="RUN")
+@option("--seed", "What --compare draws its resamples from (1).", options.whole(0))
+@option("--explain", "Say what a measure means, and end.")
 def score(explain: str | None, **values: Any) -> None:
     """Scores run files against judgments: no database, no site.
 

@@ -9,7 +9,7 @@ import click
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  # gunicorn has no types
 
 from leaderboard.cli.database import require_up_to_date
-from leaderboard.cli.options import PORT, UNTIL_STDIN_CLOSES, Whole, address_of, listen, umask
+from leaderboard.cli.options import PORT, UNTIL_STDIN_CLOSES, address_of, flag, listen, option, umask, whole
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.web.app import create_app
@@ -39,12 +39,12 @@ class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; 0.0.0.0 is every one.")
+@option("--host", "The address to listen on; 0.0.0.0 is every one.", default="127.0.0.1")
 @PORT
-@click.option("--workers", type=Whole(1), default=2, show_default=True, help="Processes.")
-@click.option("--threads", type=Whole(1), default=4, show_default=True, help="Requests at once in each, uploads aside.")
-@click.option("--fd", type=Whole(0), help="Listen on this open socket instead, as a supervisor hands it over.")
-@click.option("--setting-up", is_flag=True, help="Say that the demonstration is being set up, until all is scored.")
+@option("--workers", "Processes.", whole(1), default=2)
+@option("--threads", "Requests at once in each, uploads aside.", whole(1), default=4)
+@option("--fd", "Listen on this open socket instead, as a supervisor hands it over.", whole(0))
+@flag("--setting-up", "Say that the demonstration is being set up, until all is scored.")
 @UNTIL_STDIN_CLOSES
 def serve(host: str, port: int, workers: int, threads: int, fd: int | None, setting_up: bool) -> None:
     """Serve the site. SIGTERM lets requests end first.

@@ -9,7 +9,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
 from leaderboard.cli.database import reading
 from leaderboard.cli.operations import SERVER, client_of
-from leaderboard.cli.options import PLACE, OneOf, Place, Whole
+from leaderboard.cli.options import PLACE, OneOf, Place, flag, option, whole
 from leaderboard.cli.output import print_table
 from leaderboard.config import Config
 from leaderboard.declared.commands import moment
@@ -23,11 +23,11 @@ HEAD = ("number", "evaluation", "team", "system", "kind", "label", "state", "rec
 
 @click.command("list", params=[*SERVER])
 @click.argument("place", metavar="CAMPAIGN[/EVALUATION]")
-@click.option("--state", type=click.Choice(SHOWN_STATES), help="Only those in this state.")
-@click.option("--team", help="Only those of the team with this slug.")
-@click.option("--kind", type=OneOf(SystemKind), help="Only those of systems of this kind.")
+@option("--state", "Only those in this state.", click.Choice(SHOWN_STATES))
+@option("--team", "Only those of the team with this slug.")
+@option("--kind", "Only those of systems of this kind.", OneOf(SystemKind))
 @click.option("--late/--in-time", default=None, help="Only late ones, or only those in time.")
-@click.option("--text", help="Only those whose label, file, system or hash holds this.")
+@option("--text", "Only those whose label, file, system or hash holds this.")
 def list_submissions(
     place: str, server: str | None, token_file: Path | None, late: bool | None, **filters: str | None
 ) -> None:
@@ -52,7 +52,7 @@ def _cells(row: dict[str, str]) -> tuple[str, ...]:
 
 
 @click.command()
-@click.argument("number", type=Whole(1))
+@click.argument("number", type=whole(1))
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 def fetch(number: int, file: Path) -> None:
     """Copy the file of a submission, as it was received, into FILE, which must not be there yet.
@@ -74,7 +74,7 @@ def fetch(number: int, file: Path) -> None:
 
 @click.command(params=[*SERVER])
 @PLACE
-@click.option("--failed", is_flag=True, help="Only queue the failed runs again.")
+@flag("--failed", "Only queue the failed runs again.")
 def rescore(evaluation: Place, failed: bool, server: str | None, token_file: Path | None) -> None:
     """Score an evaluation's runs anew where something changed since, such as the version of the measures.
 

@@ -9,9 +9,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
+from leaderboard.cli import options
 from leaderboard.cli.database import writing
 from leaderboard.cli.operations import client_of, settings_of
-from leaderboard.cli.options import AGREEMENT, ANSWER, FILE, PLACE, WAIT, Place
+from leaderboard.cli.options import PLACE, Place, flag, option
 from leaderboard.cli.output import UNDEFINED, aligned, counting_bar, named
 from leaderboard.client import UNFINISHED, Client
 from leaderboard.errors import Conflict, FileRejected, LeaderboardError, Problem, Unavailable
@@ -28,34 +29,19 @@ SUBMITTED, NOT_SCORED, NOT_TAKEN = 0, 1, 2  # exit status
 OF_ALL = (401, 403, 404, 429)
 
 
-@settings_of(RunSettings)
-@click.command()
+@click.command(params=settings_of(RunSettings))
 @PLACE
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=FILE)
-@click.option("--team", required=True, help="The team's slug.")
-@click.option("--system", help="The slug of one of the team's systems.")
-@click.option("--new-system", help="The name of a system to make.")
-@click.option(
-    "--answer",
-    "answers",
-    type=ANSWER,
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="An answer to a field that the organisers ask; give it again for each.",
-)
-@click.option(
-    "--agree",
-    type=AGREEMENT,
-    multiple=True,
-    metavar="KEY=VERSION",
-    help="Accept this version of an agreement, which you have read; give it again for each.",
-)
-@click.option("--side-file", type=FILE, help="A YAML file with metadata of the run, such as ir_metadata's.")
-@click.option("--confirm", is_flag=True, help="The runs are meant so, whatever the warnings.")
-@click.option("--as", "user", help="Submit as this account, with its rights only.")
-@click.option("--server", envvar="LEADERBOARD_SERVER", metavar="URL", help="Submit to this site, through its API.")
-@click.option("--token-file", type=FILE, help="The file with your API token there (else LEADERBOARD_TOKEN).")
-@WAIT
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=options.FILE)
+@option("--team", "The team's slug.", required=True)
+@option("--system", "The slug of one of the team's systems.")
+@option("--new-system", "The name of a system to make.")
+@option("--answer answers", "An answer to a field that the organisers ask.", options.ANSWER, multiple=True)
+@option("--agree", "Accept this version of an agreement, which you have read.", options.AGREEMENT, multiple=True)
+@option("--side-file", "A YAML file with metadata of the run, such as ir_metadata's.", options.FILE)
+@flag("--confirm", "The runs are meant so, whatever the warnings.")
+@option("--as user", "Submit as this account, with its rights only.")
+@options.AT_SERVER
+@options.WAIT
 def submit(
     evaluation: Place,
     runs: tuple[Path, ...],
@@ -90,10 +76,10 @@ def submit(
     """
     if (fields["system"] is None) == (fields["new_system"] is None):
         raise click.UsageError("give either --system, or --new-system to make one")
-    for option in ("answers", "agree"):
-        pairs, fields[option] = fields[option], dict(fields[option])
-        if len(fields[option]) < len(pairs):
-            raise click.UsageError(f"--{option.removesuffix('s')} names a key twice")
+    for name in ("answers", "agree"):
+        pairs, fields[name] = fields[name], dict(fields[name])
+        if len(fields[name]) < len(pairs):
+            raise click.UsageError(f"--{name.removesuffix('s')} names a key twice")
     if server is not None and user is not None:
         raise click.UsageError("--as is for this installation itself; with --server the token says whose account it is")
     if server is None and token_file is not None:

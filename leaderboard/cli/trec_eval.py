@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import click
 
-from leaderboard.cli.options import COMPAT, FILE, LEVEL, Whole
+from leaderboard.cli import options
+from leaderboard.cli.options import FILE, flag, option
 from leaderboard.cli.output import progress_bar
 from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.formats import read_judgments, read_run
@@ -27,25 +29,16 @@ Compat = Literal[9, 10]
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("judgments", metavar="QRELS", type=FILE)
 @click.argument("run", metavar="RUN", type=FILE)
-@click.option("-m", "--measure", "wanted", multiple=True, metavar="MEASURE[.PARAMETERS]", help="A measure or a bundle.")
-@click.option("-q", "--query_eval_wanted", "per_query", is_flag=True, help="Print every query too.")
-@click.option("-n", "--nosummary", is_flag=True, help="Leave the figures over all queries out.")
-@click.option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all judged queries.")
-@click.option("-l", "--level_for_rel", "level", type=LEVEL, default=1, help="Lowest relevant grade (1).")
-@click.option("-M", "--Max_retrieved_per_topic", "depth", type=Whole(0), help="Cut lists here.")
-@click.option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Take unjudged documents out first.")
-@click.option("-N", "--Number_docs_in_coll", "documents", type=Whole(1), help="Collection size.")
-@COMPAT
-def trec_eval(
-    judgments: Path,
-    run: Path,
-    wanted: tuple[str, ...],
-    documents: int | None,
-    compat: Literal[9, 10],
-    complete: bool,
-    nosummary: bool,
-    **options: Any,
-) -> None:
+@option("-m --measure wanted", "A measure or a bundle.", multiple=True, metavar="MEASURE[.PARAMETERS]")
+@flag("-n --nosummary", "Leave the figures over all queries out.")
+@flag("-c --complete_rel_info_wanted complete", "Average over all judged queries.")
+@options.PER_QUERY
+@options.LEVEL_OPTION
+@options.CUT
+@options.JUDGED_ONLY
+@options.DOCUMENTS
+@options.COMPAT
+def trec_eval(judgments: Path, run: Path, wanted: tuple[str, ...], **values: Any) -> None:
     """Scores RUN against QRELS as trec_eval does.
 
     \b
@@ -55,19 +48,20 @@ def trec_eval(
     there: preference judgments, judgment groups (-R, -T) and z-scores (-Z). Files may be gzipped; CSV and JSON lines
     are read too, and for a run an archive of one file of decisions a query.
     """
-    request = read_request(wanted, compat)
+    asked = SimpleNamespace(**values)
+    request = read_request(wanted, asked.compat)
     qrels = read_judgments(judgments, name=str(judgments))
     with progress_bar([run]) as opened:
         lists = read_run(opened(run), name=str(run), format="trec_eval")
     both = set(qrels.queries) & set(lists.queries)
     if not both:
         raise BadInput(f"{run}: no query of this run has judgments in {judgments}")
-    judged = prepare(qrels, qrels.queries if complete else both)
-    level, per_query = options.pop("level"), options.pop("per_query")
-    measures = [printed.at(level) for printed in request.measures]
-    scored = score(lists, judged, measures, Setting(documents=documents, compat=compat), **options)
-    how: Any = {"level": level, "compat": compat, "per_query": per_query, "complete": complete}
-    click.echo("".join(trec_lines(scored, lists.tag, request, summary=not nosummary, **how)), nl=False)
+    judged = prepare(qrels, qrels.queries if asked.complete else both)
+    measures = [printed.at(asked.level) for printed in request.measures]
+    setting = Setting(documents=asked.documents, compat=asked.compat)
+    scored = score(lists, judged, measures, setting, depth=asked.depth, judged_only=asked.judged_only)
+    how: Any = {name: values[name] for name in ("level", "compat", "per_query", "complete")}
+    click.echo("".join(trec_lines(scored, lists.tag, request, summary=not asked.nosummary, **how)), nl=False)
 
 
 @dataclass(frozen=True)

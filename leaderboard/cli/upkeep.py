@@ -22,6 +22,7 @@ from leaderboard.audit import verify as record
 from leaderboard.audit.events import verifications
 from leaderboard.cli import options
 from leaderboard.cli.database import require_up_to_date, up_to_date
+from leaderboard.cli.options import flag, option
 from leaderboard.cli.output import counting_bar, json_text
 from leaderboard.config import Config
 from leaderboard.db import Database
@@ -39,7 +40,7 @@ from leaderboard.worker.loop import run
 
 
 @click.command()
-@click.option("--once", is_flag=True, help="End when no run waits any more.")
+@flag("--once", "End when no run waits any more.")
 @options.UNTIL_STDIN_CLOSES
 def worker(once: bool) -> None:
     """Score submitted runs until SIGTERM or Ctrl-C; a run being scored then goes back into the queue.
@@ -59,22 +60,18 @@ def worker(once: bool) -> None:
 DIFFERS = 1  # exit status
 
 
-class _Noted(click.ParamType[tuple[int, str]]):
-    """`123:9f86…`, an event's number and its hash."""
-
-    name = "head"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, str]:
-        number, _, digest = str(value).partition(":")
-        if not number.isascii() or not number.isdigit() or len(digest) != 64:
-            self.fail("give what an earlier verification printed, like 123:9f86d081…", param, ctx)
-        return int(number), digest
+def _noted(text: str) -> tuple[int, str]:
+    """Of `123:9f86…`, an event's number and its hash."""
+    number, _, digest = text.partition(":")
+    if not number.isascii() or not number.isdigit() or len(digest) != 64:
+        raise ValueError("give what an earlier verification printed, like 123:9f86d081…")
+    return int(number), digest
 
 
 @click.command()
-@click.option("--figures", is_flag=True, help="Score every stored run again too, and compare bit for bit.")
-@click.option("--head", "noted", type=_Noted(), help="A head that was noted down: its event must still be there.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@flag("--figures", "Score every stored run again too, and compare bit for bit.")
+@option("--head noted", "A head that was noted down: its event must still be there.", options.Reads("head", _noted))
+@flag("--json as_json", "Print JSON.")
 def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
     """Verify that what is on record was written by this program, and name what differs.
 
@@ -147,10 +144,10 @@ SHOWN = 20  # lines of a list that the terminal shows
 
 @click.command("import-campaign")
 @click.argument("source", metavar="FOLDER", type=click.Path(exists=True, path_type=Path))
-@click.option("--manifest", type=options.FILE, help=f"What the files are (default: {NAME} in FOLDER).")
-@click.option("--write-manifest", "draft", type=options.OUT, help="Only write a draft of the manifest.")
-@click.option("--report", "report_file", type=options.OUT, help="What was done, as JSON.")
-@click.option("--as", "user", help="Import as this account, with its rights only.")
+@option("--manifest", f"What the files are (default: {NAME} in FOLDER).", options.FILE)
+@option("--write-manifest draft", "Only write a draft of the manifest.", options.OUT)
+@option("--report report_file", "What was done, as JSON.", options.OUT)
+@option("--as user", "Import as this account, with its rights only.")
 def import_campaign(
     source: Path, manifest: Path | None, draft: Path | None, report_file: Path | None, user: str | None
 ) -> None:
@@ -212,7 +209,7 @@ WHOLE, SOME_LOST = 0, 1  # exit status
 
 @click.command()
 @click.argument("campaign")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="A folder, .zip or .tar.gz to make.")
+@option("--out", "A folder, .zip or .tar.gz to make.", click.Path(path_type=Path), required=True)
 def export(campaign: str, out: Path) -> int:
     """Write a campaign with its queries, judgments, runs, teams and dates, as `import-campaign` reads them.
 

@@ -19,17 +19,15 @@ from leaderboard.accounts.rules import Scope
 from leaderboard.audit.writes import present
 from leaderboard.campaigns.reads import list_accounts
 from leaderboard.cli.database import reading, up_to_date, writing
-from leaderboard.cli.options import OneOf, Whole
+from leaderboard.cli.options import OneOf, flag, option, whole
 from leaderboard.cli.output import print_table
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.mail import writes as outbox
 from leaderboard.numbers import counted
 
-password_stdin = click.option(
-    "--password-stdin", is_flag=True, help="Read the password from the first line of standard input, without asking."
-)
-revoke = click.option("--revoke", is_flag=True, help="Take this right away instead.")
+password_stdin = flag("--password-stdin", "Read the password from the first line of standard input, without asking.")
+revoke = flag("--revoke", "Take this right away instead.")
 
 
 @click.group()
@@ -46,8 +44,8 @@ def _changing(name: str) -> Iterator[tuple[Session, User]]:
 
 @user.command()
 @click.argument("name")
-@click.option("--email", help="An address, which also serves to sign in.")
-@click.option("--admin", is_flag=True, help="Make it an admin, who may do everything.")
+@option("--email", "An address, which also serves to sign in.")
+@flag("--admin", "Make it an admin, who may do everything.")
 @password_stdin
 def add(name: str, email: str | None, admin: bool, password_stdin: bool) -> None:
     """Make an account; asks for its password.
@@ -137,7 +135,7 @@ def founder(name: str, revoke: bool) -> None:
 
 @user.command("identities")
 @click.argument("name")
-@click.option("--remove", "removed", type=Whole(1), metavar="NUMBER", help="Take this one away: it logs in no more.")
+@option("--remove removed", "Take this one away: it logs in no more.", whole(1), metavar="NUMBER")
 def show_identities(name: str, removed: int | None) -> None:
     """List the accounts elsewhere (OpenID Connect) that log in to an account, or take one away.
 
@@ -175,11 +173,9 @@ def list_users() -> None:
 
 @user.command()
 @click.argument("name")
-@click.option("--for", "purpose", required=True, help="What the token is for; its owner tells it by this.")
-@click.option(
-    "--scope", "scopes", multiple=True, type=OneOf(Scope), help="submit, manage or organise; every token reads."
-)
-@click.option("--days", type=Whole(1, people.LONGEST_DAYS), help="When it ends (default: when it is revoked).")
+@option("--for purpose", "What the token is for; its owner tells it by this.", required=True)
+@option("--scope scopes", "submit, manage or organise; every token reads.", OneOf(Scope), multiple=True)
+@option("--days", "When it ends (default: when it is revoked).", whole(1, people.LONGEST_DAYS))
 def token(name: str, purpose: str, scopes: tuple[Scope, ...], days: int | None) -> None:
     """Make an API token of an account and print it, this once.
 
@@ -217,7 +213,7 @@ def mail() -> None:
 
 
 @mail.command("list")
-@click.option("--all", "every", is_flag=True, help="Those of the last weeks that are no longer sent, too.")
+@flag("--all every", "Those of the last weeks that are no longer sent, too.")
 def list_them(every: bool) -> None:
     """List the mails that wait, the oldest first.
 
@@ -238,7 +234,7 @@ def list_them(every: bool) -> None:
 
 
 @mail.command()
-@click.argument("number", type=Whole(1))
+@click.argument("number", type=whole(1))
 def show(number: int) -> None:
     """Print a mail as it would be sent now, to hand on where there is no mail server. A link in it works.
 
@@ -272,7 +268,7 @@ def send() -> None:
 
 
 @mail.command()
-@click.argument("number", type=Whole(1))
+@click.argument("number", type=whole(1))
 def drop(number: int) -> None:
     """Give a mail up: nobody tries to send it any more.
 
