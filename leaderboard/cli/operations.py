@@ -48,7 +48,7 @@ SUBJECTS = {  # where the endpoints of a group are
     "submission": ("submissions",),
     "system": ("teams",),
     "team": ("teams",),
-    "submit": ("submissions",),
+    "submit": ("submissions", "results"),
     "trail": ("audit",),
 }
 BY_HAND = {  # commands that no endpoint makes: where they are

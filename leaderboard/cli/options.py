@@ -57,7 +57,7 @@ def option(words: str, help: str, type: Any = None, **more: Any) -> Callable[[An
     return click.option(*words.split(), help=help, type=kind, show_default="default" in more, **more)
 
 
-def flag(words: str, help: str, **more: Any) -> Callable[[Any], Any]:  # noqa: A002
+def flag(words: str, help: str, **more: Any) -> Callable[[Any], Any]:  # noqa: A002  # the same
     """An option without a value."""
     return click.option(*words.split(), help=help, is_flag=True, **more)
 
