@@ -4,7 +4,7 @@ come first: what each takes, and how a value is read and written.
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -32,7 +32,7 @@ LONGEST_NUMBER = 100  # signs; Python refuses to read whole numbers of thousands
 # Patterns are compiled when first used: compiling them took a third of this package's import.
 INT = r"[+-]?[0-9]+\Z"
 FLOAT = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z"
-WORD = r"[A-Za-z][\w-]*\Z"
+WORD = r"(['\"]?)([A-Za-z][\w-]*)\1\Z"  # in quotes or not
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,26 +71,27 @@ class Parameter:
     def _read(self, value: Value) -> Value:
         """None: not allowed."""
         if isinstance(value, str):
-            return value if self.kind == "choice" and value in self.choices else None
+            return value if value in self.choices else None
         if isinstance(value, tuple):
-            return self._read_braces(value)
+            pairs = sorted(each for each in value if isinstance(each, tuple))
+            numbers = sorted(float(each) for each in value if not isinstance(each, tuple))
+            if self.kind == "gains" and pairs and not numbers and pairs[0][0] >= 0 and pairs[-1][0] <= GRADE_LIMIT:
+                return tuple(pairs)
+            is_points = self.kind == "points" and numbers and not pairs
+            return tuple(numbers) if is_points and all(map(self._in_bounds, numbers)) else None
         if value is None or self.kind not in {"int", "float"} or not (math.isfinite(value) and self._in_bounds(value)):
             return None
         if self.kind == "float":
             return float(value)
         return int(value) if value == int(value) else None
 
-    def _read_braces(self, value: Gains | Points) -> Value:
-        pairs = tuple(each for each in value if isinstance(each, tuple))
-        numbers = tuple(float(each) for each in value if not isinstance(each, tuple))
-        if self.kind == "gains" and pairs and not numbers and min(pairs)[0] >= 0 and max(pairs)[0] <= GRADE_LIMIT:
-            return tuple(sorted(pairs))
-        if self.kind == "points" and numbers and not pairs and all(map(self._in_bounds, numbers)):
-            return tuple(sorted(numbers))
-        return None
-
     def _in_bounds(self, value: float) -> bool:
         return (self.low < value if self.above else self.low <= value) and value <= self.high
+
+    @property
+    def written(self) -> str:
+        """Its default, as it stands in a name; "" where it has none."""
+        return "" if self.default is None else write(self.default)
 
     @property
     def expected(self) -> str:
@@ -107,8 +108,15 @@ class Parameter:
         lowest = f"above {write(self.low)}" if self.above else f"of at least {write(self.low)}"
         return f"{noun} {lowest}" + ("" if math.isinf(self.high) else f" and at most {write(self.high)}")
 
-    def write(self, value: Value) -> str:
-        return write(value)
+
+def choice(name: str, choices: tuple[str, ...], meaning: str) -> Parameter:
+    """A parameter that takes one of some words: the first, unless another is given."""
+    return Parameter(name, "choice", choices[0], choices=choices, meaning=meaning)
+
+
+def fraction(name: str, default: float, meaning: str) -> Parameter:
+    """A parameter from 0 to 1."""
+    return Parameter(name, "float", default, low=0.0, high=1.0, meaning=meaning)
 
 
 def _extreme(value: Value) -> str | None:
@@ -116,11 +124,11 @@ def _extreme(value: Value) -> str | None:
     if isinstance(value, tuple):
         inside = (each[1] if isinstance(each, tuple) else each for each in value)
         return next(filter(None, map(_extreme, inside)), None)
-    if not isinstance(value, (int, float)) or value == 0 or value != value or SMALLEST <= abs(value) <= LARGEST:
+    if not isinstance(value, (int, float)) or value == 0 or value != value:
         return None
-    if abs(value) < SMALLEST:
-        return f"a number this small must be 0, or at least {SMALLEST:.9f} in size"
-    return f"numbers go up to {LARGEST:,.0f}"
+    if abs(value) > LARGEST:
+        return f"numbers go up to {LARGEST:,.0f}"
+    return None if abs(value) >= SMALLEST else f"a number this small must be 0, or at least {SMALLEST:.9f} in size"
 
 
 def write(value: Value) -> str:
@@ -148,10 +156,8 @@ def read_value(text: str) -> Value:
         return int(_readable(text))
     if re.match(FLOAT, text):
         return float(_readable(text))
-    if re.match(WORD, text):
-        return text
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" and re.match(WORD, text[1:-1]):
-        return text[1:-1]
+    if word := re.match(WORD, text):
+        return word[2]
     if text.startswith("{") and text.endswith("}"):
         parts = [part.strip() for part in text[1:-1].split(",")]
         return _read_gains(parts) if ":" in text else _read_points(parts)
@@ -207,12 +213,8 @@ UNITS = {
 REL = Parameter("rel", "int", 1, low=1, high=GRADE_LIMIT, meaning="the lowest grade that counts as relevant")
 
 # As ir_measures writes it; `Measure.evaluate` sees to it, so that no family has to.
-JUDGED_ONLY = Parameter(
-    "judged_only",
-    "choice",
-    "False",
-    choices=("True", "False"),
-    meaning="True: documents without a grade of 0 or more are taken out of the lists first",
+JUDGED_ONLY = choice(
+    "judged_only", ("False", "True"), "True: documents without a grade of 0 or more are taken out of the lists first"
 )
 
 NEEDED: Mapping[Need, str] = {
@@ -249,6 +251,22 @@ class TrecEval:
     form: str = "{}"
     read: Callable[[str], dict[str, Value]] | None = None
     write: Callable[[Mapping[str, Any]], str | None] | None = None
+
+    def arguments(self, suffix: str | None) -> dict[str, Value]:
+        """The parameters of ours that the name stands for with what follows it, or without. Raises UnknownMeasure."""
+        if suffix is None:
+            return dict(self.given)
+        return dict(self.given) | (self.read(suffix) if self.read else {self.takes: read_value(suffix)})
+
+    def suffixes(self, arguments: Mapping[str, Any]) -> Iterator[str | None]:
+        """What may follow the name of a measure with these arguments; None: nothing."""
+        value = arguments[self.takes] if self.takes else None
+        if not self.takes:
+            yield None
+        elif value is not None and read_value(self.form.format(value)) == value:  # else two decimals don't say which
+            yield self.form.format(value)
+        if self.write is not None and (suffix := self.write(arguments)) is not None:
+            yield suffix
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -309,7 +327,7 @@ class Definition:
         """The whole reference as plain text: name, summary, parameters and every heading."""
         lines = [f"{self.name}: {self.title}", self.summary]
         for parameter in self.parameters:
-            default = "" if parameter.default is None else f" (default {parameter.write(parameter.default)})"
+            default = parameter.written and f" (default {parameter.written})"
             lines.append(f"  {parameter.name}: {parameter.meaning}; {parameter.expected}{default}")
         if self.cutoff is not None:
             lines.append(f"  @{self.cutoff.example}: {self.cutoff.meaning}; {self.cutoff.expected}")
@@ -327,10 +345,8 @@ class Definition:
         for name in arguments:
             if name not in known:
                 raise UnknownMeasure(f"{self.name} takes no parameter {name!r}; it takes {', '.join(known) or 'none'}")
-        values = {
-            name: parameter.read(arguments[name], self.name) for name, parameter in known.items() if name in arguments
-        }
-        return tuple((name, value) for name, value in values.items() if value != known[name].default)
+        values = ((each, each.read(arguments[name], self.name)) for name, each in known.items() if name in arguments)
+        return tuple((each.name, value) for each, value in values if value != each.default)
 
     def read_cutoff(self, cutoff: Value) -> Value:
         """The cutoff in its type. Raises UnknownMeasure when it is missing, or not taken, or out of bounds."""
@@ -447,27 +463,11 @@ class Measure(Named):
     @property
     def trec_eval(self) -> str | None:
         """The name that trec_eval prints it under, None when it has none; the relevance level (its -l) is no part."""
-        given = {name: value for name, value in self.given if name != "rel"}
-        arguments = self.arguments
+        given = tuple((name, value) for name, value in self.given if name != "rel")
         for form in self.family.trec_eval:
-            fixed = dict(form.given)
-            free = {name: value for name, value in given.items() if fixed.pop(name, None) != value}
-            if (form.read is None and fixed) or (self.cutoff is None) == (form.takes == "cutoff"):
-                continue
-            if form.read is not None and form.write is not None and (free or fixed):
-                suffix = form.write(arguments)
-                if suffix is None:
-                    continue
-                again = self.family(**(dict(form.given) | form.read(suffix)))
-                if {name: value for name, value in self.given if name != "rel"} == dict(again.given):
-                    return f"{form.name}_{suffix}"
-            elif form.takes and set(free) <= {form.takes} and arguments[form.takes] is not None:
-                shown = form.form.format(arguments[form.takes])
-                # Two decimals may not tell a value from another: then the name is not this measure's.
-                if read_value(shown) == arguments[form.takes]:
-                    return f"{form.name}_{shown}"
-            elif not form.takes and not free:
-                return form.name
+            for suffix in form.suffixes(self.arguments):
+                if self.family(**form.arguments(suffix)) == Measure(self.family, given, self.cutoff):
+                    return form.name if suffix is None else f"{form.name}_{suffix}"
         return None
 
     def range(self, setting: Setting | None = None) -> Range:
@@ -519,18 +519,17 @@ class Measure(Named):
         return float(self.family.aggregation.combine(columns, None))
 
     def _require(self, ranking: Ranking) -> None:
+        setting = ranking.setting
         has = {
-            "documents": ranking.setting.documents is not None,
-            "beta": ranking.setting.beta is not None,
-            "scores": ranking.load_scores is not None,
-            "known": ranking.known_start is not None,
-            "subtopics": ranking.subtopics is not None,
+            "documents": setting.documents,
+            "beta": setting.beta,
+            "scores": ranking.load_scores,
+            "known": ranking.known_start,
+            "subtopics": ranking.subtopics,
         }
-        missing = [NEEDED[need] for need in NEEDED if need in self.needs and not has[need]]
+        missing = [NEEDED[need] for need in NEEDED if need in self.needs and has[need] is None]
         if missing:
             raise BadInput(f"{self} needs {' and '.join(missing)}")
-        if self.family.refuse is None:
-            return
-        problem = self.problem(replace(ranking.setting, highest_grade=ranking.highest_grade))
+        problem = self.family.refuse and self.problem(replace(setting, highest_grade=ranking.highest_grade))
         if problem:
             raise BadInput(problem)

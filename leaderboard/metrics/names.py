@@ -7,7 +7,7 @@ each family carries its own `TrecEval` records.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics.families import (
@@ -173,10 +173,18 @@ def parse_agreements(text: str) -> tuple["Agreement", ...]:
             listed = ", ".join(each.name for each in AGREEMENTS)
             raise UnknownMeasure(f"no agreement is called {part!r}; there are {listed}")
         inside = dict(_parameters(match["inside"] or "", part))
-        agreement.read_arguments(inside)  # a parameter called `cutoff` or `self` must not reach the call below
-        return (agreement(cutoff=_cutoff(match["cutoff"], part), **inside),)
+        return (_filled(agreement, inside, match["cutoff"], part),)
 
     return _each_once(_split(text), resolve)
+
+
+def _filled(definition: Any, inside: Mapping[str, Value], cutoff: str | None, text: str) -> Any:
+    """A definition with its parameters and cutoff, as they stand in `text`."""
+    value = None if cutoff is None else read_value(cutoff)
+    if isinstance(value, (str, tuple)):
+        raise UnknownMeasure(f"{text}: the cutoff after @ must be a number, not {cutoff!r}")
+    definition.read_arguments(inside)  # a parameter called `cutoff` or `self` must not reach the call below
+    return definition(cutoff=value, **inside)
 
 
 def explain(name: str) -> str:
@@ -202,31 +210,25 @@ def explain(name: str) -> str:
 def _split(text: str) -> Iterator[str]:
     """The names in a list. In "P.5,10" the number after the comma is a further parameter of P, not a name."""
     for chunk in _outside_brackets(text, " \t\r\n"):
-        name = ""
+        names: list[str] = []
         for part in _outside_brackets(chunk, ","):
-            if "." in name and "(" not in name and re.match(NUMBERS, part):
-                name += f",{part}"
-                continue
-            if name:
-                yield name
-            name = part
-        if name:
-            yield name
+            if names and "." in names[-1] and "(" not in names[-1] and re.match(NUMBERS, part):
+                names[-1] += f",{part}"
+            else:
+                names.append(part)
+        yield from names
 
 
 def _outside_brackets(text: str, separators: str) -> Iterator[str]:
     depth = 0
     part = ""
-    for sign in text:
+    for sign in (*text, separators[0]):
         depth += (sign in "({") - (sign in ")}")
         if sign in separators and depth <= 0:
-            if part:
-                yield part
+            yield from filter(None, (part,))
             part = ""
         else:
             part += sign
-    if part:
-        yield part
 
 
 def _resolve(text: str) -> tuple[Measure, ...]:
@@ -234,9 +236,7 @@ def _resolve(text: str) -> tuple[Measure, ...]:
     family = _BY_NAME.get(ALIASES.get(match["name"], match["name"])) if match else None
     needs_more = family is not None and family.cutoff is not None and family.cutoff.required
     if match and family and not (needs_more and match["cutoff"] is None and text in FORMS):
-        family, inside = _as_ours(family, dict(_parameters(match["inside"] or "", text)))
-        family.read_arguments(inside)  # a parameter called `cutoff` or `self` must not reach the call below
-        return (family(cutoff=_cutoff(match["cutoff"], text), **inside),)
+        return (_filled(*_as_ours(family, dict(_parameters(match["inside"] or "", text))), match["cutoff"], text),)
     measures = _trec_eval(text)
     if not measures:
         from leaderboard.metrics.families.agreement import find_agreement  # not for those who only score
@@ -258,13 +258,6 @@ def _as_ours(family: Family, inside: dict[str, Value]) -> tuple[Family, dict[str
     return family, inside
 
 
-def _cutoff(text: str | None, name: str) -> Value:
-    value = None if text is None else read_value(text)
-    if isinstance(value, (str, tuple)):
-        raise UnknownMeasure(f"{name}: the cutoff after @ must be a number, not {text!r}")
-    return value
-
-
 def _parameters(inside: str, name: str) -> Iterator[tuple[str, Value]]:
     keys: set[str] = set()
     for part in _outside_brackets(inside, ","):
@@ -282,11 +275,10 @@ def _parameters(inside: str, name: str) -> Iterator[tuple[str, Value]]:
 def _trec_eval(text: str) -> tuple[Measure, ...]:
     """What one of trec_eval's names stands for, as its -m takes it (P.5,10) or as it prints it (P_5)."""
     for name in sorted(FORMS, key=len, reverse=True):
-        if text == name:
-            return tuple(printed.measure for printed in expand(name))
         rest = text[len(name) + 1 :]
-        if text.startswith((f"{name}.", f"{name}_")) and re.match(NUMBERS, rest.partition(",")[0]):
-            return tuple(printed.measure for printed in expand(name, rest))
+        has_more = text.startswith((f"{name}.", f"{name}_")) and re.match(NUMBERS, rest.partition(",")[0])
+        if text == name or has_more:
+            return tuple(printed.measure for printed in expand(name, rest if has_more else None))
     return ()
 
 
@@ -425,33 +417,27 @@ def expand(name: str, parameters: str | None = None) -> tuple[Printed, ...]:
     (Printed(name='success_5', measure=<Measure Success@5>),)
     """
     family, form = FORMS[name]
-    fixed = dict(form.given)
-    if form.read is not None:
-        if parameters is None:
-            return (Printed(name, family(**fixed)),)
-        return (Printed(f"{name}_{parameters}", family(**(fixed | form.read(parameters)))),)
+    if parameters is not None and not (form.read or form.takes):
+        raise UnknownMeasure(f"trec_eval's {name} takes no parameters ({name}.{parameters})")
     if not form.takes:
-        if parameters is not None:
-            raise UnknownMeasure(f"trec_eval's {name} takes no parameters ({name}.{parameters})")
-        return (Printed(name, family(**fixed)),)
-    values = form.values if parameters is None else tuple(_each(name, form, parameters))
+        printed = name if parameters is None else f"{name}_{parameters}"
+        return (Printed(printed, family(**form.arguments(parameters))),)
+    values: Iterable[Value] = form.values if parameters is None else _each(name, form, parameters)
     return tuple(
-        Printed(f"{name}_{form.form.format(value)}", family(**fixed, **{form.takes: value})) for value in values
+        Printed(f"{name}_{form.form.format(value)}", family(**dict(form.given), **{form.takes: value}))
+        for value in values
     )
 
 
-def _each(name: str, form: TrecEval, parameters: str) -> Iterator[Value]:
+def _each(name: str, form: TrecEval, parameters: str) -> list[float]:
     """The values of a comma-separated list in rising order; whole numbers are cut off as C's atol does."""
-    whole = isinstance(form.values[0], int)
-    values = sorted(_number(name, text) for text in parameters.split(","))
-    values = [int(value) for value in values] if whole else values
+    kind = type(form.values[0])
+    values: list[float] = []
+    for text in parameters.split(","):
+        value = read_value(text)
+        if not isinstance(value, (int, float)):
+            raise UnknownMeasure(f"trec_eval's {name} takes numbers, not {text!r}")
+        values.append(int(value) if kind is int else value)
     if len(set(values)) < len(values):
         raise UnknownMeasure(f"{name}.{parameters} names a value twice")
-    yield from values
-
-
-def _number(name: str, text: str) -> float:
-    value = read_value(text)
-    if not isinstance(value, (int, float)):
-        raise UnknownMeasure(f"trec_eval's {name} takes numbers, not {text!r}")
-    return value
+    return sorted(values)

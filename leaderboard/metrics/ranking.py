@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
@@ -135,6 +135,10 @@ class Subtopics:
             gain[about[best]] *= 1.0 - alpha
         return rank[document]
 
+    def some(self, rows: slice) -> "Subtopics":
+        """Those of one query, alone."""
+        return Subtopics(np.zeros_like(self.query[rows]), self.subtopic[rows], self.document[rows], self.grade[rows])
+
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
@@ -226,39 +230,34 @@ class Ranking:
 
     def of_query(self, number: int) -> "Ranking":
         """The same run on one query alone: every measure and curve of it can be had for that query."""
-        hits = slice(*self.hit_start[number : number + 2])
-        judged = slice(*self.judged_start[number : number + 2])
-        lines = slice(*self.line_start[number : number + 2])
-        load = self.load_scores and (lambda: self.scores[lines])
-        # What holds for the evaluation as a whole must not shrink to this query's judgments.
+        here = slice(number, number + 1)
+        hits, judged, lines = (
+            slice(*each[number : number + 2]) for each in (self.hit_start, self.judged_start, self.line_start)
+        )
         known = None if self.known_start is None else slice(*self.known_start[number : number + 2])
-        subtopics = self.subtopics
-        about = slice(0) if subtopics is None else slice(*np.searchsorted(subtopics.query, (number, number + 1)))
-        return Ranking(
-            retrieved=self.retrieved[number : number + 1],
-            returned=self.returned[number : number + 1],
-            in_run=self.in_run[number : number + 1],
+        about = slice(0)
+        if self.subtopics is not None:
+            about = slice(*np.searchsorted(self.subtopics.query, (number, number + 1)))
+        return replace(
+            self._of_hits(hits),
+            **{name: getattr(self, name)[here] for name in ("retrieved", "returned", "in_run")},
             query=np.zeros_like(self.query[hits]),
-            rank=self.rank[hits],
-            grade=self.grade[hits],
-            is_returned=self.is_returned[hits],
             judged_start=np.array([0, judged.stop - judged.start]),
             judged_grade=self.judged_grade[judged],
+            # What holds for the evaluation as a whole must not shrink to this query's judgments.
             setting=replace(self.setting, highest_grade=self.highest_grade),
-            load_scores=load,
+            load_scores=self.load_scores and (lambda: self.scores[lines]),
             known_start=None if known is None else np.array([0, known.stop - known.start]),
             known_grade=None if known is None or self.known_grade is None else self.known_grade[known],
-            is_known=None if self.is_known is None else self.is_known[hits],
-            undefined_without_relevant=self.undefined_without_relevant,
-            subtopics=subtopics
-            and Subtopics(
-                query=np.zeros_like(subtopics.query[about]),
-                subtopic=subtopics.subtopic[about],
-                document=subtopics.document[about],
-                grade=subtopics.grade[about],
-            ),
+            subtopics=self.subtopics and self.subtopics.some(about),
             subtopic_rank=None if self.subtopic_rank is None else self.subtopic_rank[about],
         )
+
+    def _of_hits(self, rows: slice | Ints) -> "Ranking":
+        """With some of the hits only."""
+        names = ("query", "rank", "grade", "is_returned", "is_known")
+        columns: dict[str, Any] = {name: column[rows] for name in names if (column := getattr(self, name)) is not None}
+        return replace(self, **columns)
 
     def relevant(self, rel: int = 1) -> Relevant:
         """The hits with grade >= rel, made once for each `rel`."""
@@ -278,18 +277,14 @@ class Ranking:
 
     def _judged_only(self) -> "Ranking":
         hits = np.flatnonzero(self.grade >= 0)
-        query, is_returned = self.query[hits], self.is_returned[hits]
+        query = self.query[hits]
         line = self.line_start[query] + self.rank[hits] - 1
         return replace(
-            self,
+            self._of_hits(hits),
             retrieved=count(query, self.queries),
-            returned=count(query[is_returned], self.queries),
-            query=query,
+            returned=count(query[self.is_returned[hits]], self.queries),
             rank=np.arange(1, len(query) + 1) - np.searchsorted(query, query),
-            grade=self.grade[hits],
-            is_returned=is_returned,
             load_scores=self.load_scores and (lambda: self.scores[line]),
-            is_known=None if self.is_known is None else self.is_known[hits],
             subtopic_rank=self._rank_among_subtopics(),
         )
 

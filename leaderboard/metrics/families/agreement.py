@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.metrics.measure import Definition, Direction, Named, Parameter, Range, Value
+from leaderboard.metrics.measure import Definition, Direction, Named, Parameter, Range, Value, fraction
 from leaderboard.metrics.segments import Bools, Floats, Ints
 
 Items = NDArray[Any]
@@ -336,7 +336,7 @@ AGREEMENTS = (
         "FaginKendall",
         "Kendall distance of top lists",
         fagin_kendall,
-        (Parameter("p", "float", 0.5, low=0.0, high=1.0, meaning="what a pair counts that only one list holds"),),
+        (fraction("p", 0.5, "what a pair counts that only one list holds"),),
         DEPTH,
         span=(0.0, 1.0),
         direction="lower",

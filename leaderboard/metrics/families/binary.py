@@ -1,16 +1,18 @@
 """Ranks, binary: a document is relevant or it is not, and the earlier the better."""
 
+from functools import partial
+
 import numpy as np
 
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
-from leaderboard.metrics.measure import JUDGED_ONLY, REL, Family, Parameter, TrecEval
+from leaderboard.metrics.measure import JUDGED_ONLY, REL, Family, Parameter, TrecEval, choice
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, share, total
 
 RANK = Parameter("cutoff", "int", low=1, meaning="only the first k ranks count")
 RANK_NEEDED = Parameter("cutoff", "int", low=1, required=True, meaning="only the first k ranks count")
 
-TREC_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+at_cutoffs = partial(TrecEval, takes="cutoff", values=(5, 10, 15, 20, 30, 100, 200, 500, 1000))
 
 
 def precision(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
@@ -175,16 +177,13 @@ def average_precision(ranking: Ranking, *, rel: int, norm: str, cutoff: int | No
     array([0.5])
     """
     relevant = ranking.relevant(rel)
-    if cutoff is None:
-        summed = total(relevant.query, relevant.precision, ranking.queries)
-    else:
-        top = relevant.rank <= cutoff
-        summed = total(relevant.query[top], relevant.precision[top], ranking.queries)
+    top = slice(None) if cutoff is None else relevant.rank <= cutoff
+    summed = total(relevant.query[top], relevant.precision[top], ranking.queries)
     if norm == "hits":
         return share(summed, relevant.found if cutoff is None else relevant.within(cutoff))
-    if norm == "min" and cutoff is not None:
-        return share(summed, np.minimum(relevant.judged, cutoff))
-    return share(summed, relevant.judged)
+    return share(
+        summed, np.minimum(relevant.judged, cutoff) if norm == "min" and cutoff is not None else relevant.judged
+    )
 
 
 def average_precision_of_all(ranking: Ranking, *, rel: int) -> Floats:
@@ -209,22 +208,8 @@ def average_precision_of_all(ranking: Ranking, *, rel: int) -> Floats:
     return average_precision(ranking, rel=rel, norm="all", cutoff=None)
 
 
-P = Family(
-    "P",
-    "Precision at k",
-    precision,
-    (REL, JUDGED_ONLY),
-    RANK_NEEDED,
-    trec_eval=(TrecEval("P", takes="cutoff", values=TREC_CUTOFFS),),
-)
-R = Family(
-    "R",
-    "Recall at k",
-    recall,
-    (REL, JUDGED_ONLY),
-    RANK_NEEDED,
-    trec_eval=(TrecEval("recall", takes="cutoff", values=TREC_CUTOFFS),),
-)
+P = Family("P", "Precision at k", precision, (REL, JUDGED_ONLY), RANK_NEEDED, trec_eval=(at_cutoffs("P"),))
+R = Family("R", "Recall at k", recall, (REL, JUDGED_ONLY), RANK_NEEDED, trec_eval=(at_cutoffs("recall"),))
 RR = Family("RR", "Reciprocal rank", reciprocal_rank, (REL, JUDGED_ONLY), RANK, trec_eval=(TrecEval("recip_rank"),))
 AP = Family(
     "AP",
@@ -232,17 +217,15 @@ AP = Family(
     average_precision,
     (
         REL,
-        Parameter(
+        choice(
             "norm",
-            "choice",
-            "all",
-            choices=("all", "hits", "min"),
-            meaning="divide by all relevant documents, by those found within the cutoff, or by min(all relevant, k)",
+            ("all", "hits", "min"),
+            "divide by all relevant documents, by those found within the cutoff, or by min(all relevant, k)",
         ),
         JUDGED_ONLY,
     ),
     RANK,
-    trec_eval=(TrecEval("map"), TrecEval("map_cut", takes="cutoff", values=TREC_CUTOFFS)),
+    trec_eval=(TrecEval("map"), at_cutoffs("map_cut")),
 )
 
 GMAP = Family(
@@ -266,7 +249,7 @@ FAMILIES = (
         success,
         (REL, JUDGED_ONLY),
         RANK_NEEDED,
-        trec_eval=(TrecEval("success", takes="cutoff", values=(1, 5, 10)),),
+        trec_eval=(at_cutoffs("success", values=(1, 5, 10)),),
     ),
     Family(
         "Accuracy",

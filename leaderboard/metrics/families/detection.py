@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from leaderboard.metrics.aggregation import VALUE_OF_MEANS, Columns
-from leaderboard.metrics.measure import REL, Family, Measure, Parameter, Range
+from leaderboard.metrics.measure import REL, Family, Measure, Range, choice
 from leaderboard.metrics.ranking import NoRelevant, Ranking, Setting
 from leaderboard.metrics.segments import Floats, Ints, count
 
@@ -196,12 +196,8 @@ PFA = of_decisions(
     false_alarm,
     (
         REL,
-        Parameter(
-            "queries",
-            "choice",
-            "counted",
-            choices=("counted", "all"),
-            meaning="the mean is over the queries that count in AQWV's mean of P_fa, or over all",
+        choice(
+            "queries", ("counted", "all"), "the mean is over the queries that count in AQWV's mean of P_fa, or over all"
         ),
     ),
     direction="lower",

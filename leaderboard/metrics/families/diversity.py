@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from leaderboard.metrics.measure import JUDGED_ONLY, RATIO, REL, Family, Parameter, Range
+from leaderboard.metrics.measure import JUDGED_ONLY, RATIO, REL, Family, Parameter, Range, fraction
 from leaderboard.metrics.ranking import Ranking, Subtopics
 from leaderboard.metrics.segments import Bools, Floats, Ints, count, share, total
 
@@ -382,10 +382,8 @@ def with_relevant_subtopic(ranking: Ranking, *, rel: int, **_others: object) -> 
 
 # The best list imaginable is added up rank by rank.
 DEPTH = Parameter("cutoff", "int", low=1, high=1000, required=True, meaning="only the first k ranks count")
-ALPHA = Parameter(
-    "alpha", "float", 0.5, low=0.0, high=1.0, meaning="how much less each further document about a subtopic is worth"
-)
-BETA = Parameter("beta", "float", 0.5, low=0.0, high=1.0, meaning="the probability of going on to the next rank")
+ALPHA = fraction("alpha", 0.5, "how much less each further document about a subtopic is worth")
+BETA = fraction("beta", 0.5, "the probability of going on to the next rank")
 ABOVE_ONE: Range = (0.0, math.inf)
 
 

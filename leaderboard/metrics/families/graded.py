@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.metrics.families.binary import RANK, TREC_CUTOFFS
+from leaderboard.metrics.families.binary import RANK, at_cutoffs
 from leaderboard.metrics.measure import (
     COUNT,
     JUDGED_ONLY,
@@ -21,6 +21,8 @@ from leaderboard.metrics.measure import (
     Range,
     TrecEval,
     Value,
+    choice,
+    fraction,
     read_value,
     write,
 )
@@ -278,20 +280,12 @@ def write_gains(arguments: Mapping[str, Any]) -> str | None:
     return write(arguments["gains"]).strip("{}").replace(":", "=") if arguments["gains"] else None
 
 
-GAIN = Parameter(
-    "gain",
-    "choice",
-    "linear",
-    choices=("linear", "exp"),
-    meaning="the gain of grade g: g, or 2^g − 1",
-)
+GAIN = choice("gain", ("linear", "exp"), "the gain of grade g: g, or 2^g − 1")
 GAINS = Parameter("gains", "gains", meaning="the gain of single grades, in place of what `gain` says")
-DISCOUNT = Parameter(
+DISCOUNT = choice(
     "discount",
-    "choice",
-    "log2",
-    choices=("log2", "jk"),
-    meaning="divide by log2(rank + 1); or, as Järvelin and Kekäläinen first did, by log2(rank) from rank 2 on",
+    ("log2", "jk"),
+    "divide by log2(rank + 1); or, as Järvelin and Kekäläinen first did, by log2(rank) from rank 2 on",
 )
 
 
@@ -332,7 +326,7 @@ FAMILIES = (
         (GAIN, GAINS, DISCOUNT, JUDGED_ONLY),
         RANK,
         span=normalised_span,
-        trec_eval=(with_gains("ndcg"), TrecEval("ndcg_cut", takes="cutoff", values=TREC_CUTOFFS)),
+        trec_eval=(with_gains("ndcg"), at_cutoffs("ndcg_cut")),
     ),
     DCG,
     IDCG,
@@ -575,14 +569,8 @@ COMPATIBILITY = (
         "Compatibility",
         compatibility,
         (
-            Parameter("p", "float", 0.95, low=0.0, high=1.0, meaning="how much the ranks further down count"),
-            Parameter(
-                "normalize",
-                "choice",
-                "True",
-                choices=("True", "False"),
-                meaning="whether the ideal list itself reaches 1 although it ends",
-            ),
+            fraction("p", 0.95, "how much the ranks further down count"),
+            choice("normalize", ("True", "False"), "whether the ideal list itself reaches 1 although it ends"),
         ),
     ),
 )

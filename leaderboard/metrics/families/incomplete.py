@@ -6,7 +6,7 @@ A document with a negative grade is in the judgments' list but unjudged; the C s
 import numpy as np
 
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
-from leaderboard.metrics.families.binary import RANK_NEEDED
+from leaderboard.metrics.families.binary import RANK_NEEDED, at_cutoffs
 from leaderboard.metrics.families.user_models import RBP_RESIDUAL
 from leaderboard.metrics.measure import REL, Family, TrecEval
 from leaderboard.metrics.ranking import Ranking
@@ -187,6 +187,6 @@ FAMILIES = (
         defined_where=None,
         cutoff=RANK_NEEDED,
         direction="lower",
-        trec_eval=(TrecEval("unj", takes="cutoff", values=(5, 10, 20)),),
+        trec_eval=(at_cutoffs("unj", values=(5, 10, 20)),),
     ),
 )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from leaderboard.metrics.aggregation import mean
-from leaderboard.metrics.families.binary import RANK_NEEDED, TREC_CUTOFFS
+from leaderboard.metrics.families.binary import RANK_NEEDED, at_cutoffs
 from leaderboard.metrics.measure import (
     JUDGED_ONLY,
     REL,
@@ -20,6 +20,7 @@ from leaderboard.metrics.measure import (
     Parameter,
     TrecEval,
     Value,
+    choice,
     read_value,
     with_relevant,
     write,
@@ -226,13 +227,7 @@ def write_points(arguments: Mapping[str, Any]) -> str:
     return write(arguments["at"]).strip("{}")
 
 
-TIER_NORM = Parameter(
-    "norm",
-    "choice",
-    "tier",
-    choices=("tier", "class"),
-    meaning="divide by the ranks looked at, or by the number of relevant documents",
-)
+TIER_NORM = choice("norm", ("tier", "class"), "divide by the ranks looked at, or by the number of relevant documents")
 
 FAMILIES = (
     Family(
@@ -272,7 +267,7 @@ FAMILIES = (
         relative_precision,
         (REL,),
         RANK_NEEDED,
-        trec_eval=(TrecEval("relative_P", takes="cutoff", values=TREC_CUTOFFS),),
+        trec_eval=(at_cutoffs("relative_P"),),
     ),
     Family("FirstTier", "First tier", first_tier, (REL, TIER_NORM), of_returned=True),
     Family("SecondTier", "Second tier", second_tier, (REL, TIER_NORM), of_returned=True),

@@ -9,7 +9,17 @@ import numpy as np
 
 from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics.families.detection import found_returned
-from leaderboard.metrics.measure import JUDGED_ONLY, REL, Family, Parameter, TrecEval, Value, read_value, write
+from leaderboard.metrics.measure import (
+    JUDGED_ONLY,
+    REL,
+    Family,
+    Parameter,
+    TrecEval,
+    Value,
+    fraction,
+    read_value,
+    write,
+)
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Floats, Ints, count, share
 
@@ -313,7 +323,7 @@ FAMILIES = (
         f_measure,
         (
             REL,
-            Parameter("alpha", "float", 0.5, low=0.0, high=1.0, meaning="weight of precision"),
+            fraction("alpha", 0.5, "weight of precision"),
             Parameter("beta", "float", low=0.0, meaning="recall counts β times as much: α = 1 / (1 + β²)"),
             JUDGED_ONLY,
         ),

@@ -286,7 +286,4 @@ of_sweep = partial(Family, defined_where=None, unit="value", needs=frozenset({"d
 MQWV = of_sweep("MQWV", "Maximum query weighted value", maximum, (REL,), aggregation=WHOLE_RUN)
 OQWV = of_sweep("OQWV", "Optimal query weighted value", oracle, (REL,), span=oracle_range, aggregation=VALUE_OF_MEANS)
 
-FAMILIES = (
-    MQWV,
-    OQWV,
-)
+FAMILIES = (MQWV, OQWV)

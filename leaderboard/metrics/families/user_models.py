@@ -10,14 +10,27 @@ of Search Effectiveness, ACM Transactions on Information Systems 35 (3), 2017.
 """
 
 from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics.families.binary import RANK, RANK_NEEDED
-from leaderboard.metrics.families.graded import GAINS, gained, with_gain
-from leaderboard.metrics.measure import GRADE_LIMIT, REL, Family, Gains, Parameter, TrecEval, Value, read_value, write
+from leaderboard.metrics.families.graded import GAINS, Gained, gained, with_gain
+from leaderboard.metrics.measure import (
+    GRADE_LIMIT,
+    REL,
+    Family,
+    Gains,
+    Parameter,
+    TrecEval,
+    Value,
+    choice,
+    fraction,
+    read_value,
+    write,
+)
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Bools, Floats, running, share, total
 
@@ -60,15 +73,13 @@ def rank_biased_precision(
     """
     if gain == "binary":
         relevant = ranking.relevant(rel)
-        query, rank, worth = relevant.query, relevant.rank, np.ones(len(relevant.rank))
+        worth = Gained(relevant.query, relevant.rank, np.ones(len(relevant.rank)))
     else:
         actual = gained(ranking, "linear", gains)
-        query, rank = actual.query, actual.rank
-        worth = actual.gain / np.maximum(largest(ranking, gains), 1.0)[query]
-    if cutoff is not None:
-        top = rank <= cutoff
-        query, rank, worth = query[top], rank[top], worth[top]
-    return (1.0 - p) * total(query, worth * powers(ranking, p)[rank - 1], ranking.queries)
+        scale = np.maximum(largest(ranking, gains), 1.0)[actual.query]
+        worth = Gained(actual.query, actual.rank, actual.gain / scale)
+    top = worth.top(cutoff)
+    return (1.0 - p) * total(top.query, top.gain * powers(ranking, p)[top.rank - 1], ranking.queries)
 
 
 def largest(ranking: Ranking, gains: Gains | None) -> Floats:
@@ -150,13 +161,11 @@ RBP = Family(
     rank_biased_precision,
     (
         REL,
-        Parameter("p", "float", 0.8, low=0.0, high=1.0, meaning=PERSISTENCE),
-        Parameter(
+        fraction("p", 0.8, PERSISTENCE),
+        choice(
             "gain",
-            "choice",
-            "binary",
-            choices=("binary", "scaled"),
-            meaning="1 for a relevant document, or its grade over the query's highest (then rel does not matter)",
+            ("binary", "scaled"),
+            "1 for a relevant document, or its grade over the query's highest (then rel does not matter)",
         ),
         GAINS,
     ),
@@ -169,7 +178,7 @@ RBP_RESIDUAL = Family(
     "RBPResidual",
     "Residual of rank-biased precision",
     residual,
-    (Parameter("p", "float", 0.9, low=0.0, high=1.0, meaning=PERSISTENCE),),
+    (fraction("p", 0.9, PERSISTENCE),),
     defined_where=None,
     direction="lower",
     trec_eval=(TrecEval("rbp_resid", read=read_p, write=write_pairs),),
@@ -182,31 +191,39 @@ DEPTH = 1000  # ranks that the reader may look at; what a list lacks of them gai
 ROWS = 256  # queries at a time: a table of 2 MB
 
 
-def expected_gain(
-    ranking: Ranking, min_rel: int, max_rel: int | None, depth: int, goes_on: Callable[[Floats, Floats], Floats]
-) -> Floats:
-    """float64[Q] in [0, 1], the expected gain of a document that the reader looks at.
+def expected_gain(goes_on: Callable[..., Floats]) -> Callable[..., Floats]:
+    """The measure, float64[Q] in [0, 1], that is the expected gain of a document that a reader looks at.
 
-    goes_on: (rank float64[depth], gains float64[rows, depth]) -> C, which broadcasts to float64[rows, depth]; what it
-    gives for the last rank is not used.
+    goes_on: (rank float64[depth], gains float64[rows, depth], parameters by name) -> C, which broadcasts to
+    float64[rows, depth]; what it gives for the last rank is not used.
     """
-    top = ranking.highest_grade if max_rel is None else max_rel
-    hits = np.flatnonzero((ranking.grade > min_rel) & (ranking.rank <= depth))
-    query, column = ranking.query[hits], ranking.rank[hits] - 1
-    gain = (np.minimum(ranking.grade[hits], top) - min_rel) / max(top - min_rel, 1)
-    rank = np.arange(1.0, depth + 1.0)
-    expected = np.zeros(ranking.queries)
-    for first in range(0, ranking.queries, ROWS):
-        here = slice(*np.searchsorted(query, (first, first + ROWS)))
-        gains = np.zeros((min(ROWS, ranking.queries - first), depth))
-        gains[query[here] - first, column[here]] = gain[here]
-        reaches = np.ones_like(gains)
-        reaches[:, 1:] = np.cumprod(np.broadcast_to(goes_on(rank, gains), gains.shape)[:, :-1], axis=1)
-        expected[first : first + ROWS] = (reaches * gains).sum(axis=1) / reaches.sum(axis=1)
-    return expected
+
+    @wraps(goes_on)
+    def compute(
+        ranking: Ranking, *, min_rel: int, max_rel: int | None, cutoff: int = DEPTH, **parameters: float
+    ) -> Floats:
+        top = ranking.highest_grade if max_rel is None else max_rel
+        depth = min(cutoff, DEPTH)
+        hits = np.flatnonzero((ranking.grade > min_rel) & (ranking.rank <= depth))
+        query, column = ranking.query[hits], ranking.rank[hits] - 1
+        gain = (np.minimum(ranking.grade[hits], top) - min_rel) / max(top - min_rel, 1)
+        rank = np.arange(1.0, depth + 1.0)
+        expected = np.zeros(ranking.queries)
+        for first in range(0, ranking.queries, ROWS):
+            here = slice(*np.searchsorted(query, (first, first + ROWS)))
+            gains = np.zeros((min(ROWS, ranking.queries - first), depth))
+            gains[query[here] - first, column[here]] = gain[here]
+            going = np.broadcast_to(goes_on(rank, gains, **parameters), gains.shape)
+            reaches = np.ones_like(gains)
+            reaches[:, 1:] = np.cumprod(going[:, :-1], axis=1)
+            expected[first : first + ROWS] = (reaches * gains).sum(axis=1) / reaches.sum(axis=1)
+        return expected
+
+    return compute
 
 
-def scaled_dcg(ranking: Ranking, *, min_rel: int, max_rel: int | None, cutoff: int) -> Floats:
+@expected_gain
+def scaled_dcg(rank: Floats, _gains: Floats) -> Floats:
     """DCG as a share of what a list of nothing but highest grades would have, however few of those are judged.
 
     Formula: SDCG@k = (sum_{i=1}^{k} gain_i / log_2(i + 1)) / (sum_{i=1}^{k} 1 / log_2(i + 1))
@@ -228,12 +245,11 @@ def scaled_dcg(ranking: Ranking, *, min_rel: int, max_rel: int | None, cutoff: i
     >>> scaled_dcg(graded_lists([1, None, 0, 2], missed=[1]), min_rel=0, max_rel=2, cutoff=4).round(4)
     array([0.3633])
     """
-    return expected_gain(
-        ranking, min_rel, max_rel, min(cutoff, DEPTH), lambda rank, _: np.log2(rank + 1.0) / np.log2(rank + 2.0)
-    )
+    return np.asarray(np.log2(rank + 1.0) / np.log2(rank + 2.0))
 
 
-def bejeweled_player(ranking: Ranking, *, T: float, min_rel: int, max_rel: int | None, cutoff: int) -> Floats:
+@expected_gain
+def bejeweled_player(_rank: Floats, gains: Floats, T: float) -> Floats:
     """What each document brings to a reader who stops once the gain T is reached, or at rank k.
 
     Formula: BPM@k = (sum_{i=1}^{s} gain_i) / s
@@ -256,16 +272,11 @@ def bejeweled_player(ranking: Ranking, *, T: float, min_rel: int, max_rel: int |
     >>> bejeweled_player(graded_lists([1, None, 0, 2], missed=[1]), T=0.5, min_rel=0, max_rel=2, cutoff=4)
     array([0.5])
     """
-    return expected_gain(
-        ranking,
-        min_rel,
-        max_rel,
-        min(cutoff, DEPTH),
-        lambda _, gains: (np.cumsum(gains, axis=1) < T).astype(np.float64),
-    )
+    return (np.cumsum(gains, axis=1) < T).astype(np.float64)
 
 
-def insq(ranking: Ranking, *, T: float, min_rel: int, max_rel: int | None) -> Floats:
+@expected_gain
+def insq(rank: Floats, _gains: Floats, T: float) -> Floats:
     """The expected gain of a document for a reader who wants T of them and goes on more readily the further down.
 
     Formula: INSQ = sum_{i} W_i · gain_i
@@ -288,12 +299,11 @@ def insq(ranking: Ranking, *, T: float, min_rel: int, max_rel: int | None) -> Fl
     >>> insq(graded_lists([1, None, 0, 2], missed=[1]), T=1.0, min_rel=0, max_rel=2).round(4)
     array([0.2562])
     """
-    return expected_gain(
-        ranking, min_rel, max_rel, DEPTH, lambda rank, _: ((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2
-    )
+    return ((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2
 
 
-def inst(ranking: Ranking, *, T: float, min_rel: int, max_rel: int | None) -> Floats:
+@expected_gain
+def inst(rank: Floats, gains: Floats, T: float) -> Floats:
     """INSQ for a reader who stops the sooner the more of the wanted gain T is there already.
 
     Formula: INST = sum_{i} W_i · gain_i
@@ -317,15 +327,12 @@ def inst(ranking: Ranking, *, T: float, min_rel: int, max_rel: int | None) -> Fl
     >>> inst(graded_lists([1, None, 0, 2], missed=[1]), T=1.0, min_rel=0, max_rel=2).round(4)
     array([0.3068])
     """
-
-    def goes_on(rank: Floats, gains: Floats) -> Floats:
-        reach = rank + 2.0 * T - np.cumsum(gains, axis=1)  # at least 2T: no gain is above 1
-        return ((reach - 1.0) / reach) ** 2
-
-    return expected_gain(ranking, min_rel, max_rel, DEPTH, goes_on)
+    reach = rank + 2.0 * T - np.cumsum(gains, axis=1)  # at least 2T: no gain is above 1
+    return ((reach - 1.0) / reach) ** 2
 
 
-def nearly_err_8(ranking: Ranking, *, min_rel: int, max_rel: int | None, cutoff: int) -> Floats:
+@expected_gain
+def nearly_err_8(_rank: Floats, gains: Floats) -> Floats:
     """Nearly ERR: the expected gain of a document for a reader whom gain alone stops, or rank k.
 
     Formula: NERR8@k = sum_{i=1}^{k} W_i · gain_i
@@ -348,10 +355,11 @@ def nearly_err_8(ranking: Ranking, *, min_rel: int, max_rel: int | None, cutoff:
     >>> nearly_err_8(graded_lists([1, None, 0, 2], missed=[1]), min_rel=0, max_rel=2, cutoff=4)
     array([0.4])
     """
-    return expected_gain(ranking, min_rel, max_rel, min(cutoff, DEPTH), lambda _, gains: 1.0 - gains)
+    return 1.0 - gains
 
 
-def nearly_err_9(ranking: Ranking, *, min_rel: int, max_rel: int | None, cutoff: int) -> Floats:
+@expected_gain
+def nearly_err_9(rank: Floats, gains: Floats) -> Floats:
     """Nearly ERR: the expected gain of a document for a reader whom gain stops, and the way down, or rank k.
 
     Formula: NERR9@k = sum_{i=1}^{k} W_i · gain_i
@@ -374,12 +382,11 @@ def nearly_err_9(ranking: Ranking, *, min_rel: int, max_rel: int | None, cutoff:
     >>> nearly_err_9(graded_lists([1, None, 0, 2], missed=[1]), min_rel=0, max_rel=2, cutoff=4).round(4)
     array([0.4054])
     """
-    return expected_gain(
-        ranking, min_rel, max_rel, min(cutoff, DEPTH), lambda rank, gains: (1.0 - gains) * rank / (rank + 1.0)
-    )
+    return (1.0 - gains) * rank / (rank + 1.0)
 
 
-def nearly_err_10(ranking: Ranking, *, p: float, min_rel: int, max_rel: int | None) -> Floats:
+@expected_gain
+def nearly_err_10(_rank: Floats, gains: Floats, p: float) -> Floats:
     """Nearly ERR: the expected gain of a document for a reader whom gain stops, and impatience as in RBP.
 
     Formula: NERR10 = sum_{i} W_i · gain_i
@@ -402,10 +409,11 @@ def nearly_err_10(ranking: Ranking, *, p: float, min_rel: int, max_rel: int | No
     >>> nearly_err_10(graded_lists([1, None, 0, 2], missed=[1]), p=0.9, min_rel=0, max_rel=2).round(4)
     array([0.3895])
     """
-    return expected_gain(ranking, min_rel, max_rel, DEPTH, lambda _, gains: p * (1.0 - gains))
+    return p * (1.0 - gains)
 
 
-def nearly_err_11(ranking: Ranking, *, T: float, min_rel: int, max_rel: int | None) -> Floats:
+@expected_gain
+def nearly_err_11(rank: Floats, gains: Floats, T: float) -> Floats:
     """Nearly ERR: the expected gain of a document for a reader whom gain stops, and who else goes on as in INSQ.
 
     Formula: NERR11 = sum_{i} W_i · gain_i
@@ -429,13 +437,7 @@ def nearly_err_11(ranking: Ranking, *, T: float, min_rel: int, max_rel: int | No
     >>> nearly_err_11(graded_lists([1, None, 0, 2], missed=[1]), T=1.0, min_rel=0, max_rel=2).round(4)
     array([0.4064])
     """
-    return expected_gain(
-        ranking,
-        min_rel,
-        max_rel,
-        DEPTH,
-        lambda rank, gains: (1.0 - gains) * ((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2,
-    )
+    return (1.0 - gains) * ((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2
 
 
 def with_player_gain(ranking: Ranking, *, min_rel: int, **_others: object) -> Bools:
@@ -460,17 +462,10 @@ def nothing_above(setting: Setting, arguments: Mapping[str, Any]) -> str | None:
 
 
 MIN_REL = Parameter("min_rel", "int", 0, low=0, high=GRADE_LIMIT - 1, meaning="the grade up to which nothing is gained")
-MAX_REL = Parameter(
-    "max_rel",
-    "int",
-    low=1,
-    high=GRADE_LIMIT,
-    meaning="the grade from which on 1 is gained; the evaluation's highest grade unless given",
-)
+FROM_THERE = "the grade from which on 1 is gained; the evaluation's highest grade unless given"
+MAX_REL = Parameter("max_rel", "int", low=1, high=GRADE_LIMIT, meaning=FROM_THERE)
 WANTED = Parameter("T", "float", 1.0, low=0.0, above=True, meaning="the gain that the reader wants in all")
-PATIENCE = Parameter(
-    "p", "float", 0.9, low=0.0, high=1.0, meaning="the probability of going on where nothing is gained"
-)
+PATIENCE = fraction("p", 0.9, "the probability of going on where nothing is gained")
 
 
 def _family(name: str, title: str, compute: Callable[..., Floats], *own: Parameter, cut: bool) -> Family:
@@ -545,9 +540,8 @@ def grade_above(setting: Setting, arguments: Mapping[str, Any]) -> str | None:
 
 def one_maximum(arguments: Mapping[str, Value]) -> str | None:
     """gmax and max are two ways to say what the highest grade is."""
-    return (
-        "gmax and max=data both say what the highest grade is; give one" if {"gmax", "max"} <= set(arguments) else None
-    )
+    both = {"gmax", "max"} <= set(arguments)
+    return "gmax and max=data both say what the highest grade is; give one" if both else None
 
 
 def average_dynamic_recall(ranking: Ranking, *, rel: int) -> Floats:
@@ -594,7 +588,4 @@ ERR = Family(
 )
 ADR = Family("ADR", "Average dynamic recall", average_dynamic_recall, (REL,))
 
-CASCADE = (
-    ERR,
-    ADR,
-)
+CASCADE = (ERR, ADR)
