@@ -11,7 +11,8 @@ import datetime as dt
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import Any
 
 import sqlalchemy as sa
@@ -426,16 +427,63 @@ class CampaignPage:
     evaluations: tuple[EvaluationSummary, ...]
 
 
-def campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[CampaignSummary, ...]:
-    """Every campaign that the reader may know of: with an open evaluation, then the newest; archived ones last."""
-    known = known_to(session, actor)
-    candidates = primary_candidates(session, actor, [*chain(*known.values())], now)
-    return campaign_summaries(session, actor, known, candidates, now)
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Campaigns with their evaluations, as far as the reader may know of them, the newest first.
+
+    candidates: what `load_candidates` gives with the figures of each evaluation's primary measure: that of its current
+    set, and the campaign's, which may have been changed since; summaries: by evaluation
+    """
+
+    evaluations: Mapping[Campaign, Sequence[Evaluation]]
+    candidates: Sequence[Entry]
+    summaries: Mapping[int, EvaluationSummary]
+
+    def of(self, campaign: Campaign) -> tuple[EvaluationSummary, ...]:
+        return tuple(self.summaries[evaluation.id] for evaluation in self.evaluations[campaign])
 
 
-def known_to(session: Session, actor: Actor) -> dict[Campaign, list[Evaluation]]:
-    """Every campaign that the reader may know of, the newest first, with what `evaluations_of` gives of it; in one
-    statement."""
+def overview(session: Session, actor: Actor, now: dt.datetime, slug: str = "") -> Overview:
+    """Of every campaign that the reader may know of, or of this one. Raises NotFound."""
+    if slug:
+        campaign = find_campaign(session, actor, slug)
+        known: Mapping[Campaign, Sequence[Evaluation]] = {campaign: evaluations_of(session, actor, campaign.id)}
+    else:
+        known = _known_to(session, actor)
+    evaluations = [*chain(*known.values())]
+    sets = current_sets(session, [evaluation.id for evaluation in evaluations])
+    levels = {evaluation_id: current.settings.relevance_level for evaluation_id, current in sets.items()}
+    columns = primary_columns(sets)
+    by = {
+        evaluation.id: {
+            columns[evaluation.id].name, at_level(evaluation.campaign.primary_measure, levels[evaluation.id])
+        }
+        for evaluation in evaluations if evaluation.id in sets
+    }  # fmt: skip
+    candidates = load_candidates(session, actor, evaluations, now, set().union(*by.values()), by=by)
+    entries = defaultdict[int, list[Entry]](list)
+    for entry in candidates:
+        entries[entry.evaluation_id].append(entry)
+    queries, runs = _counts_by_evaluation(session)
+    summaries = {}
+    for evaluation in evaluations:
+        own, subset = sets.get(evaluation.id), subset_seen(actor, evaluation, now)
+        leader, systems = None, 0
+        if own and may_see(actor, evaluation, Content.RESULTS, now):
+            leader, systems = _leader(evaluation, entries[evaluation.id], columns[evaluation.id])
+        summaries[evaluation.id] = EvaluationSummary(
+            evaluation_heading(evaluation, now),
+            sum(queries[evaluation.id, split] for split in Split if not subset.leaves_out(split)),
+            runs.get(evaluation.id, 0),
+            systems,
+            leader,
+            rounding_seen(actor, evaluation, own.settings, now) if own else None,
+        )
+    return Overview(known, candidates, summaries)
+
+
+def _known_to(session: Session, actor: Actor) -> dict[Campaign, list[Evaluation]]:
+    """Every campaign that the reader may know of, with what `evaluations_of` gives of it; in one statement."""
     known_of_it = sa.and_(Evaluation.campaign_id == Campaign.id, known_evaluations(actor))
     rows = session.execute(
         sa.select(Campaign, Evaluation)
@@ -443,26 +491,20 @@ def known_to(session: Session, actor: Actor) -> dict[Campaign, list[Evaluation]]
         .where(known_campaigns(actor))
         .order_by(Campaign.created_at.desc(), Campaign.id, *EVALUATION_ORDER)
     )
-    known: dict[Campaign, list[Evaluation]] = {}
-    for campaign, evaluation in rows:
-        own = known.setdefault(campaign, [])
-        if evaluation is not None:
-            own.append(evaluation)
-    return known
+    grouped = groupby(rows, key=itemgetter(0))
+    return {campaign: [row[1] for row in own if row[1] is not None] for campaign, own in grouped}
 
 
-def campaign_summaries(
-    session: Session,
-    actor: Actor,
-    known: Mapping[Campaign, Sequence[Evaluation]],
-    candidates: Sequence[Entry],
-    now: dt.datetime,
-) -> tuple[CampaignSummary, ...]:
-    """`campaigns`, given what `known_to` and `primary_candidates` give."""
-    summaries = _summaries(session, actor, [*chain(*known.values())], candidates, now)
+def campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[CampaignSummary, ...]:
+    """Every campaign that the reader may know of: with an open evaluation, then the newest; archived ones last."""
+    return campaign_summaries(overview(session, actor, now))
+
+
+def campaign_summaries(known: Overview) -> tuple[CampaignSummary, ...]:
+    """The campaigns: with an open evaluation, then the newest; archived ones last."""
     rows = []
-    for campaign, evaluations in known.items():
-        own = [summaries[evaluation.id] for evaluation in evaluations]
+    for campaign in known.evaluations:
+        own = known.of(campaign)
         headings = [each.evaluation for each in own]
         rows.append(
             CampaignSummary(
@@ -486,21 +528,12 @@ def is_loading(session: Session) -> bool:
 
 def campaign(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignPage:
     """Raises NotFound."""
-    record = find_campaign(session, actor, slug)
-    evaluations = evaluations_of(session, actor, record.id)
-    return campaign_page(session, actor, record, evaluations, primary_candidates(session, actor, evaluations, now), now)
+    return campaign_page(actor, overview(session, actor, now, slug))
 
 
-def campaign_page(
-    session: Session,
-    actor: Actor,
-    record: Campaign,
-    evaluations: Sequence[Evaluation],
-    candidates: Sequence[Entry],
-    now: dt.datetime,
-) -> CampaignPage:
-    """`campaign`, given what `evaluations_of` and `primary_candidates` give."""
-    summaries = _summaries(session, actor, evaluations, candidates, now)
+def campaign_page(actor: Actor, known: Overview) -> CampaignPage:
+    """The page of the one campaign that it is of."""
+    [record] = known.evaluations
     return snapshot(
         CampaignPage,
         record,
@@ -509,7 +542,7 @@ def campaign_page(
         locked=record.locked_at is not None,
         links=tuple((title, address) for title, address in record.links),
         organised=actor.may_organise(record.id),
-        evaluations=tuple(summaries[evaluation.id] for evaluation in evaluations),
+        evaluations=known.of(record),
     )
 
 
@@ -531,53 +564,6 @@ def primary_columns(sets: Mapping[int, ScoringSet]) -> dict[int, Column]:
     sets  what `current_sets` gives
     """
     return {evaluation_id: column(current.settings.measures[0]) for evaluation_id, current in sets.items()}
-
-
-def primary_candidates(
-    session: Session, actor: Actor, evaluations: Sequence[Evaluation], now: dt.datetime
-) -> list[Entry]:
-    """What `load_candidates` gives with the figures of each evaluation's primary measure: that of its current set, and
-    the campaign's, which may have been changed since."""
-    sets = current_sets(session, [evaluation.id for evaluation in evaluations])
-    by = {
-        evaluation.id: {
-            current.settings.measures[0],
-            at_level(evaluation.campaign.primary_measure, current.settings.relevance_level),
-        }
-        for evaluation in evaluations
-        if (current := sets.get(evaluation.id))
-    }
-    return load_candidates(session, actor, evaluations, now, set().union(*by.values()), by=by)
-
-
-def _summaries(
-    session: Session,
-    actor: Actor,
-    evaluations: Sequence[Evaluation],
-    candidates: Sequence[Entry],
-    now: dt.datetime,
-) -> dict[int, EvaluationSummary]:
-    sets = current_sets(session, [evaluation.id for evaluation in evaluations])
-    columns = primary_columns(sets)
-    queries, runs = _counts_by_evaluation(session)
-    by_evaluation = defaultdict[int, list[Entry]](list)
-    for entry in candidates:
-        by_evaluation[entry.evaluation_id].append(entry)
-    summaries = {}
-    for evaluation in evaluations:
-        own, subset = sets.get(evaluation.id), subset_seen(actor, evaluation, now)
-        leader, systems = None, 0
-        if own and may_see(actor, evaluation, Content.RESULTS, now):
-            leader, systems = _leader(evaluation, by_evaluation[evaluation.id], columns[evaluation.id])
-        summaries[evaluation.id] = EvaluationSummary(
-            evaluation_heading(evaluation, now),
-            sum(queries[evaluation.id, split] for split in Split if not subset.leaves_out(split)),
-            runs.get(evaluation.id, 0),
-            systems,
-            leader,
-            rounding_seen(actor, evaluation, own.settings, now) if own else None,
-        )
-    return summaries
 
 
 def _leader(evaluation: Evaluation, entries: Sequence[Entry], column: Column) -> tuple[Leader | None, int]:

@@ -31,8 +31,7 @@ from leaderboard.campaigns.reads import (
     campaign_page,
     campaign_summaries,
     evaluations_of,
-    known_to,
-    primary_candidates,
+    overview,
 )
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.models import Evaluation
@@ -171,7 +170,7 @@ def progress_in(
     """What `progress` gives for each of these conditions, None for the one with the most periods, of a campaign whose
     evaluations are what `evaluations_of` gives; in as many statements as for one.
 
-    candidates: under the primary measure, what `primary_candidates` gives of them, where the caller has it already
+    candidates: under the primary measure, those of an `Overview`, where the caller has it already
     """
     contents = Content.RESULTS, Content.NAMES
     visible = [each for each in evaluations if all(may_see(actor, each, content, now) for content in contents)]
@@ -342,22 +341,21 @@ class CampaignOverview:
 
 def front(session: Session, actor: Actor, now: dt.datetime) -> FrontPage:
     """Everything that the front page shows."""
-    known = known_to(session, actor)
-    candidates = primary_candidates(session, actor, [evaluation for own in known.values() for evaluation in own], now)
-    summaries = campaign_summaries(session, actor, known, candidates, now)
+    known = overview(session, actor, now)
+    summaries = campaign_summaries(known)
     current = [summary for summary in summaries if not summary.campaign.archived]
     longest = max(current, key=lambda summary: len(summary.periods), default=None)
     if longest is None:
         return FrontPage(summaries, None, None)
-    campaign = next(campaign for campaign in known if campaign.slug == longest.campaign.slug)
-    [years] = progress_in(session, actor, campaign, known[campaign], now, [None], candidates=candidates)
+    campaign = next(campaign for campaign in known.evaluations if campaign.slug == longest.campaign.slug)
+    own, candidates = known.evaluations[campaign], known.candidates
+    [years] = progress_in(session, actor, campaign, own, now, [None], candidates=candidates)
     return FrontPage(summaries, longest, years)
 
 
 def campaign_overview(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignOverview:
     """Everything that a campaign's page shows. Raises NotFound."""
-    record = find_campaign(session, actor, slug)
-    evaluations = evaluations_of(session, actor, record.id)
-    candidates = primary_candidates(session, actor, evaluations, now)
-    [years] = progress_in(session, actor, record, evaluations, now, [None], candidates=candidates)
-    return CampaignOverview(campaign_page(session, actor, record, evaluations, candidates, now), years)
+    known = overview(session, actor, now, slug)
+    [(record, evaluations)] = known.evaluations.items()
+    [years] = progress_in(session, actor, record, evaluations, now, [None], candidates=known.candidates)
+    return CampaignOverview(campaign_page(actor, known), years)
