@@ -37,12 +37,8 @@ from leaderboard.web.security import csrf
 blueprint = Blueprint("organise_evaluations", __name__, url_prefix="/organise")
 
 PAGE = "organise/evaluation_form.html"
-DATES = ("opens_at", "closes_at", "anonymous_until")
-NewForm, SettingsForm, CloneForm = (
-    declared(inputs.NewEvaluation),
-    declared(inputs.EvaluationSettings),
-    declared(inputs.EvaluationClone),
-)
+MODELS = inputs.NewEvaluation, inputs.EvaluationSettings, inputs.EvaluationClone
+NewForm, SettingsForm, CloneForm = map(declared, MODELS)
 
 
 @blueprint.route("/<campaign>/evaluations/new", methods=["GET", "POST"])
@@ -104,7 +100,9 @@ def _made(campaign: str, made: Evaluation) -> tuple[str, str]:
 
 def _filled(form: type[Declared], values: Mapping[str, Any]) -> Declared:
     """The form with settings as they are stored: dates by clocks of their zone, and no key that the period says."""
-    local = {name: values[name] and time_zones.to_local(values[name], values["time_zone"]) for name in DATES}
+    local = {
+        name: values[name] and time_zones.to_local(values[name], values["time_zone"]) for name in evaluations.DATES
+    }
     year = inputs.YEAR.search(values["period"])
     key = None if year and values["period_key"] == int(year[0]) else values["period_key"]
     return filled(form, {**values, **local, "period_key": key})
@@ -115,7 +113,7 @@ def _answer(
 ) -> ResponseReturnValue:
     """The page; or what saving it answers, unless the button was used that only shows the dates in UTC."""
     in_utc, wrong = dict[str, str](), dict[str, list[str]]()
-    for name in DATES:
+    for name in evaluations.DATES:
         try:
             dates = checked(inputs.EvaluationChanges, {part: form.text(part) for part in ("time_zone", name)})
         except InvalidFields as error:

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, open_to_all, require, require_organiser
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.boards.models import Board
-from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
+from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.writes import slug_taken
 from leaderboard.db import Base, add_or_refuse, insert_unless_there, locked
 from leaderboard.declared.inputs import checked, defaults_of
@@ -46,13 +46,7 @@ TAKEN = {"evaluations", "export", "import", "new", "organisers", "progress", "se
 
 
 def create_evaluation(
-    session: Session,
-    actor: Actor,
-    campaign: Campaign,
-    slug: str,
-    title: str,
-    period: str,
-    **settings: Any,
+    session: Session, actor: Actor, campaign: Campaign, slug: str, title: str, period: str, **settings: Any
 ) -> Evaluation:
     """Makes an evaluation of the campaign.
 
@@ -141,8 +135,8 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, field: For
     after = FormField.from_json(checked(FormFieldSettings, {**settings, **values}).model_dump())
     wrong: dict[str, list[str]] = {}
     for own in fields.values():
-        both = (own.asked and after.asked) or (own.on_board and after.on_board)
-        if own.key != after.key and own.label.casefold() == after.label.casefold() and both:
+        is_alike = own.label.casefold() == after.label.casefold() and own.asked and after.asked
+        if is_alike and own.key != after.key:
             wrong["label"] = [f"{own.key!r} has this label; take another one"]
     if before is None and len(fields) >= MOST_FIELDS:
         wrong["key"] = [f"a form has at most {MOST_FIELDS} fields"]
@@ -421,8 +415,6 @@ def remove_campaign(session: Session, actor: Actor, campaign: Campaign) -> None:
     _require_no_runs(session, campaign)
     _remove(session, actor, evaluations)
     record(session, actor, "remove", campaign, slug=campaign.slug, title=campaign.title)
-    for table in (CampaignOrganiser, CampaignTeam):
-        session.execute(sa.delete(table).where(table.campaign_id == campaign.id), execution_options=UNSYNCHRONISED)
     session.execute(sa.delete(Campaign).where(Campaign.id == campaign.id), execution_options=UNSYNCHRONISED)
     session.expire_all()
 

@@ -91,11 +91,6 @@ class OrganisedField:
     answered: int
     keeps: bool
 
-    @property
-    def is_retired_only(self) -> bool:
-        """Whether no more can be done than to ask it of no new run."""
-        return self.keeps or bool(self.answered)
-
 
 @dataclass(frozen=True, slots=True)
 class OrganisedAgreement:
