@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
@@ -46,7 +46,6 @@ from leaderboard.formats import Limits, is_archive_file, members, open_plain
 from leaderboard.formats.file_rules import FileRules
 from leaderboard.formats.plain_text import harmless, shown
 from leaderboard.names import name_key, slug_of
-from leaderboard.numbers import size
 from leaderboard.submissions.inputs import LONGEST_LABEL
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SystemKind
@@ -57,39 +56,34 @@ MOST_FILES = 200_000  # of a folder
 PIECE = 1 << 20
 
 
-@dataclass(frozen=True)
+@dataclass
 class Tree:
     """Files by their paths, parted by /, in the order of these.
 
     name    what messages call it
+    limits  of all that is unpacked from archives, and of each file of queries or judgments
     files   path -> where it lies on this machine
-    limits  of all that is unpacked from archives
-    links   paths that lead to a file outside of the folder: they are no files of it
     top     the folder that all files of an archive lie in, which no path names
     """
 
     name: str
-    files: dict[str, Path]
     limits: Limits
     _folder: Path
-    links: set[str] = field(default_factory=set)
+    files: dict[str, Path] = field(default_factory=dict)
     top: str = ""
 
     def file(self, path: str) -> Path:
-        """Raises BadInput for a path that is not there, or leads elsewhere."""
+        """Raises BadInput for a path that is not there."""
         file = self.files.get(path.removeprefix("./"))
-        if file is not None:
-            return file
-        if path in self.links:
-            raise BadInput(f"{shown(path)} is a link that leads out of {self.name}")
-        if path.startswith(("/", "~")) or ".." in path.split("/") or "\\" in path or path[1:2] == ":":
-            raise BadInput(f"{shown(path)} leads out of {self.name}: give a path from there, parted by /")
-        raise BadInput(f"{self.name} has no file {shown(path)}")
+        if file is None:
+            raise BadInput(f"{self.name} has no file {shown(path)}: give a path in it, parted by /")
+        return file
 
     def unpack(self, path: str) -> None:
         """Adds the files of an archive that is in the tree: `a.zip/2025/run` is the file 2025/run of a.zip.
 
-        Raises FileRejected for a hostile or damaged one and BadInput where it is not there.
+        Raises FileRejected for a hostile or damaged one, and for more than all may have together, and BadInput where it
+        is not there.
         """
         file = self.file(path)
         if not any(known.startswith(f"{path}/") for known in self.files):
@@ -97,81 +91,54 @@ class Tree:
 
     def add(self, archive: Path, name: str, before: str) -> None:
         """Adds the files of an archive, with `before` in front of their paths. name: what messages call it."""
-        allowed = self.limits.expanded_bytes - sum(file.stat().st_size for file in self._folder.iterdir())
-        for member in members(archive, limits=self.limits, name=name):
-            path = (
-                self._folder / f"{len(self.files):06}"
-            )  # no two of one archive have one name, and none is unpacked twice
+        left = self.limits.expanded_bytes - sum(file.stat().st_size for file in self._folder.iterdir())
+        for member in members(archive, limits=replace(self.limits, expanded_bytes=left), name=name):
+            path = self._folder / f"{len(self.files):06}"  # each path is there once, and none is unpacked twice
             with path.open("wb") as target:
                 while piece := member.content.read(PIECE):
-                    allowed -= len(piece)
-                    if allowed < 0:
-                        most = f"{size(self.limits.expanded_bytes)}, the most allowed together"
-                        raise BadInput(f"{name} and those before it expand to more than {most}; leave files out")
                     target.write(piece)
             self.files[before + member.path] = path
 
 
 @contextmanager
 def open_tree(source: Path, limits: Limits | None = None, name: str | None = None) -> Iterator[Tree]:
-    """The files of a folder, or of an archive; archives within stay closed until `unpack`.
-
-    limits  of what is unpacked
-    name    what messages call it
+    """The files of a folder, or of an archive; archives within stay closed until `unpack`. name: what messages call it.
 
     Raises BadInput for what is neither and for a folder of too many files, and FileRejected as `formats.archives` does.
     """
-    limits = limits or Limits()
     with tempfile.TemporaryDirectory(prefix="leaderboard-import-") as folder:
-        tree = Tree(name or source.name, {}, limits, Path(folder))
+        tree = Tree(name or source.name, limits or Limits(), Path(folder))
         if source.is_dir():
-            tree.files.update(_of_folder(source, tree.links))
+            tree.files = _of_folder(source)
         elif is_archive_file(source):
             tree.add(source, tree.name, "")
-            tree = replace(tree, top=_without_one_folder(tree.files))
+            common = os.path.commonpath([PurePosixPath(path).parent for path in tree.files]) if tree.files else ""
+            if common:  # archives of a folder have its name before every path
+                tree.top = PurePosixPath(common).name
+                tree.files = {path.removeprefix(f"{common}/"): file for path, file in tree.files.items()}
         else:
             raise BadInput(f"the file {name or source} is neither a folder nor an archive (.zip, .tar, .tar.gz)")
         yield tree
 
 
-def _of_folder(folder: Path, links: set[str]) -> dict[str, Path]:
-    """Its files, sorted; hidden folders and what lies behind links of folders are left out, and links that lead out."""
+def _of_folder(folder: Path) -> dict[str, Path]:
+    """Its files, sorted; hidden folders, what lies behind links of folders, and links that lead out are left out."""
     files: dict[str, Path] = {}
     within = folder.resolve()
     for parent, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            path = Path(parent) / name
-            if path.is_symlink() and not path.resolve().is_relative_to(within):
-                links.add(path.relative_to(folder).as_posix())
-            elif path.is_file():
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for path in (Path(parent, name) for name in names):
+            if path.is_file() and (not path.is_symlink() or path.resolve().is_relative_to(within)):
                 files[path.relative_to(folder).as_posix()] = path
-            if len(files) > MOST_FILES:
-                raise BadInput(f"{folder} has more than {MOST_FILES:,} files; name a folder further down")
+        if len(files) > MOST_FILES:
+            raise BadInput(f"{folder} has more than {MOST_FILES:,} files; name a folder further down")
     return dict(sorted(files.items()))
-
-
-def _without_one_folder(files: dict[str, Path]) -> str:
-    """Takes a folder off every path where all files lie in the same one, as archives of a folder are made: its name."""
-    taken = ""
-    while files and "/" in next(iter(files)):
-        top = next(iter(files)).partition("/")[0] + "/"
-        if not all(path.startswith(top) for path in files):
-            break
-        taken = top.removesuffix("/")
-        shorter = {path.removeprefix(top): file for path, file in files.items()}
-        files.clear()
-        files.update(shorter)
-    return taken
 
 
 def hash_of_text(path: Path, kind: str) -> str:
     """Of a file's text unpacked: a publisher may have hashed a run before it was gzipped."""
-    digest = hashlib.new(kind, usedforsecurity=False)
     with open_plain(path) as text:
-        while piece := text.read(PIECE):
-            digest.update(piece)
-    return digest.hexdigest()
+        return hashlib.file_digest(text, lambda: hashlib.new(kind, usedforsecurity=False)).hexdigest()
 
 
 NAME = "manifest.toml"
@@ -244,18 +211,9 @@ def _lenient(hint: Any) -> Any:
 
 
 def _of_column(column: sa.Column[Any]) -> Any:
-    hint: Any
-    kind = column.type
-    if isinstance(kind, sa.Enum):
-        hint = _lenient(kind.enum_class)
-    elif isinstance(kind, UtcDateTime):
-        hint = Moment
-    elif isinstance(kind, sa.JSON):
-        hint = IN_JSON[column.name]
-    elif isinstance(kind, sa.Integer):
-        hint = Annotated[int, Field(gt=-(10**18), lt=10**18)]
-    else:
-        hint = kind.python_type
+    kinds = {UtcDateTime: Moment, sa.Integer: Annotated[int, Field(gt=-(10**18), lt=10**18)]}
+    declared = next((hint for kind, hint in kinds.items() if isinstance(column.type, kind)), None)
+    hint: Any = IN_JSON.get(column.name) or declared or _lenient(column.type.python_type)
     if not column.nullable:
         return hint
     none = BeforeValidator(lambda value: None if value == NONE else value)
@@ -559,33 +517,22 @@ def match(pattern: str, path: str) -> dict[str, str] | None:
     `*` and a {name} stand for anything but /, the shortest that fits. There is no going back, so that no pattern takes
     long; a name that stands twice must take the same.
     """
-    pieces, parts = pattern.split("/"), path.split("/")
-    if len(pieces) != len(parts):
-        return None
-    taken: dict[str, str] = {}
-    for piece, part in zip(pieces, parts, strict=True):
-        texts = _match_part(piece, part)
-        if texts is None or any(taken.setdefault(name, text) != text for name, text in texts):
-            return None
-    return taken
+    taken = _compiled(pattern).fullmatch(path)
+    return taken.groupdict() if taken else None
 
 
-def _match_part(piece: str, part: str) -> list[tuple[str, str]] | None:
-    """(name, text) of each placeholder of a folder's or file's name; None where it does not fit."""
-    tokens = re.split(r"(\{[a-z]+\}|\*)", piece)
-    literals, names = tokens[::2], tokens[1::2]
-    if not names:
-        return [] if piece == part else None
-    if not part.startswith(literals[0]) or not part.endswith(literals[-1]):
-        return None
-    start, end = len(literals[0]), len(part) - len(literals[-1])
-    taken = []
-    for name, literal in zip(names, [*literals[1:-1], None], strict=True):
-        least = start + (name != "*")
-        until = end if literal is None else part.find(literal, least, end)
-        if until < least:
-            return None
-        if name != "*":
-            taken.append((name[1:-1], part[start:until]))
-        start = until + len(literal or "")
-    return taken
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    known, pieces = set[str](), []
+    for piece in pattern.split("/"):
+        first, *tokens = re.split(r"\{([a-z]+)\}|(\*)", piece)
+        made = re.escape(first)
+        names, literals = tokens[::3], tokens[2::3]
+        for number, (name, literal) in enumerate(zip(names, literals, strict=True), 1):
+            shortest = "?" if number < len(names) else ""
+            text = f"(?P<{name}>[^/]+{shortest})" if name else f"[^/]*{shortest}"
+            text = (f"(?P={name})" if name in known else text) + re.escape(literal)
+            made += f"(?>{text})" if shortest else text
+            known.add(name or "")
+        pieces.append(made)
+    return re.compile("/".join(pieces))

@@ -333,7 +333,7 @@ def test_every_problem_is_told_at_once_and_nothing_is_made(
     expected = [
         "trec-2019/input.alderA.gz: is not the file that the manifest means: its md5 is",
         "trec-2019/input.birchB.gz: trec-2019/input.birchB.gz: is a PDF document; give plain text or gzip",
-        "link: link is a link that leads out of archive",
+        "link: archive has no file link",
         "trec-2019/qrels.txt: no team is named: add team = …",
         "trec-2020/input.birchB.gz: no line of its beginning is one of a run; it looks like judgments",
         "trec-2020/input.alderA.gz: run_at: 1 Jan 2099, 00:00 UTC is in the future",
