@@ -7,7 +7,6 @@ with a folder for each period, and tables that say of each run its team and kind
 import csv
 import io
 import re
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -35,9 +34,11 @@ GENERIC = {
     "runs", "run", "input", "inputs", "submissions", "submitted", "results", "qrels", "qrel", "topics", "judgments",
     "judgements", "assessments", "relevance", "queries", "data", "test", "final",
 }  # fmt: skip
-RUN_COLUMNS = {"run", "runtag", "run tag", "tag", "runid", "run id"}
-TEAM_COLUMNS = {"team", "group", "organization", "organisation", "participant", "team id"}
-KIND_COLUMNS = {"runtype", "run type", "type", "kind"}
+COLUMNS = (  # what tables call runs, teams and kinds
+    {"run", "runtag", "run tag", "tag", "runid", "run id"},
+    {"team", "group", "organization", "organisation", "participant", "team id"},
+    {"runtype", "run type", "type", "kind"},
+)
 HEAD = """\
 # A draft: read it, correct it and complete it; docs/import.md says what may stand here. What files don't say:
 # visibility and compat (9 for figures of trec_eval 9 or 8) of the campaign; opens_at, closes_at and documents of
@@ -74,19 +75,11 @@ class _Group:
         return self.name.lower() in parts, is_of_year, len(self.folder) + 1 if is_inside else 0
 
 
-def draft_of(
-    tree: Tree,
-    done: Callable[[int], None] = lambda _: None,
-    *,
-    slug: str = "",
-    title: str = "",
-    limits: Limits | None = None,
-) -> Draft:
+def draft_of(tree: Tree, done: Callable[[int], None] = lambda _: None, *, slug: str = "", title: str = "") -> Draft:
     """Drafts a manifest of a tree. Its archives of teams are unpacked for that.
 
     done         is told after each file
     slug, title  of a campaign that is here already, whose settings stay as they are; "": a new one is drafted
-    limits       of each file of judgments or queries
 
     Raises as `Tree.unpack` does.
     """
@@ -99,30 +92,35 @@ def draft_of(
             files[_kind_of(tree, path)].append(path)
         done(1)
     groups = _groups(files)
-    about, used = _about_runs(tree, files[OTHER])
-    left = [path for path in files[OTHER] if path not in used]
+    about, left = _about_runs(tree, files[OTHER])
     notes = [f"{counted(len(left), 'file')} not recognised as anything: {', '.join(left[:5])}"] if left else []
     taken = {path for group in groups for path in (*group.runs, *group.queries[:1])}
     notes += [f"{path}: belongs to no judgments" for path in (*files[RUN], *files[QUERIES]) if path not in taken]
-    entries, graded = [], False
-    for group in groups:
-        entry, highest = _evaluation(tree, group, notes, limits or Limits())
-        entry["run"] = [_run(path, name, group, archives, about) for path, name in _names(tree, group.runs).items()]
-        entries.append(entry)
-        graded = graded or highest > 1
+    grades: list[int] = []
+    entries = [_evaluation(tree, group, notes, grades) for group in groups]
+    for group, entry in zip(groups, entries, strict=True):
+        entry["run"] = [_run(path, group, archives, about) for path in sorted(group.runs)]
     _disambiguate(entries)
     runs = [run for entry in entries for run in entry["run"]]
     unknown, silent = sum(run["team"] == run["system"] for run in runs), sum(run["kind"] is None for run in runs)
-    notes.insert(0, f"{unknown:,} runs without a team, which are their own; {silent:,} without a kind: automatic")
-    notes.insert(0, "say when each evaluation opened and closed (opens_at, closes_at): without, it stays a draft")
-    measures = [*(["nDCG@10"] if graded else []), "AP", "P@10", "RR"]
-    named = {name_key(run["team"]): run["team"] for run in reversed(runs)}
-    teams = [{"name": name} for name in sorted(named.values(), key=str.lower)]
-    name, ranked = _title(tree.name), {"measures": measures, "primary_measure": measures[0]}
-    new = {"slug": slug_of(name) or "campaign", "title": name, "visibility": "draft", **ranked}
-    settings = {"slug": slug, "title": title} if slug else {**new, "compat": DEFAULTS["compat"]}
-    content = {"archives": archives or None, "campaign": settings, "team": teams, "evaluation": entries}
-    return Draft(HEAD + written(content), len(entries), len(runs), tuple(notes))
+    first = (
+        "say when each evaluation opened and closed (opens_at, closes_at): without, it stays a draft",
+        f"{unknown:,} runs without a team, which are their own; {silent:,} without a kind: automatic",
+    )
+    measures = [*(["nDCG@10"] if max(grades, default=0) > 1 else []), "AP", "P@10", "RR"]
+    teams = {name_key(run["team"]): run["team"] for run in reversed(runs)}
+    name = _title(tree.name)
+    settings = {"slug": slug, "title": title} if slug else {
+        "slug": slug_of(name) or "campaign", "title": name, "visibility": "draft", "measures": measures,
+        "primary_measure": measures[0], "compat": DEFAULTS["compat"],
+    }  # fmt: skip
+    content = {
+        "archives": archives or None,
+        "campaign": settings,
+        "team": [{"name": team} for team in sorted(teams.values(), key=str.lower)],
+        "evaluation": entries,
+    }
+    return Draft(HEAD + written(content), len(entries), len(runs), (*first, *notes))
 
 
 def _head(tree: Tree, path: str) -> bytes:
@@ -183,57 +181,54 @@ def _words(path: str) -> str:
     return "-".join(word for word in re.split(r"[._-]+", label_of_file(path)) if word.lower() not in GENERIC)
 
 
-def _about_runs(tree: Tree, others: list[str]) -> tuple[dict[tuple[str, str], dict[str, str]], set[str]]:
-    """What tables and sums of MD5 say of a run, by the folder they lie in and its name or file; and these files."""
+def _about_runs(tree: Tree, others: list[str]) -> tuple[dict[tuple[str, str], dict[str, str]], list[str]]:
+    """What tables and sums of MD5 say of a run, by the folder they lie in, or "", and its name or file; and the files
+    that say nothing of any.
+    """
     about: dict[tuple[str, str], dict[str, str]] = {}
-    used = set()
+    left = []
     for path in others:
-        folder, name = str(PurePosixPath(path).parent), PurePosixPath(path).name.lower()
-        if tree.files[path].stat().st_size > LARGEST_TABLE:
-            continue
-        text = tree.files[path].read_text(encoding="utf-8-sig", errors="replace").replace("\0", "")
-        found: dict[str, dict[str, str]] = {}
-        if name.endswith((".csv", ".tsv")):
-            found = _in_table(text, "\t" if name.endswith(".tsv") else ",")
-        elif name.startswith("md5") or name.endswith(".md5"):
-            sums = [line for line in map(SUMS.fullmatch, map(str.strip, text.splitlines())) if line]
-            found = {line[2].removeprefix("./"): {"md5": line[1].lower()} for line in sums}
-        for run, said in found.items():
-            used.add(path)
-            for place in (folder, ""):
-                about.setdefault((place, run), said)
-    return about, used
+        folder, name, said = str(PurePosixPath(path).parent), PurePosixPath(path).name.lower(), {}
+        if tree.files[path].stat().st_size <= LARGEST_TABLE:
+            text = tree.files[path].read_text(encoding="utf-8-sig", errors="replace").replace("\0", "")
+            if name.endswith((".csv", ".tsv")):
+                said = _in_table(text, "\t" if name.endswith(".tsv") else ",")
+            elif name.startswith("md5") or name.endswith(".md5"):
+                sums = filter(None, (SUMS.fullmatch(line.strip()) for line in text.splitlines()))
+                said = {line[2].removeprefix("./"): {"md5": line[1].lower()} for line in sums}
+        for run, words in said.items():
+            for within in (folder, ""):
+                about.setdefault((within, run), words)
+        left += [] if said else [path]
+    return about, left
 
 
 def _in_table(text: str, delimiter: str) -> dict[str, dict[str, str]]:
     """What a table says of each run, by its name in lower case; nothing without columns of runs and teams."""
-    head, *rows = list(csv.reader(io.StringIO(text), delimiter=delimiter)) or [[]]
-    names = [name.strip().lower() for name in head]
-    run, team, kind = (
-        next((number for number, name in enumerate(names) if name in known), None)
-        for known in (RUN_COLUMNS, TEAM_COLUMNS, KIND_COLUMNS)
-    )
-    found: dict[str, dict[str, str]] = {}
-    if run is None or team is None:
-        return found
-    for row in rows:
-        if len(row) == len(head):
-            found[row[run].strip().lower()] = {"team": row[team].strip()}
-            if kind is not None and row[kind].strip().lower() in set(SystemKind):
-                found[row[run].strip().lower()]["kind"] = row[kind].strip().lower()
-    return found
+    rows = csv.DictReader(io.StringIO(text), delimiter=delimiter, restval="")
+    names = {name.strip().lower(): name for name in rows.fieldnames or ()}
+    run, team, kind = (next((names[name] for name in names if name in known), "") for known in COLUMNS)
+    if not run or not team:
+        return {}
+    said = {
+        row[run].strip().lower(): (row[team].strip(), row.get(kind, "").strip().lower()) for row in rows if row[team]
+    }
+    return {
+        name: {"team": team} | ({"kind": kind} if kind in set(SystemKind) else {})
+        for name, (team, kind) in said.items()
+    }
 
 
-def _evaluation(tree: Tree, group: _Group, notes: list[str], limits: Limits) -> tuple[dict[str, Any], int]:
-    """Its table of the manifest but for its runs, and the highest grade."""
-    highest, judged, queries = 0, set[str](), "".join(group.queries[:1])
+def _evaluation(tree: Tree, group: _Group, notes: list[str], grades: list[int]) -> dict[str, Any]:
+    """Its table of the manifest but for its runs. Adds to what is to be looked at, and to the highest grades."""
+    judged, queries = set[str](), "".join(group.queries[:1])
     try:
         for path in group.judgments:
-            read = read_judgments(tree.files[path], name=path, limits=limits)
-            highest = max(highest, int(read.grade.max(initial=0)))
+            read = read_judgments(tree.files[path], name=path, limits=tree.limits)
+            grades.append(int(read.grade.max(initial=0)))
             judged |= set(read.queries)
         if queries:
-            there = {row.id for row in read_queries(tree.files[queries], name=queries, limits=limits)}
+            there = {row.id for row in read_queries(tree.files[queries], name=queries, limits=tree.limits)}
             if lacking := len(judged - there):
                 notes.append(f"{queries}: lacks {lacking:,} of the judged queries, so it is left out")
                 queries = ""
@@ -242,7 +237,7 @@ def _evaluation(tree: Tree, group: _Group, notes: list[str], limits: Limits) -> 
     if len(group.judgments) > 1:
         notes.append(f"{', '.join(group.judgments)}: taken for revisions of one evaluation's judgments")
     name = group.name or tree.top or tree.name
-    year = next((year for text in (name, group.folder, tree.top, tree.name) if (year := YEAR.search(text))), None)
+    year = YEAR.search(" ".join((name, group.folder, tree.top, tree.name)))
     number = re.search(r"\d+", name)
     listed = {} if queries else _queries_listed(tree, group.runs)
     ids = sorted(judged | listed.keys(), key=lambda query: (len(query), query) if query.isdigit() else (0, query))
@@ -254,7 +249,7 @@ def _evaluation(tree: Tree, group: _Group, notes: list[str], limits: Limits) -> 
         "queries": queries or None,
         "query_ids": ids if listed.keys() - judged else None,
         "judgments": [{"file": path} for path in group.judgments],
-    }, highest
+    }
 
 
 def _queries_listed(tree: Tree, paths: list[str]) -> dict[str, None]:
@@ -270,33 +265,16 @@ def _queries_listed(tree: Tree, paths: list[str]) -> dict[str, None]:
     return listed
 
 
-def _names(tree: Tree, paths: list[str]) -> dict[str, str]:
-    """File -> the name of its run: the file's, or the tag in its lines where the file has that and a further ending, as
-    `bm25.judged.gz` of `bm25` has, and no other run of the evaluation is called so."""
-    names = {path: label_of_file(path) for path in sorted(paths)}
-    for path, label in names.items():
-        tag = (_head(tree, path).partition(b"\n")[0].split() or [b""])[-1].decode(errors="replace")
-        if tag and label.startswith(f"{tag}."):
-            names[path] = tag
-    times = Counter(names.values())
-    return {path: name if times[name] == 1 else label_of_file(path) for path, name in names.items()}
-
-
-def _run(
-    path: str, name: str, group: _Group, archives: list[str], about: dict[tuple[str, str], dict[str, str]]
-) -> dict[str, Any]:
+def _run(path: str, group: _Group, archives: list[str], about: dict[tuple[str, str], dict[str, str]]) -> dict[str, Any]:
     """Its table of the manifest. Without a team it is called as the run."""
     folder, file, label = str(PurePosixPath(path).parent), PurePosixPath(path).name, label_of_file(path)
-    keys = [(place, called.lower()) for place in (folder, "") for called in (label, name)]
-    said = next((about[key] for key in keys if key in about), {})
-    archive = next((archive for archive in archives if path.startswith(f"{archive}/")), "")
-    inside = path.removeprefix(f"{group.folder}/") if group.folder else path
-    folders = (part for part in PurePosixPath(inside).parts[:-1] if not YEAR.fullmatch(part))
-    own = [part for part in folders if part.lower() not in GENERIC | {group.name.lower()}]
-    team = said.get("team") or (label_of_file(archive) if archive else own[-1] if own else name)
+    said = about.get((folder, label.lower())) or about.get(("", label.lower())) or {}
     sums = about.get((folder, file)) or about.get(("", path)) or {}
-    run = {"file": path, "team": team, "system": name, "label": name if name != label else None}
-    return {**run, "kind": said.get("kind"), **sums}
+    archive = next((archive for archive in archives if path.startswith(f"{archive}/")), "")
+    folders = PurePosixPath(path.removeprefix(f"{group.folder}/")).parts[:-1]
+    own = [part for part in folders if not YEAR.fullmatch(part) and part.lower() not in {*GENERIC, group.name.lower()}]
+    team = label_of_file(archive) if archive else own[-1] if own else label
+    return {"file": path, "team": team, "system": label, "kind": None, **said, **sums}
 
 
 def _disambiguate(entries: list[dict[str, Any]]) -> None:
