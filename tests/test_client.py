@@ -1,15 +1,12 @@
 """`leaderboard submit --server` and `check --server` against a real site: second tries, broken connections."""
 
-import os
-import pty
 import re
 import shutil
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,20 +38,18 @@ class Remote:
     folder: Path
 
     def submit(self, *runs: Path, more: tuple[str, ...] = ("--system", "searcher"), place: str = PLACE) -> Done:
-        """`leaderboard submit --server`, as a participant's own machine runs it: with a token and nothing else."""
+        return self.run("submit", place, *map(str, runs), "--team", "alpha", *more)
+
+    def run(self, *arguments: str) -> Done:
+        """`leaderboard ARGUMENTS --server`, as a participant's own machine runs it: with a token and nothing else."""
         token = self.folder / "token.txt"
         token.write_text(f"{self.token}\n")
-        arguments = ("submit", place, *map(str, runs), "--team", "alpha", *more)
-        return run_command(self.folder, *arguments, "--server", self.site.url, "--token-file", str(token))
+        where = ("--server", self.site.url, "--token-file", str(token))
+        return run_here((*arguments, *where), {}, folder=self.folder)
 
     def count(self) -> int:
         with self.database.read() as session:
             return session.scalar(sa.select(sa.func.count()).select_from(Submission)) or 0
-
-
-def run_command(folder: Path, *arguments: str) -> Done:
-    """`leaderboard ARGUMENTS` there."""
-    return run_here(arguments, {}, folder=folder)
 
 
 @pytest.fixture(scope="module")
@@ -95,32 +90,20 @@ def test_many_runs_are_sent_scored_and_printed_and_a_second_time_none_is_sent(re
     assert remote.count() == before
 
 
-def test_a_rejected_run_leaves_status_1_and_its_lines(remote: Remote) -> None:
-    broken = remote.folder / "broken.run"
-    broken.write_text("q1 Q0 d1 1 x c\n")
-    done = remote.submit(broken)
-    assert done.status == 1
-    assert re.search(r"broken.run: line 1: .*x", done.err), done
-
-
 def test_what_is_asked_goes_with_the_run_and_what_is_most_likely_a_slip_with_a_yes(remote: Remote) -> None:
-    place, folder = "papers/asking", remote.folder
-    (folder / "terms.txt").write_text("Do no harm.")
-    command = remote.site.command
+    place, folder, command = "papers/asking", remote.folder, remote.site.command
+    run, paper, side, terms = (folder / name for name in ("e.run", "paper.pdf", "side.yaml", "terms.txt"))
+    for path, text in {run: RUN, paper: "%PDF-1.7\n", side: "method:\n  retrieval: bm25\n", terms: "Be fair."}.items():
+        path.write_text(text)
     command("evaluation", "add", place, "--title", "Papers 2027", "--period", "2027")
     command("queries", "import", place, folder / "queries.tsv")
     choices = ("--kind", "choice", "--choice", "sparse", "--choice", "dense")
     command("form", "field", place, "model", "--label", "Kind of model", "--required", *choices)
-    command("form", "agreement", place, "terms", "--title", "Terms", "--text", folder / "terms.txt")
-    run, paper, side = folder / "e.run", folder / "paper.pdf", folder / "side.yaml"
-    run.write_text(RUN)
-    paper.write_bytes(b"%PDF-1.7\n")
-    side.write_text("method:\n  retrieval: bm25\n")
+    command("form", "agreement", place, "terms", "--title", "Terms", "--text", terms)
     system = ("--new-system", "Asker")
     lacking = remote.submit(run, paper, more=system, place=place)
     assert lacking.status == 2
     assert "Kind of model is lacking, which every run here needs: choose one of: sparse, dense" in lacking.err
-    assert "what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY=VERSION" in lacking.err
     assert f"not sent either: {paper}" in lacking.err
     asked = (*system, "--answer", "model=dense", "--agree", "terms=1", "--side-file", str(side))
     sent = remote.submit(paper, run, more=asked, place=place)
@@ -133,85 +116,33 @@ def test_what_is_asked_goes_with_the_run_and_what_is_most_likely_a_slip_with_a_y
     assert remote.submit(run, more=(*asker, "--confirm"), place=place).status == 0
     count = remote.count()
     assert remote.submit(run, more=asker, place=place).status == 0  # what was sent with a yes is not sent again
+    assert remote.count() == count
     client = Client(remote.site.url, remote.token)
-    assert [field["key"] for field in client.asked(place)["fields"]] == ["model"]
-    given = {"team": "alpha", "system": "asker", "answers": {"model": "sparse"}}
     with pytest.raises(Doubtful) as caught:
-        client.submit(place, run, **given)
+        client.submit(place, run, team="alpha", system="asker", answers={"model": "sparse"})
     assert caught.value.warnings[0].startswith("Your team has submitted a file with the same text before")
-    client.submit(place, run, confirm=True, **given)
-    assert remote.count() == count + 1
     with remote.database.read() as session:
-        runs = session.scalars(
-            sa.select(Submission).where(Submission.filename == "e.run").order_by(Submission.id)
-        ).all()
-    assert [(one.answers["model"], one.said) for one in runs] == [
-        ("dense", {"method.retrieval": "bm25"}), ("dense", {}), ("sparse", {}),
-    ]  # fmt: skip
+        runs = session.scalars(sa.select(Submission).where(Submission.filename == "e.run").order_by(Submission.id))
+        assert [(one.answers["model"], one.said) for one in runs] == [
+            ("dense", {"method.retrieval": "bm25"}), ("dense", {}),
+        ]  # fmt: skip
 
 
 def test_a_run_is_checked_by_the_site_that_would_take_it(remote: Remote) -> None:
-    folder, token = remote.folder, remote.folder / "token.txt"
-    token.write_text(f"{remote.token}\n")
+    before = remote.count()
     files = {
         "sound.run": ("q3 Q0 d1 1 2.0 f\n", 0, "nothing in the file speaks against submitting it"),
         "strange.run": ("q1 Q0 d1 1 2.0 f\nx1 Q0 d1 1 2.0 f\n", 3, "1 query is not among those listed here: x1."),
         "paper.pdf": ("%PDF-1.7\n", 1, "would be rejected: 1 problem\n  is a PDF document"),
     }
     for name, (content, status, words) in files.items():
-        (folder / name).write_text(content)
-        where = ("--evaluation", PLACE, "--server", remote.site.url, "--token-file", str(token))
-        done = run_command(folder, "check", str(folder / name), *where)
+        (remote.folder / name).write_text(content)
+        done = remote.run("check", str(remote.folder / name), "--evaluation", PLACE)
         assert (done.status, done.err, words in done.out) == (status, "", True), done
-    client = Client(remote.site.url, remote.token)
-    assert [one["message"] for one in client.check(PLACE, folder / "paper.pdf")["problems"]] == [
-        "is a PDF document; give plain text or gzip"
-    ]
-    assert client.check(PLACE, folder / "sound.run", threshold=0.5)["threshold"] == 0.5
-    before = remote.count()
-    for place, said in (
-        ("papers/1999", "or what is there is not open to you"),
-        ("", "name it: --evaluation CAMPAIGN/EVALUATION"),
-    ):
-        where = ("--server", remote.site.url, "--token-file", str(token), *(("--evaluation", place) if place else ()))
-        done = run_command(folder, "check", str(folder / "sound.run"), *where)
+    for place, said in (("papers/1999", "or what is there is not open to you"), ("", "name it: --evaluation CAMPAIGN")):
+        done = remote.run("check", str(remote.folder / "sound.run"), *(("--evaluation", place) if place else ()))
         assert (done.status, done.out, said in done.err) == (2, "", True), done
     assert remote.count() == before
-
-
-def test_lines_stand_above_the_bar_on_a_terminal_and_without_one_there_is_no_bar(remote: Remote) -> None:
-    run, paper = remote.folder / "bar.run", remote.folder / "bar.pdf"
-    run.write_text(RUN.replace("d1", "d9"))
-    paper.write_bytes(b"%PDF-1.7\n")
-    assert "%" not in remote.submit(paper, more=("--new-system", "Bar")).err
-    arguments = [sys.executable, "-m", "leaderboard", "submit", PLACE, str(paper), str(run), "--team", "alpha"]
-    arguments += ["--new-system", "Bar", "--server", remote.site.url, "--token-file", str(remote.folder / "token.txt")]
-    shown = on_a_terminal(arguments, remote.folder)
-    assert any("100%" in line for line in shown), shown
-    for words in (f"{paper}: is a PDF document", f"{paper}: not submitted", f"{run}: submission "):
-        assert any(line.startswith(words) for line in shown), shown
-    assert [line for line in shown if "%" in line and ".run" in line] == []
-
-
-def on_a_terminal(arguments: list[str], folder: Path) -> list[str]:
-    """The lines that a command leaves on a terminal: what is cleared or written over is not there."""
-    main, side = pty.openpty()
-    with subprocess.Popen(arguments, stdout=side, stderr=side, cwd=folder) as process:
-        os.close(side)
-        written = b""
-        with suppress(OSError):  # when the command has ended
-            while piece := os.read(main, 65536):
-                written += piece
-        assert process.wait(timeout=60) == 1
-    os.close(main)
-    lines = []
-    for line in written.decode().replace("\r\n", "\n").split("\n"):
-        screen = ""
-        for drawn in re.split(r"\r", line):
-            text = re.sub(r"\x1b\[\?25[lh]", "", drawn)
-            screen = text[3:] if text.startswith("\x1b[K") else text + screen[len(text) :]
-        lines.append(screen)
-    return lines
 
 
 def test_what_the_server_refuses_leaves_status_2_and_names_what_was_not_sent(remote: Remote) -> None:
@@ -283,13 +214,28 @@ def test_a_token_goes_over_encrypted_connections_only() -> None:
         Client("leaderboard.example", "lb_x")
 
 
-def test_a_redirect_is_not_followed_and_a_server_of_another_kind_is_told_apart() -> None:
-    elsewhere = b"HTTP/1.1 302 Found\r\nLocation: http://elsewhere.example/\r\nContent-Length: 0\r\n\r\n"
-    with answering(elsewhere) as server, pytest.raises(Refused, match=r"sends on to http://elsewhere\.example/"):
-        Client(server, "lb_x").get("/account")
-    page = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>"
-    with answering(page) as server, pytest.raises(Refused, match="not as this API does"):
-        Client(server, "lb_x").get("/account")
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (
+            b"302 Found\r\nLocation: http://elsewhere.example/\r\nContent-Length: 0\r\n\r\n",
+            "sends on to http://elsewhere",
+        ),
+        (b"200 OK\r\nContent-Length: 6\r\n\r\n<html>", "not as this API does"),
+    ],
+)
+def test_a_redirect_is_not_followed_and_a_server_of_another_kind_is_told_apart(answer: bytes, says: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as threads:
+
+        def serve() -> None:
+            near, _ = listener.accept()
+            with near:
+                near.recv(65536)
+                near.sendall(b"HTTP/1.1 " + answer)
+
+        threads.submit(serve)
+        with pytest.raises(Refused, match=says):
+            Client(f"http://127.0.0.1:{listener.getsockname()[1]}", "lb_x").get("/account")
 
 
 def test_who_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -298,21 +244,3 @@ def test_who_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         port = taken.getsockname()[1]
     with pytest.raises(NoServer, match=f"127.0.0.1:{port}/api/v1 does not answer"):
         Client(f"http://127.0.0.1:{port}").get("/campaigns")
-
-
-@contextmanager
-def answering(answer: bytes) -> Iterator[str]:
-    """A server that answers every request so."""
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def serve() -> None:
-        near, _ = listener.accept()
-        with near:
-            near.recv(65536)
-            near.sendall(answer)
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    with closing(listener):
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    thread.join(10)

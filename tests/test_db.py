@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from leaderboard.audit.models import Event
 from leaderboard.audit.rules import FIRST
-from leaderboard.db import Database, clock, value_at
+from leaderboard.db import Database, value_at
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.rules import Subset
 from leaderboard.teams.models import Team
@@ -64,13 +64,6 @@ def test_values_are_kept_as_eight_little_endian_bytes_each(field: Field) -> None
     assert values.tolist() == pytest.approx([0.5, 1.0, np.nan, 0.0], nan_ok=True)
     assert bytes(kept) == struct.pack("<4d", 0.5, 1.0, np.nan, 0.0)
     assert [each.tolist() for each in slices] == [[1.0], [0.0], []]
-
-
-def test_the_databases_clock_goes_forward_by_the_seconds_asked_for(database: Database) -> None:
-    with database.read() as session:
-        now, later = session.execute(sa.select(clock(), clock(90))).one()
-    assert now.tzinfo is dt.UTC
-    assert dt.timedelta(seconds=89) < later - now < dt.timedelta(seconds=91)
 
 
 def test_a_transaction_is_kept_when_its_block_ends_and_undone_when_it_raises(database: Database) -> None:

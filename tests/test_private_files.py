@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from leaderboard.cli.demo import _secret_key
 from leaderboard.db import Database
-from leaderboard.private_files import private_file, private_folder, tighten
+from leaderboard.private_files import tighten
 from leaderboard.store import RunStore
 
 
@@ -60,12 +60,6 @@ def test_nobody_else_reads_the_run_files(tmp_path: Path) -> None:
     assert set(found.values()) == {0}
 
 
-def test_a_store_that_others_could_read_is_closed_to_them_when_it_is_opened(tmp_path: Path) -> None:
-    (tmp_path / "store").mkdir(mode=0o777)
-    RunStore(str(tmp_path / "store"))
-    assert set(modes(tmp_path).values()) == {0}
-
-
 def test_nobody_else_reads_the_key_of_the_demonstration(tmp_path: Path) -> None:
     new, old = tmp_path / "new", tmp_path / "old"
     assert len(_secret_key(new)) == 64
@@ -79,11 +73,3 @@ def test_what_is_not_ours_is_left_with_a_warning(caplog: pytest.LogCaptureFixtur
         tighten(Path("/etc/passwd"))
         assert "/etc/passwd may be read by others" in caplog.text
     tighten(Path("/no/such/file"))
-
-
-def test_what_is_there_keeps_its_content(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_text("content")
-    private_file(file)
-    private_folder(tmp_path)
-    assert file.read_text() == "content"

@@ -40,13 +40,6 @@ def test_a_difference_is_told_by_its_kind(tmp_path: Path, before: str, after: st
     assert f"{kind}, 1 times: demo/board.txt\n  - " in output
 
 
-def test_the_same_difference_in_many_files_is_told_once(tmp_path: Path) -> None:
-    pages = {"board": PAGE, "query": f"of a query\n{PAGE}"}
-    _, output = _compared(tmp_path, pages, {name: text.replace("Mean", "Average") for name, text in pages.items()})
-    assert output.count("  + Average | 0.416 |") == 1
-    assert "words, 2 times: demo/board.txt; demo/query.txt" in output
-
-
 def test_only_words_are_no_fault_where_these_may_change(tmp_path: Path) -> None:
     assert _compared(tmp_path, {"board": PAGE}, {"board": PAGE.replace("Mean", "Average")}, but_words=True)[0] == 0
     assert _compared(tmp_path, {"board": PAGE}, {"board": PAGE.replace("0.416", "0.417")}, but_words=True)[0] == 1
@@ -63,13 +56,3 @@ def test_dates_tokens_and_durations_are_no_difference(tmp_path: Path) -> None:
     other = VARYING.format(date="2027-01-02T03:04:06Z", seen="cd34", token=TOKEN[::-1], seconds="7.5")
     assert _compared(tmp_path, {"page": one}, {"page": other})[0] == 0
     assert _compared(tmp_path, {"page": one}, {"page": other}, dates=True)[0] == 1
-
-
-def test_a_digest_is_no_token(tmp_path: Path) -> None:
-    assert _compared(tmp_path, {"scoring": "5e" * 32}, {"scoring": "5f" * 32})[0] == 1
-
-
-def test_of_a_long_file_the_lines_that_are_new_are_told(tmp_path: Path) -> None:
-    lines = [f"line {number}" for number in range(2500)]
-    old, new = "\n".join(lines), "\n".join([*lines[:9], "inserted", *lines[9:]])
-    assert "  + inserted" in _compared(tmp_path, {"board": old}, {"board": new})[1]

@@ -51,29 +51,18 @@ def _environment(**given: str) -> dict[str, str]:
     return kept | given
 
 
-def _collect(**environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "--collect-only", "tests/real"]
-    return subprocess.run(command, cwd=REPOSITORY, env=_environment(**environment), capture_output=True, text=True)
+def test_without_the_real_data_its_tests_are_left_out_aloud_and_under_ci_nothing_passes(tmp_path: Path) -> None:
+    def collect(**environment: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "pytest", "--collect-only", "tests/real"]
+        own = _environment(LEADERBOARD_SHARED=str(tmp_path), **environment)
+        return subprocess.run(command, cwd=REPOSITORY, env=own, capture_output=True, text=True)
 
-
-def test_without_the_real_data_its_tests_are_left_out_aloud(tmp_path: Path) -> None:
-    done = _collect(LEADERBOARD_SHARED=str(tmp_path))
+    done = collect()
     assert "tests/real is NOT collected" in done.stdout
     assert "no tests collected" in done.stdout
-
-
-def test_without_the_real_data_nothing_passes_under_ci(tmp_path: Path) -> None:
-    done = _collect(LEADERBOARD_SHARED=str(tmp_path), CI="true")
+    done = collect(CI="true")
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert f"tests/real must run, but {tmp_path / 'data'} is not there" in done.stderr
-
-
-@pytest.mark.parametrize(("environment", "same_examples"), [({"CI": "true"}, "True"), ({}, "False")])
-def test_under_ci_hypothesis_tries_the_same_examples_each_time(environment: dict[str, str], same_examples: str) -> None:
-    code = "import tests.conftest, hypothesis; print(hypothesis.settings().derandomize)"
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=REPOSITORY, env=_environment(**environment), capture_output=True, text=True)
-    assert done.stdout.strip() == same_examples, done.stderr
 
 
 def test_every_engine_gives_a_migrated_database_without_rows(database: Database, engine_name: str) -> None:
@@ -83,32 +72,21 @@ def test_every_engine_gives_a_migrated_database_without_rows(database: Database,
         assert session.execute(sa.text("SELECT count(*) FROM campaign")).scalar_one() == 0
 
 
-def test_our_own_postgresql_stops_when_the_tests_let_go_of_it() -> None:
-    with postgres_server() as url:
-        engine = sa.create_engine(sa.make_url(url).set(drivername="postgresql+psycopg"))
-        with engine.connect() as connection:
-            assert connection.execute(sa.text("SELECT 1")).scalar_one() == 1
-        engine.dispose()
-        folder = Path(str(sa.make_url(url).query["host"]))
-        assert folder.is_dir()
-    assert not folder.exists()
-
-
 def test_our_own_postgresql_runs_from_an_environment_that_is_private(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = subprocess.run
-    refused = []
+    run, refused = subprocess.run, []
 
-    def refuse_the_installed_one(command: list[object], *args: object, **options: object) -> object:
+    def refuse_the_installed_program(command: list[object], *arguments: object, **options: object) -> object:
         if command[-1] == "--version":
             refused.append(command[0])
             raise PermissionError(command[0])
-        return found(command, *args, **options)  # type: ignore[call-overload]  # the same arguments, untyped
+        return run(command, *arguments, **options)  # type: ignore[call-overload]  # the same arguments, untyped
 
-    monkeypatch.setattr(subprocess, "run", refuse_the_installed_one)
+    monkeypatch.setattr(subprocess, "run", refuse_the_installed_program)
     with postgres_server() as url:
         folder = Path(str(sa.make_url(url).query["host"]))
         assert any(folder.glob("programs/**/bin/postgres"))
     assert refused
+    assert not folder.exists()
 
 
 def test_a_quiet_page_leaves_the_console_empty(site: str, page: Page, console: Console) -> None:
