@@ -167,7 +167,7 @@ def send(
     *,
     yes: bool = True,
 ) -> None:
-    """Checks a run, submits it by the form, and says yes where that is asked, or lets it wait."""
+    """Checks a run, submits it by the form, and says yes where that is asked, unless it is only to be asked about."""
     team = "Birch" if name == "eve" else "Alder"
     address = f"/campaigns/{EVALUATIONS[evaluation].campaign}/{evaluation}/submit"
     fields = {"designation": designation.value, "notes": "", **here.system_field(team, system)}
@@ -177,11 +177,9 @@ def send(
     here.steps[when, name, "POST", f"{checked} ({run})"] = here.people[name].post(checked, text, filename)
     answer = here.people[name].post(address, text, filename, **fields)
     here.steps[when, name, "POST", f"{address} ({run})"] = answer
-    waiting = dict(answer.headers).get("Location", "")
-    if waiting.startswith(f"{address}/"):  # something about the run asks for a yes
-        here.steps[when, name, "GET", f"{waiting} ({run})"] = here.people[name].get(waiting)
-        if yes:
-            here.steps[when, name, "POST", f"{waiting} ({run})"] = here.people[name].post(waiting)
+    if yes and answer.status == 200:  # something about the run has to be confirmed
+        answer = here.people[name].post(address, text, filename, **fields, confirm="yes")
+        here.steps[when, name, "POST", f"{address} ({run}, confirmed)"] = answer
 
 
 def act(here: Installation, name: str, address: str, **fields: str) -> None:

@@ -1,7 +1,6 @@
 """Years that others published, imported by one command each: the figures are theirs, and an export gives them again."""
 
 import csv
-import json
 import tomllib
 from collections.abc import Callable
 from contextlib import closing
@@ -24,7 +23,6 @@ from leaderboard.worker.models import Score, Scoring, ScoringSet
 from tests.support.transferred import held
 
 COVID = {"nDCG@10": -5, "P@5": -4, "RBP(p=0.5, gain=scaled)": -3, "Bpref": -2, "AP": -1}  # column of NIST's table
-DL = {"AP(rel=2)": "map", "nDCG@10": "ndcg_cut_10", "RR(rel=2)": "recip_rank", "P(rel=2)@10": "P_10"}
 ROUNDS = [
     {"period": "2020 round 1", "opens_at": "2020-04-15", "closes_at": "2020-04-23"},
     {"period": "2020 round 2", "opens_at": "2020-05-04", "closes_at": "2020-05-13"},
@@ -120,31 +118,3 @@ def test_trec_covids_rounds_come_in_by_one_command_and_go_out_and_in_again(
         print(
             f"\n{compared} figures of TREC-COVID equal NIST's; {vectors} vectors are the same after export and import"
         )
-
-
-def test_trec_deep_learning_comes_in_by_one_command(
-    installation: Callable[[str], str], shared_data: Path, tmp_path: Path
-) -> None:
-    folder, draft = shared_data / "trec-dl" / "2019", tmp_path / "dl.toml"
-    url = installation("dl")
-    command("import-campaign", folder, "--write-manifest", draft)
-
-    def complete(content: dict[str, Any]) -> None:
-        content["campaign"] |= {"slug": "trec-dl", "measures": list(DL), "primary_measure": "AP(rel=2)", "compat": 9}
-        content["evaluation"][0] |= {"slug": "2019-passage", "title": "Passages 2019"}
-
-    command("import-campaign", folder, "--manifest", completed(draft, complete))
-    command("worker", "--once")
-    published = json.loads((folder / "nist_published.json").read_text())
-    found, compared = boards(url), 0
-    assert {label for _, label in found} >= {"ICT-BERT2", "ICT-CKNRM_B50", "idst_bert_p1"}
-    for (_, label), figures in found.items():
-        official = published.get(label)
-        if official is None:  # a run that was made later
-            assert label == "tirex_rankgpt4"
-            continue
-        for measure, theirs in DL.items():
-            table = "trec_eval" if theirs == "ndcg_cut_10" else "passages-eval"
-            assert round(figures[measure], 4) == official[table][theirs], (label, measure)
-            compared += 1
-    assert compared == 4 * (len(found) - 1)

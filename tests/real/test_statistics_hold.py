@@ -5,10 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trials.campaigns import ALPHA, Cell, Chunk
+from trials.campaigns import Cell, Chunk
 from trials.coverage import Shares, coverage, coverage_of_thresholds
 from trials.false_findings import board
-from trials.populations import real
 
 
 def chunk(kind: str, measure: str, queries: int, campaigns: int, systems: int = 0) -> Chunk:
@@ -20,18 +19,6 @@ def test_intervals_over_few_queries_cover_the_truth(shared_data: Path, measure: 
     found = Shares.of(coverage(chunk("coverage", measure, 12, 60)))
     assert found.given > 800
     assert 0.92 <= found.covered <= 0.985
-
-
-def test_percentiles_of_resampled_means_would_not(shared_data: Path) -> None:
-    generator = np.random.default_rng(3)
-    covered = []
-    for population in real(shared_data, "AP"):
-        for _ in range(30):
-            (drawn,) = population.draw(10, generator)
-            means = drawn[generator.integers(0, 10, (400, 10))].mean(axis=1)
-            low, high = np.quantile(means, [ALPHA / 2, 1 - ALPHA / 2], axis=0)
-            covered.append(np.mean((low <= population.truth) & (population.truth <= high)))
-    assert np.mean(covered) < 0.91
 
 
 def test_intervals_of_mqwv_cover_the_truth(shared_data: Path) -> None:

@@ -232,18 +232,8 @@ class Field:
             defined = vector[~np.isnan(vector)]
             mean = float(defined.mean()) if len(defined) else None
             low, high = intervals.get(measure, (None, None))
-            session.add(
-                Score(
-                    scoring_id=scoring.id,
-                    measure=measure,
-                    subset=subset,
-                    mean=means.get(measure, mean),
-                    low=low,
-                    high=high,
-                    count=len(defined),
-                    values=vector,
-                )
-            )
+            of_run = {"scoring_id": scoring.id, "measure": measure, "subset": subset, "count": len(defined)}
+            session.add(Score(**of_run, mean=means.get(measure, mean), low=low, high=high, values=vector))
 
 
 def _fill(database: Database) -> dict[str, int]:

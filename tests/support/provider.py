@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from authlib.integrations.flask_oauth2 import AuthorizationServer
-from authlib.oauth2.rfc6749 import AuthorizationCodeMixin, ClientMixin
+from authlib.integrations.sqla_oauth2 import OAuth2AuthorizationCodeMixin, OAuth2ClientMixin
 from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant
 from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oidc.core import UserInfo
 from authlib.oidc.core.grants import OpenIDCode
-from flask import Flask, jsonify, request
+from flask import Flask, request
 from joserfc.jwk import RSAKey
 from werkzeug.serving import make_server
 
@@ -46,67 +46,30 @@ class Provider:
         return str(path)
 
 
-class Client(ClientMixin):  # type: ignore[misc]  # Authlib has no types
-    def __init__(self, redirect_uri: str) -> None:
-        self.client_id = CLIENT
-        self.redirect_uri = redirect_uri
+class Code(OAuth2AuthorizationCodeMixin):  # type: ignore[misc]  # Authlib has no types
+    """What a code was given for."""
 
-    def get_client_id(self) -> str:
-        return CLIENT
+    acr = amr = None
 
-    def get_default_redirect_uri(self) -> str:
-        return self.redirect_uri
-
-    def get_allowed_scope(self, scope: str) -> str:
-        return scope
-
-    def check_redirect_uri(self, redirect_uri: str) -> bool:
-        return redirect_uri == self.redirect_uri
-
-    def check_client_secret(self, client_secret: str) -> bool:
-        return client_secret == SECRET
-
-    def check_endpoint_auth_method(self, method: str, _endpoint: str) -> bool:
-        return method == "client_secret_basic"
-
-    def check_response_type(self, response_type: str) -> bool:
-        return response_type == "code"
-
-    def check_grant_type(self, grant_type: str) -> bool:
-        return grant_type == "authorization_code"
+    def __init__(self, **values: Any) -> None:
+        vars(self).update(values)
 
 
-@dataclass
-class Code(AuthorizationCodeMixin):  # type: ignore[misc]  # Authlib has no types
-    redirect_uri: str
-    scope: str
-    nonce: str | None
-    code_challenge: str | None
-    code_challenge_method: str | None
-    auth_time: int
-
-    def get_redirect_uri(self) -> str:
-        return self.redirect_uri
-
-    def get_scope(self) -> str:
-        return self.scope
-
-    def get_nonce(self) -> str | None:
-        return self.nonce
-
-    def get_auth_time(self) -> int:
-        return self.auth_time
-
-    def get_acr(self) -> None:
-        return None
-
-    def get_amr(self) -> None:
-        return None
+def _client(redirect_uri: str) -> OAuth2ClientMixin:
+    client = OAuth2ClientMixin()
+    client.client_id, client.client_secret = CLIENT, SECRET
+    client.set_client_metadata(
+        {
+            "redirect_uris": [redirect_uri], "scope": "openid", "response_types": ["code"],
+            "grant_types": ["authorization_code"], "token_endpoint_auth_method": "client_secret_basic",
+        }
+    )  # fmt: skip
+    return client
 
 
 def _application(own: Provider) -> Flask:  # noqa: C901  # its parts are counted, and each is a line or two
     app = Flask("provider")
-    client = Client(own.redirect_uri)
+    client = _client(own.redirect_uri)
     server = AuthorizationServer(app, query_client=lambda name: client if name == CLIENT else None,
                                  save_token=lambda *_: None)  # fmt: skip
 
@@ -114,11 +77,9 @@ def _application(own: Provider) -> Flask:  # noqa: C901  # its parts are counted
         TOKEN_ENDPOINT_AUTH_METHODS = ("client_secret_basic",)
 
         def save_authorization_code(self, code: str, request: Any) -> None:
-            data = request.payload.data
-            own.codes[code] = Code(
-                request.payload.redirect_uri, request.payload.scope, data.get("nonce"), data.get("code_challenge"),
-                data.get("code_challenge_method"), int(time.time()),
-            )  # fmt: skip
+            names = ("redirect_uri", "scope", "nonce", "code_challenge", "code_challenge_method")
+            values = {name: request.payload.data.get(name) for name in names}
+            own.codes[code] = Code(**values, auth_time=int(time.time()))
 
         def query_authorization_code(self, code: str, _client: Any) -> Code | None:
             return own.codes.get(code)
@@ -153,22 +114,19 @@ def _application(own: Provider) -> Flask:  # noqa: C901  # its parts are counted
 
     @app.get("/.well-known/openid-configuration")
     def configuration() -> Any:
-        return jsonify(
-            {
-                "issuer": own.issuer,
-                "authorization_endpoint": f"{own.issuer}/authorize",
-                "token_endpoint": f"{own.issuer}/token",
-                "jwks_uri": f"{own.issuer}/keys",
-                "response_types_supported": ["code"],
-                "subject_types_supported": ["public"],
-                "id_token_signing_alg_values_supported": ["RS256", "none", "HS256"],
-                **own.metadata,
-            }
-        )
+        places = {"authorization_endpoint": "authorize", "token_endpoint": "token", "jwks_uri": "keys"}
+        return {
+            "issuer": own.issuer,
+            **{name: f"{own.issuer}/{path}" for name, path in places.items()},
+            "response_types_supported": ["code"],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": ["RS256", "none", "HS256"],
+            **own.metadata,
+        }
 
     @app.get("/keys")
     def keys() -> Any:
-        return jsonify({"keys": [own.key.as_dict(private=False)]})
+        return {"keys": [own.key.as_dict(private=False)]}
 
     @app.get("/authorize")
     def authorize() -> Any:

@@ -1,6 +1,6 @@
 """What every service changes shows on the next request: each is listed with the generation that it raises.
 
-The services are called one after the other in one world (`changes/`). Before each, a page that shows what it changes
+The services are called one after the other in one world (`changes.py`). Before each, a page that shows what it changes
 is asked for, so that it is kept; afterwards it must be what a site that keeps nothing answers, and another than before.
 """
 
@@ -15,9 +15,8 @@ from flask import Flask
 from leaderboard.audit.writes import present
 from leaderboard.generations.models import INSTALLATION
 from tests.support.shared import REPOSITORY
-from tests.web.changes import CHANGES, NONE, OF_ALL, OF_CAMPAIGN
+from tests.web.changes import CHANGES, NONE, OF_ALL, OF_CAMPAIGN, Play
 from tests.web.conftest import Reader, World
-from tests.web.play import Play
 
 # Module or function -> why no kept page shows what it writes.
 NOWHERE = {
@@ -86,7 +85,7 @@ def test_every_service_is_listed_with_the_generation_that_it_raises() -> None:
         if not listed.intersection({name}) and not _is_named(name, NOWHERE.keys() | READING | WITHIN)
     ]
     assert not missing, (
-        f"{', '.join(missing)}: call it in a change of tests/web/changes/, which says the generation that "
+        f"{', '.join(missing)}: call it in a change of tests/web/changes.py, which says the generation that "
         "it raises and a page that shows it; or name it in NOWHERE, READING or WITHIN of tests/web/test_changes_show.py"
     )
     assert listed <= set(_services())
