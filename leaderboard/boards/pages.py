@@ -13,7 +13,7 @@ from leaderboard.boards.reads.board import BoardPage, BoardQuery, BoardRow
 from leaderboard.evaluations.rules import FormField, as_written
 from leaderboard.numbers import read_whole
 from leaderboard.web.context import page_number, read
-from leaderboard.web.exports import Cell, Table, column_facts, evaluation_table, exported, terms_facts
+from leaderboard.web.exports import Cell, Table, column_facts, evaluation_table, exported, system_columns, terms_facts
 from leaderboard.web.formatting import scale_of
 from leaderboard.web.sentences import board_finding
 
@@ -27,9 +27,7 @@ COLUMNS: dict[str, Callable[[BoardRow], Cell]] = {
     "rank_low": lambda row: row.rank_set[0] if row.rank_set else None,
     "rank_high": lambda row: row.rank_set[1] if row.rank_set else None,
     "may_be_best": lambda row: row.may_be_best,
-    "system": lambda row: row.entry.system.name,
-    "team": lambda row: row.entry.system.team,
-    "kind": lambda row: row.entry.system.kind.value,
+    **system_columns(lambda row: row.entry.system),
     "submission": lambda row: row.entry.submission_id,
     "label": lambda row: row.entry.label,
     "designation": lambda row: row.entry.designation.value,

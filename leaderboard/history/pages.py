@@ -11,15 +11,13 @@ from leaderboard.history import reads
 from leaderboard.history.reads import BoardDifference, SourceRow, SourcesPage, SystemDifference
 from leaderboard.web.context import page_number, read
 from leaderboard.web.endpoints import plain
-from leaderboard.web.exports import Cell, Table, column_facts, evaluation_table, exported
+from leaderboard.web.exports import Cell, Table, column_facts, evaluation_table, exported, system_columns
 
 blueprint = Blueprint("history", __name__, url_prefix="/campaigns/<campaign>/<evaluation>")
 
 DIFFERENCE = "/boards/<int:before>/to/<int:after>"
 DIFFERENCE_COLUMNS: dict[str, Callable[[SystemDifference], Cell]] = {
-    "system": lambda row: row.system.name,
-    "team": lambda row: row.system.team,
-    "kind": lambda row: row.system.kind.value,
+    **system_columns(lambda row: row.system),
     "submission": lambda row: row.submission_id,
     "another_run_before": lambda row: row.another_run,
     "rank_before": lambda row: row.rank_before,
@@ -28,9 +26,7 @@ DIFFERENCE_COLUMNS: dict[str, Callable[[SystemDifference], Cell]] = {
     "after": lambda row: row.after.mean,
 }
 SOURCE_COLUMNS: dict[str, Callable[[SourceRow], Cell]] = {
-    "system": lambda row: row.system.name,
-    "team": lambda row: row.system.team,
-    "kind": lambda row: row.system.kind.value,
+    **system_columns(lambda row: row.system),
     "submission": lambda row: row.submission_id,
 }
 

@@ -8,7 +8,16 @@ from flask.typing import ResponseReturnValue
 from leaderboard.progress import reads
 from leaderboard.web import charts
 from leaderboard.web.context import page_number, read
-from leaderboard.web.exports import Cell, Table, campaign_facts, column_facts, exported, table, terms_facts
+from leaderboard.web.exports import (
+    Cell,
+    Table,
+    campaign_facts,
+    column_facts,
+    exported,
+    system_columns,
+    table,
+    terms_facts,
+)
 from leaderboard.web.sentences import best_over_periods
 
 blueprint = Blueprint("progress", __name__)
@@ -19,9 +28,7 @@ ASKED = ("condition", "measure")
 COLUMNS: dict[str, Callable[[reads.Point], Cell]] = {
     "period": lambda point: point.period.label,
     "evaluation": lambda point: point.period.slug,
-    "system": lambda point: point.entry.system.name,
-    "team": lambda point: point.entry.system.team,
-    "kind": lambda point: point.entry.system.kind.value,
+    **system_columns(lambda point: point.entry.system),
     "rank": lambda point: point.rank,
     "mean": lambda point: point.figure.mean,
     "low": lambda point: point.figure.low,

@@ -2,7 +2,7 @@
 campaign's page, which show campaigns together with the progress of one."""
 
 import datetime as dt
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -38,6 +38,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_campaign
 from leaderboard.evaluations.reads.headings import CampaignHeading, Terms, campaign_heading, campaign_measures, terms_of
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION
+from leaderboard.worker.models import ScoringSet
 from leaderboard.worker.reads import current_sets
 
 # What must be equal for figures of two periods to be compared. Each period has a collection of its own.
@@ -229,11 +230,11 @@ def _periods(
     judged = [(each, by_evaluation[each.id]) for each in evaluations if each.id in by_evaluation]
     held = terms_of(session, actor, judged, now)
     several = Counter((evaluation.condition, evaluation.period) for evaluation in evaluations)
-    periods = {}
-    for evaluation, current in judged:
-        level = current.settings.relevance_level
+
+    def period(evaluation: Evaluation, current: ScoringSet) -> Period:
         alone = several[evaluation.condition, evaluation.period] == 1
-        periods[evaluation.id] = Period(
+        level = current.settings.relevance_level
+        return Period(
             evaluation_id=evaluation.id,
             name=evaluation.period,
             label=evaluation.period if alone else f"{evaluation.period} · {evaluation.title}",
@@ -242,7 +243,8 @@ def _periods(
             terms=held[evaluation.id],
             measures={name: at_level(name, level) for name in campaign_measures(campaign)},
         )
-    return periods
+
+    return {evaluation.id: period(evaluation, current) for evaluation, current in judged}
 
 
 def _differing(held: Sequence[Terms]) -> dict[str, str]:
@@ -276,49 +278,46 @@ def _colour_numbers(
     """
     ranked = [point for point in _points(entries, list(periods), primary, shown) if point.rank is not None]
     latest = ranked[0].period.name if ranked else ""  # periods come newest first
-    places: dict[int, list[int]] = {}
-    places_now: dict[int, list[int]] = {}
+    places = defaultdict[int, list[tuple[bool, int]]](list)
     for point in ranked:
-        for by_system in (places, places_now) if point.period.name == latest else (places,):
-            by_system.setdefault(point.entry.system.id, []).append(point.rank or 0)
+        places[point.entry.system.id].append((point.period.name != latest, point.rank or 0))
 
     def order(system: int) -> tuple[int, ...]:
         own = places[system]
-        return min(places_now.get(system, [len(places) + 1])), -len(own), min(own), system
+        is_gone, first = min(own)
+        return is_gone, 0 if is_gone else first, -len(own), min(rank for _, rank in own), system
 
     return {system: number for number, system in enumerate(sorted(places, key=order))}
 
 
 def _system_lines(points: Iterable[Point], numbers: Mapping[int, int], called: Mapping[int, str]) -> tuple[Line, ...]:
     """One line for each system, in the order of their numbers. called: what they are called, by their ids."""
-    by_system: dict[int, list[Point]] = {}
+    by_system = defaultdict[int, list[Point]](list)
     for point in points:
-        by_system.setdefault(point.entry.system.id, []).append(point)
-    lines = []
-    for system, own in by_system.items():
-        label, number = own[-1].entry.system, numbers.get(system, len(numbers))
-        where = label.team, label.team_slug, number, own[-1].entry.own
-        lines.append(Line(label.name, called[system], label, *where, tuple(own)))
+        by_system[point.entry.system.id].append(point)
+    lines = (_line(own, numbers.get(system, len(numbers)), called[system]) for system, own in by_system.items())
     return tuple(sorted(lines, key=lambda line: (line.number, line.name)))
 
 
 def _team_lines(points: Sequence[Point], by: Column, numbers: Mapping[int, int]) -> tuple[Line, ...]:
     """One line for each team: its best system in each period. Teams are numbered in the order of their systems."""
-    best: dict[str, dict[int, Point]] = {}
-    lowest: dict[str, int] = {}
+    best = defaultdict[str, dict[int, Point]](dict)
+    lowest = defaultdict[str, set[int]](set)
     for point in points:
-        system = point.entry.system
-        lowest[system.team_slug] = min(lowest.get(system.team_slug, len(numbers)), numbers.get(system.id, len(numbers)))
-        of_team = best.setdefault(system.team_slug, {})
-        standing = of_team.get(point.period.evaluation_id)
-        if standing is None or by.is_better(point.figure.mean, standing.figure.mean):
-            of_team[point.period.evaluation_id] = point
-    lines = []
-    for number, slug in enumerate(sorted(best, key=lambda slug: (lowest[slug], slug))):
-        own = tuple(best[slug].values())
-        team = own[-1].entry.system.team
-        lines.append(Line(team, team, None, team, slug, number, own[-1].entry.own, own))
-    return tuple(lines)
+        system, period = point.entry.system, point.period.evaluation_id
+        lowest[system.team_slug].add(numbers.get(system.id, len(numbers)))
+        rival = best[system.team_slug].get(period)
+        if rival is None or by.is_better(point.figure.mean, rival.figure.mean):
+            best[system.team_slug][period] = point
+    teams = sorted(best, key=lambda slug: (min(lowest[slug]), slug))
+    return tuple(_line(list(best[slug].values()), number) for number, slug in enumerate(teams))
+
+
+def _line(points: Sequence[Point], number: int, called: str | None = None) -> Line:
+    """Of a system that is called so, or of its team."""
+    entry, system = points[-1].entry, points[-1].entry.system
+    name, label = (system.team, None) if called is None else (system.name, system)
+    return Line(name, called or name, label, system.team, system.team_slug, number, entry.own, tuple(points))
 
 
 @dataclass(frozen=True, slots=True)

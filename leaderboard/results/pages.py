@@ -24,6 +24,7 @@ from leaderboard.web.exports import (
     evaluation_table,
     exported,
     file_name,
+    system_columns,
     table,
 )
 from leaderboard.web.formatting import scale_of
@@ -50,9 +51,7 @@ FIGURES: dict[str, Callable[[QuerySummary], Cell]] = {
     "best_system": lambda row: row.best_system,
 }
 RESULT_COLUMNS: dict[str, Callable[[QueryResult], Cell]] = {
-    "system": lambda row: row.entry.system.name,
-    "team": lambda row: row.entry.system.team,
-    "kind": lambda row: row.entry.system.kind.value,
+    **system_columns(lambda row: row.entry.system),
     "submission": lambda row: row.entry.submission_id,
     "label": lambda row: row.entry.label,
 }

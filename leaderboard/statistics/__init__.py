@@ -8,20 +8,13 @@ has no value. Whatever is drawn at random starts from a seed that stands in the 
 `reason` says why. scipy.stats is imported only when two systems are compared (docs/decisions/0007-scipy.md).
 """
 
-from leaderboard.statistics.board import (
-    BoardStatistics,
-    RankSet,
-    RankSets,
-    board_statistics,
-    rank_sets,
-)
+from leaderboard.statistics.board import RankSet, RankSets, board_statistics, rank_sets
 from leaderboard.statistics.comparison import (
     POWER,
     Comparison,
     ComparisonTable,
     Detectable,
     SwapRate,
-    benjamini_hochberg,
     compare,
     detectable,
     detectable_by_pairs,
@@ -31,18 +24,11 @@ from leaderboard.statistics.comparison import (
     swap_rates,
 )
 from leaderboard.statistics.fragility import Fragility, fragility
-from leaderboard.statistics.intervals import (
-    NO_LIMITS,
-    Interval,
-    difference_interval,
-    intervals,
-    threshold_intervals,
-)
+from leaderboard.statistics.intervals import NO_LIMITS, Interval, difference_interval, intervals, threshold_intervals
 from leaderboard.statistics.linked_years import change, linked_parts
 from leaderboard.statistics.paired import (
     Effects,
     PairedTest,
-    Tukey,
     effect_sizes,
     paired_t,
     randomisation_test,

@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from flask import Blueprint, Response
 
-from leaderboard.boards.reads.entries import Column
+from leaderboard.boards.reads.entries import Column, SystemLabel
 from leaderboard.boards.rules import Rounding
 from leaderboard.evaluations.reads.headings import CampaignHeading, EvaluationHeading, Terms
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION
@@ -44,6 +44,15 @@ def table(
 ) -> Table:
     """`columns`: name -> the cell of a row. A column is added here and nowhere else in an export."""
     return Table(name, tuple(columns), [{key: cell(row) for key, cell in columns.items()} for row in rows], facts)
+
+
+def system_columns(system: Callable[[Row], SystemLabel]) -> dict[str, Callable[[Row], Cell]]:
+    """The columns that name the system of a row, in every file the same."""
+    return {
+        "system": lambda row: system(row).name,
+        "team": lambda row: system(row).team,
+        "kind": lambda row: system(row).kind.value,
+    }
 
 
 def evaluation_table(

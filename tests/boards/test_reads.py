@@ -57,22 +57,11 @@ def test_an_undefined_mean_stands_last_without_a_rank(field: Field) -> None:
 
 
 def test_where_lower_is_better_the_lowest_leads(database: Database) -> None:
-    field = Field(database, measures=("Pmiss", "AP"))
-    field.campaign()
-    field.evaluation()
+    field = Field(database, measures=("Pmiss", "AP")).campaign().evaluation()
     field.run("Alder", {"Pmiss": [0.5] * 4, "AP": [0.9] * 4})
     field.run("Birch", {"Pmiss": [0.25] * 4, "AP": [0.1] * 4})
     assert standing(read(field)) == [(1, "Birch"), (2, "Alder")]
     assert standing(read(field, measure="AP")) == [(1, "Alder"), (2, "Birch")]
-
-
-def test_the_campaign_says_which_run_stands_where_the_reader_does_not(database: Database) -> None:
-    field = Field(database)
-    field.campaign(run_choice=RunChoice.BEST)
-    field.evaluation()
-    field.run("Alder", {"AP": [0.9] * 4})
-    field.run("Alder", {"AP": [0.5] * 4})
-    assert [row.ranked_by.mean for row in read(field).rows] == [0.9]
 
 
 def test_a_late_run_is_shown_below_without_a_rank(field: Field) -> None:
@@ -129,9 +118,7 @@ def test_rows_sort_by_name_team_date_or_another_measure_and_keep_their_ranks(fie
 
 
 def test_a_tag_leaves_only_its_queries_in_the_means(database: Database) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation(tags=(["law"], ["law", "long"], ["long"], []))
+    field = Field(database).campaign().evaluation(tags=(["law"], ["law", "long"], ["long"], []))
     field.run("Alder", {"AP": [1.0, 0.5, 0.0, 0.0]})
     field.run("Birch", {"AP": [0.0, 0.5, NAN, 1.0]})
     page = read(field, tag="long")
@@ -259,38 +246,13 @@ def test_rank_sets_and_who_may_be_the_best_come_from_what_the_worker_computed(fi
     assert [(row.rank_set, row.may_be_best) for row in page.rows] == [(None, None)] * 4
 
 
-def test_a_board_of_many_runs_takes_as_many_statements_as_one_of_few(database: Database) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation(tags=(["law"], ["law"], [], []))
-    counts = []
-    for number in range(12):
-        field.run(f"System {number:02}", {"AP": [0.1] * 4, "P@5": [0.2] * 4})
-        if number in (0, 11):
-            counts.append([_statements(field, asked) for asked in ({}, {"tag": "law"}, {"show": "all"})])
-    assert counts[0] == counts[1]
-    assert max(counts[0]) <= 10
-
-
-def _statements(field: Field, asked: dict[str, str]) -> int:
-    seen: list[str] = []
-
-    def note(*arguments: object) -> None:
-        seen.append(str(arguments[2]))
-
-    sa.event.listen(field.database.engine, "before_cursor_execute", note)
-    try:
-        read(field, **asked)
-    finally:
-        sa.event.remove(field.database.engine, "before_cursor_execute", note)
-    return len(seen)
-
-
 def test_while_details_are_closed_no_tag_slices_the_board(database: Database) -> None:
     # One query alone carries "rare", and all but one carry "common": either would give one query's values away.
-    field = Field(database)
-    field.campaign()
-    field.evaluation(tags=(["rare"], ["common"], ["common"], ["common"]), closes_at=NOW + DAY, results=Opening.ALWAYS)
+    field = (
+        Field(database)
+        .campaign()
+        .evaluation(tags=(["rare"], ["common"], ["common"], ["common"]), closes_at=NOW + DAY, results=Opening.ALWAYS)
+    )
     field.run("Alder", {"AP": [0.75, 0.5, 0.5, 0.5]})
     assert read(field).tags == ()
     for tag in ("rare", "common", "no such tag"):
@@ -313,9 +275,7 @@ CLOSED_DETAILS = {"details": Opening.NEVER}
 
 
 def test_while_details_are_closed_means_are_rounded_and_ranks_made_from_rounded_means(database: Database) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation(tags=[()] * 50, **CLOSED_DETAILS)
+    field = Field(database).campaign().evaluation(tags=[()] * 50, **CLOSED_DETAILS)
     for system, mean in (("Alder", 0.4123), ("Birch", 0.4149), ("Cedar", 0.4251)):
         field.run(system, {"AP": [mean] * 50, "P@5": [0.2] * 50}, intervals={"AP": (0.3871, 0.4401)})
     page = read(field)
@@ -334,18 +294,14 @@ def test_while_details_are_closed_means_are_rounded_and_ranks_made_from_rounded_
 
 def test_the_best_run_of_a_system_is_chosen_among_rounded_means_while_details_are_closed(database: Database) -> None:
     # Of runs that read alike the latest stands, so a run that stands does not say that it is better in the third digit.
-    field = Field(database)
-    field.campaign(run_choice=RunChoice.BEST)
-    field.evaluation(tags=[()] * 50, **CLOSED_DETAILS)
+    field = Field(database).campaign(run_choice=RunChoice.BEST).evaluation(tags=[()] * 50, **CLOSED_DETAILS)
     better, later = (field.run("Alder", {"AP": [mean] * 50}) for mean in (0.4149, 0.4123))
     assert [row.entry.submission_id for row in read(field).rows] == [later]
     assert [row.entry.submission_id for row in read(field, CONSOLE).rows] == [better]
 
 
 def test_how_many_queries_are_judged_is_told_only_to_those_who_see_single_queries(database: Database) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation(tags=[()] * 6, qrels="q1 0 d 1\nq2 0 d 0\n", **CLOSED_DETAILS)
+    field = Field(database).campaign().evaluation(tags=[()] * 6, qrels="q1 0 d 1\nq2 0 d 0\n", **CLOSED_DETAILS)
     field.run("Alder", {"AP": [0.5, 0.5, NAN, NAN, NAN, NAN]}, intervals={"AP": (0.5, 0.5)})
     page, organisers = read(field), read(field, CONSOLE)
     assert page.terms is not None
@@ -358,9 +314,7 @@ def test_how_many_queries_are_judged_is_told_only_to_those_who_see_single_querie
 @pytest.mark.parametrize(("queries", "counted", "shown"), [(4, 4, False), (6, 4, False), (5, 5, True)])
 def test_an_interval_needs_five_queries(database: Database, queries: int, counted: int, shown: bool) -> None:
     # Resamples of three queries have the lowest and the highest single value as their ends.
-    field = Field(database)
-    field.campaign()
-    field.evaluation(tags=[()] * queries)
+    field = Field(database).campaign().evaluation(tags=[()] * queries)
     field.run("Alder", {"AP": [0.5] * counted + [NAN] * (queries - counted)}, intervals={"AP": (0.1, 0.9)})
     for details in (Opening.ALWAYS, Opening.NEVER):
         field.change(details=details)
@@ -368,9 +322,7 @@ def test_an_interval_needs_five_queries(database: Database, queries: int, counte
 
 
 def test_a_measure_that_prints_judgments_has_no_figure_while_details_are_closed(database: Database) -> None:
-    field = Field(database, measures=("AP", "NumRel", "NumQ"))
-    field.campaign()
-    field.evaluation(**CLOSED_DETAILS)
+    field = Field(database, measures=("AP", "NumRel", "NumQ")).campaign().evaluation(**CLOSED_DETAILS)
     field.run("Alder", {"AP": [0.5] * 4, "NumRel": [1.0, 2.0, 3.0, 4.0], "NumQ": [1.0] * 4})
     assert [figure.mean for figure in read(field).rows[0].figures] == [0.5, None, None]
     assert [figure.mean for figure in read(field, CONSOLE).rows[0].figures] == [0.5, 2.5, 1.0]
@@ -392,9 +344,7 @@ def keep_statistics(field: Field, ranks: dict[int, list[int]], above_baselines: 
 
 
 def test_rank_sets_tell_none_from_another_that_reads_alike(database: Database) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation(tags=[()] * 50, details=Opening.NEVER)
+    field = Field(database).campaign().evaluation(tags=[()] * 50, details=Opening.NEVER)
     runs = [
         field.run(name, {"AP": [mean] * 50}, intervals={"AP": (0.2, 0.5)})
         for name, mean in (("Alder", 0.4149), ("Birch", 0.4123), ("Cedar", 0.3))
@@ -407,9 +357,7 @@ def test_rank_sets_tell_none_from_another_that_reads_alike(database: Database) -
 
 
 def test_where_the_best_run_stands_no_set_says_which_of_those_that_read_alike_is_better(database: Database) -> None:
-    field = Field(database)
-    field.campaign(run_choice=RunChoice.BEST)
-    field.evaluation(tags=[()] * 50, details=Opening.NEVER)
+    field = Field(database).campaign(run_choice=RunChoice.BEST).evaluation(tags=[()] * 50, details=Opening.NEVER)
     field.run("Alder", {"AP": [0.4123] * 50}, intervals={"AP": (0.4, 0.5)})
     best = field.run("Alder", {"AP": [0.4149] * 50}, intervals={"AP": (0.4, 0.5)})
     keep_statistics(field, {best: [1, 1]})
@@ -421,9 +369,7 @@ def test_rank_sets_over_fewer_than_five_queries_are_not_shown_while_details_are_
     database: Database,
 ) -> None:
     # Drawn from three queries they would say who is ahead on single ones.
-    field = Field(database)
-    field.campaign()
-    field.evaluation(tags=[()] * 50, details=Opening.NEVER)
+    field = Field(database).campaign().evaluation(tags=[()] * 50, details=Opening.NEVER)
     values = {"Alder": [0.5] * 3 + [NAN] * 47, "Birch": [0.4] * 3 + [NAN] * 47}
     runs = [field.run(name, {"AP": own}, intervals={"AP": (0.1, 0.9)}) for name, own in values.items()]
     keep_statistics(field, {runs[0]: [1, 2], runs[1]: [1, 2]})

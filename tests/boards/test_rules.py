@@ -17,10 +17,6 @@ def test_the_last_place_is_the_largest_power_of_ten_not_above_the_largest_standa
     assert decimals == 1 or 10.0 ** (1 - decimals) > largest * (1 - 1e-12)
 
 
-def test_fifty_queries_support_two_decimals_and_seven_thousand_three() -> None:
-    assert (decimals_for(50), decimals_for(7000)) == (2, 3)
-
-
 @pytest.mark.parametrize(
     ("value", "unit", "written"),
     [

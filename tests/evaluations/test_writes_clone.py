@@ -89,9 +89,9 @@ def test_a_clone_takes_its_queries_along_where_that_is_asked_for(field: Field) -
 def test_a_successor_is_named_by_the_next_year_or_round_at_an_address_that_is_free(
     database: Database, slug: str, title: str, period: str, proposed: tuple[str, str, str, int | None]
 ) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation(slug, period=period, **({} if period == "2026" else {"period_key": 7}))
+    field = (
+        Field(database).campaign().evaluation(slug, period=period, **({} if period == "2026" else {"period_key": 7}))
+    )
     field.change(title=title)
     with database.write() as session:
         names = writes.next_year(session, _last(session))

@@ -83,9 +83,7 @@ def means(page: BoardPage) -> dict[str, float | None]:
 
 
 def _revise(database: Database) -> tuple[dict[str, Any], int, int]:
-    field = Field(database)
-    field.campaign()
-    field.evaluation()
+    field = Field(database).campaign().evaluation()
     runs = [field.run(name, {"AP": [mean] * 4}) for name, mean in (("Alder", 0.8), ("Birch", 0.6), ("Cedar", 0.41))]
     first = field.current_set().id
     figures = dict(zip(runs, ({"AP": [mean] * 4} for mean in (0.5, 0.7, 0.5)), strict=True))
@@ -284,9 +282,7 @@ def test_what_moved_says_ranks_means_and_pairs_that_changed_places(revised: tupl
 def test_what_moved_is_the_same_by_the_means_that_boards_keep_and_by_the_runs_figures(
     database: Database, rule: RunChoice
 ) -> None:
-    field = Field(database, measures=("AP", "P@5"))
-    field.campaign(run_choice=rule)
-    field.evaluation(tags=[()] * 4)
+    field = Field(database, measures=("AP", "P@5")).campaign(run_choice=rule).evaluation(tags=[()] * 4)
     runs = [
         field.run(name, {"AP": [ap] * 4, "P@5": [p] * 4})
         for name, ap, p in (("Alder", 0.8, 0.2), ("Birch", 0.61, 0.6), ("Alder", 0.7, 0.7), ("Cedar", 0.58, 0.9))
@@ -362,27 +358,6 @@ def test_what_moved_names_nobody_elses_system_in_an_anonymous_period(revised: tu
     assert led_after == ("Birch",)
 
 
-def test_systems_that_share_a_name_are_told_with_their_teams(revised: tuple[Field, int, int]) -> None:
-    field, first, second = revised
-    for team in ("Elm", "Fir"):
-        field.run("Dogwood", {"AP": [0.9] * 4}, team=team)
-    told = what_moved(field, first, second).apart
-    assert told == ("On the later board only Dogwood of Elm, Dogwood of Fir are ranked.",)
-
-
-def test_a_run_that_another_took_the_place_of_since_moved_nothing_by_the_judgments(
-    two_of_alder: tuple[Field, list[int], int, int],
-) -> None:
-    field, (stood, _, _), first, second = two_of_alder
-    with field.database.write() as session:
-        hide_run(session, CONSOLE, session.get_one(Submission, stood), Ruling.DISQUALIFIED, "no", holds_place=False)
-    page = what_moved(field, first, second)
-    rows = [(one.system.name, one.rank_before, one.rank, one.places) for one in page.rows]
-    assert rows == [("Birch", 1, 1, None), ("Alder", None, 2, None)]
-    assert page.apart == ("On the later board only Alder is ranked.",)
-    assert (page.order.systems, page.order.leaders) == (1, (("Birch",), ("Birch",)))
-
-
 def test_while_details_are_closed_what_moved_is_made_of_rounded_figures_only(revised: tuple[Field, int, int]) -> None:
     field, first, second = revised
     field.change(details=Opening.NEVER)
@@ -430,15 +405,6 @@ def test_a_board_that_nobody_was_shown_is_the_organisers_own(field: Field) -> No
     assert means(old_board(field, beside, ORGANISER)) == {"Alder": 0.5}
 
 
-def test_an_excluded_query_is_named_among_what_is_different(field: Field) -> None:
-    field.run("Alder", {"AP": [0.8] * 4})
-    with field.database.write() as session:
-        exclude_queries(session, CONSOLE, session.scalars(sa.select(Evaluation)).one(), ["q3", "q1"], "garbled")
-        switch(session, CONSOLE, session.scalars(sa.select(ScoringSet).order_by(ScoringSet.id.desc())).first())
-    newest = history(field).sets[0]
-    assert newest.changes == ("without queries q1, q3",)
-
-
 def _of_version(field: Field, version: str) -> None:
     """Makes the set that there is one of another version of the measures, and this version's own."""
     with field.database.write() as session:
@@ -471,9 +437,11 @@ def _from_level(field: Field, level: str) -> None:
 def test_what_moved_is_told_of_every_change_that_scores_anew(
     database: Database, change: Callable[[Field, str], None], to: str, words: str
 ) -> None:
-    field = Field(database, measures=("AP",))
-    field.campaign()
-    field.evaluation(qrels="".join(f"q{query} 0 d{grade} {grade}\n" for query in range(1, 5) for grade in (1, 2)))
+    field = (
+        Field(database, measures=("AP",))
+        .campaign()
+        .evaluation(qrels="".join(f"q{query} 0 d{grade} {grade}\n" for query in range(1, 5) for grade in (1, 2)))
+    )
     runs = [field.run(name, {"AP": [mean] * 4}) for name, mean in (("Alder", 0.8), ("Birch", 0.6))]
     first = field.current_set().id
     change(field, to)

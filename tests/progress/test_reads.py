@@ -141,23 +141,13 @@ def test_an_anonymous_period_is_left_out_since_lines_have_names(years: Field) ->
 
 
 def test_terms_that_differ_between_periods_are_named(database: Database) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation("2025", period_key=2025)
+    field = Field(database).campaign().evaluation("2025", period_key=2025)
     field.evaluation("2026", period_key=2026, relevance_level=2, qrels="q1 0 d1 2\nq2 0 d1 2\n")
     field.run("Alder", {"AP": [0.4] * 4}, evaluation="2025")
     field.run("Alder", {"AP(rel=2)": [0.3] * 4}, evaluation="2026")
     page = read(field)
     assert page.differing == {"relevance_level": "the lowest relevant grade"}
     assert means(page.systems[0]) == [("2025", 0.4, 1), ("2026", 0.3, 1)]
-
-
-def test_two_evaluations_of_one_period_are_told_apart_by_their_titles(database: Database) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation("a", period="2026")
-    field.evaluation("b", period="2026")
-    assert [period.label for period in read(field).periods] == ["2026 · The year a", "2026 · The year b"]
 
 
 def test_a_systems_page_has_its_years_in_every_condition(years: Field) -> None:
@@ -174,9 +164,7 @@ def test_a_systems_page_has_its_years_in_every_condition(years: Field) -> None:
 
 def test_a_systems_page_has_its_figures_under_every_measure_as_boards_do(database: Database) -> None:
     """Progress reads those under the measure that ranks only."""
-    field = Field(database, measures=("AP", "P@10"))
-    field.campaign()
-    field.evaluation("2024")
+    field = Field(database, measures=("AP", "P@10")).campaign().evaluation("2024")
     field.evaluation("2025", relevance_level=2, qrels="q1 0 d1 2\nq2 0 d1 2\n")
     field.run("Alder", {"AP": [0.3] * 4, "P@10": [0.1] * 4}, evaluation="2024")
     field.run("Alder", {"AP(rel=2)": [0.2] * 4, "P(rel=2)@10": [0.05] * 4}, evaluation="2025")

@@ -17,7 +17,7 @@ from leaderboard.judgments.writes import set_split
 from leaderboard.results.reads.run import SubmissionResults, results
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.status import SubmissionStatus, status
-from leaderboard.submissions.rules import Designation, Ruling, RunChoice, State
+from leaderboard.submissions.rules import Ruling, RunChoice, State
 from leaderboard.submissions.writes import submissions
 from leaderboard.worker.models import Scoring
 from tests.support.field import DAY, NAN, NOW, Field
@@ -34,9 +34,7 @@ def seen(field: Field, run: int, actor: Actor = VISITOR, now: dt.datetime = NOW)
 
 
 def test_means_come_with_the_number_of_queries_behind_them(database: Database) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation(tags=[()] * 6)
+    field = Field(database).campaign().evaluation(tags=[()] * 6)
     values = {"AP": [0.5, 0.25, NAN, 0.0, 0.25, 0.25], "P@5": [0.2] * 6}
     run = field.run("Alder", values, intervals={"AP": (0.1, 0.4)})
     found = of(field, run)
@@ -126,13 +124,6 @@ def test_a_run_knows_which_run_stands_for_its_system(field: Field, choice: RunCh
     assert not any(seen(field, run).may_let_stand for run in runs)
 
 
-def test_nothing_replaces_the_primary_run_of_a_system(field: Field) -> None:
-    other = field.run("Alder", {"AP": [0.2] * 4}, team="Woods")
-    primary = field.run("Alder", {"AP": [0.5] * 4}, team="Woods", designation=Designation.PRIMARY)
-    assert of(field, other).standing.submission_id == primary
-    assert not seen(field, other, field.member("Woods")).may_let_stand
-
-
 def test_while_details_are_closed_a_team_sees_its_means_and_no_single_query(field: Field) -> None:
     run = field.run("Alder", {"AP": [0.5] * 4}, team="Woods")
     field.change(results=Opening.CLOSED, closes_at=NOW + DAY)
@@ -161,24 +152,6 @@ def test_a_run_that_is_on_no_board_is_known_to_its_team_and_organisers_only(fiel
             seen(field, run, actor)
 
 
-def test_a_rejected_run_shows_its_problems_by_line(field: Field) -> None:
-    run = field.run("Alder", team="Woods", state=State.REJECTED)
-    with field.database.write() as session:
-        found = session.get_one(Submission, run)
-        found.problems, found.problem_count = [[17, "expected 6 columns, found 5"], [None, "no query"]], 60
-    shown = seen(field, run, field.member("Woods"))
-    assert shown.problems == ((17, "expected 6 columns, found 5"), (None, "no query"))
-    assert shown.problem_count == 60
-
-
-def test_a_withdrawn_run_is_its_teams_alone(field: Field) -> None:
-    run = field.run("Alder", {"AP": [0.5] * 4}, team="Woods")
-    field.withdraw(run)
-    assert seen(field, run, field.member("Woods")).state == "withdrawn"
-    with pytest.raises(NotFound):
-        seen(field, run)
-
-
 def test_a_waiting_run_knows_how_many_go_before_it(field: Field) -> None:
     for name in ("Alder", "Birch"):
         field.run(name, state=State.QUEUED)
@@ -195,15 +168,8 @@ def test_in_an_anonymous_period_a_runs_page_names_nobody(field: Field) -> None:
     assert of(field, run).system.name == shown.system.name
 
 
-def test_the_one_primary_run_of_a_team_is_marked(field: Field) -> None:
-    run = field.run("Alder", {"AP": [0.5] * 4}, designation=Designation.PRIMARY)
-    assert seen(field, run).is_primary
-
-
 def test_a_page_awaits_the_scores_and_then_their_intervals(database: Database) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation(tags=[()] * 5)
+    field = Field(database).campaign().evaluation(tags=[()] * 5)
     queued = field.run("Alder", state=State.QUEUED)
     run = field.run("Birch", {"AP": [0.5, 0.25, 0.75, 0.0, 0.5], "P@5": [0.2, 0.4, 0.0, 0.2, 0.2]})
     with field.database.write() as session:

@@ -83,9 +83,7 @@ def test_the_interval_is_that_of_the_statistics_room_in_the_order_in_which_means
 
 
 def test_where_lower_is_better_the_lower_run_is_the_better_one_and_comes_first(database: Database) -> None:
-    field = Field(database, measures=("Pmiss",))
-    field.campaign()
-    field.evaluation()
+    field = Field(database, measures=("Pmiss",)).campaign().evaluation()
     runs = [field.run("Alder", {"Pmiss": [0.2, 0.5, 0.2, 0.2]}), field.run("Birch", {"Pmiss": [0.6, 0.1, 0.2, 0.3]})]
     found = compared(field, *runs, sort="difference")
     (by_miss,) = found.measures

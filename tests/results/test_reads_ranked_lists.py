@@ -49,13 +49,6 @@ def test_documents_stand_in_scoring_order_with_their_grades(opened: World) -> No
     assert (page.previous, page.next) == (None, "q2")
 
 
-def test_a_threshold_says_what_is_returned(opened: World) -> None:
-    run = opened.submit("q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.9 t\n", threshold=0.5)
-    opened.drain()
-    page = read(opened, run, "q1")
-    assert (page.returned_by, page.returned) == ("threshold", 2)
-
-
 def test_a_threshold_returns_the_same_documents_on_the_page_and_in_its_figure(opened: World) -> None:
     """Under compatibility 9 scores and θ are 32-bit numbers: 0.3 reaches a θ that is larger in 64 bits only."""
     with opened.organising() as (session, campaign, _):
@@ -105,15 +98,6 @@ def test_a_long_list_comes_page_by_page_and_a_page_too_far_is_the_last(
     assert ([line.document for line in second.lines], second.paging.page, second.paging.pages) == (["d2", "d3"], 2, 3)
     assert [line.document for line in read(opened, run, "q1", page=99).lines] == ["d4"]
     assert len(read(opened, run, "q1", page=None).lines) == 5
-
-
-def test_values_are_those_of_the_query(opened: World) -> None:
-    run = opened.submit("q1 Q0 d2 1 0.9 t\nq1 Q0 d1 2 0.5 t\n")
-    opened.drain()
-    page = read(opened, run, "q1")
-    values = {column.name: value for column, value in zip(page.columns, page.values, strict=True)}
-    assert values["AP"] == 0.25  # one of two relevant documents, at rank 2
-    assert values["P@1"] == 0.0
 
 
 def test_a_list_may_not_be_seen_while_details_are_closed_not_even_by_its_team(world: World) -> None:

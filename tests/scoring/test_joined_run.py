@@ -118,24 +118,11 @@ def test_without_decisions_the_threshold_says_what_is_returned(
     ]
 
 
-def test_scores_that_tie_in_32_bits_are_told_apart_by_version_10_only() -> None:
-    lines = [Line("q", "a", 1.0 + 1e-9), Line("q", "b", 1.0)]
-    judged = prepare(judgments_of({("q", "a"): 1}))
-    assert join(run_of(lines), judged, Setting(compat=10)).ranking.rank.tolist() == [1]
-    assert join(run_of(lines), judged, Setting(compat=9)).ranking.rank.tolist() == [2]
-
-
 @pytest.mark.parametrize("compat", [9, 10])
 def test_scores_beyond_32_bits_are_ordered(compat: Literal[9, 10]) -> None:
     lines = [Line("q", "a", 1e300), Line("q", "b", 1e301), Line("q", "c", -1e300)]
     judged = prepare(judgments_of({("q", "b"): 1}))
     assert join(run_of(lines), judged, Setting(compat=compat)).ranking.rank.tolist() == [1]
-
-
-def test_the_files_rank_column_and_the_order_of_its_lines_do_not_matter() -> None:
-    lines = [Line("q", "low", 0.5), Line("q", "high", 2.0), Line("p", "x", 1.0), Line("q", "middle", 1.0)]
-    judged = prepare(judgments_of({("q", "middle"): 1, ("q", "low"): 2}))
-    assert hits(join(run_of(lines), judged).ranking) == [(0, 2, 1), (0, 3, 2)]
 
 
 def test_pooled_judgments_leave_a_query_without_any_out_and_complete_ones_count_it() -> None:

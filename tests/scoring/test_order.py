@@ -53,11 +53,6 @@ def test_a_query_whose_lines_lie_apart_or_whose_scores_rise_is_sorted_first() ->
     assert isinstance(order(run_of([together[1], together[0], together[2]])), OutOfOrder)
 
 
-def test_ids_compare_as_bytes() -> None:
-    lines = [Line("q", document, 1.0) for document in ("9", "10", "ä", "z", "Z")]
-    assert [document.decode() for document in ranked_lines(run_of(lines)).document] == ["ä", "z", "Z", "9", "10"]
-
-
 @given(
     values=st.lists(st.integers(0, 9), min_size=1, max_size=30).map(sorted),
     ends=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=5),

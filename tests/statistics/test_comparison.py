@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, VALUE_OF_MEANS, WHOLE_RUN
-from leaderboard.statistics import benjamini_hochberg, compare, holm
+from leaderboard.statistics import compare
 
 NAN = np.nan
 
@@ -92,13 +92,3 @@ def test_degenerate_rows_have_answers_or_reasons():
 def test_a_measure_of_the_whole_run_says_why_it_has_no_rows():
     table = compare({"base": (), "other": ()}, "base", WHOLE_RUN)
     assert (table.rows, table.reason) == ((), WHOLE_RUN.name)
-
-
-def test_holm_by_hand():
-    # sorted .005 .01 .03 .04, times 4 3 2 1: .02 .03 .06 .04, and the last may not fall below the one before
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx((0.03, 0.06, 0.06, 0.02))
-
-
-def test_benjamini_hochberg_by_hand():
-    # sorted .005 .01 .03 .04, times 4/1 4/2 4/3 4/4: .02 .02 .04 .04
-    assert benjamini_hochberg([0.01, 0.04, 0.03, 0.005]) == pytest.approx((0.02, 0.04, 0.04, 0.02))

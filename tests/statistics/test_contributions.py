@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, SUM, VALUE_OF_MEANS
+from leaderboard.metrics.aggregation import VALUE_OF_MEANS
 from leaderboard.statistics import contributions
 from leaderboard.statistics.samples import common, has_value
 
@@ -18,13 +18,6 @@ def test_the_mean_of_the_contributions_is_the_published_aqwv():
     added = contributions((P_MISS, WEIGHTED_P_FA), VALUE_OF_MEANS)
     assert added.mean() == pytest.approx(0.716667, abs=5e-7)
     assert added[2] == pytest.approx(1 - 20 / 601)
-
-
-def test_contributions_to_a_mean_are_the_values_and_to_a_geometric_mean_their_logarithms():
-    column = np.array([0.5, NAN, 0.0])
-    np.testing.assert_array_equal(contributions((column,), MEAN), column)
-    np.testing.assert_array_equal(contributions((column,), GEOMETRIC_MEAN), np.log([0.5, NAN, 1e-5]))
-    np.testing.assert_array_equal(contributions((np.array([2.0, 5.0]),), SUM), [4.0, 10.0])
 
 
 @given(st.integers(0, 2**32), st.integers(2, 12))

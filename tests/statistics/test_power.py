@@ -43,15 +43,6 @@ def test_the_queries_needed_are_those_of_cohens_tables(effect, expected):
     assert queries_needed(effect) == queries_needed(-effect) == expected
 
 
-def test_a_simulated_difference_of_the_smallest_size_is_found_four_times_in_five():
-    # 20,000 samples: the standard error of the share is .003.
-    for queries in (5, 25):
-        sample = np.random.default_rng(1).normal(smallest_effect(queries), 1.0, (20_000, queries))
-        t = np.sqrt(queries) * sample.mean(axis=1) / sample.std(axis=1, ddof=1)
-        critical = {5: 2.776445, 25: 2.063899}[queries]  # a table of t, two-sided .05
-        assert np.mean(np.abs(t) > critical) == pytest.approx(0.8, abs=0.012)
-
-
 def test_a_pairs_figures_follow_from_the_deviation_of_its_differences():
     differences = np.array([0.02, -0.01, 0.0, NAN, 0.05, 0.03, -0.02])
     found = detectable(differences)

@@ -1,9 +1,8 @@
 from itertools import permutations, product
 
 import numpy as np
-import pytest
 
-from leaderboard.statistics import randomisation_test, tukey_hsd
+from leaderboard.statistics import tukey_hsd
 
 NAN = np.nan
 
@@ -21,14 +20,6 @@ def test_it_comes_close_to_the_exact_distribution_of_a_small_board():
     result = tukey_hsd(values, permutations=20_000)
     np.testing.assert_allclose(result.p, by_definition(values), atol=0.015)
     assert (result.queries, result.left_out, result.permutations, result.seed) == (4, 0, 20_000, 1)
-
-
-def test_with_two_systems_it_is_the_randomisation_test():
-    draw = np.random.default_rng(8)
-    values = draw.random((15, 2)) + np.array([0.15, 0])
-    paired = randomisation_test(values[:, 0], values[:, 1])
-    assert paired.exact
-    assert tukey_hsd(values, permutations=20_000).p[0, 1] == pytest.approx(paired.p, abs=0.015)
 
 
 def test_the_order_of_the_systems_does_not_change_p():

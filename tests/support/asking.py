@@ -38,9 +38,7 @@ WANTED: list[Any] = CHECKS.get_by_names(
 
 def set_up(app: Flask) -> tuple[str, dict[str, Any]]:
     """A campaign with a scored run; its organiser's token, for everything, and a place for each part of an address."""
-    made = Field(app.extensions["database"])
-    made.campaign()
-    made.evaluation()
+    made = Field(app.extensions["database"]).campaign().evaluation()
     run = made.run("Birch", {"AP": about(0.4, 4), "P@5": [0.2] * 4}, team="Birches")
     received = app.extensions["store"].receive(io.BytesIO(b"q1 Q0 d1 1 0.5 birch\n"), "birch.run")
     app.extensions["store"].keep_ranked_lists(run, 10, 4, [(0, RankedList(("d1",), np.array([0.5])))])

@@ -62,16 +62,17 @@ class Field:
     systems: dict[str, int] = dataclasses.field(default_factory=dict)
     _numbers: Any = dataclasses.field(default_factory=itertools.count)
 
-    def campaign(self, **settings: Any) -> None:
+    def campaign(self, **settings: Any) -> "Field":
         given: dict[str, Any] = {"measures": list(self.measures), "primary_measure": self.measures[0], **settings}
         with self.database.write() as session:
             campaigns.create_campaign(
                 session, CONSOLE, "news", "News search", description="Articles of a year.", **given
             )
+        return self
 
     def evaluation(
         self, slug: str = "2026", *, tags: Sequence[Sequence[str]] = ((), (), (), ()), qrels: str = "", **settings: Any
-    ) -> None:
+    ) -> "Field":
         """Queries q1, q2 … with these tags; judged so that q1 has one relevant document, q2 two, and so on."""
         given: dict[str, Any] = {
             "opens_at": NOW - 30 * DAY, "closes_at": NOW - DAY, "late_allowed": True, "documents": 1000,
@@ -91,6 +92,7 @@ class Field:
             judgments.import_queries(session, CONSOLE, made, rows)
             judgments.import_judgments(session, CONSOLE, made, read_judgments(io.BytesIO(lines.encode())))
             self.evaluations[slug] = made.id
+        return self
 
     def run(
         self,
@@ -237,9 +239,7 @@ class Field:
 
 
 def _fill(database: Database) -> dict[str, int]:
-    made = Field(database)
-    made.campaign()
-    made.evaluation()
+    made = Field(database).campaign().evaluation()
     return made.evaluations
 
 
@@ -257,9 +257,7 @@ def field(database: Database, own_database: OwnDatabase, fill_field: Filling) ->
 
 
 def _fill_twenty(database: Database) -> dict[str, int]:
-    made = Field(database)
-    made.campaign()
-    made.evaluation(tags=[("law",)] * 20)
+    made = Field(database).campaign().evaluation(tags=[("law",)] * 20)
     return made.evaluations
 
 

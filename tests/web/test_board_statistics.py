@@ -75,9 +75,7 @@ def test_where_no_two_can_be_told_apart_the_board_says_so_and_shades_none(app: F
 
 @pytest.mark.parametrize("queries", [1, 4])
 def test_a_board_over_few_queries_says_why_it_claims_nothing(app: Flask, database: Database, queries: int) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation(tags=[()] * queries)
+    field = Field(database).campaign().evaluation(tags=[()] * queries)
     field.run("Alder", {"AP": about(0.75, queries)})
     field.run("Birch", {"AP": about(0.5, queries)})
     field.refresh()
@@ -144,9 +142,7 @@ def test_over_how_many_queries_pairs_were_compared_is_not_told_while_details_are
     app: Flask, database: Database
 ) -> None:
     # 18 of 20 queries have relevant documents: that the judgments alone say.
-    field = Field(database)
-    field.campaign()
-    field.evaluation(tags=[()] * 20)
+    field = Field(database).campaign().evaluation(tags=[()] * 20)
     field.run("Alder", {"AP": [*HALF[:18], float("nan"), float("nan")]})
     field.run("Birch", {"AP": [*HALF[1:19], float("nan"), float("nan")]})
     field.refresh()

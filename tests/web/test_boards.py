@@ -50,9 +50,10 @@ def client(app: Flask, field: Field, quick_hashes: None) -> Client:
 
 
 def test_the_terms_stand_above_the_board(app: Flask, database: Any) -> None:
-    field = Field(database, measures=("AQWV", "AP"))
-    field.campaign(cost=0.0333, value=1.0, prior=1 / 600, no_relevant=NoRelevant.PFA_ONLY, compat=9)
-    field.evaluation(documents=51_103)
+    made = Field(database, measures=("AQWV", "AP"))
+    made.campaign(cost=0.0333, value=1.0, prior=1 / 600, no_relevant=NoRelevant.PFA_ONLY, compat=9).evaluation(
+        documents=51_103
+    )
     seen = text_of(app.test_client().get("/campaigns/news/2026").text)
     assert "β 19.9467 = (C / V) · (1 / P − 1) with C = 0.0333, V = 1, P = 1/600" in seen
     assert "queries without a relevant document count in P fa only" in seen
@@ -146,9 +147,7 @@ def test_no_link_of_the_pages_leads_nowhere(client: Client, field: Field) -> Non
 
 @BOTH
 def test_a_query_id_may_hold_what_an_address_has_to_quote(app: Flask, database: Any) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation(qrels="q1 0 d 1\nq2 0 d 1\nq3 0 d 1\nq4 0 d 1\n")
+    field = Field(database).campaign().evaluation(qrels="q1 0 d 1\nq2 0 d 1\nq3 0 d 1\nq4 0 d 1\n")
     field.run("Alder", {"AP": [0.6] * 4})
     with database.write() as session:
         session.execute(sa.text("UPDATE query SET external_id = 'a/b?c#d' WHERE external_id = 'q2'"))

@@ -157,9 +157,7 @@ def test_a_runs_chart_says_where_it_is_above_and_below_the_median(field: Field) 
 
 
 def test_very_many_queries_become_a_histogram(database: Database) -> None:
-    field = Field(database)
-    field.campaign()
-    field.evaluation(tags=[()] * (SINGLE + 1), qrels="q1 0 d 1\n", judging="complete")
+    field = Field(database).campaign().evaluation(tags=[()] * (SINGLE + 1), qrels="q1 0 d 1\n", judging="complete")
     values = [(number % 10) / 10 for number in range(SINGLE + 1)]
     run = field.run("Alder", {"AP": values})
     field.run("Birch", {"AP": values[::-1]})

@@ -18,10 +18,7 @@ QUERIES = 30
 
 @pytest.fixture
 def field(database: Database) -> Field:
-    made = Field(database, measures=("AP", "MQWV"))
-    made.campaign(beta=20.0)
-    made.evaluation(tags=[()] * QUERIES)
-    return made
+    return Field(database, measures=("AP", "MQWV")).campaign(beta=20.0).evaluation(tags=[()] * QUERIES)
 
 
 def test_the_sentences_say_how_far_apart_two_runs_are_and_of_what_that_is(app: Flask, field: Field) -> None:

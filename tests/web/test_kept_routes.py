@@ -82,9 +82,7 @@ def test_every_page_is_kept_or_named_with_the_reason_why_it_is_not(app: Flask) -
 @pytest.fixture
 def places(app: Flask) -> Field:
     """An evaluation that shows everything, judged anew, with judgments of two sources and a run that has lists."""
-    made = Field(app.extensions["database"])
-    made.campaign()
-    made.evaluation(judgments_published=True, details=Opening.ALWAYS)
+    made = Field(app.extensions["database"]).campaign().evaluation(judgments_published=True, details=Opening.ALWAYS)
     values = {"AP": [0.4, 0.5, 0.6, 0.7], "P@5": [0.2] * 4}
     run = made.run("Sekretalder", values, team="Sekretwoods")
     other = made.run("Cedar", values, team="Cedars")

@@ -15,9 +15,11 @@ NAN = float("nan")
 
 @pytest.fixture
 def field(database: Database) -> Field:
-    made = Field(database, measures=("AQWV", "MQWV"))
-    made.campaign(beta=20.0)
-    made.evaluation(tags=[()] * 30, details=Opening.ALWAYS)
+    made = (
+        Field(database, measures=("AQWV", "MQWV"))
+        .campaign(beta=20.0)
+        .evaluation(tags=[()] * 30, details=Opening.ALWAYS)
+    )
     return made
 
 
