@@ -15,12 +15,11 @@ NAN = float("nan")
 
 @pytest.fixture
 def field(database: Database) -> Field:
-    made = (
+    return (
         Field(database, measures=("AQWV", "MQWV"))
         .campaign(beta=20.0)
         .evaluation(tags=[()] * 30, details=Opening.ALWAYS)
     )
-    return made
 
 
 def test_what_the_choice_of_threshold_cost_stands_below_the_means_rounded_where_single_queries_are_closed(
