@@ -16,7 +16,7 @@ from leaderboard.audit import writes as events
 from leaderboard.config import Config, folder
 from leaderboard.db import Database
 from leaderboard.errors import BadInput
-from leaderboard.evaluations.rules import in_words
+from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, in_words
 from leaderboard.web import (
     compression,
     errors,
@@ -42,8 +42,9 @@ def register(app: Flask) -> None:
         app.register_blueprint(blueprint)
     openapi.init_app(app)
     app.jinja_env.globals.update(
-        here=here, download=download, export_formats=FORMATS, pairs=zip, in_words=in_words, organise_sections=sections
-    )
+        here=here, download=download, export_formats=FORMATS, pairs=zip, in_words=in_words, organise_sections=sections,
+        scored_by=OF_CAMPAIGN | OF_EVALUATION,
+    )  # fmt: skip
 
 
 GREATEST = 2**31 - 1  # what a row's number may be on both engines: PostgreSQL refuses a greater one as out of range
