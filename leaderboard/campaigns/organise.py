@@ -6,6 +6,7 @@ Who organises a campaign, which teams know of a private one, and who may make ca
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -13,17 +14,15 @@ from sqlalchemy.orm import Session
 
 from leaderboard.campaigns import api, inputs, reads
 from leaderboard.campaigns import writes as campaigns
-from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import CampaignSettings as Page
 from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
-from leaderboard.db import locked
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import InvalidFields, LeaderboardError, NotFound, TooManyAttempts, Unconfirmed
 from leaderboard.evaluations.reads.readiness import Mend, left_to_do, readiness
 from leaderboard.metrics import Family, families
 from leaderboard.web.context import actor, read
-from leaderboard.web.forms import Declared, declared, done, filled, form_page, refuse_stale, saved, state_of
-from leaderboard.web.organise import campaign_here, organised, require_confirmed
+from leaderboard.web.forms import Declared, declared, done, filled, form_page, saved
+from leaderboard.web.organise import campaign_here, organised, settings_change
 from leaderboard.web.sessions import signed_in
 
 rooms_blueprint = Blueprint("organise", __name__, url_prefix="/organise")
@@ -96,17 +95,8 @@ def settings(campaign: str) -> ResponseReturnValue:
     locks = (*PRIOR_FIELDS, "no_relevant") if page.locked_at is not None else ()
     for name in (*locks, *(["shut_out"] if page.values["visibility"] != Visibility.PUBLIC else [])):
         del form[name]
-    if not form.is_submitted():
-        form.state.data = state_of(page.values)
-
-    def change(session: Session) -> tuple[str, str]:
-        record = locked(session, Campaign, campaign_here(session, campaign).id)
-        refuse_stale(form, {name: getattr(record, name) for name in page.values})
-        campaigns.change_campaign(session, actor(), record, **form.sent())
-        require_confirmed(session, campaign, form.confirmed)
-        return "The settings are changed.", request.path
-
-    return _answer(form, change, page)
+    own = partial(campaign_here, campaign=campaign)
+    return _answer(form, settings_change(form, page.values, own, campaigns.change_campaign), page)
 
 
 @blueprint.post("/<campaign>/archive")

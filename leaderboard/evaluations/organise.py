@@ -15,7 +15,6 @@ from leaderboard import moments as time_zones
 from leaderboard.access import Actor
 from leaderboard.campaigns import reads
 from leaderboard.campaigns.reads import EvaluationSettings as Page
-from leaderboard.db import locked
 from leaderboard.declared.inputs import as_text, checked
 from leaderboard.errors import InvalidFields, LeaderboardError, Unconfirmed, file_of
 from leaderboard.evaluations import api, inputs
@@ -30,8 +29,8 @@ from leaderboard.numbers import counted
 from leaderboard.store import Received
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, read, reading, store
-from leaderboard.web.forms import Declared, Form, declared, done, filled, form_page, refuse_stale, saved, state_of
-from leaderboard.web.organise import campaign_here, organised, require_confirmed
+from leaderboard.web.forms import Declared, Form, declared, done, filled, form_page, saved
+from leaderboard.web.organise import campaign_here, organised, require_confirmed, settings_change
 from leaderboard.web.security import csrf
 
 blueprint = Blueprint("organise_evaluations", __name__, url_prefix="/organise")
@@ -58,16 +57,7 @@ def new(campaign: str) -> ResponseReturnValue:
 def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = read(reads.evaluation_settings, campaign, evaluation)
     form = _filled(SettingsForm, page.values)
-    if not form.is_submitted():
-        form.state.data = state_of(page.values)
-
-    def change(session: Session) -> tuple[str, str]:
-        record = locked(session, Evaluation, evaluation_here(session).id)
-        refuse_stale(form, {name: getattr(record, name) for name in page.values})
-        evaluations.change_evaluation(session, actor(), record, **form.sent())
-        require_confirmed(session, campaign, form.confirmed)
-        return "The settings are changed.", request.path
-
+    change = settings_change(form, page.values, evaluation_here, evaluations.change_evaluation)
     return _answer(form, change, page)
 
 

@@ -13,7 +13,7 @@ campaign finds nothing there. Its template extends `organise/base.html`, which s
 new page of a campaign or an evaluation is linked by its line in one of the two lists below.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -26,11 +26,13 @@ from sqlalchemy.orm import Session
 
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import Room, organised_campaign, organised_evaluation, room
+from leaderboard.db import locked
 from leaderboard.errors import BadInput, Unconfirmed, file_of
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.readiness import effects
 from leaderboard.formats import ByteSource, Limits
 from leaderboard.web.context import actor, config, now, read, reading, writing
+from leaderboard.web.forms import Declared, refuse_stale, state_of
 from leaderboard.web.security import FORM_TYPES
 from leaderboard.web.sessions import signed_in
 
@@ -59,6 +61,27 @@ def unconfirmed(session: Session, campaign: str, changed: sa.ColumnElement[bool]
         session.rollback()
         return asked.effects
     return ()
+
+
+def settings_change(
+    form: Declared, values: Mapping[str, Any], find: Callable[[Session], Any], write: Callable[..., object]
+) -> Callable[[Session], tuple[str, str]]:
+    """What saving a form of settings does, which notes what they were when it was opened.
+
+    values  the settings as they are stored; find: the row that has them, and write: (session, actor, row, **changes)
+    """
+    if not form.is_submitted():
+        form.state.data = state_of(values)
+
+    def change(session: Session) -> tuple[str, str]:
+        row = find(session)
+        row = locked(session, type(row), row.id)
+        refuse_stale(form, {name: getattr(row, name) for name in values})
+        write(session, actor(), row, **form.sent())
+        require_confirmed(session, g.room.campaign, form.confirmed)
+        return "The settings are changed.", request.path
+
+    return change
 
 
 CAMPAIGN = "/organise/campaigns/<campaign>"
