@@ -8,13 +8,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, actor_columns, actor_in, maker_may_invite
+from leaderboard.access import Actor, actor_columns, actor_in
 from leaderboard.accounts.models import ApiToken, BrowserSession, Identity, User
 from leaderboard.accounts.rules import Scope, token_hash
 from leaderboard.db import UtcDateTime, snapshot
 from leaderboard.errors import NotAllowed
 from leaderboard.teams.models import Invitation, Membership, Team
-from leaderboard.teams.reads.find import is_owned_by, only_organiser_of, only_owner_of
+from leaderboard.teams.reads.find import is_owned_by, only_organiser_of, only_owner_of, open_invitation
 from leaderboard.teams.reads.teams import OwnRun, own_runs
 from leaderboard.teams.rules import Role
 
@@ -129,14 +129,7 @@ def open_invitations(session: Session, actor: Actor, team_slug: str, now: dt.dat
         sa.select(Invitation.id, sa.func.coalesce(User.name, ""), Invitation.created_at, Invitation.expires_at)
         .join(Invitation.team)
         .outerjoin(User, User.id == Invitation.created_by_id)
-        .where(
-            Team.slug == team_slug,
-            is_owned_by(actor),
-            Invitation.used_at.is_(None),
-            Invitation.revoked_at.is_(None),
-            Invitation.expires_at > now,
-            maker_may_invite(),
-        )
+        .where(Team.slug == team_slug, is_owned_by(actor), open_invitation(now))
         .order_by(Invitation.created_at.desc(), Invitation.id.desc())
     )
     return tuple(OpenInvitation(*row) for row in rows)

@@ -30,7 +30,7 @@ from leaderboard.teams.merging import merge_teams
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.pages import naming
 from leaderboard.teams.reads import teams
-from leaderboard.teams.reads.find import find_account, find_invitation_of, find_known_team, find_system, find_team
+from leaderboard.teams.reads.find import find_invitation_of, find_known_team, find_system, find_team
 from leaderboard.teams.rules import COMMAND_LINE
 from leaderboard.web.context import actor, config, now, read, reading, writing
 from leaderboard.web.endpoints import get, look_again, post, require_scope
@@ -213,8 +213,7 @@ def leave_team(team: str, body: Leaving) -> Left:
     """
     with writing() as session:
         record = _known(session, team)
-        is_empty = writes.leave_team(session, actor(), record)
-        if is_empty and not body.confirm:
+        if writes.remove_member(session, actor(), record, actor().user_id) and not body.confirm:
             raise Unconfirmed([teams.EMPTIED])
         return Left(record.name, record.slug)
 
@@ -229,9 +228,7 @@ def leave_team(team: str, body: Leaving) -> Left:
 def remove_member(team: str, member: int, body: Leaving) -> teams.TeamPage:
     """Takes somebody out of the team; its last member only once that is confirmed."""
     with writing() as session:
-        user = find_account(session, member)
-        is_empty = writes.remove_member(session, actor(), _known(session, team), user)
-        if is_empty and not body.confirm:
+        if writes.remove_member(session, actor(), _known(session, team), member) and not body.confirm:
             raise Unconfirmed([teams.EMPTIED])
     return read(teams.team_page, team)
 
@@ -240,8 +237,7 @@ def remove_member(team: str, member: int, body: Leaving) -> teams.TeamPage:
 def change_role(team: str, member: int, body: NewRole) -> teams.TeamPage:
     """Makes a member an owner, or an owner a member."""
     with writing() as session:
-        user = find_account(session, member)
-        writes.change_role(session, actor(), _known(session, team), user, body.role)
+        writes.change_role(session, actor(), _known(session, team), member, body.role)
     return read(teams.team_page, team)
 
 

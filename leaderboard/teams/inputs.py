@@ -101,13 +101,13 @@ class NewTeam(Inputs):
 class Asking(Inputs):
     """What the owners read beside your name."""
 
-    text: str = setting("What the owners should know", default="", shown=Shown(lines=3))
+    text: Annotated[str, text_of(500)] = setting("What the owners should know", default="", shown=Shown(lines=3))
 
 
 class Inviting(Inputs):
     """How long the invitation works."""
 
-    days: Whole = setting("Days", "How long the link works.", default=7)
+    days: Whole = setting("Days", "How long the link works.", default=7, ge=1, le=90)
 
 
 class Accepting(Inputs):

@@ -17,7 +17,7 @@ from leaderboard.submissions.writes.submissions import settle_primary
 from leaderboard.teams.models import FormerAddress, Invitation, JoinRequest, Membership, System, Team
 from leaderboard.teams.reads.find import namesakes
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import end_requests_of, free_system_slug, hand_over_pseudonyms
+from leaderboard.teams.writes import end_requests, free_system_slug, hand_over_pseudonyms
 
 
 def merge_teams(session: Session, actor: Actor, source: Team, target: Team, *, unite: Collection[int] = ()) -> None:
@@ -63,7 +63,7 @@ def merge_teams(session: Session, actor: Actor, source: Team, target: Team, *, u
     for table in (Invitation, JoinRequest, Arrival):
         session.execute(sa.update(table).where(table.team_id == source.id).values(team_id=target.id))
     members = session.scalars(sa.select(Membership.user_id).where(Membership.team_id == target.id)).all()
-    end_requests_of(session, actor, target, members)  # of whoever was in one and had asked the other
+    end_requests(session, actor, target, members)  # of whoever was in one and had asked the other
     session.execute(
         sa.update(FormerAddress)
         .where(FormerAddress.team_id == source.id, FormerAddress.system_id.is_not(None))

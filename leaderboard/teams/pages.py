@@ -11,9 +11,11 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import require
 from leaderboard.accounts import reads as accounts
+from leaderboard.accounts.models import User
 from leaderboard.accounts.rate_limits import TEAM_NAME, count
 from leaderboard.accounts.rate_limits import take_back as uncount
 from leaderboard.boards.reads.entries import Column, Figure
+from leaderboard.declared.inputs import checked
 from leaderboard.errors import InvalidFields, LeaderboardError, NotFound
 from leaderboard.evaluations.writes import remove_system
 from leaderboard.names import checked_name
@@ -22,7 +24,7 @@ from leaderboard.teams import writes as teams
 from leaderboard.teams.inputs import Asking, NewTeam, SystemSettings, TeamSettings
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads import teams as reads
-from leaderboard.teams.reads.find import find_account, find_invitation_of, find_known_team
+from leaderboard.teams.reads.find import find_invitation_of, find_known_team
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import change_system
 from leaderboard.web import charts
@@ -63,9 +65,14 @@ def _can_be_one(name: str) -> bool:
 
 
 blueprint = Blueprint("teams", __name__)
-
+system_blueprint = Blueprint("systems", __name__)
 
 NewForm, SettingsForm, AskForm = declared(NewTeam, "slug"), declared(TeamSettings), declared(Asking)
+
+
+def _done(words: str, endpoint: str = "teams.show", **where: Any) -> ResponseReturnValue:
+    flash(words)
+    return redirect(url_for(endpoint, **where))
 
 
 @blueprint.route("/account/teams/new", methods=["GET", "POST"])
@@ -76,8 +83,7 @@ def new() -> ResponseReturnValue:
     def found_team() -> ResponseReturnValue:
         with naming(form.text("name")) as session:
             team = teams.create_team(session, actor(), **form.sent())
-        flash(f"{team.name} is there. Invite the others, or submit a run.")
-        return redirect(url_for("teams.show", team=team.slug))
+        return _done(f"{team.name} is there. Invite the others, or submit a run.", team=team.slug)
 
     return answered(form, "teams/new.html", found_team, checks=True)
 
@@ -115,7 +121,7 @@ def ask(team: str) -> ResponseReturnValue:
 
     def send(session: Session) -> tuple[str, str]:
         asked = _known(session, team)
-        teams.ask_to_join(session, actor(), asked, form["text"].data or "")
+        teams.ask_to_join(session, actor(), asked, checked(Asking, form.sent()).text)
         return f"The owners of {asked.name} are asked.", url_for("teams.show", team=team)
 
     return saved(send, lambda error: _page(team, form, error))
@@ -126,8 +132,7 @@ def ask(team: str) -> ResponseReturnValue:
 def take_back(team: str) -> ResponseReturnValue:
     with writing() as session:
         teams.take_back(session, actor(), _known(session, team))
-    flash("Your request is taken back.")
-    return redirect(url_for("teams.find"))  # the team may be there no more for who asked
+    return _done("Your request is taken back.", "teams.find")  # the team may be there no more for who asked
 
 
 @blueprint.post("/teams/<team>/requests/<int:asked>/<any(accept, refuse):answer>")
@@ -137,8 +142,7 @@ def answer(team: str, asked: int, answer: str) -> ResponseReturnValue:
         record = _known(session, team)
         answered = teams.answer_request(session, actor(), record, asked, accept=answer == "accept")
         name = answered.user.name
-    flash(f"{name} is in {record.name} now." if answered.accepted else f"The request of {name} is refused.")
-    return redirect(url_for("teams.show", team=team))
+    return _done(f"{name} is in {record.name} now." if answered.accepted else f"{name} is refused.", team=team)
 
 
 @blueprint.get("/teams/<team>")
@@ -176,44 +180,33 @@ def revoke(team: str, invitation: int) -> ResponseReturnValue:
     with writing() as session:
         record = find_invitation_of(session, _known(session, team), invitation)
         teams.revoke_invitation(session, actor(), record)
-    flash("The invitation no longer works.")
-    return redirect(url_for("teams.show", team=team))
+    return _done("The invitation no longer works.", team=team)
 
 
-@blueprint.route("/teams/<team>/leave", methods=["GET", "POST"])
+@blueprint.route("/teams/<team>/leave", methods=["GET", "POST"], endpoint="leave")
+@blueprint.route("/teams/<team>/members/<int:member>/remove", methods=["GET", "POST"], endpoint="remove")
 @signed_in
-def leave(team: str) -> ResponseReturnValue:
+def remove_member(team: str, member: int | None = None) -> ResponseReturnValue:
+    """Takes a member out of the team, or whoever asks, where none is named."""
+    user_id = member or actor().user_id
     if request.method == "GET":
         page = read(reads.team_page, team)
-        if not page.is_member:
-            raise NotFound
-        return render_template("teams/leave.html", page=page)
-    with writing() as session:
-        record = _known(session, team)
-        if _must_ask(session, is_empty=teams.leave_team(session, actor(), record)):
-            return redirect(url_for("teams.leave", team=team))
-    flash(f"You have left {record.name}. Its runs and systems stay.")
-    return redirect(url_for("account.show"))
-
-
-@blueprint.route("/teams/<team>/members/<int:member>/remove", methods=["GET", "POST"])
-@signed_in
-def remove(team: str, member: int) -> ResponseReturnValue:
-    if request.method == "GET":
-        page = read(reads.team_page, team)
-        require(page.is_owner, f"Only an owner of {page.name} may do this.")
-        leaving = next((row for row in page.members if row.user_id == member), None)
+        require(member is None or page.is_owner, f"Only an owner of {page.name} may do this.")
+        leaving = next((row for row in page.members if row.user_id == user_id), None)
         if leaving is None:
             raise NotFound
-        return render_template("teams/remove.html", page=page, member=leaving)
+        return render_template("teams/remove.html" if member else "teams/leave.html", page=page, member=leaving)
     with writing() as session:
-        user = find_account(session, member)
-        if _must_ask(session, is_empty=teams.remove_member(session, actor(), _known(session, team), user)):
-            return redirect(url_for("teams.remove", team=team, member=member))
-    flash(f"{user.name} is no longer in the team.")
-    if member == actor().user_id:
-        return redirect(url_for("account.show"))
-    return redirect(url_for("teams.show", team=team))
+        record = _known(session, team)
+        is_empty = teams.remove_member(session, actor(), record, user_id)
+        if is_empty and not request.form.get("confirm"):  # emptied by somebody who was not told that it would be
+            session.rollback()
+            flash("Nothing is changed yet: by now nobody else is in the team.", "warning")
+            return redirect(request.path)
+        name = session.get_one(User, user_id).name
+    if user_id == actor().user_id:
+        return _done(f"You have left {record.name}. Its runs and systems stay.", "account.show")
+    return _done(f"{name} is no longer in the team.", team=team)
 
 
 @blueprint.post("/teams/<team>/members/<int:member>/role")
@@ -221,10 +214,9 @@ def remove(team: str, member: int) -> ResponseReturnValue:
 def change_role(team: str, member: int) -> ResponseReturnValue:
     role = request.form.get("role", "")
     with writing() as session:
-        user = find_account(session, member)
-        teams.change_role(session, actor(), _known(session, team), user, role)
-    flash(f"{user.name} is {'an' if role == Role.OWNER else 'a'} {role} now.")
-    return redirect(url_for("teams.show", team=team))
+        teams.change_role(session, actor(), _known(session, team), member, role)
+        name = session.get_one(User, member).name
+    return _done(f"{name} is {'an' if role == Role.OWNER else 'a'} {role} now.", team=team)
 
 
 @blueprint.get("/join/<token>")
@@ -233,8 +225,7 @@ def invitation(token: str) -> ResponseReturnValue:
         joined = teams.joined_by(session, actor(), token)
         team = joined or teams.find_invitation(session, token, now()).team
     if joined is not None:
-        flash(f"You are in {joined.name}.")
-        return redirect(url_for("teams.show", team=joined.slug))
+        return _done(f"You are in {joined.name}.", team=joined.slug)
     return render_template("teams/join.html", team=team, token=token)
 
 
@@ -243,25 +234,13 @@ def invitation(token: str) -> ResponseReturnValue:
 def join(token: str) -> ResponseReturnValue:
     with writing() as session:
         team = teams.accept_invitation(session, actor(), token, now())
-    flash(f"You are in {team.name} now.")
-    return redirect(url_for("teams.show", team=team.slug))
-
-
-def _must_ask(session: Session, *, is_empty: bool) -> bool:
-    """Whether the team was emptied by somebody who was not told that it would be: then that is undone."""
-    if not is_empty or request.form.get("confirm"):
-        return False
-    session.rollback()
-    flash("Nothing is changed yet: by now nobody else is in the team.", "warning")
-    return True
+    return _done(f"You are in {team.name} now.", team=team.slug)
 
 
 def _known(session: Session, team: str) -> Team:
     """The team of an address, if there is one for whoever asks."""
     return find_known_team(session, actor(), team, now())
 
-
-system_blueprint = Blueprint("systems", __name__)
 
 ADDRESS = "/teams/<team>/<system>"
 
@@ -343,8 +322,7 @@ def remove_unused(team: str, system: str) -> ResponseReturnValue:
     page = _own(team, system)
     with writing() as session:
         remove_system(session, actor(), session.get_one(System, page.id))
-    flash(f"{page.name} is removed.")
-    return redirect(url_for("teams.show", team=page.team_slug))
+    return _done(f"{page.name} is removed.", team=page.team_slug)
 
 
 def _own(team: str, system: str) -> reads.SystemPage:

@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, maker_may_invite, may_change_kind, may_rename, require
+from leaderboard.access import Actor, may_change_kind, may_rename, require
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import token_hash
 from leaderboard.audit.writes import assign, present, record
@@ -21,7 +21,6 @@ from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed, NotFound
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes import put_wanted
-from leaderboard.moments import moment_in_words
 from leaderboard.names import NAME_TAKEN, checked_name, checked_slug, free_slug, name_key, slug_of
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SystemKind
@@ -36,7 +35,13 @@ from leaderboard.teams.models import (
     Team,
     TeamName,
 )
-from leaderboard.teams.reads.find import is_known_team, merged_team, takes_requests, team_called
+from leaderboard.teams.reads.find import (
+    is_known_team,
+    merged_team,
+    open_invitation,
+    takes_requests,
+    team_called,
+)
 from leaderboard.teams.rules import Role
 from leaderboard.texts import checked_text
 
@@ -57,7 +62,9 @@ def create_system(session: Session, actor: Actor, team: Team, new: NewSystem, sl
 
     slug  where it comes from another installation, unless it is taken here; made from the name otherwise
     """
-    _require_right(actor, team.id, new.kind)
+    organiser = actor.all_powerful or bool(actor.organises)
+    require(actor.is_in(team.id) or organiser, "Only members of the team may do this.")
+    require(new.kind is not SystemKind.BASELINE or organiser, "Only organisers make baselines.")
     wrong = Gathered()
     shown, key = new.name, ""
     with wrong:
@@ -102,17 +109,8 @@ def change_system(session: Session, actor: Actor, system: System, **changes: Any
 def unused_system(session: Session, team: Team, name: str, kind: SystemKind) -> System | None:
     """The team's system of this name and kind, as long as every file sent for it was rejected."""
     good = sa.exists().where(Submission.system_id == System.id, Submission.problem_count == 0)
-    return session.scalar(
-        sa.select(System).where(
-            System.team_id == team.id, System.name_key == name_key(name), System.kind == kind, ~good
-        )
-    )
-
-
-def _require_right(actor: Actor, team_id: int, kind: SystemKind) -> None:
-    organiser = actor.all_powerful or bool(actor.organises)
-    require(actor.is_in(team_id) or organiser, "Only members of the team may do this.")
-    require(kind is not SystemKind.BASELINE or organiser, "Only organisers make baselines.")
+    same = System.team_id == team.id, System.name_key == name_key(name), System.kind == kind
+    return session.scalar(sa.select(System).where(*same, ~good))
 
 
 def free_system_slug(session: Session, team_id: int, name: str) -> str:
@@ -142,7 +140,6 @@ def hand_over_pseudonyms(session: Session, source_id: int, target_id: int) -> No
     )
 
 
-LONGEST_INVITATION = 90  # days
 JUST_TAKEN = "somebody just took this name"
 
 
@@ -158,12 +155,9 @@ def create_team(
     wrong = Gathered()
     shown = key = ""
     with wrong:
-        shown, key = checked_name(name)
-        _require_free(session, actor, key, "choose a name that is not so close to it")
+        shown, key, slug = _checked_names(session, actor, name, slug)
     with wrong:
         description = checked_text(description, LONGEST_DESCRIPTION, "description")
-    with wrong:
-        slug = _checked_free_slug(session, slug) if slug else None
     wrong.raise_any()
     team = Team(
         slug=slug or _free_slug(session, shown),
@@ -197,52 +191,50 @@ def rename_team(session: Session, actor: Actor, team: Team, name: str, slug: str
 
     slug  its part of an address, made from the name when not given
     """
-    _require_name_right(session, actor, team)
+    require(
+        may_rename(session, actor, team.id),
+        f"{team.name} is renamed by admins and by whoever organises every campaign that it took part in.",
+    )
     team = locked(session, Team, team.id)
     if team.merged_into_id is not None:
         raise Conflict(f"{team.name} was merged into another team.")
-    wrong = Gathered()
-    shown = key = ""
-    is_new = True
-    with wrong:
-        shown, key = checked_name(name)
-        is_new = _require_free(session, actor, key, "merge the two if they are one", of_team=team.id)
-    with wrong:
-        slug = _checked_free_slug(session, slug, team) if slug else None
-    wrong.raise_any()
+    shown, key, slug = _checked_names(session, actor, name, slug, team)
     before = {"name": team.name, "slug": team.slug}
-    if slug is None and shown != team.name:
-        slug = _free_slug(session, shown, team.id)
-    slug = slug or team.slug
+    slug = slug or (team.slug if shown == team.name else _free_slug(session, shown, team.id))
     if before == {"name": shown, "slug": slug}:
         return
     if slug != team.slug:
-        session.execute(
-            sa.delete(FormerAddress).where(FormerAddress.team_slug == slug, FormerAddress.system_slug == "")
-        )
+        former = FormerAddress.team_slug == slug, FormerAddress.system_slug == ""
+        session.execute(sa.delete(FormerAddress).where(*former))
         insert_unless_there(session, FormerAddress, team_slug=team.slug, system_slug="", team_id=team.id)
     with or_refuse(session, InvalidFields({"name": [JUST_TAKEN]})):
         # In this order, as for a new team: two that ask for one name wait for each other in no circle.
         team.name, team.slug = shown, slug
         session.flush()
-        if is_new:
+        if team_called(session, key) is None:
             session.add(TeamName(name_key=key, team_id=team.id))
     record(session, actor, "rename", team, name=[before["name"], shown], slug=[before["slug"], slug])
 
 
-def _checked_free_slug(session: Session, slug: str, team: Team | None = None) -> str:
-    """What somebody wants as a team's part of an address. Raises InvalidFields when another team has or had it."""
-    slug = checked_slug(slug)
-    if (team is None or slug != team.slug) and _is_taken(session, slug, team.id if team is not None else None):
-        raise InvalidFields({"slug": [f"{slug!r} is taken"]})
-    return slug
+def _checked_names(
+    session: Session, actor: Actor, name: str, slug: str | None, team: Team | None = None
+) -> tuple[str, str, str | None]:
+    """The name that a team is given with its key, and its part of an address where one is given.
 
-
-def _require_name_right(session: Session, actor: Actor, team: Team) -> None:
-    require(
-        may_rename(session, actor, team.id),
-        f"{team.name} is renamed by admins and by whoever organises every campaign that it took part in.",
-    )
+    Raises InvalidFields (name, slug) for what can't be one, and for what another team has or ever had.
+    """
+    of_team = None if team is None else team.id
+    wrong = Gathered()
+    shown = key = ""
+    with wrong:
+        shown, key = checked_name(name)
+        _require_free(session, actor, key, of_team)
+    with wrong:
+        slug = checked_slug(slug) if slug else None
+        if slug and (team is None or slug != team.slug) and _is_taken(session, slug, of_team):
+            raise InvalidFields({"slug": [f"{slug!r} is taken"]})
+    wrong.raise_any()
+    return shown, key, slug
 
 
 def add_member(session: Session, actor: Actor, team: Team, user: User, role: Role = Role.MEMBER) -> Membership:
@@ -256,40 +248,34 @@ def add_member(session: Session, actor: Actor, team: Team, user: User, role: Rol
         session.add(membership)
     membership.role = role
     record(session, actor, "add member", team, user=user.id, role=role.value)
-    end_requests_of(session, actor, team, [user.id])
+    end_requests(session, actor, team, [user.id])
     return membership
 
 
-def change_role(session: Session, actor: Actor, team: Team, user: User, role: str) -> None:
+def change_role(session: Session, actor: Actor, team: Team, user_id: int | None, role: str) -> None:
     """Makes a member an owner, or an owner a member. Raises Conflict when no owner would be left."""
     _require_owner(session, actor, team)
     if role not in set(Role):
         raise InvalidFields({"role": [f"expected {' or '.join(Role)}"]})
     locked(session, Team, team.id)
-    membership = session.get(Membership, (team.id, user.id), populate_existing=True)
+    membership = session.get(Membership, (team.id, user_id), populate_existing=True)
     if membership is None:
         raise NotFound(f"This account is not in {team.name}.")
-    owners = sa.select(Membership.user_id).where(Membership.team_id == team.id, Membership.role == Role.OWNER)
-    if role != Role.OWNER and list(session.scalars(owners)) == [user.id]:
-        raise Conflict(f"{team.name} would be left without an owner: make another member its owner first.")
+    if role != Role.OWNER and _owners(session, team) == [user_id]:
+        raise Conflict(NO_OWNER.format(team.name))
     if assign(membership, role=Role(role)):
-        record(session, actor, "change role", team, user=user.id, role=role)
+        record(session, actor, "change role", team, user=user_id, role=role)
 
 
 def invite(session: Session, actor: Actor, team: Team, days: int = 7) -> str:
     """The token of a link that lets one person into the team within `days` days. It is shown once, never kept."""
     _require_owner(session, actor, team)
-    if not 1 <= days <= LONGEST_INVITATION:
-        raise InvalidFields({"days": [f"give a number of days from 1 to {LONGEST_INVITATION}"]})
     token = secrets.token_urlsafe(24)
     now = present()
     invitation = Invitation(
-        team_id=team.id,
-        token_hash=token_hash(token),
-        created_by_id=actor.user_id,
-        created_at=now,
+        team_id=team.id, token_hash=token_hash(token), created_by_id=actor.user_id, created_at=now,
         expires_at=now + dt.timedelta(days=days),
-    )
+    )  # fmt: skip
     session.add(invitation)
     session.flush()
     record(session, actor, "invite", team, invitation=invitation.id, days=days)
@@ -297,20 +283,17 @@ def invite(session: Session, actor: Actor, team: Team, days: int = 7) -> str:
 
 
 def find_invitation(session: Session, token: str, now: dt.datetime | None = None) -> Invitation:
-    """The invitation behind a link that still works. Raises NotFound or Conflict that says why it does not."""
-    invitation = session.scalar(sa.select(Invitation).where(Invitation.token_hash == token_hash(token)))
-    if invitation is None:
-        raise NotFound("There is no such invitation; ask the team for a new link.")
-    if invitation.used_at is not None:
-        raise Conflict("This invitation was used already; ask the team for a new link.")
-    if invitation.revoked_at is not None:
-        raise Conflict("This invitation was taken back; ask the team for a new link.")
-    if invitation.expires_at <= (now or present()):
-        expired = moment_in_words(invitation.expires_at)
-        raise Conflict(f"This invitation expired on {expired}; ask the team for a new link.")
-    if not session.scalar(sa.select(maker_may_invite()).where(Invitation.id == invitation.id)):
-        raise Conflict("Whoever made this invitation may no longer invite; ask the team for a new link.")
-    return invitation
+    """The invitation behind a link that still works. Raises NotFound for none, Conflict for one that does so no longer."""
+    works = open_invitation(now or present())
+    row = session.execute(sa.select(Invitation, works).where(Invitation.token_hash == token_hash(token))).one_or_none()
+    if row is None:
+        raise NotFound
+    if not row[1]:
+        raise Conflict(
+            "This invitation works no longer: it was used, taken back or has expired, or whoever made it may invite no "
+            "more. Ask the team for a new link."
+        )
+    return row[0]
 
 
 def joined_by(session: Session, actor: Actor, token: str) -> Team | None:
@@ -333,10 +316,9 @@ def accept_invitation(session: Session, actor: Actor, token: str, now: dt.dateti
     if session.get(Membership, (team.id, actor.user_id)) is not None:
         raise Conflict(f"You are in {team.name} already; the link still works for somebody else.")
     session.add(Membership(team_id=team.id, user_id=actor.user_id, role=Role.MEMBER, joined_at=now))
-    invitation.used_at = now
-    invitation.used_by_id = actor.user_id
+    invitation.used_at, invitation.used_by_id = now, actor.user_id
     record(session, actor, "join", team, invitation=invitation.id)
-    end_requests_of(session, actor, team, [actor.user_id])
+    end_requests(session, actor, team, [actor.user_id])
     return team
 
 
@@ -351,65 +333,52 @@ def revoke_invitation(session: Session, actor: Actor, invitation: Invitation) ->
         record(session, actor, "revoke", invitation)
 
 
-def leave_team(session: Session, actor: Actor, team: Team) -> bool:
-    """Takes the actor out of the team; its runs and systems stay. The last owner hands over first.
+def remove_member(session: Session, actor: Actor, team: Team, user_id: int | None) -> bool:
+    """Takes somebody out of the team, as an owner does, or leaves it; its runs and systems stay.
 
-    Whether it was the last member: nobody is in the team then, and the requests that wait there end.
+    The last owner hands over first. Whether it was the last member: nobody is in the team then, and the requests that
+    wait there end.
     """
-    if actor.user_id is None:
-        raise NotAllowed("Sign in first.")
-    is_empty = _take_out(session, team, actor.user_id)
-    record(session, actor, "leave", team)
-    end_requests(session, actor, team)
-    return is_empty
-
-
-def remove_member(session: Session, actor: Actor, team: Team, user: User) -> bool:
-    """Takes somebody out of the team. Whether it was the last member, as for `leave_team`."""
-    _require_owner(session, actor, team)
-    is_empty = _take_out(session, team, user.id)
-    record(session, actor, "remove member", team, user=user.id)
-    end_requests(session, actor, team)
-    return is_empty
-
-
-def _take_out(session: Session, team: Team, user_id: int) -> bool:
-    """Whether nobody is left."""
+    leaves = user_id is not None and user_id == actor.user_id
+    if not leaves:
+        _require_owner(session, actor, team)
     locked(session, Team, team.id)  # two owners who leave at the same moment would leave the team without one
-    members = list(session.scalars(sa.select(Membership).where(Membership.team_id == team.id)))
-    leaving = next((member for member in members if member.user_id == user_id), None)
-    if leaving is None:
+    members = {row.user_id: row for row in session.scalars(sa.select(Membership).where(Membership.team_id == team.id))}
+    if user_id not in members:
         raise NotFound(f"This account is not in {team.name}.")
-    owners = [member for member in members if member.role is Role.OWNER]
-    if owners == [leaving] and len(members) > 1:
-        raise Conflict(f"{team.name} would be left without an owner: make another member its owner first.")
-    session.delete(leaving)
+    if len(members) > 1 and _owners(session, team) == [user_id]:
+        raise Conflict(NO_OWNER.format(team.name))
+    session.delete(members[user_id])
+    if leaves:
+        record(session, actor, "leave", team)
+    else:
+        record(session, actor, "remove member", team, user=user_id)
+    end_requests(session, actor, team)
     return len(members) == 1
 
 
 def _require_owner(session: Session, actor: Actor, team: Team) -> None:
-    membership = session.get(Membership, (team.id, actor.user_id)) if actor.user_id is not None else None
-    owner = membership is not None and membership.role is Role.OWNER
-    require(owner or actor.all_powerful, f"Only an owner of {team.name} may do this.")
+    owner = actor.all_powerful or (actor.user_id is not None and actor.user_id in _owners(session, team))
+    require(owner, f"Only an owner of {team.name} may do this.")
 
 
-def _require_free(session: Session, actor: Actor, key: str, hint: str, of_team: int | None = None) -> bool:
-    """Whether no team ever had the name; False where the team itself has it or had it.
+def _owners(session: Session, team: Team) -> list[int]:
+    owners = sa.select(Membership.user_id).where(Membership.team_id == team.id, Membership.role == Role.OWNER)
+    return list(session.scalars(owners.order_by(Membership.user_id)))
 
-    Raises InvalidFields (name) where another team has it, or ever had it. Which team that is, and the hint, are told to
-    those who may know of it.
-    """
+
+def _require_free(session: Session, actor: Actor, key: str, of_team: int | None) -> None:
+    """Raises InvalidFields (name) where another team has the name, or ever had it; which, for those who may know."""
     bearer = team_called(session, key)
     if bearer is None:
-        return True
+        return
     other = merged_team(session, bearer)
     if other.id == of_team:
-        return False
+        return
     if not is_known_team(session, actor, other, present()):
         raise InvalidFields({"name": [NAME_TAKEN]})
-    if bearer is other and name_key(other.name) == key:
-        raise InvalidFields({"name": [f"there is a team {other.name!r}: {hint}"]})
-    raise InvalidFields({"name": [f"the team {other.name!r} was called so, and a name stays its team's: {hint}"]})
+    was = f"the team {other.name!r} is called so, or was, and a name stays its team's"
+    raise InvalidFields({"name": [f"{was}: choose one that is not so close, or merge the two if they are one"]})
 
 
 def _is_taken(session: Session, slug: str, of_team: int | None = None) -> bool:
@@ -424,7 +393,7 @@ def _free_slug(session: Session, name: str, of_team: int | None = None) -> str:
     return free_slug(slug_of(name) or "team", lambda slug: _is_taken(session, slug, of_team))
 
 
-LONGEST_TEXT = 500  # characters
+NO_OWNER = "{} would be left without an owner: make another member its owner first."
 MOST_OPEN = 5  # requests of one person that wait
 AGAIN = dt.timedelta(days=30)  # after a refusal
 
@@ -436,14 +405,11 @@ def ask_to_join(session: Session, actor: Actor, team: Team, text: str) -> JoinRe
     """
     if actor.user_id is None:
         raise NotAllowed("Log in to ask a team.")
-    text = checked_text(text, LONGEST_TEXT, "text")
     team = locked(session, Team, team.id)  # of two requests sent at the same moment the second finds the first
     if session.get(Membership, (team.id, actor.user_id)) is not None:
         raise Conflict(f"You are in {team.name} already.")
-    if not team.is_listed:
-        raise Conflict("This team takes no requests: ask one of its owners for an invitation.")
     if session.scalar(sa.select(Team.id).where(Team.id == team.id, takes_requests())) is None:
-        raise Conflict(f"{team.name} has no owner who could answer: ask an admin of this site.")
+        raise Conflict("This team takes no requests: ask one of its owners for an invitation.")
     own = sa.select(JoinRequest).where(JoinRequest.user_id == actor.user_id)
     waiting = own.where(JoinRequest.answered_at.is_(None))
     if session.scalar(waiting.where(JoinRequest.team_id == team.id)) is not None:
@@ -451,12 +417,8 @@ def ask_to_join(session: Session, actor: Actor, team: Team, text: str) -> JoinRe
     answerable = waiting.join(Team, Team.id == JoinRequest.team_id).where(takes_requests())  # others hold no place
     if len(session.scalars(answerable).all()) >= MOST_OPEN:
         raise Conflict(f"{MOST_OPEN} requests of yours wait for an answer: take one back first.")
-    refused = own.where(
-        JoinRequest.team_id == team.id,
-        JoinRequest.accepted.is_(False),
-        JoinRequest.answered_at > present() - AGAIN,
-    )
-    if session.scalars(refused).first() is not None:
+    refused = JoinRequest.accepted.is_(False), JoinRequest.answered_at > present() - AGAIN
+    if session.scalars(own.where(JoinRequest.team_id == team.id, *refused)).first() is not None:
         raise Conflict(f"{team.name} has refused your request; you can ask again {AGAIN.days} days after that.")
     made = JoinRequest(team_id=team.id, user_id=actor.user_id, text=text, created_at=present())
     session.add(made)
@@ -468,8 +430,7 @@ def ask_to_join(session: Session, actor: Actor, team: Team, text: str) -> JoinRe
 
 def answer_request(session: Session, actor: Actor, team: Team, request_id: int, *, accept: bool) -> JoinRequest:
     """An owner lets somebody in, or not; who asked is told by mail. Raises NotFound or Conflict."""
-    owner = actor.all_powerful or (actor.user_id is not None and actor.user_id in _owners(session, team))
-    require(owner, f"Only an owner of {team.name} may do this.")
+    _require_owner(session, actor, team)
     locked(session, Team, team.id)
     request = session.get(JoinRequest, request_id, populate_existing=True)
     if request is None or request.team_id != team.id:
@@ -487,45 +448,30 @@ def answer_request(session: Session, actor: Actor, team: Team, request_id: int, 
 
 def take_back(session: Session, actor: Actor, team: Team) -> None:
     """Takes the actor's own open request back. Raises Conflict when there is none."""
-    request = session.scalar(
-        sa.select(JoinRequest).where(
-            JoinRequest.team_id == team.id,
-            JoinRequest.user_id == actor.user_id,
-            JoinRequest.answered_at.is_(None),
-        )
-    )
+    own = JoinRequest.team_id == team.id, JoinRequest.user_id == actor.user_id, JoinRequest.answered_at.is_(None)
+    request = session.scalar(sa.select(JoinRequest).where(*own))
     if request is None:
         raise Conflict(f"No request of yours waits at {team.name}.")
     session.delete(request)
     record(session, actor, "take request back", team, request=request.id)
 
 
-def end_requests(session: Session, actor: Actor, team: Team) -> None:
-    """Ends what waits at a team that nobody is in any more: nobody would answer. Who asked is told by mail.
+def end_requests(session: Session, actor: Actor, team: Team, joined: Collection[int] = ()) -> None:
+    """Ends requests to join that nobody should answer any more.
 
-    It is no refusal: they may ask again as soon as the team has an owner. Does nothing while somebody is in the team.
+    joined  people who have come into the team without an answer, such as by an invitation: else an owner could answer a
+            request once its sender has left again, and let them in anew. Without any, all that wait at a team that
+            nobody is in any more. That is no refusal: who asked is told by mail, and may ask again as soon as the team
+            has an owner
     """
     session.flush()
-    if session.scalar(sa.select(Membership.user_id).where(Membership.team_id == team.id).limit(1)) is not None:
-        return
     waiting = sa.select(JoinRequest).where(JoinRequest.team_id == team.id, JoinRequest.answered_at.is_(None))
+    if joined:
+        waiting = waiting.where(JoinRequest.user_id.in_(joined))
+    elif session.scalar(sa.select(Membership.user_id).where(Membership.team_id == team.id).limit(1)) is not None:
+        return
     for request in session.scalars(waiting.order_by(JoinRequest.id)).all():
         session.delete(request)
-        put_wanted(session, MailKind.ANSWER, [request.user_id], team=team.id, accepted=None)
+        if not joined:
+            put_wanted(session, MailKind.ANSWER, [request.user_id], team=team.id, accepted=None)
         record(session, actor, "end request", team, request=request.id)
-
-
-def end_requests_of(session: Session, actor: Actor, team: Team, user_ids: Collection[int]) -> None:
-    """Ends the requests of people who have come into the team without an answer, such as by an invitation.
-
-    Else an owner could answer one once its sender has left again, and let them in anew.
-    """
-    own = JoinRequest.user_id.in_(user_ids), JoinRequest.answered_at.is_(None)
-    for request in session.scalars(sa.select(JoinRequest).where(JoinRequest.team_id == team.id, *own)).all():
-        session.delete(request)
-        record(session, actor, "end request", team, request=request.id)
-
-
-def _owners(session: Session, team: Team) -> list[int]:
-    owners = sa.select(Membership.user_id).where(Membership.team_id == team.id, Membership.role == Role.OWNER)
-    return list(session.scalars(owners.order_by(Membership.user_id)))

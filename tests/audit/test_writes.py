@@ -154,7 +154,7 @@ def test_what_is_sent_with_the_values_that_stand_changes_nothing_and_has_no_even
             change_system(session, CONSOLE, system, description="Fuses two lists.")
             teams.change_team(session, CONSOLE, team, description="We live in the north.", is_listed=True)
             teams.rename_team(session, CONSOLE, team, "Southern lights")
-            teams.change_role(session, CONSOLE, team, session.get_one(User, world.eve.user_id), Role.OWNER)
+            teams.change_role(session, CONSOLE, team, world.eve.user_id, Role.OWNER)
             people.set_admin(session, CONSOLE, ada, is_admin=True)
             people.set_address(session, CONSOLE, ada, "ada@example.com")
             people.choose_mail(session, CONSOLE, ada, [])

@@ -100,7 +100,7 @@ def test_a_team_invites_by_a_command_and_takes_an_invitation_back(
         teams.accept_invitation(session, actor_of(session, ada), link.rpartition("/")[2])
     assert "Ada" in ok("team", "list")
     refused("team", "invitations", "alder", "--revoke", first)
-    assert "from 1 to 90" in refused("team", "invite", "alder", "--days", "91")
+    assert "at most 90" in refused("team", "invite", "alder", "--days", "91")
     refused("team", "invite", "nobody")
 
 

@@ -208,18 +208,22 @@ def answer_request(session: Session, play: Play) -> None:
     teams.answer_request(session, play.actor(session, "ada"), alpha, asked.id, accept=True)
 
 
+def number_of(name: str) -> Value:
+    return lambda session, play: play.user(session, name).id
+
+
 TO_ADA: dict[str, Any] = {"raises": OF_ALL, "at": ALPHA, "who": "ada"}
 OF_TEAMS = (
     by(teams.change_team, team(), description="We search.", is_listed=True, raises=OF_ALL, at=ALPHA, who="eve"),
     by(teams.rename_team, team("beta"), "Better", "beta", raises=OF_ALL, at="/teams/beta", who="eve"),
     by(teams.create_team, "@ada", "Gamma", raises=OF_ALL, at="/teams/gamma", who="ada"),
     by(teams.add_member, team(), user("eve"), **TO_ADA),
-    by(teams.change_role, team(), user("eve"), Role.OWNER.value, **TO_ADA),
-    by(teams.remove_member, team(), user("eve"), **TO_ADA),
+    by(teams.change_role, team(), number_of("eve"), Role.OWNER.value, **TO_ADA),
+    by(teams.remove_member, team(), number_of("eve"), **TO_ADA),
     by(teams.invite, "@ada", team(), **TO_ADA),
     by(teams.revoke_invitation, lambda session, _: session.scalars(sa.select(Invitation)).one(), **TO_ADA),
     Change(("teams.accept_invitation",), accept_invitation, **TO_ADA),
-    by(teams.leave_team, "@eve", team(), **TO_ADA),
+    by(teams.remove_member, "@eve", team(), number_of("eve"), **TO_ADA),
     by(teams.ask_to_join, "@eve", team(), "please", **TO_ADA),
     by(teams.take_back, "@eve", team(), **TO_ADA),
     Change(("teams.answer_request",), answer_request, **TO_ADA),

@@ -99,7 +99,7 @@ def test_who_is_in_no_team_is_told_to_make_or_join_one(program: Callable[..., Pr
     """Whatever team they name: of others' they learn nothing."""
     ben = program("ben", Scope.SUBMIT)
     with world.database.write() as session:
-        teams.remove_member(session, CONSOLE, world.teams["alpha"], world.users["ben"])
+        teams.remove_member(session, CONSOLE, world.teams["alpha"], world.users["ben"].id)
     for team in ("alpha", "nothing"):
         answer = ben.submit(team=team, system="searcher")
         assert answer.status_code == 400

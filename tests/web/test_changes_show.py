@@ -69,7 +69,7 @@ READING = {
 WITHIN = {
     "past_runs.go_by_source",
     "audit.assign", "audit.record", "generations.raise_generations", "teams.end_requests",
-    "teams.end_requests_of", "locking", "teams.ensure_pseudonym",
+    "locking", "teams.ensure_pseudonym",
     "teams.hand_over_pseudonyms", "judgments.copy_queries", "worker.enqueue",
     "worker.add_set", "worker.make_set", "worker.record_making", "worker.supersede",
     "selection",

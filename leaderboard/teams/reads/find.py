@@ -7,8 +7,7 @@ from typing import NoReturn
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import CONSOLE, Actor, knows_team
-from leaderboard.accounts.models import User
+from leaderboard.access import CONSOLE, Actor, knows_team, maker_may_invite
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
@@ -32,6 +31,12 @@ def is_owned_by(actor: Actor) -> sa.ColumnElement[bool]:
     """Condition on Team: whoever asks owns it, or is an admin."""
     own = Membership.team_id == Team.id, Membership.user_id == actor.user_id, Membership.role == Role.OWNER
     return sa.true() if actor.all_powerful else sa.exists().where(*own)
+
+
+def open_invitation(now: dt.datetime) -> sa.ColumnElement[bool]:
+    """Condition on Invitation: its link lets somebody in still."""
+    unused = Invitation.used_at.is_(None), Invitation.revoked_at.is_(None)
+    return sa.and_(*unused, Invitation.expires_at > now, maker_may_invite())
 
 
 def find_team(session: Session, slug: str, actor: Actor = CONSOLE) -> Team:
@@ -211,14 +216,6 @@ def only_organiser_of(session: Session, user_id: int) -> list[str]:
             .order_by(Campaign.title)
         )
     )
-
-
-def find_account(session: Session, user_id: int) -> User:
-    """The account of this number. Raises NotFound."""
-    user = session.get(User, user_id)
-    if user is None:
-        raise NotFound
-    return user
 
 
 def find_invitation_of(session: Session, team: Team, invitation_id: int) -> Invitation:

@@ -419,8 +419,11 @@ def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.da
     if own:
         others |= dict(session.execute(sa.select(System.slug, System.name).where(System.team_id == team.id)).all())
     others.pop(record.slug, None)
-    return SystemPage(
-        *facts_of(record),
+    return snapshot(
+        SystemPage,
+        record,
+        team=team.name,
+        team_slug=team.slug,
         own=own,
         may_edit=own or may_change_kind(session, actor, record.id),
         may_remove=own and removal_refusal(session, record) is None,
@@ -438,35 +441,30 @@ def _absent(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.d
     raise NotFound(f"there is no system {slug!r} of {team.name} on a board")
 
 
-def facts_of(record: System) -> tuple[int, str, str, str, str, SystemKind, str, str, str]:
-    """The fields of SystemFacts, in their order."""
-    team, links = record.team, (record.code_url, record.paper_url)
-    return record.id, record.name, record.slug, team.name, team.slug, record.kind, record.description, *links
-
-
 def _with_all_figures(
     session: Session,
     actor: Actor,
     lines: Sequence[tuple[ProgressPage, Line]],
-    evaluations: Sequence[Evaluation],
+    own: Sequence[Evaluation],
     now: dt.datetime,
 ) -> list[SystemYears]:
     """The lines of one system with what its runs have under every measure: progress reads those that rank only.
 
-    evaluations: those that the lines have points in, perhaps others too
+    own  the evaluations that the lines have points in, perhaps others too
     """
     runs = [point.entry.submission_id for _, line in lines for point in line.points]
     ids = {point.period.evaluation_id for _, line in lines for point in line.points}
-    own = [evaluation for evaluation in evaluations if evaluation.id in ids]
-    loaded = load_entries(session, disclosures(session, actor, own, now), None, runs=runs)
-    entries = {entry.submission_id: entry for entry in loaded}
-
-    def whole(line: Line) -> Line:
-        return replace(
-            line, points=tuple(replace(point, entry=entries[point.entry.submission_id]) for point in line.points)
+    open_to = disclosures(session, actor, [evaluation for evaluation in own if evaluation.id in ids], now)
+    entries = {entry.submission_id: entry for entry in load_entries(session, open_to, None, runs=runs)}
+    return [
+        SystemYears(
+            page,
+            replace(
+                line, points=tuple(replace(point, entry=entries[point.entry.submission_id]) for point in line.points)
+            ),
         )
-
-    return [SystemYears(page, whole(line)) for page, line in lines]
+        for page, line in lines
+    ]
 
 
 def _pages(
@@ -548,18 +546,38 @@ class Merging:
         return f"{moved} of {self.source.name} become those of {self.target.name}, for good."
 
 
-def organised_teams(session: Session, actor: Actor, campaign_slug: str, _: dt.datetime) -> tuple[OrganisedTeam, ...]:
-    """Those that have runs in the campaign, by name. Raises NotFound."""
+def organised_teams(
+    session: Session, actor: Actor, campaign_slug: str, _: dt.datetime, team_id: int | None = None
+) -> tuple[OrganisedTeam, ...]:
+    """Those that have runs in the campaign, or one of them, by name. Raises NotFound."""
     campaign = organised_campaign(session, actor, campaign_slug)
-    return _teams(session, actor, Evaluation.campaign_id == campaign.id)
+    members = sa.select(sa.func.count()).where(Membership.team_id == Team.id).scalar_subquery()
+    rows = session.execute(
+        sa.select(Team, members, sa.func.count(Submission.system_id.distinct()), sa.func.count(Submission.id))
+        .join(Submission, Submission.team_id == Team.id)
+        .join(Evaluation, Evaluation.id == Submission.evaluation_id)
+        .where(Evaluation.campaign_id == campaign.id, sa.true() if team_id is None else Team.id == team_id)
+        .group_by(Team.id)
+        .order_by(Team.name, Team.id)
+    )
+    return tuple(
+        snapshot(
+            OrganisedTeam,
+            team,
+            members=size,
+            systems=systems,
+            runs=runs,
+            may_rename=may_rename(session, actor, team.id),
+        )
+        for team, size, systems, runs in rows
+    )
 
 
-def organised_team(session: Session, actor: Actor, campaign_slug: str, team_id: int, _: dt.datetime) -> OrganisedTeam:
+def organised_team(session: Session, actor: Actor, campaign_slug: str, team_id: int, now: dt.datetime) -> OrganisedTeam:
     """One that has runs in the campaign. Raises NotFound."""
-    campaign = organised_campaign(session, actor, campaign_slug)
-    teams = _teams(session, actor, Evaluation.campaign_id == campaign.id, Team.id == team_id)
+    teams = organised_teams(session, actor, campaign_slug, now, team_id)
     if not teams:
-        raise NotFound(f"there is no team {team_id} in {campaign.title}")
+        raise NotFound(f"there is no team {team_id} in this campaign")
     return teams[0]
 
 
@@ -623,30 +641,6 @@ def _shared(session: Session, source_id: int, target_id: int) -> list[SharedEval
     return shared
 
 
-def _teams(session: Session, actor: Actor, *which: sa.ColumnElement[bool]) -> tuple[OrganisedTeam, ...]:
-    members = sa.select(sa.func.count()).where(Membership.team_id == Team.id).scalar_subquery()
-    systems = sa.func.count(Submission.system_id.distinct())
-    rows = session.execute(
-        sa.select(Team, members, systems, sa.func.count(Submission.id))
-        .join(Submission, Submission.team_id == Team.id)
-        .join(Evaluation, Evaluation.id == Submission.evaluation_id)
-        .where(*which)
-        .group_by(Team.id)
-        .order_by(Team.name, Team.id)
-    )
-    return tuple(
-        snapshot(
-            OrganisedTeam,
-            team,
-            members=member_count,
-            systems=system_count,
-            runs=runs,
-            may_rename=may_rename(session, actor, team.id),
-        )
-        for team, member_count, system_count, runs in rows
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
     """A campaign of other organisers that the system has runs in, and whom it says to write to, where it does."""
@@ -670,27 +664,20 @@ class OrganisedSystem(SystemFacts):
     elsewhere: tuple[Elsewhere, ...]
 
 
-def organised_systems(
-    session: Session, actor: Actor, campaign_slug: str, now: dt.datetime
-) -> tuple[OrganisedSystem, ...]:
-    """Those that have runs in the campaign: baselines first, then by team and name. Raises NotFound."""
-    return _systems(session, actor, campaign_slug, now)
-
-
 def organised_system(
     session: Session, actor: Actor, campaign_slug: str, system_id: int, now: dt.datetime
 ) -> OrganisedSystem:
     """One that has runs in the campaign. Raises NotFound."""
-    systems = _systems(session, actor, campaign_slug, now, System.id == system_id)
+    systems = organised_systems(session, actor, campaign_slug, now, System.id == system_id)
     if not systems:
-        campaign = organised_campaign(session, actor, campaign_slug)
-        raise NotFound(f"there is no system {system_id} in {campaign.title}")
+        raise NotFound(f"there is no system {system_id} in this campaign")
     return systems[0]
 
 
-def _systems(
+def organised_systems(
     session: Session, actor: Actor, campaign_slug: str, now: dt.datetime, *which: sa.ColumnElement[bool]
 ) -> tuple[OrganisedSystem, ...]:
+    """Those that have runs in the campaign: baselines first, then by team and name. Raises NotFound."""
     campaign = organised_campaign(session, actor, campaign_slug)
     rows = session.execute(
         sa.select(System, sa.func.count(Submission.id))
@@ -704,7 +691,15 @@ def _systems(
     ).all()
     strange, elsewhere = _elsewhere(session, actor, [system.id for system, _ in rows], now)
     return tuple(
-        OrganisedSystem(*facts_of(system), runs, system.id not in strange, elsewhere.get(system.id, ()))
+        snapshot(
+            OrganisedSystem,
+            system,
+            team=system.team.name,
+            team_slug=system.team.slug,
+            runs=runs,
+            may_change=system.id not in strange,
+            elsewhere=elsewhere.get(system.id, ()),
+        )
         for system, runs in rows
     )
 
