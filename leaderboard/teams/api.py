@@ -28,12 +28,11 @@ from leaderboard.teams.inputs import (
 )  # fmt: skip
 from leaderboard.teams.merging import merge_teams
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.pages import naming
 from leaderboard.teams.reads import teams
 from leaderboard.teams.reads.find import find_invitation_of, find_known_team, find_system, find_team
 from leaderboard.teams.rules import COMMAND_LINE
 from leaderboard.web.context import actor, config, now, read, reading, writing
-from leaderboard.web.endpoints import get, look_again, post, require_scope
+from leaderboard.web.endpoints import counting, get, look_again, post, require_scope
 from leaderboard.web.organise import CAMPAIGN, require_confirmed
 
 TEAM = "/teams/<team>"
@@ -92,7 +91,7 @@ def find_teams(*, words: str = "") -> tuple[teams.FoundTeam, ...]:
 ))  # fmt: skip
 def make_team(body: NewTeam) -> teams.TeamPage:
     """Makes a team that you own. Boards show its name over all years; only organisers can change it."""
-    with naming(body.name, body.slug) as session:
+    with counting() as session:
         made = writes.create_team(session, actor(), body.name, body.slug.strip() or None, body.description)
     return _page(made.slug)
 
@@ -108,18 +107,16 @@ def join_team(body: Accepting) -> teams.TeamPage:
 @get(f"{TEAM}/settings", Scope.READ)
 def team_settings(team: str) -> teams.TeamSettings:
     """What its owners can change about a team, for its members."""
-    with reading() as session:
-        return teams.team_settings(session, actor(), team)
+    return read(teams.team_settings, team)
 
 
 @post(f"{TEAM}/settings", Scope.MANAGE, command=Command("team change TEAM", "{name} is changed", "team-alder --listed"))
 def change_team(team: str, body: TeamChanges) -> teams.TeamSettings:
     """Changes what a team says about itself, and whether others find it."""
+    team_settings(team)  # absent for others
     with writing() as session:
-        teams.team_settings(session, actor(), team)
         writes.change_team(session, actor(), _known(session, team), **body.given())
-    with reading() as session:
-        return teams.team_settings(session, actor(), team)
+    return team_settings(team)
 
 
 @get(f"{TEAM}/requests", Scope.READ, command=Command(
@@ -315,7 +312,7 @@ def list_teams(campaign: str) -> tuple[teams.OrganisedTeam, ...]:
 def rename_team(campaign: str, team_id: int, body: TeamName) -> teams.OrganisedTeam:
     """Gives a team another name; its old address leads to the new one."""
     read(teams.organised_team, campaign, team_id)
-    with naming(body.name, body.slug) as session:
+    with counting() as session:
         writes.rename_team(session, actor(), session.get_one(Team, team_id), body.name, body.slug.strip() or None)
     return read(teams.organised_team, campaign, team_id)
 

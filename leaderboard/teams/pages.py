@@ -1,73 +1,47 @@
 """Teams: making one, its page, inviting by a link, joining, leaving; and a system over its years, as page and file."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from sqlalchemy.orm import Session
 
 from leaderboard.access import require
 from leaderboard.accounts import reads as accounts
-from leaderboard.accounts.models import User
-from leaderboard.accounts.rate_limits import TEAM_NAME, count
-from leaderboard.accounts.rate_limits import take_back as uncount
 from leaderboard.boards.reads.entries import Column, Figure
 from leaderboard.declared.inputs import checked
-from leaderboard.errors import InvalidFields, LeaderboardError, NotFound
-from leaderboard.evaluations.writes import remove_system
-from leaderboard.names import checked_name
+from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound, Unconfirmed
 from leaderboard.progress.reads import Point, ProgressPage
+from leaderboard.teams import api
 from leaderboard.teams import writes as teams
-from leaderboard.teams.inputs import Asking, NewTeam, SystemSettings, TeamSettings
-from leaderboard.teams.models import System, Team
+from leaderboard.teams.inputs import (
+    Accepting,
+    Asking,
+    Inviting,
+    Leaving,
+    NewRole,
+    NewTeam,
+    SystemChanges,
+    SystemSettings,
+    TeamChanges,
+    TeamSettings,
+)  # fmt: skip
 from leaderboard.teams.reads import teams as reads
-from leaderboard.teams.reads.find import find_invitation_of, find_known_team
+from leaderboard.teams.reads.find import find_known_team
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import change_system
 from leaderboard.web import charts
-from leaderboard.web.context import actor, client_address, database, now, page_number, read, reading, writing
+from leaderboard.web.context import actor, now, page_number, read, reading
 from leaderboard.web.exports import Cell, Table, exported, table, terms_facts
-from leaderboard.web.forms import Declared, answered, declared, filled, form_page, saved
+from leaderboard.web.forms import Declared, answered, declared, filled, form_page
 from leaderboard.web.sessions import signed_in
-
-
-@contextmanager
-def counting() -> Iterator[Session]:
-    """A transaction in which one name or address of a team is looked up; it counts unless the transaction succeeds.
-
-    Raises TooManyAttempts before anything is looked up.
-    """
-    user_id = actor().user_id
-    asked = [] if user_id is None else count(database(), TEAM_NAME, now(), client_address(), user=user_id)
-    with writing() as session:
-        yield session
-        uncount(session, asked)
-
-
-@contextmanager
-def naming(name: str, slug: str = "") -> Iterator[Session]:
-    """The same for a name, or an address, that somebody gives a team. One that can't be a name costs nothing: it is not
-    looked up, and the write within refuses it with all else.
-    """
-    with counting() if slug.strip() or _can_be_one(name) else writing() as session:
-        yield session
-
-
-def _can_be_one(name: str) -> bool:
-    try:
-        checked_name(name)
-    except InvalidFields:
-        return False
-    return True
-
 
 blueprint = Blueprint("teams", __name__)
 system_blueprint = Blueprint("systems", __name__)
 
 NewForm, SettingsForm, AskForm = declared(NewTeam, "slug"), declared(TeamSettings), declared(Asking)
+SystemForm = declared(SystemSettings, "kind")
+ONLY_OWNERS = "Only an owner of the team may do this."
 
 
 def _done(words: str, endpoint: str = "teams.show", **where: Any) -> ResponseReturnValue:
@@ -81,8 +55,7 @@ def new() -> ResponseReturnValue:
     form = NewForm()
 
     def found_team() -> ResponseReturnValue:
-        with naming(form.text("name")) as session:
-            team = teams.create_team(session, actor(), **form.sent())
+        team = api.make_team(checked(NewTeam, form.sent()))
         return _done(f"{team.name} is there. Invite the others, or submit a run.", team=team.slug)
 
     return answered(form, "teams/new.html", found_team, checks=True)
@@ -100,49 +73,42 @@ def find() -> ResponseReturnValue:
 @blueprint.route("/account/teams/<team>", methods=["GET", "POST"])
 @signed_in
 def change(team: str) -> ResponseReturnValue:
-    with reading() as session:
-        settings = reads.team_settings(session, actor(), team)
-    form = filled(SettingsForm, {"description": settings.description, "is_listed": settings.is_listed})
+    settings = api.team_settings(team)
+    form = filled(SettingsForm, {name: getattr(settings, name) for name in TeamSettings.model_fields})
 
-    def save(session: Session) -> tuple[str, str]:
-        teams.change_team(session, actor(), _known(session, team), **form.sent())
-        return f"{settings.name} is changed.", url_for("teams.show", team=team)
+    def save() -> ResponseReturnValue:
+        api.change_team(team, checked(TeamChanges, form.sent()))
+        return _done(f"{settings.name} is changed.", team=team)
 
-    def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
-        return form_page("teams/change.html", form, error, settings=settings)
-
-    return saved(save, shown) if form.is_submitted() else shown()
+    return answered(form, "teams/change.html", save, checks=True, settings=settings)
 
 
 @blueprint.post("/teams/<team>/requests")
 @signed_in
 def ask(team: str) -> ResponseReturnValue:
     form = AskForm()
-
-    def send(session: Session) -> tuple[str, str]:
-        asked = _known(session, team)
-        teams.ask_to_join(session, actor(), asked, checked(Asking, form.sent()).text)
-        return f"The owners of {asked.name} are asked.", url_for("teams.show", team=team)
-
-    return saved(send, lambda error: _page(team, form, error))
+    try:
+        api.ask_to_join(team, checked(Asking, form.sent()))
+    except (Conflict, InvalidFields) as error:
+        return _page(team, form, error)
+    return _done("The owners of the team are asked.", team=team)
 
 
 @blueprint.post("/teams/<team>/requests/back")
 @signed_in
 def take_back(team: str) -> ResponseReturnValue:
-    with writing() as session:
-        teams.take_back(session, actor(), _known(session, team))
+    api.take_request_back(team)
     return _done("Your request is taken back.", "teams.find")  # the team may be there no more for who asked
 
 
 @blueprint.post("/teams/<team>/requests/<int:asked>/<any(accept, refuse):answer>")
 @signed_in
 def answer(team: str, asked: int, answer: str) -> ResponseReturnValue:
-    with writing() as session:
-        record = _known(session, team)
-        answered = teams.answer_request(session, actor(), record, asked, accept=answer == "accept")
-        name = answered.user.name
-    return _done(f"{name} is in {record.name} now." if answered.accepted else f"{name} is refused.", team=team)
+    if answer == "accept":
+        api.accept_request(team, asked)
+        return _done("The request is accepted: who asked is in the team now.", team=team)
+    api.refuse_request(team, asked)
+    return _done("The request is refused.", team=team)
 
 
 @blueprint.get("/teams/<team>")
@@ -158,7 +124,7 @@ def _page(team: str, form: Declared, error: LeaderboardError | None = None) -> R
             more = {
                 "invitations": accounts.open_invitations(session, actor(), team, now()),
                 "requests": reads.open_requests(session, actor(), team),
-                "asked": reads.has_asked(session, actor(), _known(session, team)),
+                "asked": reads.has_asked(session, actor(), find_known_team(session, actor(), team, now())),
             }
     if page.slug != team:  # it was renamed, or became a part of another one
         return redirect(url_for("teams.show", team=page.slug))
@@ -168,18 +134,14 @@ def _page(team: str, form: Declared, error: LeaderboardError | None = None) -> R
 @blueprint.post("/teams/<team>/invitations")
 @signed_in
 def invite(team: str) -> ResponseReturnValue:
-    with writing() as session:
-        token = teams.invite(session, actor(), _known(session, team))
-    flash(url_for("teams.invitation", token=token, _external=True), "invitation")
+    flash(api.invite(team, Inviting()).address, "invitation")
     return redirect(url_for("teams.show", team=team))
 
 
 @blueprint.post("/teams/<team>/invitations/<int:invitation>/revoke")
 @signed_in
 def revoke(team: str, invitation: int) -> ResponseReturnValue:
-    with writing() as session:
-        record = find_invitation_of(session, _known(session, team), invitation)
-        teams.revoke_invitation(session, actor(), record)
+    api.revoke_invitation(team, invitation)
     return _done("The invitation no longer works.", team=team)
 
 
@@ -188,35 +150,33 @@ def revoke(team: str, invitation: int) -> ResponseReturnValue:
 @signed_in
 def remove_member(team: str, member: int | None = None) -> ResponseReturnValue:
     """Takes a member out of the team, or whoever asks, where none is named."""
-    user_id = member or actor().user_id
+    page = read(reads.team_page, team)
+    user_id = member or actor().user_id or 0
+    names = {row.user_id: row.name for row in page.members}
     if request.method == "GET":
-        page = read(reads.team_page, team)
-        require(member is None or page.is_owner, f"Only an owner of {page.name} may do this.")
-        leaving = next((row for row in page.members if row.user_id == user_id), None)
-        if leaving is None:
+        require(member is None or page.is_owner, ONLY_OWNERS)
+        if user_id not in names:
             raise NotFound
-        return render_template("teams/remove.html" if member else "teams/leave.html", page=page, member=leaving)
-    with writing() as session:
-        record = _known(session, team)
-        is_empty = teams.remove_member(session, actor(), record, user_id)
-        if is_empty and not request.form.get("confirm"):  # emptied by somebody who was not told that it would be
-            session.rollback()
-            flash("Nothing is changed yet: by now nobody else is in the team.", "warning")
-            return redirect(request.path)
-        name = session.get_one(User, user_id).name
-    if user_id == actor().user_id:
-        return _done(f"You have left {record.name}. Its runs and systems stay.", "account.show")
-    return _done(f"{name} is no longer in the team.", team=team)
+        return render_template("teams/remove.html" if member else "teams/leave.html", page=page, name=names[user_id])
+    confirmed = Leaving(confirm=bool(request.form.get("confirm")))
+    try:
+        if user_id == actor().user_id:
+            api.leave_team(team, confirmed)
+            return _done(f"You have left {page.name}. Its runs and systems stay.", "account.show")
+        api.remove_member(team, user_id, confirmed)
+    except Unconfirmed:
+        flash("Nothing is changed yet: by now nobody else is in the team.", "warning")
+        return redirect(request.path)
+    return _done(f"{names[user_id]} is no longer in the team.", team=team)
 
 
 @blueprint.post("/teams/<team>/members/<int:member>/role")
 @signed_in
 def change_role(team: str, member: int) -> ResponseReturnValue:
-    role = request.form.get("role", "")
-    with writing() as session:
-        teams.change_role(session, actor(), _known(session, team), member, role)
-        name = session.get_one(User, member).name
-    return _done(f"{name} is {'an' if role == Role.OWNER else 'a'} {role} now.", team=team)
+    require(read(reads.team_page, team).is_owner or actor().all_powerful, ONLY_OWNERS)
+    page = api.change_role(team, member, checked(NewRole, {"role": request.form.get("role", "")}))
+    changed = next(row for row in page.members if row.user_id == member)
+    return _done(f"{changed.name} is {'an' if changed.role is Role.OWNER else 'a'} {changed.role} now.", team=team)
 
 
 @blueprint.get("/join/<token>")
@@ -232,14 +192,8 @@ def invitation(token: str) -> ResponseReturnValue:
 @blueprint.post("/join/<token>")
 @signed_in
 def join(token: str) -> ResponseReturnValue:
-    with writing() as session:
-        team = teams.accept_invitation(session, actor(), token, now())
+    team = api.join_team(Accepting(token=token))
     return _done(f"You are in {team.name} now.", team=team.slug)
-
-
-def _known(session: Session, team: str) -> Team:
-    """The team of an address, if there is one for whoever asks."""
-    return find_known_team(session, actor(), team, now())
 
 
 ADDRESS = "/teams/<team>/<system>"
@@ -297,31 +251,25 @@ def system_file(team: str, system: str) -> Table:
     return table(f"{team}-{system}", COLUMNS, rows, {"terms": terms})
 
 
-SystemForm = declared(SystemSettings, "kind")
-
-
 @system_blueprint.route(f"{ADDRESS}/edit", methods=["GET", "POST"])
 @signed_in
 def edit(team: str, system: str) -> ResponseReturnValue:
     page = _own(team, system)
     form = filled(SystemForm, {name: getattr(page, name) for name in ("description", "code_url", "paper_url")})
 
-    def change(session: Session) -> tuple[str, str]:
-        change_system(session, actor(), session.get_one(System, page.id), **form.sent())
-        return "What is said about the system is changed.", _address(page)
+    def change() -> ResponseReturnValue:
+        api.describe_system(team, system, checked(SystemChanges, form.sent()))
+        flash("What is said about the system is changed.")
+        return redirect(_address(page))
 
-    def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
-        return form_page("systems/edit.html", form, error, page=page)
-
-    return saved(change, shown) if form.is_submitted() else shown()
+    return answered(form, "systems/edit.html", change, checks=True, page=page)
 
 
 @system_blueprint.post(f"{ADDRESS}/remove", endpoint="remove")
 @signed_in
 def remove_unused(team: str, system: str) -> ResponseReturnValue:
     page = _own(team, system)
-    with writing() as session:
-        remove_system(session, actor(), session.get_one(System, page.id))
+    api.remove_system(team, system)
     return _done(f"{page.name} is removed.", team=page.team_slug)
 
 

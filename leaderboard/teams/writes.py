@@ -283,7 +283,7 @@ def invite(session: Session, actor: Actor, team: Team, days: int = 7) -> str:
 
 
 def find_invitation(session: Session, token: str, now: dt.datetime | None = None) -> Invitation:
-    """The invitation behind a link that still works. Raises NotFound for none, Conflict for one that does so no longer."""
+    """The invitation behind a link that works. Raises NotFound for none, Conflict for one that works no longer."""
     works = open_invitation(now or present())
     row = session.execute(sa.select(Invitation, works).where(Invitation.token_hash == token_hash(token))).one_or_none()
     if row is None:

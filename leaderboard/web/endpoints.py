@@ -21,7 +21,8 @@ import math
 import types
 import typing
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, partial
@@ -31,9 +32,10 @@ from typing import Any, TypeVar
 import msgspec
 from flask import Blueprint, Flask, Response, g, request
 from pydantic import create_model
+from sqlalchemy.orm import Session
 
 from leaderboard.access import VISITOR, actor_through
-from leaderboard.accounts.rate_limits import WRONG_TOKEN, count
+from leaderboard.accounts.rate_limits import TEAM_NAME, WRONG_TOKEN, count, take_back
 from leaderboard.accounts.reads import open_token
 from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import USED_EVERY, note_use
@@ -43,7 +45,17 @@ from leaderboard.db import Database
 from leaderboard.declared.commands import Command
 from leaderboard.declared.inputs import Inputs, Whole, checked, checked_json
 from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, NotAllowed, NotIdentified
-from leaderboard.web.context import CONSOLE_KEY, client_address, database, equip, modules_of, now, reading, writing
+from leaderboard.web.context import (
+    CONSOLE_KEY,
+    actor,
+    client_address,
+    database,
+    equip,
+    modules_of,
+    now,
+    reading,
+    writing,
+)
 from leaderboard.web.security import require_plain
 
 # Fields that are not told, by their dataclass. The number of a system would say across years whose an anonymous run is;
@@ -181,11 +193,24 @@ def identify() -> None:
 
 
 def look_again() -> None:
-    """Looks up anew what the token's account may do: this request has made something of its own."""
-    user_id = g.actor.user_id
-    if user_id is not None and "scopes" in g:  # none on a page, which leads to another one
+    """Looks up anew what whoever asks may do: this request has made something of their own."""
+    user_id = actor().user_id
+    if user_id is not None:
         with reading() as session:
-            g.actor = actor_through(session, user_id, g.scopes)
+            g.actor = actor_through(session, user_id, g.get("scopes", frozenset(Scope)))
+
+
+@contextmanager
+def counting() -> Iterator[Session]:
+    """A transaction in which one name or address of a team is looked up; it counts unless the transaction succeeds.
+
+    Raises TooManyAttempts before anything is looked up.
+    """
+    user_id = actor().user_id
+    asked = [] if user_id is None else count(database(), TEAM_NAME, now(), client_address(), user=user_id)
+    with writing() as session:
+        yield session
+        take_back(session, asked)
 
 
 def require_scope(scope: Scope) -> None:

@@ -353,7 +353,7 @@ def has_asked(session: Session, actor: Actor, team: Team) -> bool | None:
     return None if session.scalar(sa.select(Team.id).where(Team.id == team.id, takes_requests())) is None else False
 
 
-def team_settings(session: Session, actor: Actor, team_slug: str) -> TeamSettings:
+def team_settings(session: Session, actor: Actor, team_slug: str, _: dt.datetime) -> TeamSettings:
     """What its owners can change, for members and the console. Raises NotFound for others."""
     if actor == CONSOLE:
         team, is_owner = find_team(session, team_slug), True
