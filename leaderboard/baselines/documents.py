@@ -4,8 +4,9 @@ import codecs
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from leaderboard.formats import ByteSource, Limits, open_plain
 from leaderboard.formats.chunks import numbered_lines
 from leaderboard.formats.plain_text import MIB, CappedReader, rejection, shown
 from leaderboard.formats.problems import Problems, Wrong
+from leaderboard.formats.records import json_object
 from leaderboard.formats.tables import identifier, not_utf8
 
 # A collection is its searcher's own: nothing bounds it but the size of a single document.
@@ -70,12 +72,13 @@ def document_files(paths: Sequence[Path]) -> list[DocumentFile]:
     """
     files: list[DocumentFile] = []
     for path in paths:
-        inside = sorted(_below(path)) if path.is_dir() else []
-        if path.is_dir() and not inside:
-            raise BadInput(f"{path}: there is no file in this folder")
-        files += [DocumentFile(each, each.name.removesuffix(".gz").removesuffix(".txt")) for each in inside]
         if not path.is_dir():
             files.append(DocumentFile(path))
+            continue
+        inside = sorted(_below(path))
+        if not inside:
+            raise BadInput(f"{path}: there is no file in this folder")
+        files += [DocumentFile(each, each.name.removesuffix(".gz").removesuffix(".txt")) for each in inside]
     return files
 
 
@@ -109,29 +112,42 @@ def read_documents(
         head = text.peek(HEAD_BYTES)
         if b"\0" in head:
             raise rejection(file.name, "is binary data, not text")
-        yield from _reader(head, file)(text, problems, file)
+        cut, parse = _reader(head, file)
+        for line, content in cut(text, problems):
+            try:
+                document = parse(content, line)
+            except UnicodeDecodeError as error:
+                lines_before = content.count(b"\n", 0, error.start)
+                error.start -= content.rfind(b"\n", 0, error.start) + 1  # from the start of the line
+                problems.add_unread(line + lines_before, not_utf8(error))
+            except Wrong as wrong:
+                problems.add_unread(line, wrong)
+            else:
+                problems.lines += 1
+                yield document
     problems.raise_if_any()
     if not problems.lines:
         problems.raise_empty("has no document" if head.strip() else "is empty")
 
 
-Reader = Callable[[CappedReader, Problems, DocumentFile], Iterator[Document]]
+# What cuts a file into documents, each with its line, and what makes one of such a piece.
+Reader = tuple[Callable[[CappedReader, Problems], Iterable[tuple[int, Any]]], Callable[[Any, int], Document]]
 
 
 def _reader(head: bytes, file: DocumentFile) -> Reader:
     """What reads a file that starts so. Raises FileRejected where nothing does."""
     start = head.lstrip()
     if start.startswith(b"<") and BYTE_START.search(head):
-        return _read_sgml
+        return _sgml_pieces, _of_sgml
     if file.id:
-        return _read_json if _is_record(start) else _read_text
+        return (_lines, _of_record) if _is_record(start) else (_whole, partial(_of_text, file.id))
     if start.startswith(b"{"):
-        return _read_json
+        return _lines, _of_record
     if start.startswith(b"["):
         raise rejection(file.name, "is one JSON array; write one JSON object a line")
     if start.startswith(b"<"):
         raise rejection(file.name, "begins with a tag and has no <DOC>; expected TREC's SGML, JSON lines or TSV")
-    return _read_tsv
+    return _rows, _of_row
 
 
 def _is_record(start: bytes) -> bool:
@@ -177,47 +193,32 @@ def _in_utf8(text: CappedReader, encoding: str, name: str) -> Iterator[CappedRea
     yield text if codecs.lookup(encoding).name == UTF_8 else CappedReader(recoded, LIMITS.expanded_bytes, name)
 
 
-def _read_json(text: CappedReader, problems: Problems, file: DocumentFile) -> Iterator[Document]:  # noqa: ARG001  # as Reader
-    for number, line in numbered_lines(text, problems):
-        if not line.strip():
-            continue
-        try:
-            document = _of_record(line, number)
-        except Wrong as wrong:
-            problems.add_unread(number, wrong)
-            continue
-        problems.lines += 1
-        yield document
+def _lines(text: CappedReader, problems: Problems) -> Iterator[tuple[int, str]]:
+    return ((number, line) for number, line in numbered_lines(text, problems) if line.strip())
+
+
+def _rows(text: CappedReader, problems: Problems) -> Iterator[tuple[int, str]]:
+    """The lines, without a header."""
+    return ((number, line) for number, line in _lines(text, problems) if number > 1 or not _is_header(line))
+
+
+def _whole(text: CappedReader, _: Problems) -> Iterator[tuple[int, bytes]]:
+    yield 1, b"".join(iter(lambda: text.read(MIB), b""))
 
 
 def _of_record(line: str, number: int) -> Document:
-    try:
-        record = json.loads(line)
-    except ValueError as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it holds a number that is too long"
-        raise Wrong(f"is no JSON: {reason}", "is no JSON") from None
-    except RecursionError:
-        raise Wrong("is no JSON: it is nested too deeply", "is no JSON") from None
-    if not isinstance(record, dict):
-        raise Wrong(f"expected an object, found {shown(line.strip())}", "expected an object")
-    fields = {name.lower(): value for name, value in record.items()}
+    fields = {name.lower(): value for name, value in json_object(line).items()}
+    present = shown(", ".join(fields)) or "nothing"
     named = next((name for name in ID_NAMES if name in fields), None)
     if named is None:
-        raise Wrong(f"has no id ({', '.join(ID_NAMES)}); found {_names(record)}", "has no id")
+        raise Wrong(f"has no id ({', '.join(ID_NAMES)}); found {present}", "has no id")
     texts = [_text(name, fields[name]) for name in TEXT_NAMES if name in fields]
     if not texts:
-        raise Wrong(f"has no text ({', '.join(TEXT_NAMES)}); found {_names(record)}", "has no text")
-    return Document(_id(_id_of_json(fields[named])), "\n".join(texts), number)
-
-
-def _names(record: dict[str, Any]) -> str:
-    return shown(", ".join(record)) or "nothing"
-
-
-def _id_of_json(value: Any) -> str:
+        raise Wrong(f"has no text ({', '.join(TEXT_NAMES)}); found {present}", "has no text")
+    value = fields[named]
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise Wrong("document id is neither a text nor a whole number")
-    return str(value)
+    return Document(_id(str(value)), "\n".join(texts), number)
 
 
 def _id(text: str) -> str:
@@ -234,62 +235,25 @@ def _text(name: str, value: Any) -> str:
     return value
 
 
-def _read_tsv(text: CappedReader, problems: Problems, file: DocumentFile) -> Iterator[Document]:  # noqa: ARG001  # as Reader
-    for number, line in numbered_lines(text, problems):
-        if not line.strip():
-            continue
-        first, tab, rest = line.partition("\t")
-        if number == 1 and _is_header(first, rest):
-            continue
-        try:
-            if not tab:
-                raise Wrong("has no TAB; expected id TAB text, JSON lines or TREC's SGML", "has no TAB (id TAB text)")
-            document = Document(_id(first), rest, number)
-        except Wrong as wrong:
-            problems.add_unread(number, wrong)
-            continue
-        problems.lines += 1
-        yield document
+def _of_row(line: str, number: int) -> Document:
+    first, tab, rest = line.partition("\t")
+    if not tab:
+        raise Wrong("has no TAB; expected id TAB text, JSON lines or TREC's SGML", "has no TAB (id TAB text)")
+    return Document(_id(first), rest, number)
 
 
-def _is_header(first: str, rest: str) -> bool:
+def _is_header(line: str) -> bool:
     """Whether a first line names its columns: a document may be called `doc`, but its text is hardly `title`."""
-    second = rest.partition("\t")[0].strip().lower()
-    return first.strip().lower() in ID_NAMES and second in (*TEXT_NAMES, *ID_NAMES, "url")
+    first, second = (name.strip().lower() for name in [*line.split("\t", 2), ""][:2])
+    return first in ID_NAMES and second in (*TEXT_NAMES, *ID_NAMES, "url")
 
 
-def _read_text(text: CappedReader, problems: Problems, file: DocumentFile) -> Iterator[Document]:
+def _of_text(name: str, content: bytes, line: int) -> Document:
     """The file as one document."""
-    content = b"".join(iter(lambda: text.read(MIB), b""))
-    problems.lines += 1
-    try:
-        yield Document(_id(file.id), content.decode(), 1)
-    except UnicodeDecodeError as error:
-        problems.add(content.count(b"\n", 0, error.start) + 1, _not_utf8_at(content, error))
-    except Wrong as wrong:
-        problems.add(0, wrong)
+    return Document(_id(name), content.decode(), line)
 
 
-def _not_utf8_at(content: bytes, error: UnicodeDecodeError) -> Wrong:
-    """With the place counted from the start of the line, as in files that are read by lines."""
-    error.start -= content.rfind(b"\n", 0, error.start) + 1
-    return not_utf8(error)
-
-
-def _read_sgml(text: CappedReader, problems: Problems, file: DocumentFile) -> Iterator[Document]:  # noqa: ARG001  # as Reader
-    for line, content in _sgml_pieces(text, problems.name):
-        try:
-            document = _of_sgml(content.decode(), line)
-        except UnicodeDecodeError as error:
-            problems.add_unread(line + content.count(b"\n", 0, error.start), _not_utf8_at(content, error))
-        except Wrong as wrong:
-            problems.add_unread(line, wrong)
-        else:
-            problems.lines += 1
-            yield document
-
-
-def _sgml_pieces(text: CappedReader, name: str) -> Iterator[tuple[int, bytes]]:
+def _sgml_pieces(text: CappedReader, problems: Problems) -> Iterator[tuple[int, bytes]]:
     """Each <DOC> with its line, up to its </DOC>; up to the next <DOC> or the end where that is missing."""
     held, at, line, at_end = b"", 0, 1, False
     while True:
@@ -308,13 +272,15 @@ def _sgml_pieces(text: CappedReader, name: str) -> Iterator[tuple[int, bytes]]:
         if at_end:
             return
         if len(held) - at > LIMITS.line_bytes:
-            raise rejection(name, f"this <DOC> is longer than {LIMITS.line_bytes:,} bytes, the most allowed", line)
+            most = f"{LIMITS.line_bytes:,} bytes, the most allowed"
+            raise rejection(problems.name, f"this <DOC> is longer than {most}", line)
         piece = text.read(MIB)
         at_end = not piece
         held, at = held[at:] + piece, 0
 
 
-def _of_sgml(content: str, line: int) -> Document:
+def _of_sgml(piece: bytes, line: int) -> Document:
+    content = piece.decode()
     located = next((match for pattern in (NUMBER, DOCID, ATTRIBUTE) if (match := pattern.search(content))), None)
     if located is None:
         raise Wrong("this <DOC> has no <DOCNO>")

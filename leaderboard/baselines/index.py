@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Literal, NamedTuple, Protocol, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,40 +31,6 @@ from leaderboard.metrics import Floats, Ints
 
 Idf = Literal["lucene", "robertson"]
 Number = TypeVar("Number", float, NDArray[np.float64])
-
-
-class Weighting(Protocol):
-    """How a term of the query adds to a document's score.
-
-    Numbers are those of one document (float) or of many at once (float64[n]): `tf`, how often the term stands in it,
-    and `length`, how many terms it has; `mean` is the mean length over the collection.
-    """
-
-    @property
-    def name(self) -> str:
-        """What the field calls it."""
-        ...
-
-    @property
-    def parameters(self) -> str:
-        """What its figures depend on, as a person reads it; "" where that is nothing."""
-        ...
-
-    def idf(self, df: int, documents: int) -> float:
-        """What the term is worth by itself, given in how many of the documents it stands (1 at least)."""
-        ...
-
-    def length_part(self, length: Number, mean: float) -> Number:
-        """What the document's length does to the count."""
-        ...
-
-    def tf_part(self, tf: Number, length: Number, mean: float) -> Number:
-        """What the document's count makes of the term."""
-        ...
-
-    def in_query(self, qf: int) -> float:
-        """What the term weighs that the query has `qf` times."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +93,20 @@ class TfIdf:
     def idf(self, df: int, documents: int) -> float:
         return math.log2(documents / df)
 
-    def length_part(self, length: Number, mean: float) -> Number:  # noqa: ARG002  # as Weighting
+    def length_part(self, length: Number, mean: float) -> Number:  # noqa: ARG002  # as BM25
         return 1.0 / length
 
-    def tf_part(self, tf: Number, length: Number, mean: float) -> Number:  # noqa: ARG002  # as Weighting
+    def tf_part(self, tf: Number, length: Number, mean: float) -> Number:  # noqa: ARG002  # as BM25
         return tf / length
 
     def in_query(self, qf: int) -> float:
         return float(qf)
+
+
+# How a term of the query adds to a document's score. Numbers are those of one document (float) or of many at once
+# (float64[n]): `tf`, how often the term stands in it, and `length`, how many terms it has; `mean` is the mean length
+# over the collection, `df` in how many documents the term stands (1 at least), `qf` how often in the query.
+Weighting = BM25 | TfIdf
 
 
 Numbers = NDArray[np.int32]
@@ -207,14 +179,11 @@ class Index:
 
     def number_of(self, document: str) -> int:
         """The number of a document. Raises NotFound."""
-        wanted = as_texts([document])
-        first = 0
-        for part in self.ids.parts:
-            blocks = np.flatnonzero(part == wanted[0])
-            if len(blocks):
-                return first + int(blocks[0])
-            first += len(part)
-        raise NotFound(f"there is no document {document!r} in the collection")
+        [wanted] = as_texts([document])
+        numbers = np.flatnonzero(np.concatenate([part == wanted for part in self.ids.parts]))
+        if not len(numbers):
+            raise NotFound(f"there is no document {document!r} in the collection")
+        return int(numbers[0])
 
 
 class IndexBuilder:

@@ -5,7 +5,6 @@ Neither reader of topics reads a DTD or an entity of its own: a few lines of the
 another file.
 """
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from leaderboard.formats.plain_text import (
     source_name,
 )
 from leaderboard.formats.problems import HEAD_BYTES, Problems, Wrong, guess_content, wrong_width
+from leaderboard.formats.records import json_object
 from leaderboard.formats.rows import READERS
 from leaderboard.formats.tables import control_character, identifier, our_name
 from leaderboard.numbers import is_number
@@ -331,13 +331,7 @@ def _fields(line: str, is_first: bool) -> dict[str, str]:
 
 
 def _object(line: str, _is_first: bool) -> dict[str, str]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        raise Wrong("is no JSON object; write one a line")
-    members = {name.lower().lstrip("_"): member for name, member in value.items()}
+    members = {name.lower().lstrip("_"): member for name, member in json_object(line).items()}
 
     def first(names: Sequence[str], default: Any = None) -> Any:
         return next((members[name] for name in names if name in members), default)

@@ -232,7 +232,8 @@ class _JsonRecords(_Records):
     def _take_odd(self, number: int, line: str) -> None:
         import msgspec  # loads a library, which most files can do without
 
-        names, values = _object(line)
+        members = json_object(line, DECODER)
+        names, values = zip(*members, strict=True) if members else ((), ())
         self._odd += 1
         if self._odd > MOST_ODD:
             odd = f"has more than {MOST_ODD:,} objects unlike the first; give every line the same members"
@@ -266,17 +267,21 @@ class _Number(str):
 DECODER = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_Number, object_pairs_hook=tuple)
 
 
-def _object(line: str) -> tuple[Names, Sequence[Any]]:
-    """The names and values of the object on a line. Raises Wrong for what is none."""
+def json_object(line: str, decoder: json.JSONDecoder | None = None) -> Any:
+    """The object on a line, as the decoder makes one. Raises Wrong for what is none.
+
+    >>> json_object('{"id": "q1"}')
+    {'id': 'q1'}
+    """
     try:
-        value = DECODER.decode(line)
-    except (json.JSONDecodeError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it is nested too deeply"
+        value = decoder.decode(line) if decoder else json.loads(line)
+    except (ValueError, RecursionError) as error:
+        odd = "it is nested too deeply, or holds a number that is too long"
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else odd
         raise Wrong(f"is no JSON: {reason}", "is no JSON") from None
-    if not isinstance(value, tuple):
+    if not isinstance(value, dict if decoder is None else tuple):
         raise Wrong(f"expected an object, found {shown(line.strip())}", "expected an object")
-    names, members = zip(*value, strict=True) if value else ((), ())
-    return names, members
+    return value
 
 
 def _odd_text(column: Column, value: Any) -> str:

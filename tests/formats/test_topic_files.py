@@ -107,13 +107,13 @@ def test_every_problem_of_json_lines_is_told_with_its_line() -> None:
         '{"id": "q4", "tags": [1]}', '{"id": "q5", "text": "half of \\ud800"}', "[" * 100_000, '{"id": "q1"}',
     )  # fmt: skip
     assert problems_of(read_queries, text(*lines)) == [
-        (2, "is no JSON object; write one a line"),
+        (2, "is no JSON: Expecting value"),
         (3, 'the object has no id; write "id": "…"'),
         (4, 'the object has no id; write "id": "…"'),
         (5, "the text of query q3 is no text; put it in quotes"),
         (6, "the tags of query q4 are no list of texts"),
         (7, "text 'half of �' holds a control character"),
-        (8, "is no JSON object; write one a line"),
+        (8, "is no JSON: it is nested too deeply, or holds a number that is too long"),
         (9, "query q1 is there twice (first on line 1)"),
     ]
 
