@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from leaderboard.errors import BadInput
 from leaderboard.formats.ids import Texts, byte_strings, stretches
-from leaderboard.formats.plain_text import LONGEST_TAG, harmless, shown
-from leaderboard.formats.problems import Problems, Wrong
+from leaderboard.formats.plain_text import LONGEST_TAG, harmless
+from leaderboard.formats.problems import Part, Problems, Wrong
 from leaderboard.formats.tables import Table
 
 LONGEST_PATTERN = 200  # characters
@@ -95,18 +95,14 @@ class Tags:
         if self.pattern is None or not len(starts):
             return
         wrong = ~self.pattern.matching(different) | (np.char.str_len(different) > problems.limits.id_bytes)
+        fault = f"has not the form that is asked for here: {self.pattern.text}"
+
+        def told(row: int) -> tuple[int, Wrong, Part]:
+            tag = tags[row].decode(errors="replace")
+            return table.numbers[row], Wrong.value("run tag", tag, fault), table.part
+
         rows = np.flatnonzero(np.repeat(wrong, np.diff(starts, append=len(tags))))
-        what = f"has not the form that is asked for here: {self.pattern.text}"
-        kind = f"the run tag {what}"
-        first = rows[: problems.limits.problems]
-        problems.extend(
-            [
-                Wrong(f"the run tag {shown(tag.decode(errors='replace'))} {what}", kind).on(table.numbers[row])
-                for row, tag in zip(first.tolist(), tags[first].tolist(), strict=True)
-            ],
-            table.part,
-        )
-        problems.count_more(kind, len(rows) - len(first))
+        problems.add_first(rows.tolist(), f"the run tag {fault}", told)
 
     def _name(self, different: Texts) -> None:
         for tag in np.unique(different).tolist() if len(different) > MOST_NAMED else different.tolist():

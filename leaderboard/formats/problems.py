@@ -4,7 +4,7 @@ from its first line what a file is that can't be read as what it should be.
 
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from itertools import accumulate
@@ -149,10 +149,12 @@ class Problems:
         if self.lines % LOOK_EVERY == 0:
             self.raise_if_hopeless()
 
-    def count_more(self, kind: str, lines: int) -> None:
-        """Counts a kind of mistake on further lines, which come after those that were added one by one."""
-        if lines:
-            self._mistakes[kind].count += lines
+    def add_first(self, rows: Sequence[int], kind: str, say: Callable[[int], tuple[int, Wrong, Part]]) -> None:
+        """Adds a kind of mistake in many rows, which are in order: `say` tells of the first ones, the rest is counted."""
+        for row in rows[: self.limits.problems]:
+            self.add(*say(row))
+        if more := len(rows[self.limits.problems :]):
+            self._mistakes[kind].count += more
             self._mistakes[kind].same = False
 
     @property

@@ -204,22 +204,24 @@ class Rows:
         problems, ids = self.problems, self._numbering.ids
         if problems.allowed is None:
             return
-        fresh = ids[len(self._unknown) :]
-        self._unknown = np.append(self._unknown, [query not in problems.allowed for query in fresh]).astype(np.bool_)
-        rows = np.flatnonzero(self._unknown[codes])
-        first = rows[: problems.limits.problems].tolist()
-        problems.extend(unknown_query(ids[codes[row]]).on(table.numbers[row]) for row in first)
-        problems.count_more(UNKNOWN_QUERY, len(rows) - len(first))
+        fresh = [query not in problems.allowed for query in ids[len(self._unknown) :]]
+        self._unknown = np.append(self._unknown, fresh).astype(np.bool_)
+        problems.add_first(
+            np.flatnonzero(self._unknown[codes]).tolist(),
+            UNKNOWN_QUERY,
+            lambda row: (table.numbers[row], unknown_query(ids[codes[row]]), table.part),
+        )
 
     def add_each(self, rows: Places, kind: str, say: Callable[[str, str], str]) -> None:
         """Adds a problem for each of some rows, which are in order; `say` tells it of the row's query and document."""
-        first = rows[: self.problems.limits.problems]
-        documents, queries = self.document.take(first).tolist(), self.column("query")
-        for row, document in zip(first.tolist(), documents, strict=True):
+
+        def told(row: int) -> tuple[int, Wrong, Part]:
             line, part = self._line(row)
-            message = say(self._numbering.ids[queries[row]], shown(document.decode()))
-            self.problems.add(line, Wrong(message, kind), part)
-        self.problems.count_more(kind, len(rows) - len(first))
+            [document] = self.document.take(np.array([row])).tolist()
+            query = self._numbering.ids[self.column("query")[row]]
+            return line, Wrong(say(query, shown(document.decode())), kind), part
+
+        self.problems.add_first(rows.tolist(), kind, told)
 
     def add_repeats(self, later: NDArray[np.int64], first: NDArray[np.int64], what: str) -> None:
         """Adds a problem for each of the rows that `repeats` gives; `what` says it of a document."""

@@ -85,20 +85,21 @@ class _Reader:
     """Reads pieces from left to right; each method returns the markup of what it has read."""
 
     def __init__(self, pieces: list[str]) -> None:
-        self._pieces = pieces
-        self._place = 0
+        self._pieces = pieces[::-1]
 
     def _next(self) -> str:
-        return self._pieces[self._place] if self._place < len(self._pieces) else ""
+        return self._pieces[-1] if self._pieces else ""
 
     def _take(self) -> str:
-        piece = self._next()
-        self._place += 1
-        return piece
+        return self._pieces.pop() if self._pieces else ""
+
+    def _takes(self, sign: str) -> bool:
+        """Whether the next piece is this sign, which is taken then."""
+        return self._next() == sign != "" and bool(self._take())
 
     def _skip_blanks(self) -> None:
         while self._next().isspace():
-            self._place += 1
+            self._take()
 
     def row(self, end: str) -> str:
         """Everything up to `end`, which is taken too."""
@@ -115,19 +116,13 @@ class _Reader:
             if is_word and word_before:
                 yield '<mspace width="0.3em"/>'
             word_before = is_word
-            yield self._term()
-
-    def _term(self) -> str:
-        bare, shown = self._operand()
-        blanks = self._place
-        self._skip_blanks()
-        if self._next() != "/":
-            self._place = blanks
-            return shown
-        self._take()
-        self._skip_blanks()
-        below, _ = self._operand()
-        return f"<mfrac><mrow>{bare}</mrow><mrow>{below}</mrow></mfrac>"
+            bare, whole = self._operand()
+            self._skip_blanks()
+            if self._takes("/"):
+                self._skip_blanks()
+                below, _ = self._operand()
+                whole = f"<mfrac><mrow>{bare}</mrow><mrow>{below}</mrow></mfrac>"
+            yield whole
 
     def _operand(self) -> tuple[str, str]:
         """(without its brackets, as it stands)."""
@@ -139,10 +134,8 @@ class _Reader:
             whole = self._bracketed(piece)
         elif piece[0].isalpha():
             whole = self._name(piece)
-        elif piece[0].isdigit():
-            whole = self._scripts(_symbol(piece))
         else:
-            whole = f"<mo>{piece.translate(ESCAPED)}</mo>"
+            whole = self._scripts(_symbol(piece)) if piece[0].isdigit() else f"<mo>{piece.translate(ESCAPED)}</mo>"
         return whole, whole
 
     def _bracketed(self, opening: str) -> str:
@@ -153,17 +146,13 @@ class _Reader:
         big = name in {"sum", "prod"}
         symbol = f"<mo>{LIMITED[name]}</mo>" if big else _symbol(name)
         markup = self._scripts(symbol, ("under", "over") if name in LIMITED else ("sub", "sup"))
-        if self._next() == "@":
-            self._take()
-            markup = f"<mrow>{markup}<mo>@</mo>{self._name_or_number()}</mrow>"
+        if self._takes("@"):
+            piece = self._take()
+            at = self._bracketed(piece) if piece in CLOSING else self._scripts(_symbol(piece))
+            markup = f"<mrow>{markup}<mo>@</mo>{at}</mrow>"
         if not big and self._next() in {"(", "{"}:
             markup = f"<mrow>{markup}{self._bracketed(self._take())}</mrow>"
         return markup
-
-    def _name_or_number(self) -> str:
-        if self._next() in CLOSING:
-            return self._bracketed(self._take())
-        return self._scripts(_symbol(self._take()))
 
     def _scripts(self, base: str, sides: tuple[str, str] = ("sub", "sup")) -> str:
         scripts = self._script("_"), self._script("^")
@@ -171,13 +160,9 @@ class _Reader:
         return f"<m{tag}>{base}{scripts[0]}{scripts[1]}</m{tag}>" if tag else base
 
     def _script(self, sign: str) -> str:
-        if self._next() != sign:
+        if not self._takes(sign):
             return ""
-        self._take()
-        if self._next() == "{":
-            self._take()
-            return f"<mrow>{self.row('}')}</mrow>"
-        return _symbol(self._take())
+        return f"<mrow>{self.row('}')}</mrow>" if self._takes("{") else _symbol(self._take())
 
 
 def _symbol(piece: str) -> str:

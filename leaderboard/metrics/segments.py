@@ -41,6 +41,17 @@ def starts(query: Ints, queries: int) -> Ints:
     return np.searchsorted(query, np.arange(queries + 1))
 
 
+def opens(*columns: Ints) -> Ints:
+    """int64[n]: where stretches of rows start that are the same in all columns.
+
+    >>> opens(np.array([4, 4, 7]))
+    array([0, 2])
+    """
+    changes = np.ones(len(columns[0]), np.bool_)
+    changes[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    return np.flatnonzero(changes)
+
+
 def share(part: Numbers, whole: Numbers) -> Floats:
     """float64: part / whole, 0 where whole is 0.
 
@@ -62,7 +73,7 @@ def running(query: Ints, amount: Floats, step: np.ufunc = np.add, *, backwards: 
     # the rows of short ones: each row is at least half full.
     if not len(query):
         return amount
-    first = np.flatnonzero(np.concatenate(([True], query[1:] != query[:-1])))
+    first = opens(query)
     sizes = np.diff(np.append(first, len(query)))
     bits = np.frexp(sizes)[1]
     if bits.min() == bits.max():

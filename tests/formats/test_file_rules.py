@@ -71,7 +71,7 @@ def test_documents_without_the_form_of_the_collection_are_told_each_with_its_lin
 def test_the_run_tag_has_the_form_that_is_asked_for(pattern: str, is_refused: bool) -> None:
     found = problems_of(FileRules(tag_pattern=pattern))
     assert [(problem.line, problem.message) for problem in found] == (
-        [(line, f"the run tag my-tag has not the form that is asked for here: {pattern}") for line in (2, 3, 4, 5)]
+        [(line, f"run tag my-tag has not the form that is asked for here: {pattern}") for line in (2, 3, 4, 5)]
         if is_refused
         else []
     )
@@ -87,7 +87,7 @@ def test_the_run_tag_of_every_line_is_looked_at_and_told_with_its_line(strange: 
     found = problems_of(FileRules(tag_pattern="[A-Za-z0-9]{1,12}|x*"), "\n".join(lines))
     of_tags = [problem for problem in found if "run tag" in problem.message]
     assert [problem.line for problem in of_tags] == [6, 10]
-    assert all(f"the run tag {strange[:6]}"[:14] in problem.message for problem in of_tags)
+    assert all(f"run tag {strange[:6]}"[:10] in problem.message for problem in of_tags)
     assert len(found) == 2 + broken
 
 

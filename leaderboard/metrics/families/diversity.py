@@ -11,7 +11,7 @@ import numpy as np
 
 from leaderboard.metrics.measure import JUDGED_ONLY, RATIO, REL, Family, Parameter, Range, fraction
 from leaderboard.metrics.ranking import Ranking, Subtopics
-from leaderboard.metrics.segments import Bools, Floats, Ints, count, share, total
+from leaderboard.metrics.segments import Bools, Floats, Ints, count, opens, share, total
 
 HALF = 0.5  # alpha of ERR_IA, where a reader whom a document satisfies stops with this probability
 Discount = Callable[[Floats], Floats]
@@ -39,10 +39,7 @@ def found_in(judged: Subtopics, rank: Ints, rel: int) -> tuple[Ints, Ints, Ints]
     """
     rows = np.flatnonzero((judged.grade >= rel) & (rank > 0))
     rows = rows[np.lexsort((rank[rows], judged.subtopic[rows], judged.query[rows]))]
-    query, subtopic = judged.query[rows], judged.subtopic[rows]
-    opens = np.ones(len(rows), np.bool_)
-    opens[1:] = (query[1:] != query[:-1]) | (subtopic[1:] != subtopic[:-1])
-    first = np.flatnonzero(opens)
+    first = opens(judged.query[rows], judged.subtopic[rows])
     before = np.arange(len(rows)) - np.repeat(first, np.diff(first, append=len(rows)))
     return rows, rank[rows], before
 

@@ -39,10 +39,8 @@ class Gained:
     gain: Floats
 
     def top(self, cutoff: int | None) -> "Gained":
-        if cutoff is None:
-            return self
-        top = self.rank <= cutoff
-        return Gained(self.query[top], self.rank[top], self.gain[top])
+        rows = slice(None) if cutoff is None else self.rank <= cutoff
+        return Gained(self.query[rows], self.rank[rows], self.gain[rows])
 
 
 def gain_of(grade: Ints, gain: str, gains: Gains | None) -> Floats:
@@ -256,18 +254,13 @@ def normalised_gain(ranking: Ranking, *, gain: str, gains: Gains | None, cutoff:
 
 def span(_setting: Setting, measure: Measure) -> Range:
     """0 and up, unless `gains` names a negative one."""
-    low = -np.inf if loses(measure) else 0.0
-    return low, COUNT[1]
+    gains = measure.arguments["gains"] or ()
+    return (-np.inf if min((gain for _, gain in gains), default=0.0) < 0 else 0.0), np.inf
 
 
-def normalised_span(_setting: Setting, measure: Measure) -> Range:
+def normalised_span(setting: Setting, measure: Measure) -> Range:
     """0 to 1, unless `gains` names a negative one."""
-    return (-np.inf if loses(measure) else 0.0), 1.0
-
-
-def loses(measure: Measure) -> bool:
-    gains = measure.arguments["gains"]
-    return bool(gains) and min(gain for _, gain in gains) < 0
+    return span(setting, measure)[0], 1.0
 
 
 def read_gains(text: str) -> dict[str, Value]:
@@ -338,11 +331,11 @@ FAMILIES = (
 class RunningGain:
     """A running sum over each query's ranks, which can be asked for at any rank."""
 
-    def __init__(self, query: Ints, rank: Ints, amount: Floats, queries: int) -> None:
-        self._span = int(rank.max(initial=0)) + 1
-        self._place = query * self._span + rank
-        self._start = starts(query, queries)
-        self._reached = np.concatenate(([0.0], running(query, amount)))
+    def __init__(self, documents: Gained, queries: int) -> None:
+        self._span = int(documents.rank.max(initial=0)) + 1
+        self._place = documents.query * self._span + documents.rank
+        self._start = starts(documents.query, queries)
+        self._reached = np.concatenate(([0.0], running(documents.query, documents.gain)))
 
     def at(self, query: Ints, rank: Ints) -> Floats:
         """float64, for each pair: the sum over that query's ranks up to and with `rank`."""
@@ -359,11 +352,8 @@ def running_gains(ranking: Ranking, gains: Gains | None) -> tuple[RunningGain, R
     """The run's DCG and the ideal DCG, at any rank."""
 
     def make() -> tuple[RunningGain, RunningGain]:
-        both = (discounted(each(ranking, "linear", gains), "log2") for each in (gained, ideal))
-        reached, best = (
-            RunningGain(gained_part.query, gained_part.rank, gained_part.gain, ranking.queries) for gained_part in both
-        )
-        return reached, best
+        reached, best = (discounted(each(ranking, "linear", gains), "log2") for each in (gained, ideal))
+        return RunningGain(reached, ranking.queries), RunningGain(best, ranking.queries)
 
     return ranking.keep(("running_gains", gains), make)
 
@@ -457,7 +447,7 @@ def normalised_gain_variant(ranking: Ranking, *, gains: Gains | None) -> Floats:
     array([0.4077])
     """
     actual, perfect = gained(ranking, "linear", gains), ideal(ranking, "linear", gains)
-    cost = RunningGain(perfect.query, perfect.rank, np.maximum(perfect.gain, 1.0), ranking.queries)
+    cost = RunningGain(Gained(perfect.query, perfect.rank, np.maximum(perfect.gain, 1.0)), ranking.queries)
     size = np.bincount(perfect.query, minlength=ranking.queries)
     lag = cost.at(actual.query, actual.rank) + np.maximum(actual.rank - size[actual.query], 0)
     lag = lag - running(actual.query, actual.gain)

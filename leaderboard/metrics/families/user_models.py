@@ -17,7 +17,7 @@ import numpy as np
 
 from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics.families.binary import RANK, RANK_NEEDED
-from leaderboard.metrics.families.graded import GAINS, Gained, gained, with_gain
+from leaderboard.metrics.families.graded import GAINS, Gained, gained, summed, with_gain
 from leaderboard.metrics.measure import (
     GRADE_LIMIT,
     REL,
@@ -524,10 +524,8 @@ def expected_reciprocal_rank(ranking: Ranking, *, gmax: int, max: str | None, cu
     goes_on = running(content.query, 1.0 - stops, np.multiply)
     arrives = np.ones(len(goes_on))
     arrives[1:] = np.where(content.query[1:] == content.query[:-1], goes_on[:-1], 1.0)
-    worth = arrives * stops / content.rank
-    if cutoff is not None:
-        worth = np.where(content.rank <= cutoff, worth, 0.0)
-    return total(content.query, worth, ranking.queries)
+    worth = Gained(content.query, content.rank, arrives * stops / content.rank)
+    return summed(worth, cutoff, ranking.queries)
 
 
 def grade_above(setting: Setting, arguments: Mapping[str, Any]) -> str | None:
