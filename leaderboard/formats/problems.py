@@ -150,7 +150,7 @@ class Problems:
             self.raise_if_hopeless()
 
     def add_first(self, rows: Sequence[int], kind: str, say: Callable[[int], tuple[int, Wrong, Part]]) -> None:
-        """Adds a kind of mistake in many rows, which are in order: `say` tells of the first ones, the rest is counted."""
+        """Adds a kind of mistake in many rows, in order: `say` tells of the first ones, the rest is counted."""
         for row in rows[: self.limits.problems]:
             self.add(*say(row))
         if more := len(rows[self.limits.problems :]):

@@ -33,7 +33,7 @@ def test_a_file_that_breaks_a_rule_is_rejected_with_its_lines_and_one_that_was_s
         submission_forms.set_documents(session, CONSOLE, evaluation, listed)
     with pytest.raises(FileRejected) as caught:
         score(world, run)
-    tag = "the run tag a-run has not the form that is asked for here: [0-9]+"
+    tag = "run tag a-run has not the form that is asked for here: [0-9]+"
     assert {(problem.line, problem.message) for problem in caught.value.problems} == {
         *((line, tag) for line in (1, 2, 3)),
         (2, "query q1 has more than 1 documents, the most allowed here"),
