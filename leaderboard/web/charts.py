@@ -4,7 +4,7 @@ from another run, query by query; and progress over the periods, one line a syst
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from leaderboard.boards.reads.entries import Column
 from leaderboard.numbers import counted
-from leaderboard.progress.reads import Line, Period, Point, ProgressPage
+from leaderboard.progress.reads import Line, ProgressPage
 from leaderboard.results.reads.compare import Compared
 from leaderboard.results.reads.run import SubmissionResults
 from leaderboard.web.formatting import plain_figure
@@ -133,10 +133,11 @@ ZERO: Spec = {"type": "rule", "color": INK, "strokeWidth": 1}
 SAYS: Spec = {"field": "says"}
 ABOVE: Spec = {"baseline": "bottom", "dy": -2}
 
+Row = dict[str, Any]  # of data
 Difference = tuple[str, float]  # a query, and by how much
 
 
-def _layer(rows: Sequence[Mapping[str, Any]], mark: Spec, **encoding: Spec) -> Spec:
+def _layer(rows: Sequence[Row], mark: Spec, **encoding: Spec) -> Spec:
     return {"data": {"values": rows}, "mark": mark, "encoding": encoding}
 
 
@@ -282,20 +283,18 @@ def team_chart(page: ProgressPage) -> Chart | None:
 
 
 def _lines_chart(page: ProgressPage, lines: Sequence[Line], kind: str, only: int | None) -> Chart | None:
-    if not page.is_series or not any(line.points for line in lines):
+    lines = [line for line in lines if line.points]
+    if not page.is_series or not lines:
         return None
     sentence = one_system_over_periods(page, lines, only) if only is not None else best_over_periods(page, kind)
-    drawn = [line for line in lines if line.points]
-    colours = {id(line): _colour(page, line, only) for line in drawn}
-    named = [line for line in drawn if colours[id(line)] != REST or (only is None and _stands_out(page, line))]
-    named_ids = set(map(id, named))
-    grey = [line for line in drawn if id(line) not in named_ids]
+    drawn = [_Drawn(line, _colour(page, line, only), only is None and _stands_out(page, line)) for line in lines]
+    grey = [own.line for own in drawn if not own.is_named]
     band = grey if len(grey) > MOST_GREY else []  # lines that nobody could tell apart
     if band:
         sentence += f" The grey band spans the other {counted(len(band), kind)}."
-        drawn = [line for line in drawn if id(line) in named_ids]
+        drawn = [own for own in drawn if own.is_named]
     alt = f"Line chart of {page.column.name} over {', '.join(period.label for period in page.periods)}. {sentence}"
-    return draw(lambda width: _Drawing(page, drawn, named, band, colours, width).spec(), alt, sentence)
+    return draw(lambda width: _progress(page, drawn, band, width), alt, sentence)
 
 
 def _colour(page: ProgressPage, line: Line, only: int | None) -> str:
@@ -319,173 +318,177 @@ def _stands_out(page: ProgressPage, line: Line) -> bool:
     return line.own or is_ahead or any(point.best for point in line.points)
 
 
-class _Drawing:
-    """One drawing of the lines at one width. named: those of them with a label; band: others, drawn as one."""
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A line and how it is drawn. stands_out: it has a name though it is grey."""
 
-    def __init__(
-        self,
-        page: ProgressPage,
-        lines: Sequence[Line],
-        named: Sequence[Line],
-        band: Sequence[Line],
-        colours: Mapping[int, str],
-        width: int,
-    ) -> None:
-        self.page, self.lines, self.named, self.band, self.colours = page, lines, named, band, colours
-        self.whole_width, is_wide = width, width > WIDE_FROM
-        self.characters, self.right = (28, 232) if is_wide else (15, 126)
-        self.width = width - LEFT - self.right
-        self.is_lower_better = page.column.direction == "lower"
-        self.lowest, self.highest = _domain(page.column, lines, band)
-        self.series = [line for line in lines if self._group(line) == "series"]
-        self.asides = self._asides()
-        self.x: Spec = {
-            "field": "period",
-            "type": "nominal",
-            "scale": {
-                "type": "point",
-                "domain": [period.label for period in page.periods],
-                "padding": 0.2 if is_wide else 0.4,
-            },
-            "axis": {"title": None, "labelLimit": self.width / len(page.periods) - 4},
-        }
-        self.y: Spec = {
-            "field": "mean",
-            "type": "quantitative",
-            "scale": {"domain": [self.lowest, self.highest], "nice": False, "zero": False},
-            "axis": {"title": None, "format": f",.{_digits(self.highest - self.lowest)}f"},
-        }
+    line: Line
+    colour: str
+    stands_out: bool
 
-    def spec(self) -> Spec:
-        column, layers = self.page.column, list[Spec]()
-        hints = ["lower is better"] if self.is_lower_better else []
-        if column.lowest < 0:  # the value of returning nothing, which any lower one is worse than
-            layers.append(_layer([{"mean": 0.0}], ZERO, y=self.y))
-            hints.append("0 = nothing returned")
-        if self.band:
-            layers.append(self._grey_band())
-        for group in ("rest", "baseline", "series"):
-            for line in reversed(self.lines):
-                layers += self._line(line, group) if self._group(line) == group else ()
-        name = f"{column.name}, {self.page.condition}" if self.page.condition else column.name
-        title = {"text": "; ".join([name, *hints]), "limit": self.whole_width}
-        layers += [*self._best(), *self._labels()]
-        return _plot(self.whole_width, PROGRESS_HEIGHT, title, layers, self.right, 28)
+    @property
+    def is_named(self) -> bool:
+        return self.stands_out or self.colour != REST
 
-    def _group(self, line: Line) -> str:
-        return {MUTED: "baseline", REST: "rest"}.get(self.colours[id(line)], "series")
+    @property
+    def is_series(self) -> bool:
+        """Whether its intervals are drawn, and it lies above all others."""
+        return self.colour not in (MUTED, REST)
 
-    def _asides(self) -> Mapping[int, float]:
-        """`id` of a line -> by how many px its points and intervals stand beside their period: intervals of one period
-        would hide each other."""
-        if all(point.figure.low is None for line in self.series for point in line.points):
-            return {}
-        apart = min(INTERVAL + 1, self.width / len(self.page.periods) / 2 / len(self.series))
-        return {id(line): (index - (len(self.series) - 1) / 2) * apart for index, line in enumerate(self.series)}
-
-    def _grey_band(self) -> Spec:
-        means = {
-            period.label: [point.figure.mean or 0.0 for line in self.band if (point := line.at(period))]
-            for period in self.page.periods
-        }
-        rows = [
-            {"period": period, "low": min(own), "high": max(own), "says": f"The other {len(self.band)}"}
-            for period, own in means.items()
-            if own
-        ]
-        mark = {"type": "area", "aria": True, "color": REST, "opacity": 0.3}
-        return _layer(rows, mark, x=self.x, y={**self.y, "field": "low"}, y2={"field": "high"}, description=SAYS)
-
-    def _row(self, line: Line, point: Point) -> dict[str, Any]:
-        unit, figure = self.page.column.unit, point.figure
-        says = f"{line.called}, {point.period.label}: {plain_figure(figure.mean, unit)}"
-        says += f", rank {point.rank}" if point.rank is not None else ""
-        if figure.low is not None:
-            says += f", interval {plain_figure(figure.low, unit)} to {plain_figure(figure.high, unit)}"
-        return {
-            "period": point.period.label,
-            "mean": figure.mean,
-            "low": figure.low,
-            "high": figure.high,
-            "name": line.called,
-            "says": says,
-        }
-
-    def _line(self, line: Line, group: str) -> Iterator[Spec]:
-        """One line with its intervals and its points."""
-        rows = [self._row(line, point) for point in line.points]
-        thin, x, y = group == "rest", self.x, self.y
-        mark = {"aria": True, "color": self.colours[id(line)], "xOffset": self.asides.get(id(line), 0.0)}
-        dash = {"strokeDash": [5, 4]} if group == "baseline" else {}
-        look = {"type": "line", "strokeWidth": 1 if thin else 2, "opacity": 0.7 if thin else 1}
-        yield _layer(rows, {**mark, **look, **dash}, x=x, y=y, description={"field": "name"})
-        if group == "series":
-            bars = [row for row in rows if row["low"] is not None]
-            look = {"type": "rule", "strokeWidth": INTERVAL, "opacity": 0.25}
-            ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
-            yield _layer(bars, {**mark, **look}, x=x, **ends, description=SAYS)
-        look = {"type": "point", "filled": True, "opacity": 1, "size": 18 if thin else 60, "shape": self._shape(line)}
-        yield _layer(rows, {**mark, **look}, x=x, y=y, description=SAYS)
-
-    def _shape(self, line: Line) -> str:
-        return SHAPES[line.number % len(SHAPES)] if self.colours[id(line)] in SERIES else "circle"
-
-    def _best(self) -> Iterator[Spec]:
-        """A ring round the best of each period, with its figure beyond the intervals that are drawn beside it."""
-        below, x = self.is_lower_better, self.x
-        px = (self.highest - self.lowest) / PROGRESS_HEIGHT
-        for line in self.lines:
-            rows = []
-            for point in filter(lambda point: point.best, line.points):
-                mean, ends = point.figure.mean or 0.0, self._interval_ends(point.period)
-                label = min([mean - 9 * px, *ends]) if below else max([mean + 9 * px, *ends])
-                text = plain_figure(mean, self.page.column.unit)
-                rows.append({**self._row(line, point), "label": label, "text": text})
-            if not rows:
-                continue
-            aside = {"xOffset": self.asides.get(id(line), 0.0)}
-            ring = {"type": "point", "filled": False, "size": 200, "color": INK, "strokeWidth": 1.25, "opacity": 1}
-            yield _layer(rows, {**ring, **aside, "aria": True}, x=x, y=self.y, description=SAYS)
-            # The text twice: first as a halo, so that a line behind it does not make it unreadable.
-            style = {"type": "text", "fontWeight": 600, **({"baseline": "top", "dy": 3} if below else ABOVE), **aside}
-            y = {**self.y, "field": "label"}
-            for look in ({"stroke": PAGE, "strokeWidth": 4, "color": PAGE}, {"color": INK}):
-                yield _layer(rows, {**style, **look}, x=x, y=y, text={"field": "text"})
-
-    def _interval_ends(self, period: Period) -> list[float]:
-        """The ends of the intervals drawn in this period, on the side where the best one's figure is written: the upper
-        ends, or the lower ones where lower is better."""
-        figures = [point.figure for line in self.series for point in line.points if point.period.label == period.label]
-        ends = [figure.low if self.is_lower_better else figure.high for figure in figures]
-        return [end for end in ends if end is not None]
-
-    def _labels(self) -> Iterator[Spec]:
-        """The names of the lines, each behind its line's sign. They stand right of the plot, where they cover no line,
-        at the height of the last point or as near to it as the other names allow."""
-        last_means = [line.points[-1].figure.mean or 0.0 for line in self.named]
-        heights = spread(last_means, self.lowest, self.highest, LABEL_HEIGHT / PROGRESS_HEIGHT)
-        for line, height in sorted(zip(self.named, heights, strict=True), key=lambda pair: pair[1]):
-            last, colour = line.points[-1], self.colours[id(line)]
-            is_over = last.period is not self.page.periods[-1]
-            ending = f", to {last.period.name}" if is_over else ""
-            row = {
-                "period": last.period.label,
-                "mean": last.figure.mean,
-                "label": height,
-                "text": shortened(line.called, self.characters - len(ending)) + ending,
-                "says": line.called + ending,
+    def rows(self, column: Column, number: int, aside: float) -> Iterator[Row]:
+        """A row of data for each point, with all that its marks go by. number: of the line in its drawing; aside: by
+        how many px it stands beside its period."""
+        is_thin = self.colour == REST
+        for point in self.line.points:
+            figure, says = point.figure, f"{self.line.called}, {point.period.label}: "
+            says += plain_figure(point.figure.mean, column.unit)
+            says += f", rank {point.rank}" if point.rank is not None else ""
+            if figure.low is not None:
+                says += (
+                    f", interval {plain_figure(figure.low, column.unit)} to {plain_figure(figure.high, column.unit)}"
+                )
+            yield {
+                "line": number,
+                "name": self.line.called,
+                "period": point.period.label,
+                "mean": figure.mean or 0.0,
+                "low": figure.low if self.is_series else None,
+                "high": figure.high,
+                "text": plain_figure(figure.mean, column.unit),
+                "says": says,
+                "is_best": point.best,
+                "aside": aside,
+                "colour": self.colour,
+                "shape": SHAPES[self.line.number % len(SHAPES)] if self.colour in SERIES else "circle",
+                "dash": [5, 4] if self.colour == MUTED else [1, 0],
+                "width": 1 if is_thin else 2,
+                "opacity": 0.7 if is_thin else 1,
+                "size": 18 if is_thin else 60,
             }
-            at: dict[str, Spec] = {"y": {**self.y, "field": "label"}, "description": SAYS}
-            if not is_over:
-                aside = self.asides.get(id(line), 0.0)
-                rule = {"type": "rule", "xOffset": aside + 8, "strokeWidth": 1, "opacity": 0.5, "color": colour}
-                ends: dict[str, Spec] = {"x2": {"value": self.width + 12}, "y2": {"field": "label"}}
-                yield _layer([row], rule, x=self.x, y=self.y, **ends)
-            sign = {"type": "point", "filled": True, "opacity": 1, "size": 50, "color": colour}
-            yield _layer([row], {**sign, "shape": self._shape(line)}, x={"value": self.width + 18}, **at)
-            name = {"type": "text", "aria": True, "align": "left", "baseline": "middle", "color": INK}
-            name["limit"] = (self.right - LABEL_STARTS) * NARROWER
-            yield _layer([row], name, x={"value": self.width + LABEL_STARTS}, text={"field": "text"}, **at)
+
+
+def _progress(page: ProgressPage, drawn: Sequence[_Drawn], band: Sequence[Line], width: int) -> Spec:
+    """One drawing of the lines at one width. band: those that are drawn as one."""
+    column, is_wide, periods = page.column, width > WIDE_FROM, [period.label for period in page.periods]
+    characters, right = (28, 232) if is_wide else (15, 126)
+    inner = width - LEFT - right
+    lowest, highest = _domain(column, [own.line for own in drawn], band)
+    x: Spec = {
+        "field": "period",
+        "type": "nominal",
+        "scale": {"type": "point", "domain": periods, "padding": 0.2 if is_wide else 0.4},
+        "axis": {"title": None, "labelLimit": inner / len(periods) - 4},
+    }
+    y: Spec = {
+        "field": "mean",
+        "type": "quantitative",
+        "scale": {"domain": [lowest, highest], "nice": False, "zero": False},
+        "axis": {"title": None, "format": f",.{_digits(highest - lowest)}f"},
+    }
+    rows = _rows(column, drawn, inner / len(periods))
+    labels = _labels(page, drawn, rows, (lowest, highest), characters)
+    layers = [_layer([{"mean": 0.0}], ZERO, y=y)] if column.lowest < 0 else []  # which any lower one is worse than
+    layers += [*_band(periods, band, x, y), *_marks(rows, x, y)]
+    layers += [
+        *_rings(rows, column, (highest - lowest) / PROGRESS_HEIGHT, x, y),
+        *_names(labels, periods[-1], x, y, inner, right),
+    ]
+    hints = ["lower is better"] if column.direction == "lower" else []
+    hints += ["0 = nothing returned"] if column.lowest < 0 else []
+    name = f"{column.name}, {page.condition}" if page.condition else column.name
+    return _plot(width, PROGRESS_HEIGHT, {"text": "; ".join([name, *hints]), "limit": width}, layers, right, 28)
+
+
+def _rows(column: Column, drawn: Sequence[_Drawn], room: float) -> list[Row]:
+    """The data of all lines, the lowest first. room: px of a period, in which intervals stand beside each other."""
+    series = [number for number, own in enumerate(drawn) if own.is_series]
+    has_intervals = any(point.figure.low is not None for number in series for point in drawn[number].line.points)
+    apart = min(INTERVAL + 1, room / 2 / len(series)) if has_intervals else 0.0
+    asides = {number: (index - (len(series) - 1) / 2) * apart for index, number in enumerate(series)}
+    upwards = sorted(enumerate(drawn), key=lambda pair: (pair[1].is_series, pair[1].colour == MUTED, -pair[0]))
+    return [row for number, own in upwards for row in own.rows(column, number, asides.get(number, 0.0))]
+
+
+def _band(periods: Sequence[str], band: Sequence[Line], x: Spec, y: Spec) -> Iterator[Spec]:
+    means = {
+        period: [point.figure.mean or 0.0 for line in band for point in line.points if point.period.label == period]
+        for period in periods
+    }
+    says = f"The other {len(band)}"
+    rows = [{"period": period, "low": min(own), "high": max(own), "says": says} for period, own in means.items() if own]
+    if rows:
+        mark = {"type": "area", "aria": True, "color": REST, "opacity": 0.3}
+        yield _layer(rows, mark, x=x, y={**y, "field": "low"}, y2={"field": "high"}, description=SAYS)
+
+
+def _marks(rows: Sequence[Row], x: Spec, y: Spec) -> Iterator[Spec]:
+    """The lines, their intervals and their points."""
+    look = {"strokeWidth": _by("width"), "strokeDash": _by("dash", "nominal"), "opacity": _by("opacity")}
+    name: dict[str, Spec] = {"detail": {"field": "line"}, "description": {"field": "name"}}
+    yield _layer(rows, {"type": "line", "aria": True}, x=x, y=y, **ASIDE, **look, **name)
+    ends: dict[str, Spec] = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
+    bar = {"type": "rule", "aria": True, "strokeWidth": INTERVAL, "opacity": 0.25}
+    yield _layer([row for row in rows if row["low"] is not None], bar, x=x, **ends, **ASIDE, description=SAYS)
+    dot = {"type": "point", "aria": True, "filled": True, "opacity": 1}
+    yield _layer(rows, dot, x=x, y=y, **ASIDE, size=_by("size"), shape=SHAPE, description=SAYS)
+
+
+def _rings(rows: Sequence[Row], column: Column, px: float, x: Spec, y: Spec) -> Iterator[Spec]:
+    """A ring round the best of each period, with its figure beyond the intervals that are drawn beside it. px: how much
+    of the axis one has."""
+    is_below = column.direction == "lower"
+    best = []
+    for row in filter(lambda row: row["is_best"], rows):
+        beside = [other for other in rows if other["period"] == row["period"] and other["low"] is not None]
+        ends = [other["low" if is_below else "high"] for other in beside]
+        label = min([row["mean"] - 9 * px, *ends]) if is_below else max([row["mean"] + 9 * px, *ends])
+        best.append({**row, "label": label})
+    ring = {"type": "point", "aria": True, "filled": False, "size": 200, "strokeWidth": 1.25, "opacity": 1}
+    yield _layer(best, {**ring, "color": INK}, x=x, y=y, xOffset=ASIDE["xOffset"], description=SAYS)
+    # The text twice: first as a halo, so that a line behind it does not make it unreadable.
+    style = {"type": "text", "fontWeight": 600, **({"baseline": "top", "dy": 3} if is_below else ABOVE)}
+    at: dict[str, Spec] = {"x": x, "xOffset": ASIDE["xOffset"], "y": {**y, "field": "label"}}
+    for look in ({"stroke": PAGE, "strokeWidth": 4, "color": PAGE}, {"color": INK}):
+        yield _layer(best, {**style, **look}, **at, text={"field": "text"})
+
+
+def _labels(
+    page: ProgressPage, drawn: Sequence[_Drawn], rows: Sequence[Row], axis: tuple[float, float], characters: int
+) -> list[Row]:
+    """The names of the lines, the lowest first: at the height of the last point, or as near as the others allow."""
+    last = {row["line"]: row for row in rows}  # those of one line are in the order of the periods
+    named = [(last[number], own.line) for number, own in enumerate(drawn) if own.is_named]
+    heights = spread([row["mean"] for row, _ in named], *axis, LABEL_HEIGHT / PROGRESS_HEIGHT)
+    labels = []
+    for (row, line), height in sorted(zip(named, heights, strict=True), key=lambda pair: pair[1]):
+        period = line.points[-1].period
+        ending = "" if period is page.periods[-1] else f", to {period.name}"
+        text = shortened(line.called, characters - len(ending)) + ending
+        labels.append({**row, "label": height, "from": row["aside"] + 8, "text": text, "says": line.called + ending})
+    return labels
+
+
+def _names(labels: Sequence[Row], latest: str, x: Spec, y: Spec, inner: int, right: int) -> Iterator[Spec]:
+    """Each name behind its line's sign, right of the plot, where it covers no line; a rule leads there from a line that
+    goes on to the last period."""
+    at: dict[str, Spec] = {"y": {**y, "field": "label"}, "description": SAYS}
+    rule, ends = {"type": "rule", "strokeWidth": 1, "opacity": 0.5}, {"x2": {"value": inner + 12}, "y2": at["y"]}
+    lasting = [label for label in labels if label["period"] == latest]
+    yield _layer(lasting, rule, x=x, y=y, **ends, xOffset=_by("from"), color=ASIDE["color"])
+    sign = {"type": "point", "filled": True, "opacity": 1, "size": 50}
+    yield _layer(labels, sign, x={"value": inner + 18}, **at, shape=SHAPE, color=ASIDE["color"])
+    name: Spec = {"type": "text", "aria": True, "align": "left", "baseline": "middle", "color": INK}
+    name["limit"] = (right - LABEL_STARTS) * NARROWER
+    yield _layer(labels, name, x={"value": inner + LABEL_STARTS}, text={"field": "text"}, **at)
+
+
+def _by(column: str, kind: str = "quantitative") -> Spec:
+    """Has marks look as a column of their data says."""
+    return {"field": column, "type": kind, "scale": None}
+
+
+ASIDE = {"xOffset": _by("aside"), "color": _by("colour", "nominal")}
+SHAPE = _by("shape", "nominal")
 
 
 def _digits(span: float) -> int:

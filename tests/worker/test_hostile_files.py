@@ -21,5 +21,5 @@ def test_no_hostile_file_ends_the_worker_or_costs_more_than_its_lines_or_leaves_
 ) -> None:
     outcome = send_all(world, hostile_files(SEED, FILES))
     assert outcome.faults == []
-    assert outcome.states["400"] + outcome.states.get("302", 0) == FILES
+    assert outcome.states["400"] + outcome.states.get("200", 0) == FILES
     assert outcome.states["rejected"] + outcome.states.get("scored", 0) == FILES
