@@ -3,7 +3,7 @@
 import datetime as dt
 import importlib
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields
 from enum import StrEnum
@@ -240,14 +240,11 @@ class Database:
             raise BadInput("the database URL can't be read; expected sqlite:///FILE or postgresql://…") from None
         if parsed.get_backend_name() == "postgresql":
             parsed = parsed.set(drivername="postgresql+psycopg")
-            return cls(
-                _postgresql(parsed, patience_seconds, {}),
-                _postgresql(parsed, patience_seconds, ONE_CONNECTION | NO_TRANSACTION),
-                _postgresql(parsed, patience_seconds, GLANCE),
-            )
+            engine = partial(_postgresql, parsed, patience_seconds)
+            return cls(*map(engine, ({}, ONE_CONNECTION | NO_TRANSACTION, GLANCE)))
         if parsed.get_backend_name() == "sqlite":
-            own = (parsed, patience_seconds, must_exist)
-            return cls(_sqlite(*own, {}), _sqlite(*own, ONE_CONNECTION))
+            engine = partial(_sqlite, parsed, patience_seconds, must_exist)
+            return cls(engine({}), engine(ONE_CONNECTION))
         raise BadInput(
             f"{parsed.get_backend_name()} is no database that is supported; use sqlite:///FILE or postgresql://…"
         )
@@ -320,24 +317,28 @@ def _postgresql(url: sa.URL, patience_seconds: float, more: Mapping[str, Any]) -
         },
     }
     engine = sa.create_engine(url, **{**options, **more})
-    sa.event.listen(engine, "connect", _bound_locks(patience_seconds))
+    sa.event.listen(engine, "connect", partial(_bound_locks, patience_seconds))
     return engine
 
 
 def _sqlite(url: sa.URL, patience_seconds: float, must_exist: bool, pool: Mapping[str, int]) -> sa.Engine:
     engine = sa.create_engine(url, pool_timeout=patience_seconds, connect_args={"timeout": patience_seconds}, **pool)
-    if url.database and must_exist:
-        sa.event.listen(engine, "do_connect", _require_file(url.database))
-        sa.event.listen(engine, "checkout", _same_file(url.database))
     if url.database and url.database != ":memory:":
-        sa.event.listen(engine, "do_connect", partial(_keep_private, Path(url.database)))
+        sa.event.listen(engine, "do_connect", partial(_prepare_file, Path(url.database), must_exist))
+        if must_exist:
+            sa.event.listen(engine, "checkout", partial(_same_file, Path(url.database)))
     sa.event.listen(engine, "connect", _set_up_sqlite)
     sa.event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _keep_private(file: Path, *_: object) -> None:
-    """Before each connection, which would make the file as the umask says; SQLite's own files beside it follow it."""
+def _prepare_file(file: Path, must_exist: bool, *_: object) -> None:
+    """Before each connection: it would make the file as the umask says, and SQLite's own files beside it follow it.
+
+    must_exist: refuses to connect where the file is missing, which SQLite would make empty.
+    """
+    if must_exist and not file.exists():
+        raise sqlite3.OperationalError("the database's file is missing")
     try:
         if file.parent.is_dir():
             private_file(file)
@@ -362,51 +363,38 @@ def answering() -> Iterator[None]:
         raise NoDatabase(reason) from error
 
 
-def _bound_locks(seconds: float) -> Callable[[DBAPIConnection, ConnectionPoolEntry], None]:
+def _bound_locks(seconds: float, connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
     """Has PostgreSQL give up waiting for another's lock after so long."""
-
-    def bound(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
-        cursor = connection.cursor()
-        cursor.execute(f"SET lock_timeout = {round(1000 * seconds)}")
-        cursor.close()
-        connection.commit()
-
-    return bound
+    cursor = connection.cursor()
+    cursor.execute(f"SET lock_timeout = {round(1000 * seconds)}")
+    cursor.close()
+    connection.commit()
 
 
-def _require_file(file: str) -> Callable[..., None]:
-    """Refuses to connect where the file is missing: SQLite would make an empty one."""
-
-    def require(*_: Any) -> None:
-        if not Path(file).exists():
-            raise sqlite3.OperationalError("the database's file is missing")
-
-    return require
-
-
-def _same_file(file: str) -> Callable[[DBAPIConnection, ConnectionPoolEntry, Any], None]:
+def _same_file(file: Path, _: DBAPIConnection, entry: ConnectionPoolEntry, __: Any) -> None:
     """Refuses a pooled connection whose file was taken away or replaced: it would go on with the old one."""
+    try:
+        status = file.stat()
+        identity = status.st_dev, status.st_ino
+    except OSError:
+        identity = None
+    if entry.info.setdefault("file", identity) != identity:
+        raise sa.exc.DisconnectionError("the database's file is another one")
 
-    def check(_: DBAPIConnection, entry: ConnectionPoolEntry, __: Any) -> None:
-        try:
-            status = Path(file).stat()
-            identity = status.st_dev, status.st_ino
-        except OSError:
-            identity = None
-        if entry.info.setdefault("file", identity) != identity:
-            raise sa.exc.DisconnectionError("the database's file is another one")
 
-    return check
+PRAGMAS = (
+    "journal_mode = WAL",
+    "synchronous = FULL",  # a receipt that was given survives a power cut
+    "foreign_keys = ON",
+    "recursive_triggers = ON",  # REPLACE deletes rows; without this it does so past every DELETE trigger
+)
 
 
 def _set_up_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
     connection.isolation_level = None  # the driver must not open transactions of its own
     cursor = connection.cursor()
-    cursor.execute("PRAGMA journal_mode = WAL")
-    cursor.execute("PRAGMA synchronous = FULL")  # a receipt that was given survives a power cut
-    cursor.execute("PRAGMA foreign_keys = ON")
-    # REPLACE deletes rows; without this it does so past every DELETE trigger.
-    cursor.execute("PRAGMA recursive_triggers = ON")
+    for pragma in PRAGMAS:
+        cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 
 
@@ -419,14 +407,14 @@ Row = TypeVar("Row", bound=Base)
 
 
 def add_or_refuse(session: Session, row: Base, refusal: LeaderboardError) -> None:
-    """Inserts `row`; raises `refusal` when a unique constraint is in its way (the transaction stays usable)."""
+    """Inserts `row`, or raises as `or_refuse` does."""
     with or_refuse(session, refusal):
         session.add(row)
 
 
 @contextmanager
 def or_refuse(session: Session, refusal: LeaderboardError) -> Iterator[None]:
-    """As `add_or_refuse`, for whatever is done to rows within."""
+    """Raises `refusal` when a constraint is in the way of what is done within (the transaction stays usable)."""
     try:
         with session.begin_nested():
             yield

@@ -3,8 +3,7 @@
     LeaderboardError
     ├── BadInput                 400  what the person gave can't be used as it is
     │   ├── InvalidFields        400  one or more named fields, each with its messages
-    │   │   ├── Unconfirmed      400  a change that does more than it says: listed, and to be confirmed
-    │   │   └── Doubtful         400  a run that is most likely a slip: its sender has to confirm it
+    │   │   └── Unconfirmed      400  does more than it says, or is most likely a slip: listed, and to be confirmed
     │   ├── FileRejected         400  a file, each problem with its line
     │   └── UnknownMeasure       400  no such measure or parameter; lists the nearest
     ├── NotIdentified            401  a program has to show a token, or another one
@@ -30,7 +29,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 OTHER_BUILD = (
     "nothing brings the tables of one build of this program to those of another before the first release: export the "
@@ -70,20 +69,18 @@ class InvalidFields(BadInput):
             "; ".join(f"{name}: {message}" for name, messages in self.fields.items() for message in messages)
         )
 
-    def __reduce__(self) -> tuple[type["InvalidFields"], tuple[Any, ...]]:
-        return type(self), (self.fields,)
-
 
 class Unconfirmed(InvalidFields):
-    """Nothing is changed: what it does at once has to be confirmed. The field `confirm` lists it."""
+    """Nothing is done yet: what it does at once, or what is most likely a slip, has to be confirmed.
+
+    The field `confirm` lists it.
+    """
 
     def __init__(self, effects: Sequence[str]) -> None:
         super().__init__({"confirm": effects})
         self.effects = tuple(effects)
-        self.args = (f"Nothing is changed: {' '.join(effects)} Send confirm with it where it is meant so.",)
-
-    def __reduce__(self) -> tuple[type["Unconfirmed"], tuple[tuple[str, ...]]]:
-        return type(self), (self.effects,)
+        meant = "If it is meant so, send it again with confirm=yes among the fields, or --confirm on the command line."
+        self.args = (f"Nothing is done yet: {' '.join(effects)} {meant}",)
 
 
 class Gathered:
@@ -106,19 +103,6 @@ class Gathered:
         """Raises InvalidFields with all that was refused, where something was."""
         if self.fields:
             raise InvalidFields(self.fields)
-
-
-class Doubtful(InvalidFields):
-    """Something about this run is most likely a slip. The field `confirm` holds the warnings."""
-
-    def __init__(self, warnings: Sequence[str]) -> None:
-        super().__init__({"confirm": warnings})
-        self.warnings = tuple(warnings)
-        meant = "If it is meant so, send it again with confirm=yes among the fields, or --confirm on the command line."
-        self.args = (f"Nothing was submitted: {' '.join(warnings)} {meant}",)
-
-    def __reduce__(self) -> tuple[type["Doubtful"], tuple[Any, ...]]:
-        return type(self), (self.warnings,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,17 +130,14 @@ class FileRejected(BadInput):
 
     def __init__(self, problems: Sequence[Problem], count: int | None = None, name: str = "file") -> None:
         self.problems = tuple(problems)
-        told = sum(problem.lines for problem in self.problems)
-        self.count = told if count is None else count
+        listed = sum(problem.lines for problem in self.problems)
+        self.count = listed if count is None else count
         self.name = name
-        more = self.count - told
+        more = self.count - listed
         self.lines = [*map(str, self.problems)]
         if more > 0:
             self.lines.append(f"and {more:,} more problem{'s' if more > 1 else ''}")
         super().__init__("\n".join(f"{name}: {line}" for line in self.lines))
-
-    def __reduce__(self) -> tuple[type["FileRejected"], tuple[tuple[Problem, ...], int, str]]:
-        return type(self), (self.problems, self.count, self.name)
 
 
 @contextmanager

@@ -79,15 +79,11 @@ def require_this_build(database: Database, metadata: sa.MetaData) -> None:
     """
     with answering(), database.engine.connect() as connection:
         columns = sa.inspect(connection).get_multi_columns()
-    there = {table: {column["name"] for column in of_table} for (_, table), of_table in columns.items()}
-    said = []
-    for name, table in metadata.tables.items():
-        if name not in there:
-            said.append(f"it lacks the table {name}")
-            continue
-        expected = {column.name for column in table.columns}
-        said += [f"it lacks the column {name}.{column}" for column in sorted(expected - there[name])]
-        said += [f"it has a column {name}.{column}" for column in sorted(there[name] - expected)]
+    there = {f"{table}.{column['name']}" for (_, table), own in columns.items() for column in own}
+    expected = {f"{name}.{column.name}" for name, table in metadata.tables.items() for column in table.columns}
+    extra = {name for name in there - expected if name.partition(".")[0] in metadata.tables}
+    said = [f"it lacks the column {name}" for name in sorted(expected - there)]
+    said += [f"it has a column {name}" for name in sorted(extra)]
     if said:
         raise OtherBuild(first_of(said, 3))
 

@@ -1,10 +1,6 @@
-"""Errors: what a person reads, and that they survive the way from a child process."""
+"""Errors: what a person reads."""
 
-import pickle
-
-import pytest
-
-from leaderboard.errors import FileRejected, InvalidFields, LeaderboardError, NotAllowed, Problem
+from leaderboard.errors import FileRejected, InvalidFields, NotAllowed, Problem
 
 REJECTED = FileRejected([Problem(17, "expected 6 columns, found 5"), Problem(None, "no lines")], 40, "run.txt")
 
@@ -21,9 +17,3 @@ def test_fields_are_named_with_their_messages() -> None:
 
 def test_an_error_without_a_message_says_what_its_kind_means() -> None:
     assert NotAllowed().message == "You may not do this."
-
-
-@pytest.mark.parametrize("error", [REJECTED, InvalidFields({"slug": ["taken"]}), NotAllowed("not yours")])
-def test_an_error_is_the_same_after_pickling(error: LeaderboardError) -> None:
-    again = pickle.loads(pickle.dumps(error))
-    assert (type(again), again.message, vars(again)) == (type(error), error.message, vars(error))

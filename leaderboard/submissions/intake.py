@@ -99,7 +99,7 @@ class Intake:
         confirmed  whether its sender means it, whatever the warnings
         arrived  where the file lies that is to be kept now; None where the store has it
 
-        Raises InvalidFields with all that is wrong with the form and the file, Doubtful for what is to be confirmed,
+        Raises InvalidFields with all that is wrong with the form and the file, Unconfirmed for what is to be confirmed,
         and what `submissions.submit` raises; nothing is kept then.
         """
         if arrived is not None:  # not in the transaction: a large file takes seconds

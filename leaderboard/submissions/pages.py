@@ -28,7 +28,6 @@ from leaderboard.boards.reads.entries import NO_FIGURE
 from leaderboard.declared.inputs import checked_partly
 from leaderboard.errors import (
     Conflict,
-    Doubtful,
     InvalidFields,
     LeaderboardError,
     Missing,
@@ -327,8 +326,8 @@ def _refused(
     checked: Checked,
 ) -> ResponseReturnValue:
     """The form again, with what is wrong, or what is to be confirmed. The file need not be sent again."""
-    if isinstance(error, Doubtful):
-        return _page(page, form, Unconfirmed(error.warnings), upload=upload, checked=checked)
+    if isinstance(error, Unconfirmed):
+        return _page(page, form, error, upload=upload, checked=checked)
     if not isinstance(error, InvalidFields):
         return _page(page, form, error, upload=upload)
     if checked.problem_count:  # another file has to be chosen

@@ -21,13 +21,12 @@ CODINGS: Mapping[str, Callable[[bytes, int], bytes]] = {
     "br": lambda body, level: brotli.compress(body, quality=level),
     "gzip": lambda body, level: gzip.compress(body, level, mtime=0),
 }
-# Of what is sent a few times: brotli's is smaller than gzip's, and takes as long. Of what is sent for years.
-LEVELS, HARD = {"br": 4, "gzip": 6}, {"br": 9, "gzip": 9}
+LEVELS = {"br": 4, "gzip": 6}  # of what is sent a few times: brotli's is smaller than gzip's, and takes as long
 
 
-def pack(body: bytes, coding: str, *, hard: bool = False) -> bytes:
-    """The body in one of CODINGS. hard: smaller, for ten times the computing."""
-    return CODINGS[coding](body, (HARD if hard else LEVELS)[coding])
+def pack(body: bytes, coding: str) -> bytes:
+    """The body in one of CODINGS."""
+    return CODINGS[coding](body, LEVELS[coding])
 
 
 @lru_cache(maxsize=128)  # there are few programs that read pages, and each sends the same
@@ -108,17 +107,16 @@ def _pack(response: Response) -> Response:
         return response
     response.vary.add("Accept-Encoding")
     coding = coding_for(request.headers.get("Accept-Encoding", ""))
-    if coding is None:
-        return response
-    response.direct_passthrough = False
-    content = response.get_data()
-    response.close()  # the file that it came from
-    response.set_data(_packed(content, coding))
-    response.content_encoding = coding
-    response.set_etag(response.get_etag()[0] or "", weak=True)
+    if coding is not None:
+        response.direct_passthrough = False
+        content = response.get_data()
+        response.close()  # the file that it came from
+        response.set_data(_pack_hard(content, coding))
+        response.content_encoding = coding
+        response.set_etag(response.get_etag()[0] or "", weak=True)
     return response
 
 
 @lru_cache(maxsize=64)
-def _packed(content: bytes, coding: str) -> bytes:
-    return pack(content, coding, hard=True)
+def _pack_hard(content: bytes, coding: str) -> bytes:
+    return CODINGS[coding](content, 9)

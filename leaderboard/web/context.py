@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from flask import Flask, current_app, g, request
 from flask_login import current_user
@@ -49,20 +49,17 @@ def equip(app: Flask, config: Config, database: Database, clock: Callable[[], dt
 
 def config() -> Config:
     """The configuration of the application that answers this request."""
-    config: Config = current_app.extensions["config"]
-    return config
+    return cast(Config, current_app.extensions["config"])
 
 
 def database() -> Database:
     """The database of the application that answers this request."""
-    database: Database = current_app.extensions["database"]
-    return database
+    return cast(Database, current_app.extensions["database"])
 
 
 def store() -> RunStore:
     """The run store of the application that answers this request."""
-    store: RunStore = current_app.extensions["store"]
-    return store
+    return cast(RunStore, current_app.extensions["store"])
 
 
 def reading() -> AbstractContextManager[Session]:
@@ -79,14 +76,12 @@ def actor() -> Actor:
     """Who is asking, looked up once a request."""
     if "actor" not in g:
         g.actor = current_user.actor if current_user.is_authenticated else VISITOR
-    reader: Actor = g.actor
-    return reader
+    return cast(Actor, g.actor)
 
 
 def clock() -> dt.datetime:
     """The present moment in UTC, by the clock of the application that answers this request."""
-    present: dt.datetime = current_app.extensions["clock"]()
-    return present
+    return cast(dt.datetime, current_app.extensions["clock"]())
 
 
 def now() -> dt.datetime:
@@ -94,8 +89,7 @@ def now() -> dt.datetime:
     if "began" not in g:
         # `server.gate` awaits a form before it asks the application, and notes when the request began.
         g.began = request.environ.get("leaderboard.began") or clock()
-    began: dt.datetime = g.began
-    return began
+    return cast(dt.datetime, g.began)
 
 
 def client_address() -> str:

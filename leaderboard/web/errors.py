@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
-from leaderboard.errors import LeaderboardError, NoDatabase, NoStore, Unavailable
+from leaderboard.errors import LeaderboardError, Unavailable
 from leaderboard.numbers import size
 from leaderboard.web.exports import FORMATS
 from leaderboard.web.security import FORM_TYPES
@@ -108,7 +108,7 @@ def _refusal(error: LeaderboardError) -> ResponseReturnValue:
     if error.status == HTTPStatus.NOT_FOUND:
         return page(error.status)  # the same words for what is absent and what is hidden
     if error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        reason = error.reason if isinstance(error, (NoDatabase, NoStore)) else error.message
+        reason = getattr(error, "reason", "") or error.message
         log.error("refused with status %d: %s", error.status, reason, exc_info=error)
     return page(error.status, error.message, error.retry_seconds, error.fields)
 

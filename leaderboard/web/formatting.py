@@ -22,9 +22,11 @@ WHOLE_UNITS = ("documents", "queries")
 DASH = "–"
 MINUS = "−"
 # (up to so many seconds, seconds in one, what one is called): 90 minutes are "2 h", 36 hours "36 h", 3 days "3 days"
-STEPS = ((90, 1, "s"), (90 * 60, 60, "min"), (48 * 3600, 3600, "h"), (60 * 86400, 86400, "days"))
 YEAR = 365.25 * 86400  # seconds
-MONTH = YEAR / 12  # seconds
+STEPS = (
+    (90, 1, "s"), (90 * 60, 60, "min"), (48 * 3600, 3600, "h"), (60 * 86400, 86400, "days"),
+    (2 * YEAR, YEAR / 12, "months"),
+)  # fmt: skip
 
 # A word of ours that a message begins with: a plain one. A file name, an address or a part of a manifest has more in
 # it, and what stands before a colon is what the message is about, as its reader wrote it.
@@ -41,25 +43,9 @@ MARKS = re.compile(
 def init_app(app: Flask) -> None:
     """Gives templates the filters of this module, under their own names."""
     for written in (
-        ago,
-        aligned,
-        counted,
-        date,
-        decimals,
-        duration,
-        exact,
-        figure,
-        marked,
-        moment,
-        number,
-        over,
-        plain_figure,
-        prior,
-        sentence,
-        signed,
-        size,
-        when,
-    ):
+        ago, aligned, counted, date, duration, exact, figure, marked, moment, number, over, plain_figure, prior,
+        sentence, signed, size, when,
+    ):  # fmt: skip
         app.jinja_env.filters[written.__name__] = written
     app.jinja_env.tests["rounded"] = lambda mean: isinstance(mean, Rounded)
     app.jinja_env.globals["now"] = now
@@ -76,10 +62,10 @@ def plain_figure(value: float | None, unit: str = "") -> str:
         return DASH
     if math.isinf(value):
         return "∞" if value > 0 else f"{MINUS}∞"
-    digits = 0 if unit in WHOLE_UNITS else DIGITS
-    if isinstance(value, Rounded):
-        digits = 0 if unit in WHOLE_UNITS else value.decimals
-    elif unit == "false alarms":
+    digits = value.decimals if isinstance(value, Rounded) else DIGITS
+    if unit in WHOLE_UNITS:
+        digits = 0
+    elif unit == "false alarms" and not isinstance(value, Rounded):
         digits = max(4, 1 - math.floor(math.log10(abs(value)))) if value else 4
     text = f"{abs(value):,.{digits}f}"
     return MINUS + text if value < 0 and float(text.replace(",", "")) else text
@@ -132,16 +118,16 @@ def ago(value: dt.datetime) -> str:
     seconds = (value - now()).total_seconds()
     if abs(seconds) < 1:
         return "just now"
-    length = span(abs(seconds))
+    length = _span(abs(seconds))
     return f"in {length}" if seconds > 0 else f"{length} ago"
 
 
-def span(seconds: float) -> str:
+def _span(seconds: float) -> str:
     """A length of time in its largest fitting unit, rounded; years are whole ones, as ages are."""
     for up_to, unit, name in STEPS:
         if seconds < up_to:
             return f"{max(1, round(seconds / unit))} {name}"
-    return f"{round(seconds / MONTH)} months" if seconds < 2 * YEAR else f"{int(seconds / YEAR)} years"
+    return f"{int(seconds / YEAR)} years"
 
 
 def duration(seconds: float) -> str:
@@ -157,26 +143,17 @@ def sentence(message: str) -> str:
     return message if message.endswith(".") or not OUR_WORD.match(message) else message[0].upper() + message[1:]
 
 
-def decimals(number: int) -> str:
-    """`one decimal`, `two decimals`."""
-    words = {1: "one", 2: "two", 3: "three", 4: "four"}
-    return f"{words.get(number, number)} decimal{'' if number == 1 else 's'}"
-
-
 def marked(text: str) -> Markup:
     """The registry's plain text for a page: `code` in backticks, P_miss and gain_i lowered, the power of 2^g raised."""
-    pieces: list[Markup] = []
-    end = 0
-    for match in MARKS.finditer(text):
-        pieces.append(escape(text[end : match.start()]))
+
+    def mark(match: re.Match[str]) -> str:
         if match["code"] is not None:
-            pieces.append(Markup("<code>{}</code>").format(match["code"]))
-        elif match["sub"] is not None:
-            pieces.append(Markup("{}<sub>{}</sub>").format(match["name"], match["sub"]))
-        else:
-            pieces.append(Markup("{}<sup>{}</sup>").format(match["base"], match["power"].strip("{}")))
-        end = match.end()
-    return Markup("").join([*pieces, escape(text[end:])])
+            return f"<code>{match['code']}</code>"
+        if match["sub"] is not None:
+            return f"{match['name']}<sub>{match['sub']}</sub>"
+        return f"{match['base']}<sup>{match['power'].strip('{}')}</sup>"
+
+    return Markup(MARKS.sub(mark, escape(text)))  # noqa: S704  # of text that was escaped before
 
 
 def _time(value: dt.datetime, text: str) -> Markup:

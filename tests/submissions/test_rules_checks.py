@@ -6,7 +6,7 @@ import tarfile
 
 import pytest
 
-from leaderboard.errors import Doubtful, InvalidFields
+from leaderboard.errors import InvalidFields, Unconfirmed
 from leaderboard.evaluations.rules import FieldKind, FormField
 from leaderboard.formats import FileRules, RunRules
 from leaderboard.submissions.rules.checks import (
@@ -190,9 +190,9 @@ def test_a_threshold_that_parts_nothing_is_warned_of(threshold: float, said: lis
 
 def test_a_warning_asks_for_a_yes_and_a_problem_takes_none() -> None:
     doubtful = found(RUN, Expected("Text", returned_by=("AQWV",)))
-    with pytest.raises(Doubtful) as caught:
+    with pytest.raises(Unconfirmed) as caught:
         require_sound(doubtful, yes=False)
-    assert caught.value.warnings == tuple(warned.text for warned in doubtful.warnings)
+    assert caught.value.effects == tuple(warned.text for warned in doubtful.warnings)
     require_sound(doubtful, yes=True)
     with pytest.raises(InvalidFields, match="document x1 has not the form"):
         require_sound(found(b"q1 Q0 x1 1 3 t\nq1 Q0 x2 1 2 t\n", Expected("Text", rules=RULES)), yes=True)

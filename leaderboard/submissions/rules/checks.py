@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from leaderboard.errors import Doubtful, FileRejected, InvalidFields, Problem
+from leaderboard.errors import FileRejected, InvalidFields, Problem, Unconfirmed
 from leaderboard.evaluations.rules import FormField, answers_in_file
 from leaderboard.formats import ByteSource, Limits, Run, RunRules, first_files, open_plain, read_run, whole_lines
 from leaderboard.formats.patterns import Tags
@@ -311,12 +311,12 @@ def check_run(
 
 
 def require_sound(checked: Checked, *, yes: bool) -> None:
-    """Raises InvalidFields (run) for a file that would be rejected, and Doubtful where a yes is lacking."""
+    """Raises InvalidFields (run) for a file that would be rejected, and Unconfirmed where a yes is lacking."""
     if checked.problem_count:
         rejected = FileRejected(checked.problems, checked.problem_count, checked.name)
         raise InvalidFields({"run": rejected.lines})
     if checked.warnings and not yes:
-        raise Doubtful([warned.text for warned in checked.warnings])
+        raise Unconfirmed([warned.text for warned in checked.warnings])
 
 
 def check_text(
