@@ -9,13 +9,10 @@ import pytest
 
 from leaderboard.errors import BadInput, NoStore, NotFound, Unavailable
 from leaderboard.store import RunStore
+from tests.store.conftest import files
 
 TEXT = b"q1 Q0 d1 1 2.0 tag\n"
 DAY = 24 * 3600.0
-
-
-def _files(store: RunStore) -> list[Path]:
-    return [path for path in Path(store.url).rglob("*") if path.is_file()]
 
 
 def test_a_store_that_can_not_be_written_says_so(tmp_path: Path) -> None:
@@ -47,7 +44,7 @@ def test_a_file_that_is_not_there_because_the_whole_store_is_away_is_the_stores_
 def test_only_old_files_are_candidates_and_a_file_received_again_is_young(store: RunStore) -> None:
     sha256 = store.receive(io.BytesIO(TEXT), "run").sha256
     assert list(store.orphan_candidates(DAY)) == []
-    (file,) = _files(store)
+    (file,) = files(store)
     os.utime(file, (time.time() - 2 * DAY,) * 2)
     assert list(store.orphan_candidates(DAY)) == [sha256]
     store.receive(io.BytesIO(TEXT), "run")
@@ -57,7 +54,7 @@ def test_only_old_files_are_candidates_and_a_file_received_again_is_young(store:
     os.utime(file, (time.time() - 2 * DAY,) * 2)
     assert store.remove_run(sha256, DAY)
     assert not store.remove_run(sha256, DAY)
-    assert _files(store) == []
+    assert files(store) == []
 
 
 def test_what_killed_processes_left_half_written_is_swept(store: RunStore) -> None:

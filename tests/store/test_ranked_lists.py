@@ -1,19 +1,14 @@
 """The copies of scored runs, of which one query's list is read without the rest."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from leaderboard.errors import Damaged, Unavailable
 from leaderboard.store import RankedList, RunStore
+from tests.store.conftest import files
 
 DOCUMENTS, SCORES = ("d1", "ä-2", "d" * 255), np.array([0.1, -0.0, -1e300])
 WITH_DECISIONS = RankedList(DOCUMENTS, SCORES, np.array([True, False, True]))
-
-
-def _files(store: RunStore) -> list[Path]:
-    return [path for path in Path(store.url).rglob("*") if path.is_file()]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +37,7 @@ def test_one_query_is_read_without_the_rest(store: RunStore) -> None:
         for query in range(queries)
     }
     store.keep_ranked_lists(7, 10, queries, lists.items())
-    (file,) = _files(store)
+    (file,) = files(store)
     content = bytearray(file.read_bytes())
     first_block = int.from_bytes(content[16:24], "little")
     content[first_block : len(content) // 2] = bytes(len(content) // 2 - first_block)
@@ -55,7 +50,7 @@ def test_one_query_is_read_without_the_rest(store: RunStore) -> None:
 @pytest.mark.parametrize("size", [0, 7, 15, 20, 60])
 def test_a_copy_that_lost_its_end_is_said_to_be_damaged(store: RunStore, size: int) -> None:
     store.keep_ranked_lists(7, 10, 2, [(1, WITH_DECISIONS)])
-    (file,) = _files(store)
+    (file,) = files(store)
     file.write_bytes(file.read_bytes()[:size])
     with pytest.raises(Unavailable, match="made again"):
         store.ranked_list(7, 10, 1)
@@ -63,7 +58,7 @@ def test_a_copy_that_lost_its_end_is_said_to_be_damaged(store: RunStore, size: i
 
 def test_a_flipped_byte_anywhere_in_a_copy_is_found_and_the_copy_noted_to_be_made_again(store: RunStore) -> None:
     store.keep_ranked_lists(7, 10, 5, [(position, WITH_DECISIONS) for position in (0, 2, 3)])
-    (file,) = _files(store)
+    (file,) = files(store)
     content = file.read_bytes()
 
     def is_found() -> bool:
@@ -84,10 +79,10 @@ def test_a_flipped_byte_anywhere_in_a_copy_is_found_and_the_copy_noted_to_be_mad
 
 def test_the_copy_of_another_run_in_its_place_is_found(store: RunStore) -> None:
     store.keep_ranked_lists(7, 10, 2, [(1, WITH_DECISIONS)])
-    (file,) = _files(store)
+    (file,) = files(store)
     content = file.read_bytes()
     store.keep_ranked_lists(8, 10, 2, [(1, WITH_DECISIONS)])
-    (other,) = [path for path in _files(store) if path != file]
+    (other,) = [path for path in files(store) if path != file]
     other.write_bytes(content)
     with pytest.raises(Damaged):
         store.ranked_list(8, 10, 1)

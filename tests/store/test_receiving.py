@@ -3,12 +3,12 @@
 import gzip
 import hashlib
 import io
-from pathlib import Path
 
 import pytest
 
 from leaderboard.errors import TooLarge
 from leaderboard.store import RunStore
+from tests.store.conftest import files
 
 TEXT = b"q1 Q0 d1 1 2.0 tag\nq1 Q0 d2 2 1.0 tag\n"
 
@@ -27,27 +27,14 @@ class CutOff(io.RawIOBase):
         return piece
 
 
-class Dripping(io.RawIOBase):
-    """A sender whose bytes come one by one."""
-
-    def __init__(self, content: bytes) -> None:
-        super().__init__()
-        self._left = io.BytesIO(content)
-
-    def read(self, size: int = -1) -> bytes:
-        return self._left.read(min(size, 1))
-
-
-def _files(store: RunStore) -> list[Path]:
-    return [path for path in Path(store.url).rglob("*") if path.is_file()]
-
-
 def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def test_a_file_is_kept_byte_for_byte_under_its_hash(store: RunStore) -> None:
+def test_a_file_is_kept_once_byte_for_byte_under_its_hash(store: RunStore) -> None:
     received = store.receive(io.BytesIO(TEXT), "run.txt")
+    assert store.receive(io.BytesIO(TEXT), "other") != received
+    assert len(files(store)) == 1
     assert (received.sha256, received.size) == (_sha256(TEXT), len(TEXT))
     assert received.md5 == hashlib.md5(TEXT).hexdigest()
     assert (received.text_sha256, received.text_size) == (_sha256(TEXT), len(TEXT))
@@ -65,11 +52,6 @@ def test_a_compressed_file_is_kept_as_it_is_and_measured_as_text(store: RunStore
         assert path.read_bytes() == packed
 
 
-def test_bytes_that_come_one_by_one_make_the_same_file(store: RunStore) -> None:
-    packed = gzip.compress(TEXT)
-    assert store.receive(Dripping(packed), "run.gz") == store.receive(io.BytesIO(packed), "run.gz")
-
-
 @pytest.mark.parametrize(
     "broken", [gzip.compress(TEXT, mtime=0)[:-6], gzip.compress(TEXT, mtime=0) + b"more", b"PK\x03\x04rest", b""]
 )
@@ -80,22 +62,17 @@ def test_what_is_no_text_is_kept_whole_for_its_problems_to_be_told_later(store: 
         assert path.read_bytes() == broken
 
 
-def test_the_same_file_twice_is_kept_once(store: RunStore) -> None:
-    assert store.receive(io.BytesIO(TEXT), "a") != store.receive(io.BytesIO(TEXT), "b")
-    assert len(_files(store)) == 1
-
-
 def test_an_upload_that_is_cut_off_leaves_no_file(store: RunStore) -> None:
     for start in (b"", TEXT[:10], TEXT, gzip.compress(TEXT)[:20]):
         with pytest.raises(ConnectionResetError):
             store.receive(CutOff(start), "run")
-    assert _files(store) == []
+    assert files(store) == []
 
 
 def test_a_file_is_put_in_its_place_when_all_around_it_has_come_and_not_when_that_breaks(store: RunStore) -> None:
     with pytest.raises(ConnectionResetError), store.receiving(io.BytesIO(TEXT), "run"):
         raise ConnectionResetError
-    assert _files(store) == []
+    assert files(store) == []
     with store.receiving(io.BytesIO(TEXT), "run") as (received, _):
         assert list(store.orphan_candidates(0)) == []
     with store.open_run(received.sha256) as stream:
@@ -112,7 +89,7 @@ def test_a_file_is_put_in_its_place_when_all_around_it_has_come_and_not_when_tha
 def test_a_file_over_a_cap_is_refused_and_leaves_nothing(store: RunStore, content: bytes, says: str) -> None:
     with pytest.raises(TooLarge, match=says):
         store.receive(io.BytesIO(content), "run")
-    assert _files(store) == []
+    assert files(store) == []
 
 
 def test_a_bomb_is_stopped_while_it_expands(store: RunStore) -> None:

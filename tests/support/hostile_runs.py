@@ -1,12 +1,11 @@
 """Sends hostile files by form, has them scored by a real worker, and says what went wrong: by rights nothing."""
 
-import contextlib
 import json
 import os
 import re
 import threading
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from leaderboard.web.app import create_app
 from leaderboard.worker.loop import Worker
 from leaderboard.worker.models import Scoring
 from tests.support.hostile_files import HostileFile
+from tests.support.processes import children
 from tests.support.world import World, run_text
 from tests.web.conftest import Reader
 
@@ -161,16 +161,7 @@ def _count(outcome: Outcome, what: str) -> None:
 
 def _computed() -> dict[int, float]:
     """The processor time of each scoring process that this process has, by its id."""
-    return {pid: _seconds(pid) for pid in _children()}
-
-
-def _children() -> Iterator[int]:
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            if int(status.read_text().rpartition(")")[2].split()[1]) != os.getpid():
-                continue
-            if b"worker.run_scorer" in (status.parent / "cmdline").read_bytes():
-                yield int(status.parent.name)
+    return {pid: _seconds(pid) for pid in children(os.getpid(), "worker.run_scorer")}
 
 
 def _seconds(pid: int) -> float:

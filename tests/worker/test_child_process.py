@@ -3,15 +3,27 @@
 That it reads either database is tried where it scores; the rest is between it and its worker.
 """
 
+import math
 import os
 import signal
+import threading
 from collections.abc import Iterator
+from dataclasses import replace
 
+import msgspec
+import numpy as np
 import pytest
+import sqlalchemy as sa
 
 from leaderboard.errors import Unavailable
+from leaderboard.evaluations.rules import Subset
+from leaderboard.submissions.rules import State
+from leaderboard.worker import messages
 from leaderboard.worker.child_process import ChildProcess
-from leaderboard.worker.messages import Failed, Job, Rejected, Reply, RunScores, Settings, Unreadable
+from leaderboard.worker.loop import Worker
+from leaderboard.worker.messages import Failed, Job, MeasureScore, Rejected, Reply, RunScores, Settings, Unreadable
+from leaderboard.worker.models import Scoring
+from tests.support.waiting import wait_until
 from tests.support.world import World, run_text
 
 SECONDS = 60.0
@@ -71,3 +83,57 @@ def test_a_fault_a_missing_file_and_a_death_are_told_apart(world: World, child: 
 def test_a_bound_that_leaves_no_room_is_told_at_the_start(world: World) -> None:
     with pytest.raises(Unavailable, match="job_bytes is 100,000,000 and this process alone takes"):
         ChildProcess(_settings(world, 100_000_000))
+
+
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # whether it waits is asked of the clock
+def test_a_run_that_waits_longer_than_allowed_is_an_attempt_that_failed(world: World) -> None:
+    world.config = replace(world.config, job_seconds=1)
+    run, _ = world.stuck_run()
+    world.drain()
+    scoring = world.scoring(run)
+    assert (scoring.state, scoring.errors) == (State.QUEUED, 1)
+    assert scoring.failure == "scoring took longer than 3 s, the most that one run may take here"
+    # The worker lives on, with a new child.
+    other = world.submit(run_text(2))
+    world.drain()
+    assert world.scoring(other).state is State.SCORED
+
+
+@pytest.mark.parametrize("engine_name", ["postgresql"])  # a claim is renewed on both in `services/test_queue`
+def test_a_job_that_passed_into_other_hands_is_dropped(world: World) -> None:
+    world.config = replace(world.config, lease_seconds=1)
+    run, _ = world.stuck_run()
+    worker = Worker(world.database, world.store, world.config)
+    working = threading.Thread(target=worker.step, args=(threading.Event(),))
+    working.start()
+    wait_until(lambda: world.scoring(run).state is State.SCORING, "it is claimed")
+    with world.database.write() as session:
+        session.execute(sa.update(Scoring).values(worker="another", attempt=2))
+    working.join(SECONDS)
+    assert not working.is_alive()
+    worker.close()
+    scoring = world.scoring(run)
+    assert (scoring.state, scoring.worker, scoring.errors) == (State.SCORING, "another", 0)
+
+
+VALUES = np.array([0.1, math.nan, -20.0, 5e-324])
+SCORES = RunScores(
+    measures=(
+        MeasureScore("AP", Subset.ALL, 0.1 + 0.2, 3, VALUES),
+        MeasureScore("MQWV", Subset.SHOWN, None, 0, np.zeros(0)),
+    ),
+    missing=("q1", "a query: ä"),
+    unjudged=(),
+    seconds=0.25,
+    facts={"lines": 3, "tag": "a run", "theta": {"MQWV": None}},
+)
+
+
+def test_scores_are_one_line_and_are_read_to_the_last_bit() -> None:
+    line = messages.write_message(SCORES)
+    assert "\n" not in line
+    read = messages.read_message(line)
+    assert isinstance(read, RunScores)
+    assert [each.values.tobytes() for each in read.measures] == [each.values.tobytes() for each in SCORES.measures]
+    alike = [replace(each, values=own.values) for each, own in zip(read.measures, SCORES.measures, strict=True)]
+    assert msgspec.structs.replace(read, measures=tuple(alike)) == SCORES

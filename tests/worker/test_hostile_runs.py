@@ -59,29 +59,27 @@ def test_no_control_character_of_a_file_reaches_the_database_or_ends_the_worker(
     assert world.scoring(last).state is State.SCORED
 
 
-REFUSE_SQLITE = ["CREATE TRIGGER refuse BEFORE INSERT ON score BEGIN SELECT RAISE(ABORT, 'no'); END"]
-REFUSE_POSTGRESQL = [
-    "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$",
-    "CREATE TRIGGER refuse BEFORE INSERT ON score FOR EACH ROW EXECUTE FUNCTION refuse()",
-]
-
-
 @contextmanager
-def scores_refused(world: World) -> Iterator[None]:
-    """A database that takes no scores while the block runs."""
+def refused(world: World, table: str, event: str, when: str = "") -> Iterator[None]:
+    """A database that refuses such a change of a table while the block runs."""
     is_sqlite = world.database.engine.dialect.name == "sqlite"
+    each_row = f"CREATE TRIGGER refuse BEFORE {event} ON {table} FOR EACH ROW {when and f'WHEN ({when})'}"
+    statements = [f"{each_row} BEGIN SELECT RAISE(ABORT, 'no'); END"] if is_sqlite else [
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$",
+        f"{each_row} EXECUTE FUNCTION refuse()",
+    ]  # fmt: skip
     with world.database.write() as session:
-        for statement in REFUSE_SQLITE if is_sqlite else REFUSE_POSTGRESQL:
+        for statement in statements:
             session.execute(sa.text(statement))
     yield
     with world.database.write() as session:
-        session.execute(sa.text("DROP TRIGGER refuse" + ("" if is_sqlite else " ON score")))
+        session.execute(sa.text("DROP TRIGGER refuse" + ("" if is_sqlite else f" ON {table}")))
 
 
 def test_a_result_that_can_t_be_recorded_parks_its_job_and_the_worker_goes_on(world: World) -> None:
     world.worker = WorkerHere  # what it scored is refused, whoever scored it
     run = world.submit()
-    with scores_refused(world):
+    with refused(world, "score", "INSERT"):
         world.drain()
     scoring = world.scoring(run)
     assert (scoring.state, scoring.attempt) == (State.FAILED, 1)
@@ -196,21 +194,6 @@ def test_what_is_kept_of_a_rejected_file_is_small_whatever_is_in_it(world: World
         assert is_clean(told(world, run)), name
 
 
-REFUSE_SWITCH_SQLITE = [
-    (
-        "CREATE TRIGGER refuse_switch BEFORE UPDATE ON scoring_set WHEN NEW.state = 'current' "
-        "BEGIN SELECT RAISE(ABORT, 'no'); END"
-    )
-]
-REFUSE_SWITCH_POSTGRESQL = [
-    "CREATE FUNCTION refuse_switch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$",
-    (
-        "CREATE TRIGGER refuse_switch BEFORE UPDATE ON scoring_set FOR EACH ROW WHEN (NEW.state = 'current') "
-        "EXECUTE FUNCTION refuse_switch()"
-    ),
-]
-
-
 def sets_of(world: World) -> list[SetState]:
     return [each.state for each in world.all(sa.select(ScoringSet).order_by(ScoringSet.id))]
 
@@ -220,25 +203,22 @@ def test_a_set_that_can_not_be_made_current_ends_no_worker_and_is_tried_again_la
 ) -> None:
     monkeypatch.setattr(loop, "SWITCH_AGAIN_SECONDS", 1.0)
     world.worker = WorkerHere  # the refusal is the database's
-    is_sqlite = world.database.engine.dialect.name == "sqlite"
     first = world.submit(run_text(1))
     world.drain()
-    with world.database.write() as session:
-        for statement in REFUSE_SWITCH_SQLITE if is_sqlite else REFUSE_SWITCH_POSTGRESQL:
-            session.execute(sa.text(statement))
-    world.judge(QRELS.replace("q1 0 d2 0", "q1 0 d2 1"))
     with closing(world.worker(world.database, world.store, world.config)) as worker:
-        while worker.step(threading.Event()):
-            pass
-        assert "could not be made the current one" in caplog.text
-        assert sets_of(world) == [SetState.CURRENT, SetState.BUILDING]
-        last = world.submit(run_text(2))
-        while worker.step(threading.Event()):
-            pass
-        assert world.scoring(last).state is State.SCORED
-        on_table = "" if is_sqlite else " ON scoring_set"
-        with world.database.write() as session:
-            session.execute(sa.text(f"DROP TRIGGER refuse_switch{on_table}"))
+
+        def drain() -> None:
+            while worker.step(threading.Event()):
+                pass
+
+        with refused(world, "scoring_set", "UPDATE", "NEW.state = 'current'"):
+            world.judge(QRELS.replace("q1 0 d2 0", "q1 0 d2 1"))
+            drain()
+            assert "could not be made the current one" in caplog.text
+            assert sets_of(world) == [SetState.CURRENT, SetState.BUILDING]
+            last = world.submit(run_text(2))
+            drain()
+            assert world.scoring(last).state is State.SCORED
         wait_until(lambda: worker.step(threading.Event()), "it is tried again")
     assert sets_of(world) == [SetState.SUPERSEDED, SetState.CURRENT]
     assert world.scoring(first).state is State.SCORED

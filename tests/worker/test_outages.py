@@ -7,7 +7,7 @@ import errno
 import os
 import resource
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import cycle
 from pathlib import Path
@@ -18,9 +18,9 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.boards.reads.board import BoardPage, board
 from leaderboard.boards.writes import Due, due
+from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import Damaged
-from leaderboard.evaluations.models import Evaluation
 from leaderboard.formats import Limits
 from leaderboard.submissions.rules import SetState, State
 from leaderboard.submissions.writes.submissions import retry_failed
@@ -31,6 +31,7 @@ from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.run_scorer import RunScorer
 from tests.support.databases import Postgres
 from tests.support.outages import away
+from tests.support.processes import children
 from tests.support.scoring import WorkerHere
 from tests.support.waiting import wait_until
 from tests.support.world import QRELS, World, build_world, run_text
@@ -51,6 +52,16 @@ def shown(world: World) -> BoardPage:
         return board(session, CONSOLE, "small", "2026", dt.datetime.now(dt.UTC))
 
 
+def means(world: World) -> list[float | None]:
+    return [row.ranked_by.mean for row in shown(world).rows]
+
+
+def try_failed_again(world: World) -> None:
+    with world.organising() as (session, _, evaluation):
+        retry_failed(session, CONSOLE, evaluation)
+    world.drain()
+
+
 def wait_no_more(world: World) -> None:
     """Has the waits of all jobs end now."""
     with world.database.write() as session:
@@ -69,7 +80,7 @@ def test_a_store_that_is_away_during_a_rescoring_parks_nothing_and_the_board_sta
     for number in range(2):
         world.submit(run_text(number))
     world.drain()
-    before = [row.ranked_by.mean for row in shown(world).rows]
+    before = means(world)
     store = Path(world.store.url)
     store.rename(store.with_name("elsewhere"))
     world.judge(CORRECTED)
@@ -81,14 +92,14 @@ def test_a_store_that_is_away_during_a_rescoring_parks_nothing_and_the_board_sta
         (State.QUEUED, 0, "the run store did not answer or is full")
     ] * 2
     assert all(one.not_before is not None for one in waiting)
-    assert [row.ranked_by.mean for row in shown(world).rows] == before
+    assert means(world) == before
     assert not store.exists()
     store.with_name("elsewhere").rename(store)
     wait_no_more(world)
     world.drain()
     assert scorings(world, SetState.BUILDING) == []
     assert [one.state for one in scorings(world, SetState.CURRENT)] == [State.SCORED] * 2
-    assert [row.ranked_by.mean for row in shown(world).rows] != before
+    assert means(world) != before
 
 
 def flip(file: Path) -> None:
@@ -127,9 +138,7 @@ def test_a_run_whose_stored_file_is_damaged_is_never_scored_and_organisers_read_
     assert all("is damaged" in reasons[run] for run in runs.values())
     # The same file, received once more, mends it.
     world.receive(run_text(0))
-    with world.database.write() as session:
-        retry_failed(session, CONSOLE, session.get_one(Evaluation, world.evaluation))
-    world.drain()
+    try_failed_again(world)
     assert world.scoring(runs["flipped"]).state is State.SCORED
 
 
@@ -138,21 +147,19 @@ def test_a_missing_run_file_keeps_the_old_board_until_it_is_back(world: World) -
     world.worker = WorkerHere  # a scoring process tells so in `test_child_process`
     runs = [world.submit(run_text(number)) for number in range(3)]
     world.drain()
-    before = [row.ranked_by.mean for row in shown(world).rows]
+    before = means(world)
     file = file_of(world, runs[0])
     file.rename(file.with_name("elsewhere"))
     world.judge(CORRECTED)
     world.drain()
-    assert [row.ranked_by.mean for row in shown(world).rows] == before
+    assert means(world) == before
     (parked,) = shown(world).parked
     assert (parked.submission_id, parked.holds_up) == (runs[0], True)
     assert "is missing" in parked.reason
     file.with_name("elsewhere").rename(file)
-    with world.database.write() as session:
-        retry_failed(session, CONSOLE, session.get_one(Evaluation, world.evaluation))
-    world.drain()
+    try_failed_again(world)
     assert [one.state for one in scorings(world, SetState.CURRENT)] == [State.SCORED] * 3
-    assert [row.ranked_by.mean for row in shown(world).rows] != before
+    assert means(world) != before
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # a file's matter; what holds a set up is asked on both above
@@ -160,26 +167,34 @@ def test_a_store_of_damaged_files_empties_no_board(world: World) -> None:
     world.worker = WorkerHere  # a scoring process reads damaged files above
     runs = [world.submit(run_text(number)) for number in range(3)]
     world.drain()
-    before = [row.ranked_by.mean for row in shown(world).rows]
+    before = means(world)
     for run in runs[:2]:
         file_of(world, run).write_bytes(bytes(100))
     world.judge(CORRECTED)
     world.drain()
-    assert [row.ranked_by.mean for row in shown(world).rows] == before
+    assert means(world) == before
     assert [run.holds_up for run in shown(world).parked] == [True] * 2
     world.receive(run_text(0))
-    with world.database.write() as session:
-        retry_failed(session, CONSOLE, session.get_one(Evaluation, world.evaluation))
-    world.drain()  # now one of three is damaged, which holds nobody up
+    try_failed_again(world)  # now one of three is damaged, which holds nobody up
     assert [one.state for one in scorings(world, SetState.CURRENT)] == [State.SCORED, State.FAILED, State.SCORED]
+
+
+@contextlib.contextmanager
+def working(config: Config) -> Iterator[None]:
+    """A worker in a thread, which ends with the block."""
+    stop = threading.Event()
+    thread = threading.Thread(target=worker.run, args=(config, stop))
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(SECONDS)
+    assert not thread.is_alive()
 
 
 def a_file(place: Path) -> None:
     place.write_text("a mount that is not one")
-
-
-def an_empty_volume(place: Path) -> None:
-    place.mkdir()
 
 
 def a_volume_with_folders(place: Path) -> None:
@@ -191,7 +206,7 @@ def a_link_to_itself(place: Path) -> None:
     place.symlink_to(place)
 
 
-PLACES = [a_file, an_empty_volume, a_volume_with_folders, a_link_to_itself]
+PLACES = [a_file, Path.mkdir, a_volume_with_folders, a_link_to_itself]
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # seen by the store; one that is away is asked on both above
@@ -208,12 +223,9 @@ def test_whatever_is_in_the_place_of_the_store_a_worker_waits_and_heals_and_the_
         world.submit(run_text(number))
     world.drain()
     place = Path(world.store.url)
-    stop = threading.Event()
-    working = threading.Thread(target=worker.run, args=(world.config, stop))
-    working.start()
-    try:
+    with working(world.config):
         for judgments, put in zip(cycle([CORRECTED, QRELS]), PLACES, strict=False):
-            before = [row.ranked_by.mean for row in shown(world).rows]
+            before = means(world)
             right = place.rename(place.with_name("elsewhere"))
             put(place)
             world.judge(judgments)
@@ -225,17 +237,13 @@ def test_whatever_is_in_the_place_of_the_store_a_worker_waits_and_heals_and_the_
                 )
                 wait_until(lambda: "does not answer or is full" in caplog.text, "housekeeping met it too")
             assert [one.errors for one in scorings(world, SetState.BUILDING)] == [0, 0], put.__name__
-            assert [row.ranked_by.mean for row in shown(world).rows] == before, put.__name__
+            assert means(world) == before, put.__name__
             place.rename(place.with_name(f"wrong-{put.__name__}"))
             right.rename(place)
             wait_no_more(world)
             wait_until(lambda: not scorings(world, SetState.BUILDING), "the new set is current")
             assert [one.state for one in scorings(world, SetState.CURRENT)] == [State.SCORED] * 2, put.__name__
-            assert [row.ranked_by.mean for row in shown(world).rows] != before, put.__name__
-    finally:
-        stop.set()
-        working.join(SECONDS)
-    assert not working.is_alive()
+            assert means(world) != before, put.__name__
 
 
 def a_folder_instead(copy: Path) -> None:
@@ -341,11 +349,8 @@ def test_a_worker_whose_database_goes_away_again_and_again_waits_and_goes_on(
 ) -> None:
     monkeypatch.setattr(worker, "PATIENCE_SECONDS", 0.1)
     monkeypatch.setattr(worker, "POLL_SECONDS", 0.1)
-    stop = threading.Event()
-    config = dataclasses.replace(world.config, lease_seconds=3)  # each step sweeps, claims and looks at the boards
-    working = threading.Thread(target=worker.run, args=(config, stop))
-    working.start()
-    try:
+    # Each step sweeps, claims and looks at the boards.
+    with working(dataclasses.replace(world.config, lease_seconds=3)):
         for number in range(2):
             run = world.submit(run_text(number))
             wait_until(lambda run=run: world.scoring(run).state is State.SCORED, "the run is scored")  # type: ignore[misc]  # mypy can't infer a lambda's default
@@ -353,27 +358,12 @@ def test_a_worker_whose_database_goes_away_again_and_again_waits_and_goes_on(
             with away(world):
                 wait_until(lambda: "does not answer" in caplog.text, "the worker notices")
         wait_until(lambda: not boards_due(world), "the boards are refreshed")
-    finally:
-        stop.set()
-        working.join(SECONDS)
-    assert not working.is_alive()
     assert len(shown(world).rows) == 2
 
 
 def boards_due(world: World) -> list[Due]:
     with world.database.read() as session:
         return due(session)
-
-
-def children(pid: int, program: str) -> list[int]:
-    """Those of a process's children that run this program."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == pid and program in (folder / "cmdline").read_text():
-                found.append(int(folder.name))
-    return found
 
 
 def read_all(world: World, run: int) -> None:
@@ -389,8 +379,8 @@ def test_a_result_is_kept_until_the_database_is_back(
     with closing(Database.connect(url)) as database, closing(build_world(database, tmp_path)) as world:
         run, pipe = world.stuck_run()
         one = Worker(database, world.store, world.config)
-        working = threading.Thread(target=one.step, args=(threading.Event(),))
-        working.start()
+        thread = threading.Thread(target=one.step, args=(threading.Event(),))
+        thread.start()
         writers: list[int] = []
 
         def is_read() -> bool:
@@ -408,8 +398,8 @@ def test_a_result_is_kept_until_the_database_is_back(
             os.close(writers[0])
             wait_until(lambda: "is not recorded yet" in caplog.text, "the worker has the result in its hands")
             connection.exec_driver_sql(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
-        working.join(SECONDS)
-        assert not working.is_alive()
+        thread.join(SECONDS)
+        assert not thread.is_alive()
         one.close()
         scoring = world.scoring(run)
         assert (scoring.state, scoring.attempt, scoring.errors) == (State.SCORED, 1, 0)

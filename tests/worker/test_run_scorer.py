@@ -2,7 +2,8 @@
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pyndeval
 import pytest
@@ -143,13 +144,18 @@ def test_a_wrong_file_leaves_a_rejected_run_with_its_problems(world: World) -> N
     assert campaign.locked_at is None
 
 
-def test_runs_that_come_before_the_judgments_wait_for_them(world: World) -> None:
+def _later_evaluation(world: World, queries_: Sequence[int], tags: Sequence[str] = (), **values: Any) -> None:
+    """Another evaluation of the campaign, which the world's runs and judgments go to from here on."""
     with world.organising() as (session, campaign, _):
-        later = evaluations.create_evaluation(session, CONSOLE, campaign, "2027", "2027", "2027", documents=10)
-        queries.import_queries(session, CONSOLE, later, [QueryRow(f"q{n}", "", ()) for n in (1, 2)])
-    run = world.submit(evaluation=later.id)
+        made = evaluations.create_evaluation(session, CONSOLE, campaign, "2027", "2027", "2027", **values)
+        queries.import_queries(session, CONSOLE, made, [QueryRow(f"q{n}", "", tuple(tags)) for n in queries_])
+    world.evaluation = made.id
+
+
+def test_runs_that_come_before_the_judgments_wait_for_them(world: World) -> None:
+    _later_evaluation(world, (1, 2), documents=10)
+    run = world.submit()
     world.drain()
-    world.evaluation = later.id
     world.judge("q1 0 d1 1\nq2 0 d3 1\n")
     world.drain()
     assert world.scoring(run).state is State.SCORED
@@ -157,12 +163,7 @@ def test_runs_that_come_before_the_judgments_wait_for_them(world: World) -> None
 
 def test_a_mean_has_the_same_digits_whatever_the_order_of_import(world: World) -> None:
     """By query id AP is 1, 1 and 1/3; added up in the order of import the mean differs in its last bit."""
-    with world.organising() as (session, campaign, _):
-        imported = evaluations.create_evaluation(
-            session, CONSOLE, campaign, "2027", "2027", "2027", documents=10, details=Opening.ALWAYS
-        )
-        queries.import_queries(session, CONSOLE, imported, [QueryRow(f"q{n}", "", ("all",)) for n in (3, 2, 1)])
-    world.evaluation = imported.id
+    _later_evaluation(world, (3, 2, 1), ["all"], documents=10, details=Opening.ALWAYS)
     world.judge("q1 0 d1 1\nq2 0 d1 1\nq3 0 d1 1\n")
     lines = ["q1 Q0 d1 1 1 t", "q2 Q0 d1 1 1 t", "q3 Q0 x 1 3 t", "q3 Q0 y 2 2 t", "q3 Q0 d1 3 1 t"]
     run = world.submit("".join(f"{line}\n" for line in lines))
@@ -179,11 +180,7 @@ def test_the_intervals_of_mqwv_come_with_its_score_outlive_boards_and_are_verifi
     """Of six queries three have both relevant documents first; the others one false alarm before each of them."""
     with world.organising() as (session, campaign, _):
         campaigns.change_campaign(session, CONSOLE, campaign, measures=["MQWV", "AQWV"])
-        made = evaluations.create_evaluation(
-            session, CONSOLE, campaign, "2027", "2027", "2027", documents=102, details=Opening.ALWAYS
-        )
-        queries.import_queries(session, CONSOLE, made, [QueryRow(f"q{n}", "", ()) for n in range(6)])
-    world.evaluation = made.id
+    _later_evaluation(world, range(6), documents=102, details=Opening.ALWAYS)
     world.judge("".join(f"q{n} 0 a 1\nq{n} 0 b 1\n" for n in range(6)))
     good, bad = "q{0} Q0 a 1 4 t\nq{0} Q0 b 2 3 t\n", "q{0} Q0 x 1 4 t\nq{0} Q0 a 2 3 t\nq{0} Q0 y 3 2 t\n"
     run = world.submit("".join((good if n < 3 else bad).format(n) for n in range(6)))
@@ -192,9 +189,7 @@ def test_the_intervals_of_mqwv_come_with_its_score_outlive_boards_and_are_verifi
     world.drain()
     mean = 1 - (0 * 3 + 0.5 * 3) / 6 - 20 * (0.01 * 3) / 6  # at θ = 3
     actual = mean - 20 * (0.01 * 3) / 6  # all of them: y too
-    with world.database.read() as session:
-        for wanted in boards.due(session):
-            boards.refresh(world.database, wanted)
+    _refresh(world)
     for subset in ("all", "shown"):
         scores = _scores(world, run)
         score = scores["MQWV", subset]
@@ -212,9 +207,7 @@ def test_the_intervals_of_mqwv_come_with_its_score_outlive_boards_and_are_verifi
     assert _recomputed(world) == []
     with world.database.write() as session:
         submissions.withdraw(session, CONSOLE, session.get_one(Submission, decided))
-    with world.database.read() as session:
-        for wanted in boards.due(session):
-            boards.refresh(world.database, wanted)
+    _refresh(world)
     assert _recomputed(world) == []  # the board's row keeps what the withdrawn run's own rows do
     with world.database.write() as session:
         of_mqwv = (Score.scoring_id == world.scoring(run).id, Score.measure == "MQWV")
@@ -224,6 +217,12 @@ def test_the_intervals_of_mqwv_come_with_its_score_outlive_boards_and_are_verifi
         "intervals of MQWV over all queries, scored again", "intervals of MQWV over shown queries, scored again",
         "intervals of its runs, MQWV over all queries",
     ]  # fmt: skip
+
+
+def _refresh(world: World) -> None:
+    with world.database.read() as session:
+        for wanted in boards.due(session):
+            boards.refresh(world.database, wanted)
 
 
 def _recomputed(world: World) -> list[str]:

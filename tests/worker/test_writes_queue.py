@@ -1,11 +1,15 @@
 """Claims, leases and attempts, and what is recorded of a run that was scored."""
 
 import threading
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from typing import Any
 
 import numpy as np
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.campaigns import writes as campaigns
@@ -61,6 +65,12 @@ def _forget_the_wait(world: World) -> None:
         session.execute(sa.update(Scoring).values(not_before=None))
 
 
+def _park(world: World) -> None:
+    for _ in range(queue.MOST_ERRORS):
+        _forget_the_wait(world)
+        _fail(world, _claimed(world))
+
+
 def test_the_first_by_priority_and_age_is_claimed(world: World) -> None:
     first, second, third = (world.submit() for _ in range(3))
     with world.database.write() as session:
@@ -106,9 +116,7 @@ def test_a_run_that_is_tried_again_lets_no_newcomer_pass_those_that_have_waited_
     with world.database.write() as session:
         other, third = (teams.create_team(session, CONSOLE, name).id for name in ("Some others", "Some more"))
     (parked,) = _queue_for(world, world.team, 1)
-    for _ in range(queue.MOST_ERRORS):
-        _forget_the_wait(world)
-        _fail(world, _claimed(world))
+    _park(world)
     waiting = _queue_for(world, other, 6)
     for _ in range(3):
         _record(world, _claimed(world))
@@ -119,26 +127,38 @@ def test_a_run_that_is_tried_again_lets_no_newcomer_pass_those_that_have_waited_
     assert order == [parked, waiting[3], few[0], waiting[4], few[1]]
 
 
-def test_workers_that_claim_at_the_same_moment_never_get_the_same_job(world: World, database_url: str) -> None:
-    jobs = {world.submit() for _ in range(CLAIMS // 2)}
-    start = threading.Barrier(CLAIMS)
+def _at_once(database_url: str, work: Callable[[Session, Any], Any], of: Sequence[Any]) -> list[Any]:
+    """What comes of the work on each of these, all in transactions that begin at the same moment."""
+    start = threading.Barrier(len(of))
 
-    def claim(number: int) -> Claim | None:
-        database = Database.connect(database_url)
-        try:
+    def do(what: Any) -> Any:
+        with closing(Database.connect(database_url)) as database:
             start.wait()
             with database.write() as session:
-                return queue.claim(session, f"worker {number}", 60)
-        finally:
-            database.close()
+                return work(session, what)
 
-    with ThreadPoolExecutor(CLAIMS) as pool:
-        claims = [claim for claim in pool.map(claim, range(CLAIMS)) if claim is not None]
+    with ThreadPoolExecutor(len(of)) as pool:
+        return list(pool.map(do, of))
+
+
+def test_workers_that_claim_at_the_same_moment_never_get_the_same_job(world: World, database_url: str) -> None:
+    jobs = {world.submit() for _ in range(CLAIMS // 2)}
+    names = [f"worker {number}" for number in range(CLAIMS)]
+    claims = list(filter(None, _at_once(database_url, lambda session, name: queue.claim(session, name, 60), names)))
     # A worker may come away empty while another's claim is not committed, but none is claimed twice.
     assert len({claim.submission_id for claim in claims}) == len(claims)
     while (more := _claim(world)) is not None:
         claims.append(more)
     assert {claim.submission_id for claim in claims} == jobs
+
+
+def test_two_results_at_the_same_moment_are_both_recorded(world: World, database_url: str) -> None:
+    for _ in range(8):
+        world.submit()
+    claims = [_claimed(world) for _ in range(8)]
+    recorded = _at_once(database_url, lambda session, claim: queue.settle(session, claim, FIGURES), claims)
+    assert recorded == [Recorded.DONE] * 8
+    assert len(world.all(sa.select(Score))) == 8
 
 
 def test_an_expired_lease_gives_the_job_to_another_and_only_that_one_records(world: World) -> None:
@@ -160,16 +180,6 @@ def test_an_expired_lease_gives_the_job_to_another_and_only_that_one_records(wor
     scoring = world.scoring(run)
     assert (scoring.state, scoring.lost_leases, len(scoring.scores)) == (State.SCORED, 1, 1)
     assert scoring.submission.problem_count == 0
-
-
-def test_a_job_that_is_handed_back_costs_no_attempt(world: World) -> None:
-    run = world.submit()
-    with world.database.write() as session:
-        claim = queue.claim(session, "one", 60)
-        assert claim is not None
-        queue.release(session, claim)
-    scoring = world.scoring(run)
-    assert (scoring.state, scoring.errors, scoring.lost_leases, scoring.worker) == (State.QUEUED, 0, 0, None)
 
 
 def test_three_errors_park_a_run_with_the_reason_and_give_its_quota_back(world: World) -> None:
@@ -202,15 +212,9 @@ def test_ten_lost_leases_park_a_run(world: World) -> None:
 
 def test_the_failed_runs_of_an_evaluation_are_tried_again_in_the_sets_that_count(world: World) -> None:
     run = world.submit()
-
-    def park() -> None:
-        for _ in range(queue.MOST_ERRORS):
-            _forget_the_wait(world)
-            _fail(world, _claimed(world))
-
-    park()
+    _park(world)
     world.judge("q1 0 d9 1\n")  # without results there is nothing to keep: the first set is superseded at once
-    park()
+    _park(world)
     with world.database.write() as session:
         submissions.retry_failed(session, CONSOLE, session.get_one(Evaluation, world.evaluation))
     states = world.all(sa.select(Scoring.state).where(Scoring.submission_id == run).order_by(Scoring.id))
@@ -244,26 +248,6 @@ def test_a_job_of_a_set_that_was_set_aside_goes_instead_of_waiting_for_ever(worl
     (left,) = world.all(sa.select(Scoring))
     assert left.scoring_set_id != claim.scoring_set_id
     assert _claimed(world).scoring_set_id == left.scoring_set_id
-
-
-def test_two_results_at_the_same_moment_are_both_recorded(world: World, database_url: str) -> None:
-    for _ in range(8):
-        world.submit()
-    claims = [_claimed(world) for _ in range(8)]
-    start = threading.Barrier(8)
-
-    def record(claim: Claim) -> Recorded:
-        database = Database.connect(database_url)
-        try:
-            start.wait()
-            with database.write() as session:
-                return queue.settle(session, claim, FIGURES)
-        finally:
-            database.close()
-
-    with ThreadPoolExecutor(8) as pool:
-        assert set(pool.map(record, claims)) == {Recorded.DONE}
-    assert len(world.all(sa.select(Score))) == 8
 
 
 @pytest.mark.parametrize(

@@ -25,40 +25,35 @@ def test_a_collection_of_relevant_documents_only_is_refused(world: World) -> Non
     with refused(world.database, InvalidFields, "scoring_set", match="P_fa is undefined"):
         world.judge("q1 0 d1 1\nq1 0 d2 1\n")
 
-
-def test_judgments_on_more_documents_than_the_collection_has_are_refused(world: World) -> None:
-    world.change_evaluation(documents=2)
     words = "query q1 has more judged documents than the collection has documents"
     with refused(world.database, InvalidFields, "scoring_set", match=words):
         world.judge("q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 0\n")
 
 
-def test_a_measure_that_needs_known_documents_says_so(world: World) -> None:
-    with (
-        refused(world.database, InvalidFields, "campaign", match="list of documents known to the user"),
-        world.organising() as (session, campaign, _),
-    ):
-        campaigns.change_campaign(session, CONSOLE, campaign, measures=["Novelty"], primary_measure="Novelty")
-
-
-def test_a_measure_of_subtopics_needs_judgments_of_them(world: World) -> None:
-    names = {"measures": ["alpha_nDCG@10"], "primary_measure": "alpha_nDCG@10"}
-    with (
-        refused(world.database, InvalidFields, "campaign", match="alpha_nDCG@10 needs judgments of subtopics"),
-        world.organising() as (session, campaign, _),
-    ):
-        campaigns.change_campaign(session, CONSOLE, campaign, **names)
-    world.judge(QRELS, subtopics="q1 1 d1 1\n")
+def _show(world: World, measure: str, *others: str) -> None:
     with world.organising() as (session, campaign, _):
-        campaigns.change_campaign(session, CONSOLE, campaign, **names)
+        campaigns.change_campaign(session, CONSOLE, campaign, measures=[measure, *others], primary_measure=measure)
+
+
+@pytest.mark.parametrize(
+    ("measure", "needs"),
+    [("Novelty", "list of documents known to the user"), ("alpha_nDCG@10", "judgments of subtopics")],
+)
+def test_a_measure_says_what_it_needs(world: World, measure: str, needs: str) -> None:
+    with refused(world.database, InvalidFields, "campaign", match=f"{measure} needs .*{needs}"):
+        _show(world, measure)
+
+
+def test_a_measure_of_subtopics_is_shown_with_judgments_of_them_and_keeps_others_out(world: World) -> None:
+    world.judge(QRELS, subtopics="q1 1 d1 1\n")
+    _show(world, "alpha_nDCG@10")
     assert [made.settings.subtopics for made in _sets(world)] == [False, True, True]
     with refused(world.database, InvalidFields, "judgment_revision", match="needs judgments of subtopics"):
         world.judge(QRELS + "q3 0 d9 1\n")
 
 
 def test_judgments_with_a_grade_above_what_a_measure_takes_are_refused(world: World) -> None:
-    with world.organising() as (session, campaign, _):
-        campaigns.change_campaign(session, CONSOLE, campaign, measures=["ERR(gmax=1)"], primary_measure="ERR(gmax=1)")
+    _show(world, "ERR(gmax=1)")
     words = "takes grades up to 1, and grade 2 was judged: write gmax=2, or max=data"
     with refused(world.database, InvalidFields, "scoring_set", match=words):
         world.judge("q1 0 d1 2\nq2 0 d3 1\n")
@@ -139,23 +134,21 @@ def test_a_revision_of_one_source_replaces_that_of_its_source_only(world: World)
     assert [one.shown_until for one in _sets(world)] == [None] * 3  # no board of the evaluation itself showed them
 
 
+def _make_official(world: World, source: str) -> None:
+    with world.organising() as (session, _, evaluation):
+        scoring_sets.make_official(session, CONSOLE, evaluation, source)
+
+
 def test_another_source_becomes_the_official_one_when_all_is_scored_by_it(world: World) -> None:
     run = world.submit()
     world.drain()
-    with (
-        refused(world.database, Conflict, "evaluation", match="no judgments by llm; there are some by: assessors"),
-        world.organising() as (session, _, evaluation),
-    ):
-        scoring_sets.make_official(session, CONSOLE, evaluation, "llm")
+    with refused(world.database, Conflict, "evaluation", match="no judgments by llm; there are some by: assessors"):
+        _make_official(world, "llm")
     world.judge("q1 0 d2 1\nq2 0 d3 1\n", source="llm")
-    with (
-        refused(world.database, Conflict, "evaluation", match="still being scored by the judgments of llm"),
-        world.organising() as (session, _, evaluation),
-    ):
-        scoring_sets.make_official(session, CONSOLE, evaluation, "llm")
+    with refused(world.database, Conflict, "evaluation", match="still being scored by the judgments of llm"):
+        _make_official(world, "llm")
     world.drain()
-    with world.organising() as (session, _, evaluation):
-        scoring_sets.make_official(session, CONSOLE, evaluation, "llm")
+    _make_official(world, "llm")
     former, official = _sets(world)
     assert (former.state, official.state) == (SetState.BESIDE, SetState.CURRENT)
     assert former.shown_until is not None
@@ -169,7 +162,6 @@ def test_another_source_becomes_the_official_one_when_all_is_scored_by_it(world:
 def test_a_source_that_lacks_what_a_measure_needs_keeps_no_measure_from_being_shown(world: World) -> None:
     world.judge(QRELS, subtopics="q1 1 d1 1\n")
     world.judge("q1 0 d2 1\n", source="llm")
-    with world.organising() as (session, campaign, _):
-        campaigns.change_campaign(session, CONSOLE, campaign, measures=["AP", "alpha_nDCG@10"], primary_measure="AP")
+    _show(world, "AP", "alpha_nDCG@10")
     measures = {one.source: one.settings.measures for one in _sets(world)}
     assert measures == {"assessors": ("AP", "alpha_nDCG@10"), "llm": ("AP",)}
