@@ -35,19 +35,8 @@ from leaderboard.metrics import Columns, Floats, Measure
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.metrics.families.detection import columns_from_values, measures_beside
 from leaderboard.metrics.measure import Direction
+from leaderboard.submissions import rules
 from leaderboard.submissions.reads.selection import scored_runs
-from leaderboard.submissions.rules import (
-    STANDING,
-    UNFINISHED,
-    RunChoice,
-    ScoredRun,
-    SetState,
-    State,
-    StoredChoice,
-    SystemKind,
-    is_ranked,
-    selected_runs,
-)
 from leaderboard.teams.models import System
 from leaderboard.worker.models import OF_THE_PAST, Score, Scoring, ScoringSet
 
@@ -56,9 +45,9 @@ FIGURES_VERSION = 5  # of how a board's figures are computed and kept; those of 
 DRAWN = 20_000_000  # queries drawn for one measure at most, about a second: many queries get fewer resamples
 PAIRS_UP_TO = 1_000_000  # pairs × queries: a larger board has its pairs compared under the primary measure only
 EQUAL = 1e-12
-STANDS = ScoringSet.state.in_(STANDING)
+STANDS = ScoringSet.state.in_(rules.STANDING)
 OLD = sa.and_(  # brought in as superseded
-    ScoringSet.state == SetState.SUPERSEDED,
+    ScoringSet.state == rules.SetState.SUPERSEDED,
     sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, sa.text(OF_THE_PAST)),
 )
 NAMED_QUERIES = 5  # that the lead rests on: of more only the number is kept
@@ -102,7 +91,7 @@ class Lineup:
 class StandingSet:
     """What the statistics of a scoring set depend on that stands for its source of judgments, or that is old."""
 
-    rule: RunChoice
+    rule: rules.RunChoice
     settings: ScoringSettings
 
 
@@ -170,7 +159,7 @@ def _due_of_old(session: Session, only: int | None) -> list[Due]:
     """Of old boards whose runs are all scored."""
     waiting, scored = (
         sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state.in_(states))
-        for states in (UNFINISHED, (State.SCORED,))
+        for states in (rules.UNFINISHED, (rules.State.SCORED,))
     )
     which = sa.and_(OLD, ~waiting, scored)
     terms = _terms(session, which if only is None else sa.and_(which, ScoringSet.id == only))
@@ -323,7 +312,7 @@ def best_means(session: Session, sets: Iterable[int]) -> dict[int, Means]:
         .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
         .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
         .join(Campaign, Campaign.id == Evaluation.campaign_id)
-        .where(Scoring.scoring_set_id.in_(list(sets)), Campaign.run_choice == RunChoice.BEST)
+        .where(Scoring.scoring_set_id.in_(list(sets)), Campaign.run_choice == rules.RunChoice.BEST)
     )
     means: dict[int, Means] = {}
     for set_id, measure, subset, scoring_id, mean in rows:
@@ -332,37 +321,41 @@ def best_means(session: Session, sets: Iterable[int]) -> dict[int, Means]:
     return means
 
 
-def lineups_of(runs: Sequence[ScoredRun], terms: StandingSet, means: Means) -> dict[tuple[str, Subset], Lineup]:
+def lineups_of(runs: Sequence[rules.ScoredRun], terms: StandingSet, means: Means) -> dict[tuple[str, Subset], Lineup]:
     """(measure, subset) -> the runs on that board. Where the best run stands, each board may have another one."""
     boards = [(measure, subset) for measure in terms.settings.measures for subset in terms.settings.subsets]
-    if terms.rule is not RunChoice.BEST:
+    if terms.rule is not rules.RunChoice.BEST:
         return dict.fromkeys(boards, _lineup(runs, terms.rule, {}, "none"))
     return {
         board: _lineup(runs, terms.rule, means.get(board, {}), metrics.parse(board[0]).direction) for board in boards
     }
 
 
-def _lineup(runs: Sequence[ScoredRun], rule: RunChoice, means: Mapping[int, float], direction: Direction) -> Lineup:
-    standing = selected_runs(runs, rule, lambda run: means.get(run.scoring_id), direction)
-    ranked = {run.scoring_id for run in standing if is_ranked(run)}
+def _lineup(
+    runs: Sequence[rules.ScoredRun], rule: rules.RunChoice, means: Mapping[int, float], direction: Direction
+) -> Lineup:
+    standing = rules.selected_runs(runs, rule, lambda run: means.get(run.scoring_id), direction)
+    ranked = {run.scoring_id for run in standing if rules.is_ranked(run)}
     baselines = {run.scoring_id for run in standing if run.is_baseline}
     placed = ranked | baselines
     others = [run.scoring_id for run in runs if run.scoring_id not in placed and not run.off_board]
     return Lineup(tuple(sorted(ranked)), tuple(sorted(baselines)), tuple(others))
 
 
-def _lineup_as_it_stood(session: Session, set_id: int, way: StoredChoice, runs: Sequence[ScoredRun]) -> Lineup:
+def _lineup_as_it_stood(
+    session: Session, set_id: int, way: rules.StoredChoice, runs: Sequence[rules.ScoredRun]
+) -> Lineup:
     """The runs on that old board, as far as it is stored which of them stood."""
     own = Standing.run_choice == way.run_choice, Standing.subset == way.subset, Standing.rounded.is_(way.rounded)
     rows = session.execute(
         sa.select(Scoring.id, Standing.late, System.kind)
         .join(Scoring, Scoring.id == Standing.scoring_id)
         .join(System, System.id == Standing.system_id)
-        .where(Standing.scoring_set_id == set_id, Scoring.state == State.SCORED, *own)
+        .where(Standing.scoring_set_id == set_id, Scoring.state == rules.State.SCORED, *own)
         .order_by(Scoring.id)
     ).all()
-    ranked = tuple(run for run, late, kind in rows if not late and kind is not SystemKind.BASELINE)
-    baselines = tuple(run for run, _, kind in rows if kind is SystemKind.BASELINE)
+    ranked = tuple(run for run, late, kind in rows if not late and kind is not rules.SystemKind.BASELINE)
+    baselines = tuple(run for run, _, kind in rows if kind is rules.SystemKind.BASELINE)
     others = tuple(run.scoring_id for run in runs if run.scoring_id not in {*ranked, *baselines})
     return Lineup(ranked, baselines, others)
 
@@ -376,13 +369,13 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
     runs = scored_runs(session, of_sets=ScoringSet.id == wanted.scoring_set_id).get(wanted.scoring_set_id, [])
     means = best_means(session, [wanted.scoring_set_id]).get(wanted.scoring_set_id, {})
     lineups = lineups_of(runs, terms, means)
-    measure, settings, is_best = metrics.parse(wanted.measure), terms.settings, terms.rule is RunChoice.BEST
+    measure, settings, is_best = metrics.parse(wanted.measure), terms.settings, terms.rule is rules.RunChoice.BEST
     # The best run by another measure than the first is found among all.
-    if session.get_one(ScoringSet, wanted.scoring_set_id).state is SetState.SUPERSEDED and (
+    if session.get_one(ScoringSet, wanted.scoring_set_id).state is rules.SetState.SUPERSEDED and (
         not is_best or wanted.measure == settings.measures[0]
     ):
         for subset in settings.subsets:
-            way = StoredChoice(terms.rule, subset if is_best else Subset.ALL)
+            way = rules.StoredChoice(terms.rule, subset if is_best else Subset.ALL)
             lineups[wanted.measure, subset] = _lineup_as_it_stood(session, wanted.scoring_set_id, way, runs)
     names = [wanted.measure, *map(str, measures_beside(measure, settings.no_relevant.value))]
     positions = _positions(session, wanted.scoring_set_id)

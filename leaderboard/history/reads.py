@@ -14,18 +14,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, Content, effective_time, may_see, require, subset_seen
-from leaderboard.boards.reads.entries import (
-    NO_FIGURE,
-    Column,
-    Disclosure,
-    Figure,
-    SystemLabel,
-    column,
-    columns_of,
-    disambiguate,
-    labels_of,
-    pick,
-)
+from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.ranking import ComparedBoard, Orders, load_boards, orders, shared
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
@@ -283,14 +272,14 @@ class SystemDifference:
     another_run    whether another one stood for it on the earlier board
     """
 
-    system: SystemLabel
+    system: table.SystemLabel
     submission_id: int
     another_run: bool
     rank_before: int | None
     rank: int | None
     places: int | None
-    before: Figure
-    after: Figure
+    before: table.Figure
+    after: table.Figure
 
     @property
     def difference(self) -> float | None:
@@ -327,9 +316,9 @@ class BoardDifference:
     apart: tuple[str, ...]
     judgments: Rejudged | None
     results_open: bool
-    columns: tuple[Column, ...]
-    column: Column
-    column_before: Column
+    columns: tuple[table.Column, ...]
+    column: table.Column
+    column_before: table.Column
     rows: tuple[SystemDifference, ...]
     orders: tuple[Orders, ...]
     rounded: bool
@@ -344,10 +333,10 @@ class BoardDifference:
 class SourceRow:
     """A system's rank by each source, in the order of the page; None where it has none."""
 
-    system: SystemLabel
+    system: table.SystemLabel
     submission_id: int
     ranks: tuple[int | None, ...]
-    figures: tuple[Figure, ...]
+    figures: tuple[table.Figure, ...]
 
     @property
     def spread(self) -> int | None:
@@ -370,8 +359,8 @@ class SourcesPage:
 
     evaluation: EvaluationHeading
     sources: tuple[BoardVersion, ...]
-    columns: tuple[Column, ...]
-    column: Column | None
+    columns: tuple[table.Column, ...]
+    column: table.Column | None
     agreements: tuple[Agreement, ...]
     rows: tuple[SourceRow, ...]
 
@@ -392,10 +381,10 @@ def board_difference(
     sets = _visible_sets(session, actor, evaluation, (before, after), now)
     earlier, later = (scoring_set for scoring_set, _ in sets)
     called = same_measures(earlier.settings, later.settings) or {name: name for name in later.settings.measures}
-    columns = tuple(column(name) for name in called)
-    by = pick(columns, measure)
-    by_each = column(called[by.name]), by
-    shown = [Disclosure(actor, evaluation, scoring_set, moment) for scoring_set, moment in sets]
+    columns = tuple(table.column(name) for name in called)
+    by = table.pick(columns, measure)
+    by_each = table.column(called[by.name]), by
+    shown = [table.Disclosure(actor, evaluation, scoring_set, moment) for scoring_set, moment in sets]
     boards = load_boards(session, list(zip(shown, (list(called.values()), list(called)), strict=True)), by_each)
     labels = _labels(session, evaluation, boards)
     names = _names(labels)
@@ -411,7 +400,7 @@ def board_difference(
         column=by,
         column_before=by_each[0],
         rows=_rows(boards, by_each, labels),
-        orders=tuple(orders(each, shared(boards, (column(called[each.name]), each)), names) for each in columns),
+        orders=tuple(orders(each, shared(boards, (table.column(called[each.name]), each)), names) for each in columns),
         rounded=not all(may_see(actor, evaluation, Content.DETAILS, moment) for _, moment in sets),
     )
 
@@ -425,12 +414,12 @@ def sources(
     current = current_set(session, evaluation.id)
     sets = _sets(session, evaluation, ScoringSet.state.in_(STANDING))
     sets.sort(key=lambda scoring_set: (scoring_set is not current, scoring_set.source))
-    columns = columns_of(sets[0].settings) if sets else ()
-    by = pick(columns, measure) if columns else None
+    columns = table.columns_of(sets[0].settings) if sets else ()
+    by = table.pick(columns, measure) if columns else None
     versions = tuple(board_version(evaluation, scoring_set) for scoring_set in sets)
     compared = [[each for each in columns if each.name in scoring_set.settings.measures] for scoring_set in sets]
     asked = [
-        (Disclosure(actor, evaluation, scoring_set, now), [each.name for each in own])
+        (table.Disclosure(actor, evaluation, scoring_set, now), [each.name for each in own])
         for scoring_set, own in zip(sets, compared, strict=True)
     ]
     boards = load_boards(session, asked, [by] * len(asked)) if by else ()
@@ -450,7 +439,9 @@ def sources(
     )
 
 
-def _apart(boards: Sequence[ComparedBoard], by: tuple[Column, Column], names: Mapping[int, str]) -> tuple[str, ...]:
+def _apart(
+    boards: Sequence[ComparedBoard], by: tuple[table.Column, table.Column], names: Mapping[int, str]
+) -> tuple[str, ...]:
     """Which systems are not compared, and why: what somebody did, or who came."""
     compared = set(shared(boards, by)[0].tolist())
     before, after = (set(board.rank_of(own)) for board, own in zip(boards, by, strict=True))
@@ -467,13 +458,13 @@ def _apart(boards: Sequence[ComparedBoard], by: tuple[Column, Column], names: Ma
     return tuple(sentences)
 
 
-def _names(labels: Mapping[int, SystemLabel]) -> dict[int, str]:
+def _names(labels: Mapping[int, table.SystemLabel]) -> dict[int, str]:
     """What sentences call the systems of the boards, in the order of the names."""
-    return dict(sorted(disambiguate(labels.values()).items(), key=lambda item: (item[1].casefold(), item[0])))
+    return dict(sorted(table.disambiguate(labels.values()).items(), key=lambda item: (item[1].casefold(), item[0])))
 
 
 def _rows(
-    boards: Sequence[ComparedBoard], by: tuple[Column, Column], labels: Mapping[int, SystemLabel]
+    boards: Sequence[ComparedBoard], by: tuple[table.Column, table.Column], labels: Mapping[int, table.SystemLabel]
 ) -> tuple[SystemDifference, ...]:
     before, after = (board.lines(own) for board, own in zip(boards, by, strict=True))
     rank_before, rank = (board.rank_of(own) for board, own in zip(boards, by, strict=True))
@@ -481,8 +472,8 @@ def _rows(
     moves = dict(zip(systems.tolist(), (places_before - places).tolist(), strict=True))
     rows = []
     for system in {**after, **before}:
-        run_before, figure_before = before.get(system, (None, NO_FIGURE))
-        run, figure = after.get(system, (run_before, NO_FIGURE))
+        run_before, figure_before = before.get(system, (None, table.NO_FIGURE))
+        run, figure = after.get(system, (run_before, table.NO_FIGURE))
         rows.append(
             SystemDifference(
                 system=labels[system],
@@ -499,7 +490,7 @@ def _rows(
 
 
 def _side_by_side(
-    boards: Sequence[ComparedBoard], by: Column, labels: Mapping[int, SystemLabel]
+    boards: Sequence[ComparedBoard], by: table.Column, labels: Mapping[int, table.SystemLabel]
 ) -> tuple[SourceRow, ...]:
     lines, ranks = [board.lines(by) for board in boards], [board.rank_of(by) for board in boards]
     runs = {system: run for own in reversed(lines) for system, (run, _) in own.items()}
@@ -508,14 +499,14 @@ def _side_by_side(
             labels[system],
             run,
             tuple(own.get(system) for own in ranks),
-            tuple(own.get(system, (run, NO_FIGURE))[1] for own in lines),
+            tuple(own.get(system, (run, table.NO_FIGURE))[1] for own in lines),
         )
         for system, run in runs.items()
     ]
     return tuple(sorted(rows, key=lambda row: _place(row.ranks[0], row.system)))
 
 
-def _place(rank: int | None, system: SystemLabel) -> tuple[bool, int, str, int]:
+def _place(rank: int | None, system: table.SystemLabel) -> tuple[bool, int, str, int]:
     """Sorts systems by rank, those without one last; where ranks are equal by name."""
     return rank is None, rank or 0, system.name.casefold(), system.id
 
@@ -542,10 +533,10 @@ def _rejudged(
     return Rejudged(added=are - stayed, removed=were - stayed, regraded=changed, same=stayed - changed)
 
 
-def _labels(session: Session, evaluation: Evaluation, boards: Sequence[ComparedBoard]) -> dict[int, SystemLabel]:
+def _labels(session: Session, evaluation: Evaluation, boards: Sequence[ComparedBoard]) -> dict[int, table.SystemLabel]:
     """System -> how the reader finds it named on the last of these boards that lists it."""
     named: dict[int, bool] = {}
     for board in boards:
         is_named = board.runs.baseline | board.disclosure.sees_each(Content.NAMES, board.runs.own)
         named.update(zip(board.runs.systems.tolist(), is_named.tolist(), strict=True))
-    return labels_of(session, evaluation, named)
+    return table.labels_of(session, evaluation, named)

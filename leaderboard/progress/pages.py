@@ -6,18 +6,8 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from leaderboard.progress import reads
-from leaderboard.web import charts
+from leaderboard.web import charts, exports
 from leaderboard.web.context import page_number, read
-from leaderboard.web.exports import (
-    Cell,
-    Table,
-    campaign_facts,
-    column_facts,
-    exported,
-    system_columns,
-    table,
-    terms_facts,
-)
 from leaderboard.web.sentences import best_over_periods
 
 blueprint = Blueprint("progress", __name__)
@@ -25,10 +15,10 @@ blueprint = Blueprint("progress", __name__)
 ADDRESS = "/campaigns/<campaign>/progress"
 ASKED = ("condition", "measure")
 
-COLUMNS: dict[str, Callable[[reads.Point], Cell]] = {
+COLUMNS: dict[str, Callable[[reads.Point], exports.Cell]] = {
     "period": lambda point: point.period.label,
     "evaluation": lambda point: point.period.slug,
-    **system_columns(lambda point: point.entry.system),
+    **exports.system_columns(lambda point: point.entry.system),
     "rank": lambda point: point.rank,
     "mean": lambda point: point.figure.mean,
     "low": lambda point: point.figure.low,
@@ -54,15 +44,15 @@ def progress(campaign: str) -> ResponseReturnValue:
     )
 
 
-@exported(blueprint, ADDRESS)
-def progress_file(campaign: str) -> Table:
+@exports.exported(blueprint, ADDRESS)
+def progress_file(campaign: str) -> exports.Table:
     """A row a system and period."""
     page = read(reads.progress, campaign, asked=ASKED)
     facts = {
-        "campaign": campaign_facts(page.campaign),
+        "campaign": exports.campaign_facts(page.campaign),
         "condition": page.condition,
-        "measure": column_facts(page.column),
-        "terms": {period.slug: terms_facts(period.terms) for period in page.periods},
+        "measure": exports.column_facts(page.column),
+        "terms": {period.slug: exports.terms_facts(period.terms) for period in page.periods},
     }
     points = [point for line in (*page.systems, *page.baselines) for point in line.points]
-    return table(f"{page.campaign.slug}-progress", COLUMNS, points, facts)
+    return exports.table(f"{page.campaign.slug}-progress", COLUMNS, points, facts)

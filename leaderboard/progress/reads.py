@@ -9,30 +9,10 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, may_see
-from leaderboard.boards.reads.entries import (
-    ROWS,
-    WHOLE,
-    Column,
-    Entry,
-    Figure,
-    Paging,
-    SystemLabel,
-    at_level,
-    column,
-    disambiguate,
-    found_on_page,
-    pick,
-)
+from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
+from leaderboard.campaigns import reads as campaign_reads
 from leaderboard.campaigns.models import Campaign
-from leaderboard.campaigns.reads import (
-    CampaignPage,
-    CampaignSummary,
-    campaign_page,
-    campaign_summaries,
-    evaluations_of,
-    overview,
-)
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_campaign
@@ -67,15 +47,15 @@ class Point:
     """A line in one period. rank: of the run on the board."""
 
     period: Period
-    entry: Entry
-    figure: Figure
+    entry: table.Entry
+    figure: table.Figure
     rank: int | None
 
     @property
     def best(self) -> bool:
         return self.rank == 1
 
-    def under(self, column: Column) -> Figure:
+    def under(self, column: table.Column) -> table.Figure:
         """Its figure under a measure of the campaign, as the period counts it."""
         return self.entry.figure(self.period.measures[column.name])
 
@@ -90,7 +70,7 @@ class Line:
 
     name: str
     called: str
-    system: SystemLabel | None
+    system: table.SystemLabel | None
     team: str
     team_slug: str
     number: int
@@ -109,8 +89,8 @@ class ProgressPage:
     campaign: CampaignHeading
     conditions: tuple[str, ...]
     condition: str
-    columns: tuple[Column, ...]
-    column: Column
+    columns: tuple[table.Column, ...]
+    column: table.Column
     periods: tuple[Period, ...]
     systems: tuple[Line, ...]
     teams: tuple[Line, ...]
@@ -118,17 +98,17 @@ class ProgressPage:
     held_back: tuple[str, ...]
     differing: dict[str, str]
 
-    def listed(self, text: str, page: int | None) -> tuple[tuple[Line, ...], Paging]:
+    def listed(self, text: str, page: int | None) -> tuple[tuple[Line, ...], table.Paging]:
         """The systems and baselines on one page of a long table, or those with this text in their name or their
         team's."""
-        return found_on_page((*self.systems, *self.baselines), lambda line: (line.name, line.team), text, page)
+        return table.found_on_page((*self.systems, *self.baselines), lambda line: (line.name, line.team), text, page)
 
     @property
     def first_teams(self) -> tuple[Line, ...]:
         """The teams that a table shows: of many the first ones, and the reader's own."""
-        if len(self.teams) <= WHOLE:
+        if len(self.teams) <= table.WHOLE:
             return self.teams
-        return tuple(line for index, line in enumerate(self.teams) if index < ROWS or line.own)
+        return tuple(line for index, line in enumerate(self.teams) if index < table.ROWS or line.own)
 
     @property
     def is_series(self) -> bool:
@@ -152,7 +132,7 @@ def progress(
     held back from the reader is left out and named.
     """
     campaign = find_campaign(session, actor, campaign_slug)
-    evaluations = evaluations_of(session, actor, campaign.id)
+    evaluations = campaign_reads.evaluations_of(session, actor, campaign.id)
     [page] = progress_in(session, actor, campaign, evaluations, now, [condition], measure=measure)
     return page
 
@@ -166,7 +146,7 @@ def progress_in(
     conditions: Sequence[str | None],
     *,
     measure: str | None = None,
-    candidates: Sequence[Entry] | None = None,
+    candidates: Sequence[table.Entry] | None = None,
 ) -> list[ProgressPage]:
     """What `progress` gives for each of these conditions, None for the one with the most periods, of a campaign whose
     evaluations are what `evaluations_of` gives; in as many statements as for one.
@@ -180,8 +160,8 @@ def progress_in(
         if condition and condition not in known:
             listed = ", ".join(name for name in known if name) or "none"
             raise BadInput(f"condition={condition}: the conditions of this campaign are: {listed}")
-    columns = tuple(column(name) for name in campaign_measures(campaign))
-    by = pick(columns, measure)
+    columns = tuple(table.column(name) for name in campaign_measures(campaign))
+    by = table.pick(columns, measure)
     periods = _periods(session, actor, campaign, visible, now)
     names = {key: {period.measures[each.name] for each in (by, columns[0])} for key, period in periods.items()}
     if candidates is None:
@@ -198,7 +178,7 @@ def progress_in(
         ordered = tuple(periods[evaluation.id] for evaluation in here if evaluation.id in periods)
         points = _points(entries, ordered, by, shown)
         competing = [point for point in points if not point.entry.is_baseline]
-        called = disambiguate(point.entry.system for point in points)
+        called = table.disambiguate(point.entry.system for point in points)
         return ProgressPage(
             campaign=campaign_heading(campaign),
             conditions=known,
@@ -241,7 +221,7 @@ def _periods(
             slug=evaluation.slug,
             title=evaluation.title,
             terms=held[evaluation.id],
-            measures={name: at_level(name, level) for name in campaign_measures(campaign)},
+            measures={name: table.at_level(name, level) for name in campaign_measures(campaign)},
         )
 
     return {evaluation.id: period(evaluation, current) for evaluation, current in judged}
@@ -254,11 +234,11 @@ def _differing(held: Sequence[Terms]) -> dict[str, str]:
     return {name: words for name, words in COMPARABLE.items() if len(values(name)) > 1}
 
 
-def _points(entries: Iterable[Entry], periods: Sequence[Period], by: Column, shown: Show) -> list[Point]:
+def _points(entries: Iterable[table.Entry], periods: Sequence[Period], by: table.Column, shown: Show) -> list[Point]:
     """A point for each system in each period that it has a mean in."""
     points = []
     for period in periods:
-        here = column(period.measures[by.name])
+        here = table.column(period.measures[by.name])
         chosen = choose((entry for entry in entries if entry.evaluation_id == period.evaluation_id), shown, here)
         places = ranks(chosen, here)
         for entry in chosen:
@@ -269,7 +249,7 @@ def _points(entries: Iterable[Entry], periods: Sequence[Period], by: Column, sho
 
 
 def _colour_numbers(
-    entries: Sequence[Entry], periods: Iterable[Period], primary: Column, shown: Show
+    entries: Sequence[table.Entry], periods: Iterable[Period], primary: table.Column, shown: Show
 ) -> dict[int, int]:
     """System id -> its number: first the systems of the latest period, by the best of their ranks there; then those in
     the most evaluations, of these the one with the best rank.
@@ -299,7 +279,7 @@ def _system_lines(points: Iterable[Point], numbers: Mapping[int, int], called: M
     return tuple(sorted(lines, key=lambda line: (line.number, line.name)))
 
 
-def _team_lines(points: Sequence[Point], by: Column, numbers: Mapping[int, int]) -> tuple[Line, ...]:
+def _team_lines(points: Sequence[Point], by: table.Column, numbers: Mapping[int, int]) -> tuple[Line, ...]:
     """One line for each team: its best system in each period. Teams are numbered in the order of their systems."""
     best = defaultdict[str, dict[int, Point]](dict)
     lowest = defaultdict[str, set[int]](set)
@@ -325,8 +305,8 @@ class FrontPage:
     """campaigns: as `reads.campaigns.campaigns` lists them; longest: of those that are not archived the one with the
     most periods, the first of several; years: its progress. Both None where there is none."""
 
-    campaigns: tuple[CampaignSummary, ...]
-    longest: CampaignSummary | None
+    campaigns: tuple[campaign_reads.CampaignSummary, ...]
+    longest: campaign_reads.CampaignSummary | None
     years: ProgressPage | None
 
 
@@ -334,14 +314,14 @@ class FrontPage:
 class CampaignOverview:
     """A campaign with its evaluations, and its progress under its primary measure."""
 
-    page: CampaignPage
+    page: campaign_reads.CampaignPage
     years: ProgressPage
 
 
 def front(session: Session, actor: Actor, now: dt.datetime) -> FrontPage:
     """Everything that the front page shows."""
-    known = overview(session, actor, now)
-    summaries = campaign_summaries(known)
+    known = campaign_reads.overview(session, actor, now)
+    summaries = campaign_reads.campaign_summaries(known)
     current = [summary for summary in summaries if not summary.campaign.archived]
     longest = max(current, key=lambda summary: len(summary.periods), default=None)
     if longest is None:
@@ -354,7 +334,7 @@ def front(session: Session, actor: Actor, now: dt.datetime) -> FrontPage:
 
 def campaign_overview(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignOverview:
     """Everything that a campaign's page shows. Raises NotFound."""
-    known = overview(session, actor, now, slug)
+    known = campaign_reads.overview(session, actor, now, slug)
     [(record, evaluations)] = known.evaluations.items()
     [years] = progress_in(session, actor, record, evaluations, now, [None], candidates=known.candidates)
-    return CampaignOverview(campaign_page(actor, known), years)
+    return CampaignOverview(campaign_reads.campaign_page(actor, known), years)

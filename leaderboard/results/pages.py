@@ -13,20 +13,9 @@ from leaderboard.evaluations.rules import Judging
 from leaderboard.results.reads import queries
 from leaderboard.results.reads.compare import ComparedQuery, compare
 from leaderboard.results.reads.queries import ListedDocument, QueryResult, QuerySummary
-from leaderboard.web import charts
+from leaderboard.web import charts, exports
 from leaderboard.web.context import page_number, read, store
 from leaderboard.web.endpoints import plain
-from leaderboard.web.exports import (
-    Cell,
-    Table,
-    column_facts,
-    evaluation_facts,
-    evaluation_table,
-    exported,
-    file_name,
-    system_columns,
-    table,
-)
 from leaderboard.web.formatting import scale_of
 from leaderboard.web.sentences import comparison_finding
 
@@ -36,22 +25,22 @@ QUERIES_ADDRESS = "/campaigns/<campaign>/<evaluation>/queries"
 LIST_ASKED = ("measure", "sort", "tag")
 QUERY_ASKED = ("show", "sort")
 
-LIST_COLUMNS: dict[str, Callable[[QuerySummary], Cell]] = {
+LIST_COLUMNS: dict[str, Callable[[QuerySummary], exports.Cell]] = {
     "query": lambda row: row.query.external_id,
     "text": lambda row: row.query.text,
     "description": lambda row: row.query.description,
     "tags": lambda row: " ".join(row.query.tags),
     "excluded": lambda row: row.query.excluded,
 }
-FIGURES: dict[str, Callable[[QuerySummary], Cell]] = {
+FIGURES: dict[str, Callable[[QuerySummary], exports.Cell]] = {
     "relevant": lambda row: row.query.relevant,
     "median": lambda row: row.median,
     "best": lambda row: row.best,
     "worst": lambda row: row.worst,
     "best_system": lambda row: row.best_system,
 }
-RESULT_COLUMNS: dict[str, Callable[[QueryResult], Cell]] = {
-    **system_columns(lambda row: row.entry.system),
+RESULT_COLUMNS: dict[str, Callable[[QueryResult], exports.Cell]] = {
+    **exports.system_columns(lambda row: row.entry.system),
     "submission": lambda row: row.entry.submission_id,
     "label": lambda row: row.entry.label,
 }
@@ -64,12 +53,12 @@ def query_list(campaign: str, evaluation: str) -> ResponseReturnValue:
     return render_template("results/query_list.html", page=page, scale=scale)
 
 
-@exported(blueprint, QUERIES_ADDRESS)
-def query_list_file(campaign: str, evaluation: str) -> Table:
+@exports.exported(blueprint, QUERIES_ADDRESS)
+def query_list_file(campaign: str, evaluation: str) -> exports.Table:
     page = read(queries.query_list, campaign, evaluation, view=board_query(LIST_ASKED))
-    facts = {"measure": column_facts(page.column) if page.column else None, "systems": page.systems}
+    facts = {"measure": exports.column_facts(page.column) if page.column else None, "systems": page.systems}
     columns = LIST_COLUMNS | (FIGURES if page.details_open else {})
-    return evaluation_table(page.evaluation, "-queries", columns, page.queries, facts)
+    return exports.evaluation_table(page.evaluation, "-queries", columns, page.queries, facts)
 
 
 @blueprint.get(f"{QUERIES_ADDRESS}.tsv")
@@ -88,24 +77,26 @@ def query(campaign: str, evaluation: str, query: str) -> ResponseReturnValue:
     return render_template("results/query.html", page=page, scale=scale_of(page.ends), index=index)
 
 
-@exported(blueprint, f"{QUERIES_ADDRESS}/<path:query>")
-def query_file(campaign: str, evaluation: str, query: str) -> Table:
+@exports.exported(blueprint, f"{QUERIES_ADDRESS}/<path:query>")
+def query_file(campaign: str, evaluation: str, query: str) -> exports.Table:
     page = read(queries.query, campaign, evaluation, query, view=board_query(QUERY_ASKED))
     columns = RESULT_COLUMNS | {column.name: partial(_value, index) for index, column in enumerate(page.columns)}
     facts = {
         "query": {"id": page.query.external_id, "text": page.query.text, "relevant": page.query.relevant},
-        "measures": [column_facts(column) for column in page.columns],
+        "measures": [exports.column_facts(column) for column in page.columns],
     }
-    return evaluation_table(page.evaluation, f"-query-{file_name(page.query.external_id)}", columns, page.rows, facts)
+    return exports.evaluation_table(
+        page.evaluation, f"-query-{exports.file_name(page.query.external_id)}", columns, page.rows, facts
+    )
 
 
-def _value(index: int, row: QueryResult) -> Cell:
+def _value(index: int, row: QueryResult) -> exports.Cell:
     return row.values[index]
 
 
 LIST_ADDRESS = "/submissions/<int:submission>/queries/<path:query>"
 
-DOCUMENT_COLUMNS: dict[str, Callable[[ListedDocument], Cell]] = {
+DOCUMENT_COLUMNS: dict[str, Callable[[ListedDocument], exports.Cell]] = {
     "rank": lambda line: line.rank,
     "document": lambda line: line.document,
     "score": lambda line: line.score,
@@ -120,25 +111,25 @@ def ranked_list(submission: int, query: str) -> ResponseReturnValue:
     return render_template("results/ranked_list.html", page=page)
 
 
-@exported(blueprint, LIST_ADDRESS)
-def ranked_list_file(submission: int, query: str) -> Table:
+@exports.exported(blueprint, LIST_ADDRESS)
+def ranked_list_file(submission: int, query: str) -> exports.Table:
     page = read(queries.ranked_list, store(), submission, query, page=None)
     facts = {
-        "evaluation": evaluation_facts(page.evaluation),
+        "evaluation": exports.evaluation_facts(page.evaluation),
         "submission": page.submission_id,
         "judging": (Judging.COMPLETE if page.complete else Judging.POOLED).value,
         "query": {"id": page.query.external_id, "text": page.query.text, "relevant": page.relevant},
         "values": {column.name: value for column, value in zip(page.columns, page.values, strict=True)},
         "missed": [{"document": missed.document, "grade": missed.grade} for missed in page.missed],
     }
-    name = f"submission-{page.submission_id}-query-{file_name(page.query.external_id)}"
-    return table(name, DOCUMENT_COLUMNS, page.lines, facts)
+    name = f"submission-{page.submission_id}-query-{exports.file_name(page.query.external_id)}"
+    return exports.table(name, DOCUMENT_COLUMNS, page.lines, facts)
 
 
 COMPARE_ADDRESS = "/campaigns/<campaign>/<evaluation>/compare"
 RUNS, VIEW = ("a", "b"), ("measure", "sort")
 
-COMPARE_COLUMNS: dict[str, Callable[[ComparedQuery], Cell]] = {
+COMPARE_COLUMNS: dict[str, Callable[[ComparedQuery], exports.Cell]] = {
     "query": lambda row: row.external_id,
     "counted": lambda row: row.counted,
     "a": lambda row: row.first,
@@ -163,20 +154,20 @@ def compare_runs(campaign: str, evaluation: str) -> ResponseReturnValue:
     return content, HTTPStatus.BAD_REQUEST if wrong else HTTPStatus.OK
 
 
-@exported(blueprint, COMPARE_ADDRESS)
-def compare_runs_file(campaign: str, evaluation: str) -> Table:
+@exports.exported(blueprint, COMPARE_ADDRESS)
+def compare_runs_file(campaign: str, evaluation: str) -> exports.Table:
     """Query by query by the measure that is asked for; the means by all measures, interval and test are facts."""
     page = read(compare, campaign, evaluation, asked=RUNS, view=board_query(VIEW))
     compared = page.compared
     if compared is None:
-        return evaluation_table(page.evaluation, "-compared", COMPARE_COLUMNS, (), {})
+        return exports.evaluation_table(page.evaluation, "-compared", COMPARE_COLUMNS, (), {})
     runs = compared.first, compared.second
     facts = {
         **{
             name: {"submission": run.submission_id, "system": run.system.name, "team": run.system.team}
             for name, run in zip(RUNS, runs, strict=True)
         },
-        "measure": column_facts(compared.column),
+        "measure": exports.column_facts(compared.column),
         **{name: plain(getattr(compared, name)) for name in ("interval", "test", "effects")},
         "means": [
             {"measure": row.column.name, "a": row.first.mean, "b": row.second.mean, "difference": row.difference}
@@ -184,4 +175,4 @@ def compare_runs_file(campaign: str, evaluation: str) -> Table:
         ],
     }
     ending = f"-compared-{runs[0].submission_id}-{runs[1].submission_id}"
-    return evaluation_table(page.evaluation, ending, COMPARE_COLUMNS, compared.queries, facts)
+    return exports.evaluation_table(page.evaluation, ending, COMPARE_COLUMNS, compared.queries, facts)

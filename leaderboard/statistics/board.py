@@ -50,20 +50,9 @@ import numpy as np
 from leaderboard.metrics.aggregation import MEAN, VALUE_OF_MEANS, Aggregation, Columns
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.segments import Bools, Floats, Ints
+from leaderboard.statistics import samples
 from leaderboard.statistics.intervals import NO_LIMITS, Interval, intervals
 from leaderboard.statistics.ranks import competition_ranks, draws_that_fit, pairs_of, step_down
-from leaderboard.statistics.samples import (
-    ALPHA,
-    CONFIDENCE,
-    LEAST,
-    LEAST_QUERIES,
-    RESAMPLES,
-    SEED,
-    Least,
-    check_resamples,
-    contributions,
-    has_value,
-)
 
 FEWEST_DIFFERENCES = 6
 WITHOUT_SPREAD = 0.005  # of the resamples at most, for a pair that has part
@@ -104,9 +93,9 @@ class RankSets:
     critical: float = 0.0
     steps: int = 0
     queries: int = 0
-    confidence: float = CONFIDENCE
+    confidence: float = samples.CONFIDENCE
     resamples: int = 0
-    seed: int = SEED
+    seed: int = samples.SEED
     reason: str | None = None
 
 
@@ -117,9 +106,9 @@ def rank_sets(
     means: Floats | None = None,
     ranked: Bools | None = None,
     width: float = math.inf,
-    least: int = LEAST_QUERIES,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
+    least: int = samples.LEAST_QUERIES,
+    resamples: int = samples.RESAMPLES,
+    seed: int = samples.SEED,
 ) -> RankSets:
     """The rank set of every system, all of them right at once with probability CONFIDENCE.
 
@@ -142,7 +131,7 @@ def rank_sets(
     >>> [(each.rank, each.low, each.high) for each in found.sets], found.best
     ([(2, 2, 3), (1, 1, 1), (2, 2, 3)], (1,))
     """
-    check_resamples(resamples)
+    samples.check_resamples(resamples)
     systems = values.shape[1]
     ranked = np.ones(systems, dtype=bool) if ranked is None else ranked
     means = _means(values) if means is None else means
@@ -154,13 +143,13 @@ def rank_sets(
         reason = f"{queries} queries are too few: ranks of other queries like these are said from {least} on"
         return RankSets((), better, queries=queries, seed=seed, reason=reason)
     pairs = pairs_of(values, width)
-    spent = FOR_EXACT_TEST * ALPHA if math.isfinite(width) else 0.0
+    spent = FOR_EXACT_TEST * samples.ALPHA if math.isfinite(width) else 0.0
     apart = pairs.exact * spent >= max(1, len(pairs.first))
     without_spread = (1.0 - pairs.varied / pairs.common) ** pairs.common
     has_part = (pairs.differing >= FEWEST_DIFFERENCES) & (without_spread <= WITHOUT_SPREAD) & (pairs.error > 0)
     resampled = pairs.kept(has_part & ~apart)
     drawn = draws_that_fit(len(resampled.first), queries, resamples)
-    sure, critical, steps = step_down(resampled, drawn, seed, ALPHA - spent)
+    sure, critical, steps = step_down(resampled, drawn, seed, samples.ALPHA - spent)
     for apart_pairs in (pairs.kept(apart), resampled.kept(sure)):
         wins = apart_pairs.difference > 0 if direction == "higher" else apart_pairs.difference < 0
         first, second = apart_pairs.first, apart_pairs.second
@@ -168,7 +157,7 @@ def rank_sets(
     sets = _sets(places, means, better)
     order = np.argsort(np.where(places > 0, places, systems + 1), kind="stable")
     best = tuple(int(system) for system in order if sets[system].rank is not None and sets[system].low == 1)
-    return RankSets(sets, better, best, critical, steps, queries, CONFIDENCE, drawn, seed)
+    return RankSets(sets, better, best, critical, steps, queries, samples.CONFIDENCE, drawn, seed)
 
 
 def _means(values: Floats) -> Floats:
@@ -227,8 +216,8 @@ def board_statistics(
     direction: Direction = "higher",
     baselines: Collection[str] = (),
     limits: tuple[float, float] = NO_LIMITS,
-    least: Least = LEAST,
-    resamples: int = RESAMPLES,
+    least: samples.Least = samples.LEAST,
+    resamples: int = samples.RESAMPLES,
     compare_pairs: bool = True,
 ) -> BoardStatistics:
     """Interval and rank set of every system, and which of them may be the best.
@@ -254,7 +243,7 @@ def board_statistics(
         return BoardStatistics(of_system)
     ranked = np.array([name not in baselines for name in systems])
     ranks = rank_sets(
-        np.stack([contributions(each, aggregation) for each in columns], axis=1),
+        np.stack([samples.contributions(each, aggregation) for each in columns], axis=1),
         direction,
         means=np.array([aggregation.combine(each, None) for each in columns]),
         ranked=ranked,
@@ -282,6 +271,6 @@ def _width(systems: Sequence[Columns], aggregation: Aggregation, limits: tuple[f
         return width
     if aggregation is VALUE_OF_MEANS:
         defined = [min(int(np.count_nonzero(~np.isnan(column))) for column in columns) for columns in systems]
-        queries = [int(np.count_nonzero(has_value(columns))) for columns in systems]
+        queries = [int(np.count_nonzero(samples.has_value(columns))) for columns in systems]
         return width * max(total / max(1, own) for total, own in zip(queries, defined, strict=True))
     return np.inf

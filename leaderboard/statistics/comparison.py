@@ -33,34 +33,16 @@ from leaderboard.errors import BadInput
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, Aggregation, Columns
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.segments import Bools, Floats, Ints
+from leaderboard.statistics import paired, samples
 from leaderboard.statistics.intervals import Interval, difference_interval
-from leaderboard.statistics.paired import (
-    Effects,
-    PairedTest,
-    effect_sizes,
-    paired_t,
-    randomisation_test,
-    tukey_hsd,
-    wilcoxon,
-)
 from leaderboard.statistics.ranks import TIE
-from leaderboard.statistics.samples import (
-    CONFIDENCE,
-    LEAST_QUERIES,
-    RESAMPLES,
-    SEED,
-    blocks,
-    check_resamples,
-    common,
-    contributions,
-)
 
 POWER = 0.8  # the field's convention (Cohen): a difference that is there is missed one time in five
 SIGNIFICANCE = 0.05
 MOST_QUERIES = 1_000_000  # no campaign has more: beyond them the answer is "none"
 NO_DIFFERENCE = 1e-6  # standard deviations of a pair's values: below that their differences are rounding
 
-TOO_FEW = f"fewer than {LEAST_QUERIES} queries"
+TOO_FEW = f"fewer than {samples.LEAST_QUERIES} queries"
 ALL_EQUAL = "the systems differ on no query, or by the same amount on all"
 
 
@@ -180,7 +162,7 @@ def detectable_by_pairs(values: Floats) -> Detectable:
     systems = values.shape[1]
     counts, means, deviations = _of_pairs(values)
     upper = np.triu(np.ones((systems, systems), dtype=bool), 1)
-    usable = upper & (counts >= LEAST_QUERIES) & (deviations > 0)
+    usable = upper & (counts >= samples.LEAST_QUERIES) & (deviations > 0)
     chosen = usable & ~_found_by_t(counts, means, deviations)
     if not chosen.any():
         chosen = usable & np.eye(systems, k=1, dtype=bool)
@@ -191,8 +173,8 @@ def detectable_by_pairs(values: Floats) -> Detectable:
 
 
 def _detectable(queries: int, deviation: float, pairs: int) -> Detectable:
-    if queries < LEAST_QUERIES or deviation == 0:
-        reason, known = (TOO_FEW, None) if queries < LEAST_QUERIES else (ALL_EQUAL, 0.0)
+    if queries < samples.LEAST_QUERIES or deviation == 0:
+        reason, known = (TOO_FEW, None) if queries < samples.LEAST_QUERIES else (ALL_EQUAL, 0.0)
         return Detectable(queries, known, pairs, reason=reason)
     difference = smallest_effect(queries) * deviation
     smaller = float(f"{difference / 2:.0e}")
@@ -254,7 +236,7 @@ class SwapRate:
 
 
 def swap_rates(
-    values: Floats, deviation: float, *, sizes: Sequence[int] = SIZES, draws: int = DRAWS, seed: int = SEED
+    values: Floats, deviation: float, *, sizes: Sequence[int] = SIZES, draws: int = DRAWS, seed: int = samples.SEED
 ) -> tuple[SwapRate, ...]:
     """The swap rate for each size of which two sets fit into the queries.
 
@@ -268,7 +250,7 @@ def swap_rates(
     >>> [(found.size, found.rate) for found in swap_rates(np.stack([better, worse], axis=1), 0.05)]
     [(5, 0.0), (10, 0.0)]
     """
-    check_resamples(draws)
+    samples.check_resamples(draws)
     queries = np.flatnonzero(~np.isnan(values).all(axis=1))
     if values.shape[1] < 2 or deviation <= 0:
         return ()
@@ -283,7 +265,7 @@ def _of_size(values: Floats, size: int, deviation: float, draws: int, seed: int)
     width = deviation / np.sqrt(size) / PER_ERROR
     total = 0
     pairs, swapped = np.zeros(BINS, dtype=np.int64), np.zeros(BINS, dtype=np.int64)
-    for number in blocks(draws, max(len(better), queries)):
+    for number in samples.blocks(draws, max(len(better), queries)):
         order = generator.permuted(np.tile(np.arange(queries), (number, 1)), axis=1)
         first, second = (_means(values, order[:, part]) for part in (slice(size), slice(size, 2 * size)))
         difference, again = (means[:, better] - means[:, worse] for means in (first, second))
@@ -323,7 +305,7 @@ class CorrectedTest:
     """A test of one comparison, and its p corrected by each method for the number of comparisons; None where it has no
     p."""
 
-    test: PairedTest
+    test: paired.PairedTest
     holm: float | None
     benjamini_hochberg: float | None
 
@@ -346,7 +328,7 @@ class Comparison:
     name: str
     difference: Interval
     tests: tuple[CorrectedTest, ...]
-    effects: Effects
+    effects: paired.Effects
     detectable: Detectable | None
     needed: int | None
     tukey: float | None
@@ -373,9 +355,9 @@ def compare(
     aggregation: Aggregation = MEAN,
     *,
     direction: Direction = "higher",
-    least: int = LEAST_QUERIES,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
+    least: int = samples.LEAST_QUERIES,
+    resamples: int = samples.RESAMPLES,
+    seed: int = samples.SEED,
 ) -> ComparisonTable:
     """Compares every other system with `baseline`, two-sided.
 
@@ -394,22 +376,22 @@ def compare(
     if baseline not in systems:
         raise BadInput(f"{baseline!r} is not among the systems compared: {', '.join(systems)}")
     if not aggregation.has_interval:
-        return ComparisonTable(baseline, (), CONFIDENCE, resamples, seed, aggregation.name)
+        return ComparisonTable(baseline, (), samples.CONFIDENCE, resamples, seed, aggregation.name)
     logarithms = aggregation is GEOMETRIC_MEAN
     names = [name for name in systems if name != baseline]
-    tests: list[tuple[PairedTest, ...]] = []
-    parts: list[tuple[Interval, Effects, Detectable | None, int | None]] = []
+    tests: list[tuple[paired.PairedTest, ...]] = []
+    parts: list[tuple[Interval, paired.Effects, Detectable | None, int | None]] = []
     for name in names:
-        pair = common(systems[name], systems[baseline])
-        own, other = (contributions(columns, aggregation) for columns in pair)
-        drawn = randomisation_test(own, other, resamples=resamples, seed=seed)
-        tests.append((drawn, paired_t(own, other), wilcoxon(own, other)))
+        pair = samples.common(systems[name], systems[baseline])
+        own, other = (samples.contributions(columns, aggregation) for columns in pair)
+        drawn = paired.randomisation_test(own, other, resamples=resamples, seed=seed)
+        tests.append((drawn, paired.paired_t(own, other), paired.wilcoxon(own, other)))
         difference = difference_interval(*pair, aggregation, least=least, resamples=resamples, seed=seed)
-        effects = effect_sizes(own, other, lower_is_better=direction == "lower")
+        effects = paired.effect_sizes(own, other, lower_is_better=direction == "lower")
         needed = queries_needed(effects.d_z) if effects.d_z else None
         parts.append((difference, effects, None if logarithms else detectable(own - other), needed))
-    values = np.stack([contributions(columns, aggregation) for columns in systems.values()], axis=1)
-    tukey = tukey_hsd(values, permutations=resamples, seed=seed)
+    values = np.stack([samples.contributions(columns, aggregation) for columns in systems.values()], axis=1)
+    tukey = paired.tukey_hsd(values, permutations=resamples, seed=seed)
     p = dict(zip(systems, tukey.p[list(systems).index(baseline)].tolist(), strict=True))
     of_pair = {name: p[name] if tukey.permutations and not math.isnan(p[name]) else None for name in names}
     corrected = zip(*(_corrected(same_test) for same_test in zip(*tests, strict=True)), strict=True)
@@ -419,7 +401,7 @@ def compare(
     )
     deviation = None if logarithms else detectable_by_pairs(values).deviation
     swaps = swap_rates(values, deviation, seed=seed) if deviation else ()
-    return ComparisonTable(baseline, rows, CONFIDENCE, resamples, seed, swaps=swaps)
+    return ComparisonTable(baseline, rows, samples.CONFIDENCE, resamples, seed, swaps=swaps)
 
 
 def holm(p: Sequence[float | None]) -> tuple[float | None, ...]:
@@ -458,7 +440,7 @@ def _in_place_of(p: Sequence[float | None], corrected: Sequence[float]) -> tuple
     return tuple(None if value is None else next(values) for value in p)
 
 
-def _corrected(same_test: tuple[PairedTest, ...]) -> tuple[CorrectedTest, ...]:
+def _corrected(same_test: tuple[paired.PairedTest, ...]) -> tuple[CorrectedTest, ...]:
     """The same test on every row, corrected for their number."""
     p = [test.p for test in same_test]
     return tuple(map(CorrectedTest, same_test, holm(p), benjamini_hochberg(p)))

@@ -44,20 +44,8 @@ from leaderboard.metrics.families.detection import AQWV
 from leaderboard.metrics.families.sweep import losses_at, promising_thresholds
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Bools, Floats, Ints
+from leaderboard.statistics import samples
 from leaderboard.statistics.paired import NO_PAIRS
-from leaderboard.statistics.samples import (
-    ALPHA,
-    CONFIDENCE,
-    LEAST_QUERIES,
-    RESAMPLES,
-    SEED,
-    check_resamples,
-    common,
-    draws,
-    has_value,
-    least_queries,
-    terms,
-)
 
 WIDEST, WIDEST_LONG_TAILS = 1.2, 2.5  # times Student's t: more makes intervals wider and covers hardly more
 ROUNDING = 1e-12
@@ -81,10 +69,10 @@ class Interval:
     estimate: float | None = None
     low: float | None = None
     high: float | None = None
-    confidence: float = CONFIDENCE
+    confidence: float = samples.CONFIDENCE
     queries: int = 0
-    resamples: int = RESAMPLES
-    seed: int = SEED
+    resamples: int = samples.RESAMPLES
+    seed: int = samples.SEED
     reason: str | None = None
 
 
@@ -93,9 +81,9 @@ def intervals(
     aggregation: Aggregation = MEAN,
     *,
     limits: tuple[float, float] = NO_LIMITS,
-    least: int = LEAST_QUERIES,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
+    least: int = samples.LEAST_QUERIES,
+    resamples: int = samples.RESAMPLES,
+    seed: int = samples.SEED,
 ) -> tuple[Interval, ...]:
     """The confidence interval of each system's mean, in their order, all from the same draws of queries.
 
@@ -118,7 +106,7 @@ def intervals(
         return tuple(replace(interval, reason=aggregation.name) for interval in empty)
     if not systems:
         return ()
-    stacked = _stacked([terms(columns, aggregation) for columns in systems])
+    stacked = _stacked([samples.terms(columns, aggregation) for columns in systems])
     halves = _half_widths(stacked, aggregation, least=least, resamples=resamples, seed=seed)
     in_proportion = aggregation is GEOMETRIC_MEAN
     return tuple(
@@ -132,9 +120,9 @@ def difference_interval(
     second: Columns,
     aggregation: Aggregation = MEAN,
     *,
-    least: int = LEAST_QUERIES,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
+    least: int = samples.LEAST_QUERIES,
+    resamples: int = samples.RESAMPLES,
+    seed: int = samples.SEED,
 ) -> Interval:
     """The confidence interval of first − second over their common queries: of the mean difference, where means differ
     by that. For geometric means the delta method gives what each query adds to the difference.
@@ -149,9 +137,9 @@ def difference_interval(
     """
     if not aggregation.has_interval:
         return Interval(resamples=resamples, seed=seed, reason=aggregation.name)
-    pair = common(first, second)
+    pair = samples.common(first, second)
     mine, theirs = (float(aggregation.combine(columns, None)) for columns in pair)
-    own = [terms(columns, aggregation) for columns in pair]
+    own = [samples.terms(columns, aggregation) for columns in pair]
     if aggregation is GEOMETRIC_MEAN:  # the difference moves with each mean logarithm as the mean itself is large
         own = [(mine * own[0][0],), (theirs * own[1][0],)]
     stacked = _stacked([tuple(each - other for each, other in zip(*own, strict=True))])
@@ -164,7 +152,7 @@ def difference_interval(
 
 def _queries(columns: Columns) -> int:
     """How many queries have a value."""
-    return int(has_value(columns).sum()) if columns else 0
+    return int(samples.has_value(columns).sum()) if columns else 0
 
 
 def _stacked(systems: Sequence[tuple[Floats, ...]]) -> tuple[Floats, ...]:
@@ -193,7 +181,7 @@ def _half_widths(
     terms: tuple[Floats, ...], aggregation: Aggregation, *, least: int, resamples: int, seed: int
 ) -> list[_Half]:
     """How far each system's interval reaches, from its terms, float64[Q, S] each."""
-    check_resamples(resamples)
+    samples.check_resamples(resamples)
     fewest = np.min([np.count_nonzero(~np.isnan(term), axis=0) for term in terms], axis=0)
     scale = np.max([np.max(np.abs(term), axis=0, initial=0.0, where=~np.isnan(term)) for term in terms], axis=0)
     error, freedom = standard_errors(terms)
@@ -202,11 +190,11 @@ def _half_widths(
     if usable.any():
         own = tuple(term[:, usable] for term in terms)
         widest = WIDEST_LONG_TAILS if aggregation in (VALUE_OF_MEANS, GEOMETRIC_MEAN) else WIDEST
-        most = widest * students_t(freedom[usable], ALPHA)
-        factor = _bootstrap_t(own, ALPHA, resamples, seed)
+        most = widest * students_t(freedom[usable], samples.ALPHA)
+        factor = _bootstrap_t(own, samples.ALPHA, resamples, seed)
         above[usable] = below[usable] = np.minimum(factor, most) * error[usable]
         if aggregation is GEOMETRIC_MEAN:
-            lower = _bootstrap_t(own, ALPHA / 2, resamples, seed, only_above=True)
+            lower = _bootstrap_t(own, samples.ALPHA / 2, resamples, seed, only_above=True)
             below[usable] = np.minimum(np.maximum(factor, lower), most) * error[usable]
     return [
         _Half(float(up), float(down), None if up > 0 else EQUAL if queries >= least else too_few(int(queries), least))
@@ -255,7 +243,7 @@ def _bootstrap_t(
     parts = [Part.of(term) for term in terms]
     distance = np.empty((terms[0].shape[1], resamples))
     start = 0
-    for weights in draws(len(terms[0]), resamples, seed, terms[0].shape[1]):
+    for weights in samples.draws(len(terms[0]), resamples, seed, terms[0].shape[1]):
         away, variance = means_and_variances(parts, weights)
         with np.errstate(divide="ignore", invalid="ignore"):
             moved = away if only_above else np.abs(away)
@@ -361,8 +349,8 @@ def threshold_intervals(
     rel: int = 1,
     *,
     one_threshold: bool = False,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
+    resamples: int = samples.RESAMPLES,
+    seed: int = samples.SEED,
 ) -> ThresholdIntervals:
     """The intervals of one run's MQWV and MQWV − AQWV. Needs scores, documents and β, as these measures do.
 
@@ -378,9 +366,9 @@ def threshold_intervals(
     >>> found.low, found.queries  # one query
     (None, 1)
     """
-    check_resamples(resamples)
+    samples.check_resamples(resamples)
     actual = AQWV(rel=rel).evaluate(ranking).columns
-    counts = has_value(actual)
+    counts = samples.has_value(actual)
     queries = int(counts.sum())
     actual = tuple(column[counts] for column in actual)
     thetas = promising_thresholds(ranking, rel, most=MOST_CELLS // max(1, ranking.queries))
@@ -388,7 +376,7 @@ def threshold_intervals(
     resamples = min(resamples, max(LEAST_RESAMPLES, WORK // work))
     empty = Interval(queries=queries, resamples=resamples, seed=seed)
     fewest = min(int(np.count_nonzero(~np.isnan(column))) for column in actual)
-    least = least_queries(AQWV(rel=rel), ranking.setting).for_interval
+    least = samples.least_queries(AQWV(rel=rel), ranking.setting).for_interval
     if fewest < least:
         none = replace(empty, reason=too_few(fewest, least) if fewest else NO_VALUE)
         return ThresholdIntervals(none, none)
@@ -439,9 +427,9 @@ def _at_thresholds(
     with np.errstate(divide="ignore", invalid="ignore"):
         distance = np.abs(values[1:] - values[0]) / errors[1:]
     distance[np.isnan(distance)] = np.inf
-    at = min(math.ceil((1.0 - ALPHA) * (empty.resamples + 1)), empty.resamples) - 1
-    students, normal = float(students_t(freedom, ALPHA)[0]), NormalDist().inv_cdf(1 - ALPHA / 2)
-    moved = float(np.quantile(np.abs(values[1:] - values[0]), 1 - ALPHA))
+    at = min(math.ceil((1.0 - samples.ALPHA) * (empty.resamples + 1)), empty.resamples) - 1
+    students, normal = float(students_t(freedom, samples.ALPHA)[0]), NormalDist().inv_cdf(1 - samples.ALPHA / 2)
+    moved = float(np.quantile(np.abs(values[1:] - values[0]), 1 - samples.ALPHA))
     factor = min(float(np.partition(distance, at)[at]), WIDEST_LONG_TAILS * students)
     half = max(factor * float(errors[0]), moved * students / normal * math.sqrt(empty.queries / (empty.queries - 1)))
     return replace(empty, estimate=estimate, low=max(estimate - half, limits[0]), high=min(estimate + half, limits[1]))
@@ -450,7 +438,7 @@ def _at_thresholds(
 @lru_cache(maxsize=1)  # the runs of an evaluation, which are scored one after the other, have the same
 def _weights(queries: int, resamples: int, seed: int) -> Floats:
     """float64[resamples + 1, Q], not to be written to: the sample itself, then the draws."""
-    weights: Floats = np.concatenate([np.ones((1, queries)), *draws(queries, resamples, seed)])
+    weights: Floats = np.concatenate([np.ones((1, queries)), *samples.draws(queries, resamples, seed)])
     weights.setflags(write=False)
     return weights
 

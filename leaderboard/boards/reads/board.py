@@ -10,53 +10,12 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, may_see, require
 from leaderboard.audit.events import Verifications, verifications
-from leaderboard.boards.reads.entries import (
-    ROWS,
-    WHOLE,
-    Column,
-    Disclosure,
-    Entry,
-    Figure,
-    Paging,
-    column,
-    columns_of,
-    gives_interval,
-    is_found,
-    labels_of,
-    load_entries,
-    paged,
-    paging_of,
-    pick,
-    with_figures,
-)
-from leaderboard.boards.reads.ranking import (
-    BoardStatistics,
-    ParkedRun,
-    Show,
-    as_rounded,
-    choose,
-    load_candidates,
-    of_worker,
-    parked_runs,
-    ranks,
-    received_runs,
-    show_of,
-    sort_entries,
-    stands_by,
-    statistics_of,
-)
+from leaderboard.boards.reads import entries as table
+from leaderboard.boards.reads import ranking
 from leaderboard.errors import BadInput
+from leaderboard.evaluations.reads import headings
 from leaderboard.evaluations.reads.find import find_evaluation_and_set
 from leaderboard.evaluations.reads.form_fields import form_fields
-from leaderboard.evaluations.reads.headings import (
-    EvaluationHeading,
-    Terms,
-    campaign_measures,
-    closed_details,
-    evaluation_heading,
-    judged_queries,
-    terms,
-)
 from leaderboard.history.reads import BoardVersion, board_version, replaced_beside, visible_set
 from leaderboard.metrics import Floats, parse, query_order
 from leaderboard.metrics.segments import Bools, Ints
@@ -112,12 +71,12 @@ class AskedBoard:
     """
 
     session: Session
-    disclosure: Disclosure
+    disclosure: table.Disclosure
     view: BoardQuery
-    show: Show
+    show: ranking.Show
     details_open: bool
-    columns: tuple[Column, ...]
-    ranked_by: Column
+    columns: tuple[table.Column, ...]
+    ranked_by: table.Column
     positions: Sequence[int] | None
 
     @property
@@ -129,11 +88,11 @@ class AskedBoard:
         """The measures that decide where rows stand."""
         return [each.name for each in self.columns if each.name in (self.ranked_by.name, self.view.sort.lstrip("-"))]
 
-    def with_figures(self, entries: Sequence[Entry], measures: Sequence[str]) -> list[Entry]:
+    def with_figures(self, entries: Sequence[table.Entry], measures: Sequence[str]) -> list[table.Entry]:
         """The same runs with figures of these measures."""
         if self.positions is None:
             lacking = [name for name in measures if name not in self.decisive]
-            return with_figures(self.session, [self.disclosure], entries, lacking)
+            return table.with_figures(self.session, [self.disclosure], entries, lacking)
         settings = self.disclosure.scoring_set.settings
         names = [*measures, *settings.kept]
         vectors = load_vectors(self.session, [entry.scoring_id for entry in entries], names, self.disclosure.subset)
@@ -168,7 +127,7 @@ class Whole:
     counts: tuple[int, ...] = ()
 
 
-def _whole(column: Column, rows: int, figures: Floats, baselines: Bools, ranked: Bools) -> Whole:
+def _whole(column: table.Column, rows: int, figures: Floats, baselines: Bools, ranked: Bools) -> Whole:
     """figures: float64[4, runs], the means, over how many queries they are, and the ends of their intervals; NaN where
     there is none."""
     means, counts, lows, highs = figures
@@ -201,21 +160,21 @@ class Listing:
     own_elsewhere  the reader's own on other pages, each with that page's number
     """
 
-    entries: Sequence[Entry]
-    baselines: Sequence[Entry]
-    listed: Sequence[Entry]
-    shown: Sequence[Entry]
+    entries: Sequence[table.Entry]
+    baselines: Sequence[table.Entry]
+    listed: Sequence[table.Entry]
+    shown: Sequence[table.Entry]
     places: Mapping[int, int]
     ranked: frozenset[int]
-    paging: Paging
-    own_elsewhere: Sequence[tuple[Entry, int]]
+    paging: table.Paging
+    own_elsewhere: Sequence[tuple[table.Entry, int]]
     whole: Whole
     answers: BoardAnswers
 
 
 def list_rows(asked: AskedBoard) -> Listing:
     """The rows that the reader asks for. Raises BadInput for an order or a filter that the board does not have."""
-    in_pages = asked.view.is_plain and asked.view.page is not None and asked.show is Show.ALL
+    in_pages = asked.view.is_plain and asked.view.page is not None and asked.show is ranking.Show.ALL
     may_be = in_pages and asked.results_open and asked.details_open
     if may_be and not any(field.filter for field in form_fields(asked.disclosure.evaluation)):
         return _every_run(asked) or _all_rows(asked)
@@ -224,21 +183,23 @@ def list_rows(asked: AskedBoard) -> Listing:
 
 def _all_rows(asked: AskedBoard) -> Listing:
     view, ranked_by, evaluation = asked.view, asked.ranked_by, asked.disclosure.evaluation
-    entries = choose(_candidates(asked), asked.show, ranked_by)
+    entries = ranking.choose(_candidates(asked), asked.show, ranked_by)
     if asked.positions is not None:
         entries = asked.with_figures(entries, asked.decisive)
-    places = ranks(entries, ranked_by) if asked.results_open else {}
-    entries = sort_entries(entries, ranked_by, asked.columns, view.sort)
+    places = ranking.ranks(entries, ranked_by) if asked.results_open else {}
+    entries = ranking.sort_entries(entries, ranked_by, asked.columns, view.sort)
     answers = board_answers(asked.session, evaluation, entries, view.answer)
     listed = [
         entry
         for entry in entries
         if not entry.is_baseline
         and answers.has(entry.submission_id)
-        and is_found(view.text, (entry.system.name, entry.system.team, entry.label))
+        and table.is_found(view.text, (entry.system.name, entry.system.team, entry.label))
     ]
-    page_of = {entry.submission_id: index // ROWS + 1 for index, entry in enumerate(listed)}
-    shown, paging = paged(listed, page_of.get(view.run or 0, view.page) if len(listed) > WHOLE else None, ROWS)
+    page_of = {entry.submission_id: index // table.ROWS + 1 for index, entry in enumerate(listed)}
+    shown, paging = table.paged(
+        listed, page_of.get(view.run or 0, view.page) if len(listed) > table.WHOLE else None, table.ROWS
+    )
     here = {entry.submission_id for entry in shown}
     baselines = [entry for entry in entries if entry.is_baseline]
     own = (entry.figure(ranked_by.name) for entry in entries)
@@ -263,15 +224,15 @@ def _all_rows(asked: AskedBoard) -> Listing:
     )
 
 
-def _candidates(asked: AskedBoard) -> list[Entry]:
+def _candidates(asked: AskedBoard) -> list[table.Entry]:
     """The runs that `choose` has to choose from."""
-    seen, own_rows = asked.disclosure, stands_by(StoredChoice(RunChoice.PRIMARY))
+    seen, own_rows = asked.disclosure, ranking.stands_by(StoredChoice(RunChoice.PRIMARY))
     if asked.view.set_id is not None:
-        standing = own_rows if asked.show is Show.PRIMARY else None
-        return load_entries(asked.session, [seen], asked.decisive, standing=standing)
+        standing = own_rows if asked.show is ranking.Show.PRIMARY else None
+        return table.load_entries(asked.session, [seen], asked.decisive, standing=standing)
     by = {seen.evaluation.id: [asked.ranked_by.name]}
     where = asked.session, seen.actor, [seen.evaluation], seen.moment
-    return load_candidates(*where, asked.decisive, show=asked.show, by=by)
+    return ranking.load_candidates(*where, asked.decisive, show=asked.show, by=by)
 
 
 def _every_run(asked: AskedBoard) -> Listing | None:
@@ -284,11 +245,11 @@ def _every_run(asked: AskedBoard) -> Listing | None:
     seen, column, run = asked.disclosure, asked.ranked_by, asked.view.run
     set_id = seen.scoring_set.id
     runs = load_runs(asked.session, seen.actor, [set_id], on_boards())[set_id]
-    if not runs.has_several or len(runs.systems) <= WHOLE:
+    if not runs.has_several or len(runs.systems) <= table.WHOLE:
         return None
     wanted = Wanted(seen, [column.name], runs, in_full=[column.name])
     figures = load_figures(asked.session, [wanted])[0][column.name].stored
-    figures[2:, ~gives_interval(np.nan_to_num(figures[1]))] = np.nan
+    figures[2:, ~table.gives_interval(np.nan_to_num(figures[1]))] = np.nan
     rank = np.zeros(len(runs.systems), dtype=np.int64)
     if column.direction != "none":
         has_rank = ~(runs.late | runs.baseline | np.isnan(figures[0]))
@@ -296,21 +257,23 @@ def _every_run(asked: AskedBoard) -> Listing | None:
     apart = runs.baseline if runs.baseline.sum() <= APART else np.zeros(len(rank), dtype=bool)
     order = _in_order(asked, runs, figures[0])
     order = order[~apart[order]]
-    if len(order) <= WHOLE:
+    if len(order) <= table.WHOLE:
         return None
     wanted_at = np.flatnonzero(runs.submissions[order] == run)
-    page = int(wanted_at[0]) // ROWS + 1 if wanted_at.size else asked.view.page
-    paging = paging_of(len(order), page, ROWS)
-    before = paging.before(ROWS)
+    page = int(wanted_at[0]) // table.ROWS + 1 if wanted_at.size else asked.view.page
+    paging = table.paging_of(len(order), page, table.ROWS)
+    before = paging.before(table.ROWS)
     elsewhere = np.flatnonzero(runs.own[order])
-    elsewhere = elsewhere[(elsewhere < before) | (elsewhere >= before + ROWS)][:OWN]
+    elsewhere = elsewhere[(elsewhere < before) | (elsewhere >= before + table.ROWS)][:OWN]
     leads = np.flatnonzero(np.isin(rank, np.unique(rank[rank > 0])[:2]))
-    told = np.unique(np.concatenate([order[before : before + ROWS], order[elsewhere], leads, np.flatnonzero(apart)]))
-    entries = load_entries(asked.session, [seen], asked.decisive, runs=runs.submissions[told].tolist())
+    told = np.unique(
+        np.concatenate([order[before : before + table.ROWS], order[elsewhere], leads, np.flatnonzero(apart)])
+    )
+    entries = table.load_entries(asked.session, [seen], asked.decisive, runs=runs.submissions[told].tolist())
     stands = np.full(len(rank), -1)
     stands[order] = np.arange(len(order))
     at, places = (dict(zip(runs.submissions[told].tolist(), own[told].tolist(), strict=True)) for own in (stands, rank))
-    entries = sort_entries(entries, column, ())
+    entries = ranking.sort_entries(entries, column, ())
     baselines = [entry for entry in entries if at[entry.submission_id] < 0]
     listed = [entry for entry in entries if at[entry.submission_id] >= 0]
     listed.sort(key=lambda entry: at[entry.submission_id])
@@ -319,11 +282,13 @@ def _every_run(asked: AskedBoard) -> Listing | None:
         entries=[*baselines, *listed],
         baselines=baselines,
         listed=listed,
-        shown=[entry for entry in listed if before <= at[entry.submission_id] < before + ROWS],
+        shown=[entry for entry in listed if before <= at[entry.submission_id] < before + table.ROWS],
         places={number: own for number, own in places.items() if own},
         ranked=frozenset(runs.scorings[rank > 0].tolist()),
         paging=paging,
-        own_elsewhere=[(each, at[each.submission_id] // ROWS + 1) for each in listed if each.submission_id in others],
+        own_elsewhere=[
+            (each, at[each.submission_id] // table.ROWS + 1) for each in listed if each.submission_id in others
+        ],
         whole=_whole(column, len(order), figures, runs.baseline, rank > 0),
         answers=board_answers(asked.session, seen.evaluation, entries, ""),
     )
@@ -334,7 +299,7 @@ def _in_order(asked: AskedBoard, runs: Runs, means: Floats) -> Ints:
     systems, first, system = np.unique(runs.systems, return_index=True, return_inverse=True)
     is_named = (runs.baseline | asked.disclosure.sees_each(Content.NAMES, runs.own))[first]
     named = dict(zip(systems.tolist(), is_named.tolist(), strict=True))
-    labels = labels_of(asked.session, asked.disclosure.evaluation, named)
+    labels = table.labels_of(asked.session, asked.disclosure.evaluation, named)
     by_name = np.argsort(np.argsort([labels[number].name.casefold() for number in systems.tolist()], kind="stable"))
     places = places_of(means, asked.ranked_by.direction)
     return np.lexsort((runs.submissions, by_name[system], places, np.isnan(means), runs.late))
@@ -352,9 +317,9 @@ class BoardRow:
 
     rank: int | None
     rank_set: tuple[int, int] | None
-    entry: Entry
-    figures: tuple[Figure, ...]
-    ranked_by: Figure
+    entry: table.Entry
+    figures: tuple[table.Figure, ...]
+    ranked_by: table.Figure
 
     @property
     def may_be_best(self) -> bool | None:
@@ -391,13 +356,13 @@ class BoardPage:
     old       which set it is of, where that is not the current one, or was asked for by its number
     """
 
-    evaluation: EvaluationHeading
-    terms: Terms | None
+    evaluation: headings.EvaluationHeading
+    terms: headings.Terms | None
     results_open: bool
     details_open: bool
-    columns: tuple[Column, ...]
-    ranked_by: Column | None
-    show: Show
+    columns: tuple[table.Column, ...]
+    ranked_by: table.Column | None
+    show: ranking.Show
     sort: str
     tag: str
     tag_queries: int = 0
@@ -406,17 +371,17 @@ class BoardPage:
     rows: tuple[BoardRow, ...] = ()
     listed: tuple[BoardRow, ...] = ()
     shown: tuple[BoardRow, ...] = ()
-    paging: Paging = field(default_factory=lambda: paging_of(0, None, ROWS))
+    paging: table.Paging = field(default_factory=lambda: table.paging_of(0, None, table.ROWS))
     baselines: tuple[BoardRow, ...] = ()
     own_elsewhere: tuple[tuple[BoardRow, int], ...] = ()
     whole: Whole = field(default_factory=Whole)
     queries_in_means: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     answers: BoardAnswers = field(default_factory=BoardAnswers)
-    statistics: BoardStatistics | None = None
+    statistics: ranking.BoardStatistics | None = None
     waiting: int = 0
     rescoring: int = 0
     organised: bool = False
-    parked: tuple[ParkedRun, ...] = ()
+    parked: tuple[ranking.ParkedRun, ...] = ()
     verified: Verifications | None = None
     old: BoardVersion | None = None
     judgments_open: bool = False
@@ -432,11 +397,11 @@ class BoardPage:
         return any(row.may_be_best is False for row in self.rows)
 
     @property
-    def other_columns(self) -> tuple[Column, ...]:
+    def other_columns(self) -> tuple[table.Column, ...]:
         """All columns but the one that ranks."""
         return tuple(column for column in self.columns if column is not self.ranked_by)
 
-    def others(self, row: BoardRow) -> tuple[tuple[Column, Figure], ...]:
+    def others(self, row: BoardRow) -> tuple[tuple[table.Column, table.Figure], ...]:
         """The row's figures under these."""
         pairs = zip(self.columns, row.figures, strict=True)
         return tuple((column, figure) for column, figure in pairs if column is not self.ranked_by)
@@ -490,16 +455,16 @@ def board(
         old = board_version(evaluation, scoring_set, ends.get(scoring_set.id))
     details_open = may_see(actor, evaluation, Content.DETAILS, moment)
     if view.tag:
-        require(details_open, closed_details(evaluation))
+        require(details_open, headings.closed_details(evaluation))
     organised = actor.may_organise(evaluation.campaign_id)
     page = BoardPage(
-        evaluation=evaluation_heading(evaluation, now),
-        terms=terms(session, actor, evaluation, scoring_set, moment) if scoring_set else None,
+        evaluation=headings.evaluation_heading(evaluation, now),
+        terms=headings.terms(session, actor, evaluation, scoring_set, moment) if scoring_set else None,
         results_open=may_see(actor, evaluation, Content.RESULTS, moment),
         details_open=details_open,
-        columns=tuple(column(name) for name in campaign_measures(evaluation.campaign)),
+        columns=tuple(table.column(name) for name in headings.campaign_measures(evaluation.campaign)),
         ranked_by=None,
-        show=show_of(view.show, evaluation.campaign.run_choice),
+        show=ranking.show_of(view.show, evaluation.campaign.run_choice),
         sort=view.sort,
         tag=view.tag,
         text=view.text,
@@ -509,17 +474,17 @@ def board(
         judgments_open=may_see(actor, evaluation, Content.JUDGMENTS, now),
     )
     if scoring_set is None:
-        parked = parked_runs(session, evaluation) if organised else ()
+        parked = ranking.parked_runs(session, evaluation) if organised else ()
         answers = board_answers(session, evaluation, (), view.answer)
-        return replace(page, parked=parked, answers=answers, waiting=received_runs(session, evaluation))
-    disclosure = Disclosure(actor, evaluation, scoring_set, moment)
+        return replace(page, parked=parked, answers=answers, waiting=ranking.received_runs(session, evaluation))
+    disclosure = table.Disclosure(actor, evaluation, scoring_set, moment)
     tags: Mapping[str, Sequence[int]] = {}
     if details_open and may_see(actor, evaluation, Content.TEXTS, now):
         tags = _positions_by_tag(session, disclosure)
     if view.tag and view.tag not in tags:
         raise BadInput(f"no query of this evaluation has the tag {view.tag}; there are: {', '.join(tags) or 'none'}")
-    columns = columns_of(scoring_set.settings)
-    where = page.show, details_open, columns, pick(columns, view.measure), tags.get(view.tag)
+    columns = table.columns_of(scoring_set.settings)
+    where = page.show, details_open, columns, table.pick(columns, view.measure), tags.get(view.tag)
     page = replace(page, tags=tuple(Tag(name, len(positions)) for name, positions in tags.items()))
     return _with_rows(AskedBoard(session, disclosure, view, *where), page)
 
@@ -527,12 +492,12 @@ def board(
 def _with_rows(asked: AskedBoard, page: BoardPage) -> BoardPage:
     """The page with what depends on the board's runs."""
     listing, ranked_by, seen, session = list_rows(asked), asked.ranked_by, asked.disclosure, asked.session
-    computed, waiting, rescoring, some_failed = of_worker(
+    computed, waiting, rescoring, some_failed = ranking.of_worker(
         session, seen.evaluation, seen.scoring_set, ranked_by.name, seen.subset, page.organised
     )
     statistics = None
     if computed is not None and asked.positions is None:
-        statistics = statistics_of(computed, listing.ranked)
+        statistics = ranking.statistics_of(computed, listing.ranked)
         if not asked.details_open:
             statistics = _rounded(asked, statistics, listing)
     names = [each.name for each in asked.columns]
@@ -573,11 +538,11 @@ def _with_rows(asked: AskedBoard, page: BoardPage) -> BoardPage:
         statistics=statistics,
         waiting=0 if page.old else waiting,
         rescoring=0 if page.old else rescoring,
-        parked=parked_runs(session, seen.evaluation) if some_failed and not page.old else (),
+        parked=ranking.parked_runs(session, seen.evaluation) if some_failed and not page.old else (),
     )
 
 
-def _rounded(asked: AskedBoard, statistics: BoardStatistics, listing: Listing) -> BoardStatistics:
+def _rounded(asked: AskedBoard, statistics: ranking.BoardStatistics, listing: Listing) -> ranking.BoardStatistics:
     """For a reader who sees rounded means. Nothing is said of ranks where no figure has an interval, and where best
     runs stand and a system has several: that they are given for the one that stands would say that it is better."""
     seen, whole = asked.disclosure, listing.whole
@@ -585,17 +550,17 @@ def _rounded(asked: AskedBoard, statistics: BoardStatistics, listing: Listing) -
         seen.evaluation.campaign.run_choice is RunChoice.BEST
         and has_choice(asked.session, seen.evaluation, seen.scoring_set)
     )
-    return as_rounded(statistics, listing.entries, listing.places, max(whole.counts, default=0), hide=hide)
+    return ranking.as_rounded(statistics, listing.entries, listing.places, max(whole.counts, default=0), hide=hide)
 
 
-def _positions_by_tag(session: Session, seen: Disclosure) -> dict[str, list[int]]:
+def _positions_by_tag(session: Session, seen: table.Disclosure) -> dict[str, list[int]]:
     """Tag -> positions of its queries that may count, in the order in which their values are added up.
 
     Tags come in the order of their first query.
     """
     scoring_set = seen.scoring_set
     positions: dict[str, dict[str, int]] = {}
-    for query in judged_queries(session, [scoring_set])[scoring_set.id]:
+    for query in headings.judged_queries(session, [scoring_set])[scoring_set.id]:
         if query.external_id not in scoring_set.settings.excluded and not seen.subset.leaves_out(query.split):
             for tag in query.tags:
                 positions.setdefault(tag, {})[query.external_id] = query.position

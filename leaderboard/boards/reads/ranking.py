@@ -17,17 +17,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content
 from leaderboard.boards.models import Board, Standing
-from leaderboard.boards.reads.entries import (
-    NO_FIGURE,
-    Column,
-    Disclosure,
-    Entry,
-    Figure,
-    column,
-    disclosures,
-    load_entries,
-    scorings_of,
-)
+from leaderboard.boards.reads import entries as table
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Subset
@@ -35,21 +25,10 @@ from leaderboard.metrics import Floats
 from leaderboard.metrics.families.agreement import pairs, tau_ap_of, tau_b
 from leaderboard.metrics.segments import Ints
 from leaderboard.statistics import Detectable, SwapRate
+from leaderboard.submissions import rules
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.run_arrays import RunFigures, Runs, Wanted, load_figures, load_runs
 from leaderboard.submissions.reads.selection import IS_WANTED, has_its_place, lost_in, on_boards, scored_runs
-from leaderboard.submissions.rules import (
-    RunChoice,
-    SetState,
-    State,
-    StoredChoice,
-    arrival,
-    best_runs,
-    is_ranked,
-    places_of,
-    selected_runs,
-    tied_for_best,
-)
 from leaderboard.worker.models import IN_QUEUE, Scoring, ScoringSet
 
 Row = TypeVar("Row")
@@ -66,7 +45,7 @@ class Show(StrEnum):
     ALL = "all"
 
 
-def show_of(asked: str | None, rule: RunChoice) -> Show:
+def show_of(asked: str | None, rule: rules.RunChoice) -> Show:
     """What the reader asks for, or the campaign's own choice. Raises BadInput that lists the choices."""
     if not asked:
         return Show(rule.value)
@@ -88,7 +67,7 @@ def known_order(asked: str, keys: Iterable[str]) -> tuple[str, bool]:
 
 
 def sorted_rows(
-    rows: Sequence[Row], sort: str, orders: Mapping[str, tuple[Column, Callable[[Row], float | None]]]
+    rows: Sequence[Row], sort: str, orders: Mapping[str, tuple[table.Column, Callable[[Row], float | None]]]
 ) -> tuple[Row, ...]:
     """By position, as they come, or by one of `orders`: by its value under its column, "-" the other way round.
 
@@ -110,7 +89,7 @@ def load_candidates(
     *,
     show: Show | None = None,
     by: Mapping[int, Collection[str]] | None = None,
-) -> list[Entry]:
+) -> list[table.Entry]:
     """The scored runs of current sets that `choose` has to choose from, with their figures under these measures.
 
     Which run stands is kept (`models.Standing`), the best one by its set's primary measure. By another measure those
@@ -120,54 +99,54 @@ def load_candidates(
     show  None for each campaign's own rule
     by    evaluation -> the measures that `choose` is to choose the best run by; None: each set's primary measure
     """
-    stored: dict[StoredChoice, list[Disclosure]] = {}
-    others: dict[Show, list[Disclosure]] = {}
-    for each in disclosures(session, actor, evaluations, now):
+    stored: dict[rules.StoredChoice, list[table.Disclosure]] = {}
+    others: dict[Show, list[table.Disclosure]] = {}
+    for each in table.disclosures(session, actor, evaluations, now):
         shown, primary = show or Show(each.evaluation.campaign.run_choice.value), each.scoring_set.settings.measures[0]
         if shown is Show.ALL or (shown is Show.BEST and by and set(by[each.evaluation.id]) != {primary}):
             others.setdefault(shown, []).append(each)
         else:
             stored.setdefault(_stored_choice(each, shown), []).append(each)
-    wanted, entries = list(measures), list[Entry]()
+    wanted, entries = list(measures), list[table.Entry]()
     if stored:
         own_rows = (
             sa.and_(ScoringSet.evaluation_id.in_([each.evaluation.id for each in own]), stands_by(way))
             for way, own in stored.items()
         )
         chosen = list(itertools.chain.from_iterable(stored.values()))
-        entries += load_entries(session, chosen, wanted, standing=sa.or_(*own_rows))
+        entries += table.load_entries(session, chosen, wanted, standing=sa.or_(*own_rows))
     for shown, own in others.items():
         runs = _may_be_best(session, actor, own, by) if by and shown is Show.BEST else None
-        entries += load_entries(session, own, wanted, runs=runs)
+        entries += table.load_entries(session, own, wanted, runs=runs)
     return entries
 
 
 def load_standing(
-    session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime, by: Column, show: Show | None = None
-) -> list[Entry]:
+    session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime, by: table.Column, show: Show | None = None
+) -> list[table.Entry]:
     """The runs that stand on an evaluation's board by this measure. show: None for the campaign's own rule"""
     candidates = load_candidates(session, actor, [evaluation], now, [by.name], show=show, by={evaluation.id: [by.name]})
     return choose(candidates, show or Show(evaluation.campaign.run_choice.value), by)
 
 
-def stands_by(way: StoredChoice) -> sa.ColumnElement[bool]:
+def stands_by(way: rules.StoredChoice) -> sa.ColumnElement[bool]:
     """A condition on Standing: the rows of this way of choosing."""
     own = Standing.run_choice == way.run_choice, Standing.subset == way.subset, Standing.rounded.is_(way.rounded)
     return sa.and_(*own)
 
 
-def _stored_choice(disclosure: Disclosure, show: Show) -> StoredChoice:
+def _stored_choice(disclosure: table.Disclosure, show: Show) -> rules.StoredChoice:
     """The way of choosing whose rows say what stands for this reader, by the means as they see them."""
     if show is not Show.BEST:
-        return StoredChoice(RunChoice(show.value))
+        return rules.StoredChoice(rules.RunChoice(show.value))
     subset = (
         disclosure.subset if disclosure.subset in disclosure.scoring_set.settings.subsets else Subset.ALL
     )  # then one is of both
-    return StoredChoice(RunChoice.BEST, subset, disclosure.is_rounded)
+    return rules.StoredChoice(rules.RunChoice.BEST, subset, disclosure.is_rounded)
 
 
 def _may_be_best(
-    session: Session, actor: Actor, shown: Sequence[Disclosure], by: Mapping[int, Collection[str]]
+    session: Session, actor: Actor, shown: Sequence[table.Disclosure], by: Mapping[int, Collection[str]]
 ) -> list[int] | None:
     """The runs whose mean by one of these measures, as `actor` sees it, is their system's best one or ties with it;
     None where they are too many to be named."""
@@ -177,19 +156,21 @@ def _may_be_best(
     for each, figures in zip(wanted, load_figures(session, wanted), strict=True):
         may_be = np.zeros(len(each.runs.submissions), dtype=bool)
         for name, of_measure in figures.items():
-            may_be |= tied_for_best(each.runs.groups, of_measure.means, column(name).direction)
+            may_be |= rules.tied_for_best(each.runs.groups, of_measure.means, table.column(name).direction)
         named += each.runs.submissions[may_be].tolist()
     return named if len(named) <= NAMED else None
 
 
-def choose(entries: Iterable[Entry], show: Show, column: Column) -> list[Entry]:
+def choose(entries: Iterable[table.Entry], show: Show, column: table.Column) -> list[table.Entry]:
     """The runs that stand for their systems in each evaluation, or all of them; `column` says which run is best."""
     if show is Show.ALL:
         return [entry for entry in entries if not entry.off_board]
-    return selected_runs(entries, RunChoice(show.value), lambda run: run.figure(column.name).mean, column.direction)
+    return rules.selected_runs(
+        entries, rules.RunChoice(show.value), lambda run: run.figure(column.name).mean, column.direction
+    )
 
 
-def ranks(entries: Iterable[Entry], column: Column) -> dict[int, int]:
+def ranks(entries: Iterable[table.Entry], column: table.Column) -> dict[int, int]:
     """Submission -> rank among the runs that are ranked.
 
     Without a rank are baselines, late runs and undefined means, and all runs under a measure without a better end.
@@ -199,26 +180,28 @@ def ranks(entries: Iterable[Entry], column: Column) -> dict[int, int]:
     means = {
         entry.submission_id: mean
         for entry in entries
-        if is_ranked(entry) and (mean := entry.figure(column.name).mean) is not None
+        if rules.is_ranked(entry) and (mean := entry.figure(column.name).mean) is not None
     }
     return dict(zip(means, column.places(list(means.values())), strict=True))
 
 
-def sort_entries(entries: Iterable[Entry], column: Column, columns: Sequence[Column], sort: str = "") -> list[Entry]:
+def sort_entries(
+    entries: Iterable[table.Entry], column: table.Column, columns: Sequence[table.Column], sort: str = ""
+) -> list[table.Entry]:
     """Best first by `column`; or by `sort`: system, team, kind, date or one of the columns, with "-" the other way.
 
     Raises BadInput for anything else. Undefined means and late runs are last either way. Those that tie, and so share
     a rank, are sorted by name, then by arrival.
     """
-    by_name: dict[str, Column] = {other.name: other for other in columns}
-    keys: dict[str, Callable[[Entry], Any]] = {
+    by_name: dict[str, table.Column] = {other.name: other for other in columns}
+    keys: dict[str, Callable[[table.Entry], Any]] = {
         "system": lambda entry: entry.system.name.casefold(),
         "team": lambda entry: entry.system.team.casefold(),
         "kind": lambda entry: entry.system.kind.value,
         "date": lambda entry: entry.date,
     }
     wanted, backwards = known_order(sort, (*keys, *by_name))
-    ordered = sorted(entries, key=lambda entry: (entry.system.name.casefold(), *arrival(entry)))
+    ordered = sorted(entries, key=lambda entry: (entry.system.name.casefold(), *rules.arrival(entry)))
     if wanted in keys:
         ordered.sort(key=keys[wanted], reverse=backwards)
         return ordered
@@ -308,7 +291,7 @@ def statistics_of(figures: Mapping[str, Any], ranked: Collection[int]) -> BoardS
 
 
 def as_rounded(
-    statistics: BoardStatistics, entries: Sequence[Entry], places: Mapping[int, int], queries: int, *, hide: bool
+    statistics: BoardStatistics, entries: Sequence[table.Entry], places: Mapping[int, int], queries: int, *, hide: bool
 ) -> BoardStatistics:
     """The statistics for a reader who sees rounded means: of systems that share a rank they tell none from another.
 
@@ -344,7 +327,7 @@ class ParkedRun:
 
 def parked_runs(session: Session, evaluation: Evaluation) -> tuple[ParkedRun, ...]:
     """Failed runs of the current set and of one that is being made, each once."""
-    holds_up = lost_in().where(ScoringSet.state == SetState.BUILDING).with_only_columns(Scoring.id)
+    holds_up = lost_in().where(ScoringSet.state == rules.SetState.BUILDING).with_only_columns(Scoring.id)
     rows = session.execute(
         sa.select(Scoring, Scoring.id.in_(holds_up.correlate(None)))
         .join(ScoringSet)
@@ -358,7 +341,7 @@ def parked_runs(session: Session, evaluation: Evaluation) -> tuple[ParkedRun, ..
 
 def _has_failed(evaluation: Evaluation) -> sa.ColumnElement[bool]:
     """A condition on ScoringSet and Scoring."""
-    return sa.and_(ScoringSet.evaluation_id == evaluation.id, IS_WANTED, Scoring.state == State.FAILED)
+    return sa.and_(ScoringSet.evaluation_id == evaluation.id, IS_WANTED, Scoring.state == rules.State.FAILED)
 
 
 def of_worker(
@@ -380,7 +363,8 @@ def of_worker(
         )
     )
     waiting, rescoring = (
-        unfinished.where(ScoringSet.state == state).scalar_subquery() for state in (SetState.CURRENT, SetState.BUILDING)
+        unfinished.where(ScoringSet.state == state).scalar_subquery()
+        for state in (rules.SetState.CURRENT, rules.SetState.BUILDING)
     )
     of_board = Board.scoring_set_id == scoring_set.id, Board.measure == measure, Board.subset == subset
     figures = sa.select(Board.figures).where(*of_board).scalar_subquery()
@@ -402,7 +386,7 @@ class ComparedBoard:
     figures  of these runs by every measure that is compared
     """
 
-    disclosure: Disclosure
+    disclosure: table.Disclosure
     show: Show
     runs: Runs
     figures: Mapping[str, RunFigures]
@@ -411,41 +395,45 @@ class ComparedBoard:
     def results_open(self) -> bool:
         return self.disclosure.sees(Content.RESULTS, own=False)
 
-    def standing(self, by: Column) -> Ints:
+    def standing(self, by: table.Column) -> Ints:
         """Where those that stand are in `runs`; of equal means the latest stands."""
         means = self._means(by) if self.show is Show.BEST else np.zeros(len(self.runs.systems))
-        stand = best_runs(self.runs.groups, means, by.direction)
+        stand = rules.best_runs(self.runs.groups, means, by.direction)
         return stand[~self.runs.off_board[stand]]
 
-    def ranked(self, by: Column) -> tuple[Ints, Ints, Ints]:
+    def ranked(self, by: table.Column) -> tuple[Ints, Ints, Ints]:
         """(the systems that are ranked, which rise; their runs; their ranks). None where the results are not open."""
         standing, means = self.standing(by), self._means(by)
         if not self.results_open or by.direction == "none":
             standing = standing[:0]
         standing = standing[~(self.runs.late | self.runs.baseline | np.isnan(means))[standing]]
-        return self.runs.systems[standing], self.runs.submissions[standing], places_of(means[standing], by.direction)
+        return (
+            self.runs.systems[standing],
+            self.runs.submissions[standing],
+            rules.places_of(means[standing], by.direction),
+        )
 
-    def rank_of(self, by: Column) -> dict[int, int]:
+    def rank_of(self, by: table.Column) -> dict[int, int]:
         """System -> its rank."""
         systems, _, ranks = self.ranked(by)
         return dict(zip(systems.tolist(), ranks.tolist(), strict=True))
 
-    def lines(self, by: Column) -> dict[int, tuple[int, Figure]]:
+    def lines(self, by: table.Column) -> dict[int, tuple[int, table.Figure]]:
         """System -> the run that stands for it and its figure by the measure that is looked at; of one in time and one
         late that in time."""
         standing = self.standing(by)
         standing = standing[np.argsort(~self.runs.late[standing], kind="stable")]
         stand = self.runs.at(standing)
-        figures = self.figures[by.name].at(standing) if by.name in self.figures else [NO_FIGURE] * len(standing)
+        figures = self.figures[by.name].at(standing) if by.name in self.figures else [table.NO_FIGURE] * len(standing)
         lines = zip(stand.submissions.tolist(), figures, strict=True)
         return dict(zip(stand.systems.tolist(), lines, strict=True))
 
-    def _means(self, by: Column) -> Floats:
+    def _means(self, by: table.Column) -> Floats:
         return self.figures[by.name].means if by.name in self.figures else np.full(len(self.runs.systems), np.nan)
 
 
 def load_boards(
-    session: Session, asked: Sequence[tuple[Disclosure, Sequence[str]]], by: Sequence[Column]
+    session: Session, asked: Sequence[tuple[table.Disclosure, Sequence[str]]], by: Sequence[table.Column]
 ) -> tuple[ComparedBoard, ...]:
     """The boards of an evaluation by these sets and by these measures.
 
@@ -461,11 +449,11 @@ def load_boards(
     return tuple(ComparedBoard(each.disclosure, show, each.runs, figures) for each, show, figures in boards)
 
 
-def _load_runs(session: Session, disclosure: Disclosure, show: Show) -> Runs:
+def _load_runs(session: Session, disclosure: table.Disclosure, show: Show) -> Runs:
     """The runs that `standing` has to choose from, in the order of their arrival where it asks for that."""
     rule, scoring_set = show is Show.PRIMARY, disclosure.scoring_set
-    own_rows = stands_by(StoredChoice(RunChoice.PRIMARY)) if rule else None
-    which, standing = scorings_of(scoring_set, disclosure.moment, own_rows)
+    own_rows = stands_by(rules.StoredChoice(rules.RunChoice.PRIMARY)) if rule else None
+    which, standing = table.scorings_of(scoring_set, disclosure.moment, own_rows)
     where = sa.and_(has_its_place(), *which)
     loaded = load_runs(session, disclosure.actor, [scoring_set.id], where, standing=standing, by_arrival=not rule)
     runs = loaded[scoring_set.id]
@@ -483,7 +471,7 @@ def _by_rule(session: Session, set_id: int, runs: Runs) -> Ints:
     of_systems = Submission.system_id.in_(np.unique(runs.systems[several]).tolist())
     read = scored_runs(session, of_systems, of_sets=ScoringSet.id == set_id)[set_id]
     candidates = [run for run in read if run.submission_id in ids]
-    chosen = selected_runs(candidates, RunChoice.PRIMARY, lambda _: None, "higher")
+    chosen = rules.selected_runs(candidates, rules.RunChoice.PRIMARY, lambda _: None, "higher")
     return np.flatnonzero(~several | np.isin(runs.submissions, [run.submission_id for run in chosen]))
 
 
@@ -502,7 +490,7 @@ class Orders:
     largest   the most places that a system went up or down
     """
 
-    column: Column
+    column: table.Column
     systems: int
     swapped: int
     parted: int
@@ -520,7 +508,7 @@ class Orders:
         return bool(self.swapped or self.parted)
 
 
-def shared(boards: Sequence[ComparedBoard], by: tuple[Column, Column]) -> tuple[Ints, Ints, Ints]:
+def shared(boards: Sequence[ComparedBoard], by: tuple[table.Column, table.Column]) -> tuple[Ints, Ints, Ints]:
     """(the systems that two boards rank by the same run, by whichever run where the best ones stand; their places
     before among themselves; and after). by: a measure that each board has its own name of."""
     (systems, runs, ranks), (later, runs_later, ranks_later) = map(ComparedBoard.ranked, boards, by)
@@ -532,7 +520,7 @@ def shared(boards: Sequence[ComparedBoard], by: tuple[Column, Column]) -> tuple[
     return both, before, after
 
 
-def orders(column: Column, compared: tuple[Ints, Ints, Ints], names: Mapping[int, str]) -> Orders:
+def orders(column: table.Column, compared: tuple[Ints, Ints, Ints], names: Mapping[int, str]) -> Orders:
     """By this measure. compared: as `shared` gives them; names: of these systems and others, in their order."""
     number = {system: number for number, system in enumerate(names)}
     at = np.argsort([number[system] for system in compared[0].tolist()])

@@ -9,32 +9,13 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics, statistics
 from leaderboard.access import Actor, Content, may_see, require
+from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.board import EVERYTHING, BoardQuery
-from leaderboard.boards.reads.entries import (
-    Column,
-    Disclosure,
-    Entry,
-    Figure,
-    Paging,
-    column,
-    columns_of,
-    disambiguate,
-    load_entries,
-    paged,
-    per_query_columns,
-    pick,
-)
 from leaderboard.boards.reads.ranking import load_standing, sorted_rows
 from leaderboard.db import snapshot
 from leaderboard.errors import BadInput, InvalidFields, NotFound
+from leaderboard.evaluations.reads import headings
 from leaderboard.evaluations.reads.find import find_evaluation_and_set
-from leaderboard.evaluations.reads.headings import (
-    EvaluationHeading,
-    JudgedQuery,
-    closed_details,
-    evaluation_heading,
-    queries_of_subset,
-)
 from leaderboard.evaluations.rules import Judging, ScoringSettings, Subset
 from leaderboard.metrics.aggregation import Columns
 from leaderboard.metrics.families.detection import columns_from_values
@@ -62,9 +43,9 @@ class MeasureBeside:
     """Both means by a measure. difference: first − second; effects: on how many queries which of them is better, None
     for a measure that has no values on single queries."""
 
-    column: Column
-    first: Figure
-    second: Figure
+    column: table.Column
+    first: table.Figure
+    second: table.Figure
     difference: float | None
     effects: Effects | None
 
@@ -96,25 +77,25 @@ class Compared:
     queries, shown  all of them as sorted, and those of this page
     """
 
-    first: Entry
-    second: Entry
+    first: table.Entry
+    second: table.Entry
     names: tuple[str, str]
     measures: tuple[MeasureBeside, ...]
-    column: Column
+    column: table.Column
     interval: Interval | None
     test: PairedTest | None
     effects: Effects | None
     sort: str
     queries: tuple[ComparedQuery, ...]
     shown: tuple[ComparedQuery, ...]
-    paging: Paging
+    paging: table.Paging
 
 
 @dataclass(frozen=True, slots=True)
 class ComparePage:
     """runs: those that can be chosen, by name; compared: None until two are. first: the one that is chosen already."""
 
-    evaluation: EvaluationHeading
+    evaluation: headings.EvaluationHeading
     runs: tuple[RunToCompare, ...]
     first: int | None
     compared: Compared | None
@@ -137,19 +118,19 @@ def compare(
     for one run twice, NotFound for a run that is on no board of this evaluation.
     """
     evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
-    require(may_see(actor, evaluation, Content.DETAILS, now), closed_details(evaluation))
+    require(may_see(actor, evaluation, Content.DETAILS, now), headings.closed_details(evaluation))
     asked = {name: _number(name, text) for name, text in (("a", a), ("b", b)) if text}
     wanted = list(asked.values())
     if len(wanted) > len(set(wanted)):
         raise InvalidFields({"b": ["the same run twice: choose another one"]})
-    own: dict[int, Entry] = {}
+    own: dict[int, table.Entry] = {}
     runs: tuple[RunToCompare, ...] = ()
     if scoring_set is not None:
-        seen = Disclosure(actor, evaluation, scoring_set, now)
+        seen = table.Disclosure(actor, evaluation, scoring_set, now)
         if wanted:
-            loaded = load_entries(session, [seen], scoring_set.settings.measures, runs=wanted)
+            loaded = table.load_entries(session, [seen], scoring_set.settings.measures, runs=wanted)
             own = {entry.submission_id: entry for entry in loaded if not entry.off_board}
-        standing = load_standing(session, actor, evaluation, now, column(scoring_set.primary_measure))
+        standing = load_standing(session, actor, evaluation, now, table.column(scoring_set.primary_measure))
         runs = _runs(standing, list(own.values()))
     if lost := [number for number in wanted if number not in own]:
         raise NotFound(f"submission {lost[0]} is on no board of {evaluation.title}")
@@ -157,7 +138,7 @@ def compare(
     if len(wanted) == 2:
         texts = may_see(actor, evaluation, Content.TEXTS, now)
         compared = _compared(session, seen, [own[number] for number in wanted], texts, view)
-    return ComparePage(evaluation_heading(evaluation, now), runs, wanted[0] if wanted else None, compared)
+    return ComparePage(headings.evaluation_heading(evaluation, now), runs, wanted[0] if wanted else None, compared)
 
 
 def _number(name: str, text: str) -> int:
@@ -167,10 +148,10 @@ def _number(name: str, text: str) -> int:
         raise BadInput(f"{name}={text}: give the number of a run, as its page's address has it") from None
 
 
-def _runs(standing: Sequence[Entry], chosen: Sequence[Entry]) -> tuple[RunToCompare, ...]:
+def _runs(standing: Sequence[table.Entry], chosen: Sequence[table.Entry]) -> tuple[RunToCompare, ...]:
     """The runs that stand, and those that the address names, by the names of their systems."""
     entries = {entry.submission_id: entry for entry in (*standing, *chosen)}
-    called = disambiguate(entry.system for entry in entries.values())
+    called = table.disambiguate(entry.system for entry in entries.values())
     stands = {entry.system_id: entry.submission_id for entry in standing if not entry.late}
     named = [
         RunToCompare(
@@ -181,10 +162,12 @@ def _runs(standing: Sequence[Entry], chosen: Sequence[Entry]) -> tuple[RunToComp
     return tuple(sorted(named, key=lambda run: (run.name.casefold(), run.submission_id)))
 
 
-def _compared(session: Session, seen: Disclosure, entries: Sequence[Entry], texts: bool, view: BoardQuery) -> Compared:
+def _compared(
+    session: Session, seen: table.Disclosure, entries: Sequence[table.Entry], texts: bool, view: BoardQuery
+) -> Compared:
     settings = seen.scoring_set.settings
-    columns, chosen = columns_of(settings), pick(per_query_columns(seen.scoring_set), view.measure)
-    known = queries_of_subset(session, seen.scoring_set, Subset.ALL, texts)
+    columns, chosen = table.columns_of(settings), table.pick(table.per_query_columns(seen.scoring_set), view.measure)
+    known = headings.queries_of_subset(session, seen.scoring_set, Subset.ALL, texts)
     scorings = [entry.scoring_id for entry in entries]
     vectors = load_vectors(session, scorings, [*settings.measures, *settings.kept], seen.subset)
     positions = {query.external_id: query.position for query in known if query.position < settings.queries}
@@ -194,14 +177,14 @@ def _compared(session: Session, seen: Disclosure, entries: Sequence[Entry], text
     pair = pairs[chosen.name]
     shown_queries = [query for query in known if not seen.subset.leaves_out(query.split)]
     rows = _queries(shown_queries, settings, *(own.get(chosen.name) for own in values))
-    orders: dict[str, tuple[Column, Callable[[ComparedQuery], float | None]]] = {
+    orders: dict[str, tuple[table.Column, Callable[[ComparedQuery], float | None]]] = {
         "a": (chosen, lambda row: row.first),
         "b": (chosen, lambda row: row.second),
         "difference": (chosen, lambda row: row.difference),
     }
     ordered = sorted_rows(rows, view.sort, orders)
-    shown, paging = paged(ordered, view.page, PAGE)
-    called = disambiguate(entry.system for entry in entries)
+    shown, paging = table.paged(ordered, view.page, PAGE)
+    called = table.disambiguate(entry.system for entry in entries)
     same = entries[0].system_id == entries[1].system_id
     names = [entry.name if same else called[entry.system.id] for entry in entries]
     return Compared(
@@ -231,38 +214,38 @@ def _pair(
     return tuple(column[order] for column in mine), tuple(column[order] for column in theirs)
 
 
-def _test(by: Column, pair: Pair) -> PairedTest:
+def _test(by: table.Column, pair: Pair) -> PairedTest:
     own = _contributions(by, pair)
     return statistics.randomisation_test(*own, resamples=statistics.affordable_resamples(len(own[0]), DRAWN))
 
 
-def _interval(by: Column, settings: ScoringSettings, pair: Pair) -> Interval:
+def _interval(by: table.Column, settings: ScoringSettings, pair: Pair) -> Interval:
     measure = metrics.parse(by.name)
     least = statistics.least_queries(measure, settings.metric).for_interval
     resamples = statistics.affordable_resamples(settings.queries, DRAWN)
     return statistics.difference_interval(*pair, measure.family.aggregation, least=least, resamples=resamples)
 
 
-def _effects(by: Column, pair: Pair | None) -> Effects | None:
+def _effects(by: table.Column, pair: Pair | None) -> Effects | None:
     if pair is None or by.direction == "none":
         return None
     return statistics.effect_sizes(*_contributions(by, pair), lower_is_better=by.direction == "lower")
 
 
-def _contributions(by: Column, pair: Pair) -> list[Floats]:
+def _contributions(by: table.Column, pair: Pair) -> list[Floats]:
     """What each query adds to the means of the two, over the queries where both have a value."""
     aggregation = metrics.parse(by.name).family.aggregation
     return [statistics.contributions(own, aggregation) for own in statistics.common(*pair)]
 
 
-def _beside(by: Column, entries: Sequence[Entry], pair: Pair | None) -> MeasureBeside:
+def _beside(by: table.Column, entries: Sequence[table.Entry], pair: Pair | None) -> MeasureBeside:
     first, second = (entry.figure(by.name) for entry in entries)
     difference = None if first.mean is None or second.mean is None else first.mean - second.mean
     return MeasureBeside(by, first, second, difference, _effects(by, pair))
 
 
 def _queries(
-    known: Sequence[JudgedQuery], settings: ScoringSettings, first: Floats | None, second: Floats | None
+    known: Sequence[headings.JudgedQuery], settings: ScoringSettings, first: Floats | None, second: Floats | None
 ) -> tuple[ComparedQuery, ...]:
     rows = []
     for query in known:

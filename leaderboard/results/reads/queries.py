@@ -9,20 +9,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, may_see, require, subset_seen
+from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.board import EVERYTHING, BoardQuery
-from leaderboard.boards.reads.entries import (
-    ROWS,
-    WHOLE,
-    Column,
-    Entry,
-    Paging,
-    SystemLabel,
-    column,
-    disambiguate,
-    paged,
-    per_query_columns,
-    pick,
-)
 from leaderboard.boards.reads.ranking import Show, load_standing, show_of, sorted_rows
 from leaderboard.db import snapshot
 from leaderboard.errors import NotFound
@@ -76,13 +64,13 @@ class QueryListPage:
     texts_open: bool
     details_open: bool
     closed_because: str
-    columns: tuple[Column, ...]
-    column: Column | None
+    columns: tuple[table.Column, ...]
+    column: table.Column | None
     systems: int
     sort: str
     tag: str
     queries: tuple[QuerySummary, ...]
-    paging: Paging
+    paging: table.Paging
 
     @property
     def as_file(self) -> str:
@@ -97,7 +85,7 @@ class QueryListPage:
 class QueryResult:
     """One system on one query: its values, in the columns' order."""
 
-    entry: Entry
+    entry: table.Entry
     values: tuple[float | None, ...]
 
 
@@ -107,13 +95,13 @@ class QueryPage:
 
     evaluation: EvaluationHeading
     query: QueryHeading
-    columns: tuple[Column, ...]
-    column: Column
+    columns: tuple[table.Column, ...]
+    column: table.Column
     show: Show
     sort: str
     rows: tuple[QueryResult, ...]
     ends: tuple[float, ...]
-    paging: Paging
+    paging: table.Paging
     previous: str | None
     next: str | None
 
@@ -136,25 +124,25 @@ def query_list(
     heading = evaluation_heading(evaluation, now)
     if scoring_set is None or not details:
         plain = [QuerySummary(query_heading(query, None, texts), None, None, None, "") for query in queries]
-        shown, paging = paged(plain, view.page, PAGE)
+        shown, paging = table.paged(plain, view.page, PAGE)
         because = "" if details else closed_details(evaluation)
         return QueryListPage(heading, texts, False, because, (), None, 0, "", view.tag, shown, paging)
-    columns = per_query_columns(scoring_set)
-    by = pick(columns, view.measure)
+    columns = table.per_query_columns(scoring_set)
+    by = table.pick(columns, view.measure)
     entries = load_standing(session, actor, evaluation, now, by)
     vectors = load_vectors(session, [entry.scoring_id for entry in entries], [by.name], subset)
     with_values = [entry for entry in entries if (entry.scoring_id, by.name) in vectors]
     spread = spread_of([vectors[entry.scoring_id, by.name] for entry in with_values], by)
-    called = disambiguate(entry.system for entry in with_values)
+    called = table.disambiguate(entry.system for entry in with_values)
     names = [called[entry.system.id] for entry in with_values]
     relevant = relevant_documents(session, scoring_set)
     rows = [_summary(query_heading(query, relevant.get(query.id, 0), texts), spread, names) for query in queries]
-    orders: dict[str, tuple[Column, Callable[[QuerySummary], float | None]]] = {
+    orders: dict[str, tuple[table.Column, Callable[[QuerySummary], float | None]]] = {
         "median": (by, lambda row: row.median),
         "best": (by, lambda row: row.best),
         "relevant": (replace(by, direction="higher"), lambda row: row.query.relevant or 0),
     }
-    shown, paging = paged(sorted_rows(rows, view.sort, orders), view.page, PAGE)
+    shown, paging = table.paged(sorted_rows(rows, view.sort, orders), view.page, PAGE)
     return QueryListPage(heading, texts, True, "", columns, by, len(entries), view.sort, view.tag, shown, paging)
 
 
@@ -177,16 +165,16 @@ def query(
     row = find_query(session, evaluation, external_id, subset)
     if scoring_set is None:
         raise NotFound(f"nothing is known of query {external_id} yet")
-    columns = per_query_columns(scoring_set)
+    columns = table.per_query_columns(scoring_set)
     show = show_of(view.show, evaluation.campaign.run_choice)
-    by = pick(columns, view.sort.removeprefix("-"))
-    entries = load_standing(session, actor, evaluation, now, column(scoring_set.primary_measure), show)
+    by = table.pick(columns, view.sort.removeprefix("-"))
+    entries = load_standing(session, actor, evaluation, now, table.column(scoring_set.primary_measure), show)
     entries.sort(key=lambda entry: (entry.system.name.casefold(), entry.submission_id))
     scorings = [entry.scoring_id for entry in entries]
     sorted_by = load_slices(session, scorings, [by.name], subset, row.position)
     ends = [value for value in sorted_by.values() if value is not None]
     entries = by.sort(entries, lambda entry: sorted_by.get((entry.scoring_id, by.name)), view.sort.startswith("-"))
-    shown, paging = paged(entries, view.page if len(entries) > WHOLE else None, ROWS)
+    shown, paging = table.paged(entries, view.page if len(entries) > table.WHOLE else None, table.ROWS)
     names = [each.name for each in columns]
     others = [name for name in names if name != by.name]
     values = sorted_by | load_slices(session, [entry.scoring_id for entry in shown], others, subset, row.position)
@@ -287,16 +275,16 @@ class RankedListPage:
     """
 
     submission_id: int
-    system: SystemLabel
+    system: table.SystemLabel
     label: str
     evaluation: EvaluationHeading
     query: QueryHeading
-    columns: tuple[Column, ...]
+    columns: tuple[table.Column, ...]
     values: tuple[float | None, ...]
     threshold: float | None
     returned_by: ReturnedBy
     lines: tuple[ListedDocument, ...]
-    paging: Paging
+    paging: table.Paging
     retrieved: int
     returned: int
     found: int
@@ -339,9 +327,9 @@ def ranked_list(
     relevant = {document: grade for document, grade in grades.items() if grade >= level}
     judgments = may_see(actor, evaluation, Content.JUDGMENTS, now, run.team_id)
     missed = sorted((grade, document) for document, grade in relevant.items() if document not in documents)
-    columns = per_query_columns(scoring_set)
+    columns = table.per_query_columns(scoring_set)
     values = load_slices(session, [scoring.id], [column.name for column in columns], subset, query.position)
-    shown, paging = paged(lines, page, DOCUMENTS)
+    shown, paging = table.paged(lines, page, DOCUMENTS)
     complete = scoring_set.settings.judging is Judging.COMPLETE
     previous, following = neighbours(session, query, subset)
     named = may_see(actor, evaluation, Content.NAMES, now, run.team_id)

@@ -15,29 +15,10 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, Content, may_see
-from leaderboard.boards.reads.entries import (
-    NO_FIGURE,
-    Column,
-    Disclosure,
-    Entry,
-    Figure,
-    Paging,
-    SystemLabel,
-    paged,
-    per_query_columns,
-    pick,
-)
+from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.ranking import load_standing, ranks, sorted_rows
 from leaderboard.db import snapshot, value_at
-from leaderboard.evaluations.reads.headings import (
-    EvaluationHeading,
-    Terms,
-    closed_details,
-    evaluation_heading,
-    judged_queries,
-    queries_of_subset,
-    terms,
-)
+from leaderboard.evaluations.reads import headings
 from leaderboard.evaluations.rules import Judging, NoRelevant, ScoringSettings, Subset
 from leaderboard.metrics import Measure
 from leaderboard.metrics.families.detection import AQWV, columns_from_values
@@ -96,7 +77,7 @@ def _load(
 
 def figures_over(
     vectors: dict[str, Floats], positions: Ints, measures: Sequence[str], no_relevant: NoRelevant, beta: float | None
-) -> dict[str, Figure]:
+) -> dict[str, table.Figure]:
     """One run's figures over some of the queries, aggregated as each measure does it.
 
     vectors    measure -> float64[all positions], with the measures that another one is computed from
@@ -111,23 +92,23 @@ def figures_over(
         chosen = tuple(values[positions] for values in columns)
         mean = measure.aggregate(chosen) if columns and len(positions) else np.nan
         count = int(np.count_nonzero(~np.isnan(chosen[-1]))) if columns else 0
-        figures[name] = Figure(None if np.isnan(mean) else float(mean), count=count)
+        figures[name] = table.Figure(None if np.isnan(mean) else float(mean), count=count)
     return figures
 
 
-def spread_of(vectors: Sequence[Floats], column: Column) -> QuerySpread:
+def spread_of(vectors: Sequence[Floats], column: table.Column) -> QuerySpread:
     """The spread over systems, given each system's float64[positions]."""
     if not vectors:
         return QuerySpread(np.empty(0), np.empty(0), np.empty(0), np.empty(0, dtype=np.int64))
-    table = np.vstack(vectors)
-    known = ~np.isnan(table).all(axis=0)
+    rows = np.vstack(vectors)
+    known = ~np.isnan(rows).all(axis=0)
     sign = -1.0 if column.direction == "lower" else 1.0
-    median, best, worst = np.full((3, table.shape[1]), np.nan)
-    merit = np.where(np.isnan(table), -np.inf, sign * table)
+    median, best, worst = np.full((3, rows.shape[1]), np.nan)
+    merit = np.where(np.isnan(rows), -np.inf, sign * rows)
     first = merit.argmax(axis=0)
-    median[known] = np.nanmedian(table[:, known], axis=0)
-    best[known] = table[first, np.arange(len(first))][known]
-    worst[known] = sign * np.nanmin(sign * table[:, known], axis=0)
+    median[known] = np.nanmedian(rows[:, known], axis=0)
+    best[known] = rows[first, np.arange(len(first))][known]
+    worst[known] = sign * np.nanmin(sign * rows[:, known], axis=0)
     return QuerySpread(median, best, worst, first)
 
 
@@ -201,7 +182,7 @@ class ThresholdCost:
     """
 
     name: str
-    figure: Figure | None
+    figure: table.Figure | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,31 +204,31 @@ class SubmissionResults:
     """
 
     id: int
-    evaluation: EvaluationHeading
-    system: SystemLabel
-    terms: Terms
-    columns: tuple[Column, ...]
-    value_columns: tuple[Column, ...]
-    figures: tuple[Figure, ...]
+    evaluation: headings.EvaluationHeading
+    system: table.SystemLabel
+    terms: headings.Terms
+    columns: tuple[table.Column, ...]
+    value_columns: tuple[table.Column, ...]
+    figures: tuple[table.Figure, ...]
     threshold_costs: tuple[ThresholdCost, ...]
     rank: int | None
     ranked: int
     details_open: bool
     details_closed_because: str
-    column: Column
+    column: table.Column
     sort: str
     queries: tuple[QueryValues, ...]
     shown: tuple[QueryValues, ...]
-    paging: Paging
+    paging: table.Paging
     missing: tuple[str, ...]
     nothing_relevant: tuple[str, ...] | None
     not_judged: tuple[str, ...] | None
-    standing: Entry | None
+    standing: table.Entry | None
     empty_because: str
     compared_with: int
 
 
-Order = tuple[Column, Callable[[QueryValues], float | None]]
+Order = tuple[table.Column, Callable[[QueryValues], float | None]]
 
 
 def results(
@@ -266,11 +247,11 @@ def results(
     scored = find_scored(session, actor, submission_id, now)
     run, scoring, scoring_set = scored.run, scored.scoring, scored.scoring_set
     evaluation, details = run.evaluation, scored.details
-    held = terms(session, actor, evaluation, scoring_set, now, run.team_id)
-    value_columns = per_query_columns(scoring_set)
-    column = pick(value_columns, measure)
+    held = headings.terms(session, actor, evaluation, scoring_set, now, run.team_id)
+    value_columns = table.per_query_columns(scoring_set)
+    column = table.pick(value_columns, measure)
     scores = _scores(session, scored)
-    disclosure, own = Disclosure(actor, evaluation, scoring_set, now), actor.is_in(run.team_id)
+    disclosure, own = table.Disclosure(actor, evaluation, scoring_set, now), actor.is_in(run.team_id)
     on_board = load_standing(session, actor, evaluation, now, held.primary)
     standing = next((entry for entry in on_board if (entry.system_id, entry.late) == (run.system_id, run.late)), None)
     others = on_board if disclosure.sees(Content.RESULTS, own=False) else []
@@ -280,7 +261,7 @@ def results(
         texts = may_see(actor, evaluation, Content.TEXTS, now)
         rows = _values(session, scored, scores, column, [entry.scoring_id for entry in others], texts)
     queries = sorted_rows(rows, sort or "", _orders(value_columns, column))
-    shown, paging = paged(queries, page, PAGE)
+    shown, paging = table.paged(queries, page, PAGE)
     missing = tuple(scoring_set.settings.counted(scoring.missing, scored.subset))
     judged = [query for query in missing if query not in scoring.unjudged]
     is_gone = not run.holds_place and (run.withdrawn_at is not None or run.ruling is not None)
@@ -291,17 +272,17 @@ def results(
     }
     return SubmissionResults(
         id=run.id,
-        evaluation=evaluation_heading(evaluation, now),
+        evaluation=headings.evaluation_heading(evaluation, now),
         system=label_of(session, actor, run, now),
         terms=held,
         columns=held.columns,
         value_columns=value_columns,
-        figures=tuple(figures.get(each.name, NO_FIGURE) for each in held.columns),
+        figures=tuple(figures.get(each.name, table.NO_FIGURE) for each in held.columns),
         threshold_costs=_threshold_costs(scoring, scores, held, disclosure, own),
         rank=places.get(run.id),
         ranked=len(places),
         details_open=details,
-        details_closed_because="" if details else closed_details(evaluation),
+        details_closed_because="" if details else headings.closed_details(evaluation),
         column=column,
         sort=sort or "",
         queries=queries,
@@ -335,7 +316,7 @@ def _scores(session: Session, scored: ScoredSubmission) -> dict[str, Score]:
 
 
 def _threshold_costs(
-    scoring: Scoring, scores: Mapping[str, Score], held: Terms, disclosure: Disclosure, own: bool
+    scoring: Scoring, scores: Mapping[str, Score], held: headings.Terms, disclosure: table.Disclosure, own: bool
 ) -> tuple[ThresholdCost, ...]:
     shown = {metrics.parse(column.name): column.name for column in held.columns}
     costs = []
@@ -356,7 +337,9 @@ def _threshold_costs(
 
 def _nothing_relevant(session: Session, scoring_set: ScoringSet, queries: Sequence[str]) -> tuple[str, ...]:
     """Those of the queries, by external id, for which no document is judged relevant."""
-    grades = {query.external_id: query.best_grade for query in judged_queries(session, [scoring_set])[scoring_set.id]}
+    grades = {
+        query.external_id: query.best_grade for query in headings.judged_queries(session, [scoring_set])[scoring_set.id]
+    }
     level = scoring_set.settings.relevance_level
     return tuple(query for query in queries if (best := grades[query]) is None or best < level)
 
@@ -365,14 +348,14 @@ def _values(
     session: Session,
     scored: ScoredSubmission,
     scores: Mapping[str, Score],
-    column: Column,
+    column: table.Column,
     others: Sequence[int],
     texts: bool,
 ) -> tuple[QueryValues, ...]:
     """others: the scorings that the medians by `column` are over; texts: whether texts of queries are seen"""
     vectors = load_vectors(session, others, [column.name], scored.subset)
     medians = spread_of(list(vectors.values()), column).median
-    columns = per_query_columns(scored.scoring_set)
+    columns = table.per_query_columns(scored.scoring_set)
     own = [scores[each.name].values if each.name in scores else None for each in columns]
     missing, unjudged = set(scored.scoring.missing), set(scored.scoring.unjudged)
     return tuple(
@@ -385,11 +368,11 @@ def _values(
             values=tuple(value_in(values, query.position) for values in own),
             median=value_in(medians, query.position),
         )
-        for query in queries_of_subset(session, scored.scoring_set, scored.subset, texts)
+        for query in headings.queries_of_subset(session, scored.scoring_set, scored.subset, texts)
     )
 
 
-def _orders(columns: Sequence[Column], column: Column) -> dict[str, Order]:
+def _orders(columns: Sequence[table.Column], column: table.Column) -> dict[str, Order]:
     """What the queries are sorted by: a measure, or the difference to the median of the page's."""
     at = columns.index(column)
 
@@ -452,7 +435,7 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: dt.datetime
     scored = find_scored(session, actor, submission_id, now)
     run, scoring, scoring_set, subset = scored.run, scored.scoring, scored.scoring_set, scored.subset
     evaluation = run.evaluation
-    settings = terms(session, actor, evaluation, scoring_set, now, run.team_id).settings
+    settings = headings.terms(session, actor, evaluation, scoring_set, now, run.team_id).settings
     inside = actor.answers_for(run.team_id, evaluation.campaign_id)
     from_judgments = any(map(takes_highest_grade, settings.scored))
     command = no_command = ""
@@ -464,7 +447,7 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: dt.datetime
     elif from_judgments and subset is Subset.SHOWN:
         no_command = "A measure takes the highest grade of all judgments, those of hidden queries too."
     else:
-        known = queries_of_subset(session, scoring_set, subset, texts=False)
+        known = headings.queries_of_subset(session, scoring_set, subset, texts=False)
         in_set = [query.external_id for query in known if query.position < settings.queries]
         counted = set(settings.counted(in_set, subset))
         excluded = [query.external_id for query in known if query.external_id not in counted]
