@@ -18,7 +18,7 @@ from leaderboard.boards.reads.entries import Paging, paging_of
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import organised_campaign
 from leaderboard.db import Base
-from leaderboard.errors import Gathered, InvalidFields
+from leaderboard.errors import InvalidFields
 from leaderboard.evaluations.models import Agreement, Evaluation
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.numbers import read_whole
@@ -29,6 +29,7 @@ from leaderboard.worker.models import Scoring, ScoringSet
 
 ROWS = 50  # on a page
 BY_NOBODY = "worker"  # as a filter: what nobody with an account did
+DAY = "give a day such as 2026-11-20"
 LONGEST_FACT = 300  # characters that a page shows of one
 # Of a team the trail of a campaign tells what its boards show; who is in it is the team's own matter.
 OF_TEAM = ("create", "change", "rename", "merge", "merge into")
@@ -244,49 +245,47 @@ def _of_campaign(campaign: Campaign) -> sa.ColumnElement[bool]:
     return sa.and_(sa.or_(*about), sa.or_(Event.subject != "team", Event.action.in_(OF_TEAM)))
 
 
-def _conditions(filters: TrailFilters) -> list[sa.ColumnElement[bool]]:
-    conditions: dict[str, Callable[[str], sa.ColumnElement[bool]]] = {
-        "subject": lambda text: Event.subject == _subject(text),
-        "number": lambda text: Event.subject_id == _number("number", text),
-        "person": lambda text: (
-            Event.actor_id.is_(None) if text == BY_NOBODY else Event.actor_id == _number("person", text)
-        ),
-        "since": lambda text: Event.at >= _day("since", text),
-        "until": lambda text: Event.at < _day("until", text) + dt.timedelta(days=1),
-    }
-    asked, wrong = [], Gathered()
-    for name, condition in conditions.items():
-        if text := getattr(filters, name):
-            with wrong:
-                asked.append(condition(text))
-    wrong.raise_any()
-    return asked
-
-
-def _subject(text: str) -> str:
-    if text not in SUBJECTS:
-        raise InvalidFields({"subject": [f"this page filters by one of {', '.join(SUBJECTS)}"]})
-    return text
-
-
-def _number(name: str, text: str) -> int:
-    try:
-        number = read_whole(text)
-    except ValueError:
-        number = -1
+def _number(text: str) -> int:
+    number = read_whole(text)
     if not 0 <= number < 2**31:
-        raise InvalidFields({name: [f"give a whole number from 0 to {2**31 - 1:,}"]})
+        raise ValueError
     return number
 
 
-def _day(name: str, text: str) -> dt.datetime:
-    try:
-        day = dt.datetime.combine(dt.date.fromisoformat(text), dt.time(), dt.UTC)
-    except ValueError:
-        day = dt.datetime.min.replace(tzinfo=dt.UTC)
+def _day(text: str) -> dt.datetime:
+    day = dt.datetime.combine(dt.date.fromisoformat(text), dt.time(), dt.UTC)
     if not 1900 <= day.year <= 9000:
-        raise InvalidFields({name: ["give a day from 1900 to 9000, such as 2026-11-20"]})
+        raise ValueError
     return day
+
+
+# Filter -> the condition that its text stands for, and what is said where it stands for none.
+CONDITIONS: dict[str, tuple[Callable[[str], sa.ColumnElement[bool]], str]] = {
+    "subject": (
+        lambda text: Event.subject == tuple(SUBJECTS)[tuple(SUBJECTS).index(text)],
+        f"choose one of: {', '.join(SUBJECTS)}",
+    ),
+    "number": (lambda text: Event.subject_id == _number(text), "give a whole number"),
+    "person": (
+        lambda text: Event.actor_id == (None if text == BY_NOBODY else _number(text)),
+        f"give the number of an account, or {BY_NOBODY}",
+    ),
+    "since": (lambda text: Event.at >= _day(text), DAY),
+    "until": (lambda text: Event.at < _day(text) + dt.timedelta(days=1), DAY),
+}
+
+
+def _conditions(filters: TrailFilters) -> list[sa.ColumnElement[bool]]:
+    asked, wrong = [], {}
+    for name, (condition, words) in CONDITIONS.items():
+        if text := getattr(filters, name):
+            try:
+                asked.append(condition(text))
+            except ValueError:
+                wrong[name] = [words]
+    if wrong:
+        raise InvalidFields(wrong)
+    return asked
 
 
 def _numbers(event: Event) -> Iterator[tuple[str, int]]:

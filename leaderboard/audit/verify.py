@@ -61,6 +61,9 @@ TRIGGERS = {  # what stands between a statement and our tables: its name, and wh
 }
 
 
+Differing = Iterable[tuple[str, str, str]]  # what, stored, expected
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One thing that is not as this program left it.
@@ -115,19 +118,21 @@ class Report:
         words = (where, what, str(stored), str(expected), last, into)
         self.differences.append(Difference(*(each.encode(errors="backslashreplace").decode() for each in words)))
 
+    def add_all(self, where: str, differing: Differing, last: str = "", into: str = DATABASE) -> None:
+        """Adds what differs of one thing."""
+        for what, stored, expected in differing:
+            self.add(where, what, stored, expected, last, into)
+
 
 @dataclass(frozen=True, slots=True)
 class Trail:
     """What the events tell.
 
     states   a thing -> its last state, and the event in words
-    breaks   a thing -> where an event did not find it as the last one had left it: the event's number, what it found,
-             what the last one had left, and that one in words
     figures  scoring -> measure and subset -> mean and digest, in words
     """
 
     states: dict[str, tuple[RowState, str]] = field(default_factory=dict)
-    breaks: dict[str, list[tuple[int, RowState, RowState, str]]] = field(default_factory=dict)
     figures: dict[int, RowState] = field(default_factory=dict)
 
 
@@ -226,43 +231,47 @@ def _plain(text: str, schema: str) -> str:
 
 
 def check_trail(session: Session, report: Report, *, trail: Trail, noted: tuple[int, str] | None) -> None:
-    """Looks at every event, whether it follows the one before unaltered, and puts into `trail` what they tell."""
-    names: dict[int, str] = {}
+    """Looks at every event, whether it follows the one before unaltered and found its rows as the one before had left
+    them, and puts into `trail` what they tell.
+    """
+    names: dict[int | None, str] = {}
     with part(report, "the names of accounts", session):
         names |= dict(session.execute(sa.select(User.id, User.name)).all())
     number, head, noted_hash = 0, FIRST, NOTHING
     for stored in stored_events(session):
-        words = _in_words(stored.event, names) if stored.event is not None else ""
+        add = partial(report.add, "the trail", f"event {stored.id}", last=_in_words(stored.event, names))
         if stored.id != number + 1:
             gone = f"event {number + 1}" if stored.id == number + 2 else f"events {number + 1} to {stored.id - 1}"
             report.add("the trail", gone, NOTHING, "an event")
         elif stored.previous_hash != head:
-            report.add("the trail", f"event {stored.id}", f"follows {stored.previous_hash}", f"follows {head}", words)
+            add(f"follows {stored.previous_hash}", f"follows {head}")
         if stored.event is not None and stored.computed != stored.hash:
-            report.add("the trail", f"event {stored.id}", f"a content of hash {stored.computed}", stored.hash, words)
+            add(f"a content of hash {stored.computed}", stored.hash)
         try:
-            _hear(stored, words, trail)
+            _hear(session, report, trail, stored, _in_words(stored.event, names))
         except UNREADABLE as error:
-            report.add("the trail", f"event {stored.id}", f"can't be read ({error})", "an event", words)
+            add(f"can't be read ({error})", "an event")
         number, head = stored.id, stored.hash
         if noted is not None and number == noted[0]:
             noted_hash = head
     report.events, report.head = number, head
     rows = session.execute(sa.select(Chain.events, Chain.head)).all()
     counted = " and ".join(f"{events} events, the last {last}" for events, last in rows) or NOTHING
-    if counted != f"{number} events, the last {head}":
+    if counted != (here := f"{number} events, the last {head}"):
         # Of the two the longer one is what there was: the end of the trail is gone, or the count was changed.
-        report.add("the trail", "its end", f"{number} events, the last {head}", counted)
+        report.add("the trail", "its end", here, counted)
     if noted is not None and noted_hash != noted[1]:
         report.add("the trail", f"event {noted[0]}", noted_hash, f"{noted[1]}, as noted down")
 
 
-def _in_words(event: Event, names: Mapping[int, str]) -> str:
+def _in_words(event: Event | None, names: Mapping[int | None, str]) -> str:
+    if event is None:
+        return ""
     actor = names.get(event.actor_id, f"account {event.actor_id}") if event.actor_id else "the command line or a worker"
     return f"{event.id}, {event.action!r} by {actor}, {moment_in_words(event.at)}"
 
 
-def _hear(stored: StoredEvent, words: str, trail: Trail) -> None:
+def _hear(session: Session, report: Report, trail: Trail, stored: StoredEvent, words: str) -> None:
     """What an event says of rows and figures, and whether it found the rows as the event before had left them.
 
     Raises one of UNREADABLE, before anything is heard, for what no event of this program says: whoever inserts an event
@@ -275,13 +284,13 @@ def _hear(stored: StoredEvent, words: str, trail: Trail) -> None:
         raise TypeError("it says what no event of this program says")
     states = {thing: _before_and_after(thing, event) for thing in event.state.keys() | event.changed.keys()}
     if event.action == "score":
-        trail.figures[event.facts["scoring"]] = {
-            name: _figure(*figure) for name, figure in event.facts["figures"].items()
-        }
+        figures = event.facts["figures"].items()
+        trail.figures[event.facts["scoring"]] = {_name(*name.rsplit(" ", 1)): _figure(*each) for name, each in figures}
     for thing, (before, after) in states.items():
         left, last = trail.states.get(thing, ({}, ""))
-        if before != left:
-            trail.breaks.setdefault(thing, []).append((stored.id, before, left, last))
+        if wrong := differing(before, left):
+            named = ((f"{what}, as event {stored.id} found it", was, due) for what, was, due in wrong)
+            report.add_all(_thing_in_words(session, thing), named, last)
         trail.states[thing] = after, words
 
 
@@ -293,37 +302,34 @@ def _before_and_after(thing: str, event: Event) -> tuple[RowState, RowState]:
     return state_before(change, after) if thing in event.changed else after, after
 
 
+def _name(measure: str, subset: str) -> str:
+    return f"{measure} over {subset} queries"
+
+
 def _figure(mean: float | None, digest: str) -> str:
     return f"mean {None if mean is None else float(mean) + 0.0}, {digest[:SHORT]}"
 
 
+def figures_in_words(lines: Iterable[ScoreLine]) -> dict[str, str]:
+    """Measure and subset -> the mean, and what the digest begins with."""
+    return {_name(line.measure, line.subset): _figure(line.mean, line.digest) for line in lines}
+
+
 def check_rows(session: Session, report: Report, *, trail: Trail) -> None:
-    """Compares every audited row with what the trail tells of it, now and whenever an event found it."""
-    looked_at = set()
+    """Compares every audited row with what the trail tells of it."""
+    left = dict(trail.states)
     for table in AUDITED.values():
         with part(report, f"the rows of {table.name}", session):
             for thing, state in states_of_all(session, table):
                 report.rows += len(state.keys() - {ALL_ROWS}) if table.row is not None else 1
-                looked_at.add(thing)
-                _compare(session, report, trail, thing, state)
-    for thing in trail.states.keys() - looked_at:
-        _compare(session, report, trail, thing, {})
+                expected, last = left.pop(thing, ({}, ""))
+                if wrong := differing(state, expected):
+                    report.add_all(_thing_in_words(session, thing), wrong, last)
+    for thing, (expected, last) in left.items():
+        report.add_all(thing, differing({}, expected), last)
 
 
-def _compare(session: Session, report: Report, trail: Trail, thing: str, state: RowState) -> None:
-    left, last = trail.states.get(thing, ({}, ""))
-    breaks = trail.breaks.get(thing, [])
-    if left == state and not breaks:
-        return
-    where = _thing_in_words(session, thing) if state else thing
-    for number, digest, left_before, last_before in breaks:
-        for what, stored, expected in _differing(digest, left_before):
-            report.add(where, f"{what}, as event {number} found it", stored, expected, last_before)
-    for what, stored, expected in _differing(state, left):
-        report.add(where, what, stored, expected, last)
-
-
-def _differing(stored: RowState, expected: RowState) -> list[tuple[str, str, str]]:
+def differing(stored: RowState, expected: RowState) -> list[tuple[str, str, str]]:
     """(what, stored, expected) for each column, row or measure that differs."""
     if stored == expected:
         return []
@@ -360,21 +366,17 @@ def _check_digest(
     session: Session, report: Report, trail: Trail, scoring: Scoring, sha256: str, lines: list[ScoreLine]
 ) -> None:
     others = {"missing": scoring.missing, "unjudged": scoring.unjudged, "facts": scoring.facts}
-    computed = canonical(
-        scoring_digest(scoring.submission_id, sha256, scoring.scoring_set_id, scoring.beta, others, lines)
-    )
+    run = scoring.submission_id, sha256, scoring.scoring_set_id, scoring.beta
+    computed = canonical(scoring_digest(*run, others, lines))
     state, last = trail.states.get(f"scoring {scoring.id}", ({}, ""))
     expected = state.get("digest", canonical(scoring.digest))
     if computed == expected:
         return
-    where = name_of_row(session, "submission", scoring.submission_id)
-    figures = trail.figures.get(scoring.id, {})
-    stored = {f"{line.measure} {line.subset}": _figure(line.mean, line.digest) for line in lines}
-    differing = _differing(stored, figures) if stored and figures else []
-    for what, stored_figure, expected_figure in differing:
-        report.add(where, " over ".join(what.rsplit(" ", 1)) + " queries", stored_figure, expected_figure, last)
-    if not differing:
-        report.add(where, "what its figures were computed with", computed, expected, last)
+    stored, figures = figures_in_words(lines), trail.figures.get(scoring.id, {})
+    wrong = [("what its figures were computed with", computed, expected)]
+    if stored and figures:
+        wrong = differing(stored, figures) or wrong
+    report.add_all(name_of_row(session, "submission", scoring.submission_id), wrong, last)
 
 
 def lines_of(session: Session, scorings: Sequence[int]) -> dict[int, list[ScoreLine]]:

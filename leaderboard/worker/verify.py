@@ -11,8 +11,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.audit.reads import name_of_row
-from leaderboard.audit.rules import ScoreLine
-from leaderboard.audit.verify import NOTHING, STORE, Report, lines_of, part
+from leaderboard.audit.verify import NOTHING, STORE, Report, differing, figures_in_words, lines_of, part
 from leaderboard.boards.writes import differs, recomputed
 from leaderboard.db import Database
 from leaderboard.errors import Conflict, LeaderboardError, NotFound
@@ -67,8 +66,8 @@ def _compare(
 ) -> None:
     with database.read() as session:
         where = name_of_row(session, "submission", submission_id)
-        stored = {(line.measure, line.subset): line for line in lines_of(session, [scoring_id]).get(scoring_id, [])}
-        stored_ends = {
+        lines = lines_of(session, [scoring_id]).get(scoring_id, [])
+        ends = {
             (row.measure, row.subset.value): (row.low, row.high, row.lost_low, row.lost_high)
             for row in session.scalars(sa.select(Score).where(Score.scoring_id == scoring_id))
         }
@@ -80,21 +79,17 @@ def _compare(
     except LeaderboardError as error:
         report.add(where, "its file", error.message, "a file that can be scored", into=STORE)
         return
-    computed = {(figure.measure, figure.subset.value): figure for figure in scored.measures}
-    for measure, subset in sorted(computed.keys() | stored.keys()):
-        line, figure = stored.get((measure, subset)), computed.get((measure, subset))
-        what = f"{measure} over {subset} queries, scored again"
-        if figure is None or line != figure.line:
-            report.add(where, what, _in_words(line), _in_words(figure.line if figure else None), into=EITHER)
-        if figure is None or line is None or metrics.parse(measure).has_interval:
-            continue  # or worked out with the board
-        ends = (figure.low, figure.high, figure.lost_low, figure.lost_high)
-        if differs(ends, stored_ends[measure, subset]):
-            report.add(where, f"intervals of {what}", stored_ends[measure, subset], ends)
-
-
-def _in_words(line: ScoreLine | None) -> str:
-    return NOTHING if line is None else f"mean {line.mean}, {line.digest}"
+    computed = figures_in_words(figure.line for figure in scored.measures)
+    differs_now = differing(figures_in_words(lines), computed)
+    wrong = ((f"{what}, scored again", stored, expected) for what, stored, expected in differs_now)
+    report.add_all(where, wrong, into=EITHER)
+    for figure in scored.measures:
+        key = figure.measure, figure.subset.value
+        before, after = ends.get(key), (figure.low, figure.high, figure.lost_low, figure.lost_high)
+        of_board = metrics.parse(figure.measure).has_interval  # worked out with the board
+        if before is not None and not of_board and differs(after, before):
+            what = f"intervals of {figure.measure} over {figure.subset.value} queries, scored again"
+            report.add(where, what, before, after)
 
 
 def stored_files_on_record(session: Session) -> int:
@@ -116,10 +111,10 @@ def check_files(database: Database, store: RunStore, report: Report, tell: Calla
             runs.setdefault(sha256, []).append(number)
     for sha256, submissions in runs.items():
         with part(report, f"the file of run {submissions[0]}"):
-            difference = _differing(store, sha256)
-            if difference is not None:
+            stored = _stored(store, sha256)
+            if stored != sha256:
                 spoilt.update(submissions)
-                _add(database, report, submissions, *difference, sha256)
+                _add(database, report, submissions, "its file", stored, sha256)
         report.files += 1
         tell(1)
     with part(report, "the copies of ranked lists"):
@@ -127,16 +122,15 @@ def check_files(database: Database, store: RunStore, report: Report, tell: Calla
     return spoilt
 
 
-def _differing(store: RunStore, sha256: str) -> tuple[str, str] | None:
-    """What of a run's file differs, and what is stored; None where nothing does."""
+def _stored(store: RunStore, sha256: str) -> str:
+    """The hash of a run's file, or why it has none."""
     try:
         with store.run_file(sha256) as path, path.open("rb") as file:
-            stored = hashlib.file_digest(file, "sha256").hexdigest()
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except NotFound:
-        return "its file", NOTHING
+        return NOTHING
     except (LeaderboardError, OSError) as error:
-        return "its file", str(error)
-    return None if stored == sha256 else ("the bytes of its file", stored)
+        return str(error)
 
 
 def _check_copies(database: Database, store: RunStore, report: Report) -> None:

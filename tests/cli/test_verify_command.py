@@ -119,7 +119,7 @@ def test_a_run_file_that_was_changed_or_lost_is_named_once(played: World, comman
     (found,) = json.loads(done.out)["differences"]
     assert done.status == 1
     assert (found["where"], found["expected"]) == (RUN, path.name)
-    assert (found["what"], found["into"]) == ("the bytes of its file", "the store of runs")
+    assert (found["what"], found["into"]) == ("its file", "the store of runs")
     path.unlink()
     (found,) = json.loads(command("verify", *more, "--json").out)["differences"]
     assert (found["what"], found["stored"]) == ("its file", "nothing")
