@@ -55,7 +55,6 @@ COPIED_SCORING = ", ".join(f'"{column.name}"' for column in Scoring.__table__.co
 TAMPERED: dict[str, Changes] = {
     # audited rows
     "UPDATE campaign SET title = 'Mine'": [("campaign 1 (Mine)", "title")],
-    "UPDATE campaign SET description = 'long and longer' || title": [(CAMPAIGN, "description")],
     "INSERT INTO campaign_organiser VALUES (1, 2)": [("organisers 1 (Another title)", "2")],
     "INSERT INTO campaign_team VALUES (1, 1)": [
         ("teams let in 1 (Another title)", "itself"),
@@ -69,7 +68,6 @@ TAMPERED: dict[str, Changes] = {
     MADE_UP_TEAM: [("team 9 (X)", "itself")],
     "DELETE FROM team_name WHERE team_id = 2": [("team names 2", "itself")],
     "DELETE FROM membership": [("members 1", "itself")],
-    "INSERT INTO membership VALUES (1, 2, 'owner', '2026-01-01 00:00:00')": [("members 1 (Northern lights)", "2")],
     "UPDATE membership SET role = 'member'": [("members 1 (Northern lights)", "1")],
     "UPDATE system SET kind = 'baseline' WHERE id = 1": [(f"system 1 ({SYSTEM})", "kind")],
     "UPDATE submission SET withdrawn_at = received_at WHERE id = 1": [(SUBMISSIONS[1], "withdrawn_at"), STANDS],
@@ -93,15 +91,12 @@ TAMPERED: dict[str, Changes] = {
     + " FROM scoring WHERE id = 1": [COMPUTED_WITH, (f"scoring 99 ({RUNS[1]})", "itself")],
     # figures
     f"UPDATE score SET mean = 0.99 WHERE {AP}": [(RUNS[1], "AP over all queries")],
-    f"UPDATE score SET mean = NULL WHERE {AP}": [(RUNS[1], "AP over all queries")],
     f"UPDATE score SET count = 17 WHERE {AP}": [(RUNS[1], "AP over all queries")],
     f"DELETE FROM score WHERE {AP}": [(RUNS[1], "AP over all queries")],
     "UPDATE scoring SET beta = 80 WHERE id = 1": [COMPUTED_WITH],
-    "UPDATE scoring SET missing = '[]' WHERE id = 1": [COMPUTED_WITH],
     "UPDATE scoring SET facts = '{}' WHERE id = 1": [COMPUTED_WITH],
     # judgments and settings
     "UPDATE judgment SET grade = 1 WHERE document = 'd2'": [JUDGMENTS],
-    "DELETE FROM judgment WHERE document = 'd2'": [JUDGMENTS],
     "INSERT INTO judgment VALUES (1, 1, 'd7', 1)": [JUDGMENTS],
     "INSERT INTO known_document VALUES (1, 1, 'd7')": [JUDGMENTS],
     "INSERT INTO subtopic_judgment VALUES (1, 1, '1', 'd1', 1)": [JUDGMENTS],
@@ -112,7 +107,6 @@ TAMPERED: dict[str, Changes] = {
     "UPDATE standing SET scoring_id = 4 WHERE scoring_set_id = 2": [STANDS],
     # the trail itself
     "UPDATE event SET action = 'nothing' WHERE id = 3": [(TRAIL, "event 3")],
-    "UPDATE event SET actor_id = 2 WHERE id = 3": [(TRAIL, "event 3")],
     "UPDATE event SET at = '2026-01-01 00:00:00' WHERE id = 3": [(TRAIL, "event 3")],
     "UPDATE chain SET events = events + 1": [(TRAIL, "its end")],
     "DELETE FROM chain": [(TRAIL, "its end")],
@@ -216,13 +210,11 @@ UNREADABLE: dict[str, dict[str, tuple[str, str]]] = {
     "sqlite": {
         MADE_UP_EVENT.format(DATE, f"'{DEEP}'"): (TRAIL, LAST),
         MADE_UP_EVENT.format(DATE, f"'{GREAT}'"): (TRAIL, LAST),
-        MADE_UP_EVENT.format(DATE, "'no JSON'"): (TRAIL, LAST),
         MADE_UP_EVENT.format(DATE, NO_TEXT): (TRAIL, LAST),
         MADE_UP_EVENT.format("'2026-02-30 21:00:00.000000'", "'{}'"): (TRAIL, LAST),
         f"UPDATE campaign SET measures = '{DEEP}'": ("the rows of campaign", "itself"),
         f"UPDATE event SET action = {NO_TEXT} WHERE id = 2": (TRAIL, "event 2"),
         f"UPDATE \"user\" SET name = {NO_TEXT} WHERE id = 2": ("the names of accounts", "itself"),
-        f"UPDATE team SET name = {NO_TEXT} WHERE id = 2": ("the rows of team", "itself"),
         "UPDATE evaluation SET closes_at = '2031-01-01 or so'": ("the rows of evaluation", "itself"),
     },
     "postgresql": {
@@ -258,16 +250,12 @@ FIGURES: dict[str, Any] = {"scoring": 1, "figures": {}}
 ODD: list[tuple[Any, Any, Any]] = [
     ([], {}, {}),
     (FIGURES, [], {}),
-    (FIGURES, {}, []),
     (FIGURES, {"campaign 1": 5}, {}),
-    (FIGURES, {"campaign 1": {"title": []}}, {}),
     (FIGURES, {"campaign 1": {"title": "x"}}, {"campaign 1": {"title": 1}}),
     (FIGURES, {"queries 1": {"q1": [[]]}}, {}),
-    (FIGURES, {"queries 1": None}, {}),
     (FIGURES, {}, {"queries 1": {}}),
     (FIGURES, {"nothing of ours": {}}, {}),
     ({"scoring": [1], "figures": {}}, {}, {}),
-    ({"scoring": 1, "figures": []}, {}, {}),
     ({"scoring": 1, "figures": {"AP all": 5}}, {}, {}),
     ({"scoring": 1, "figures": {"AP all": ["\n", None]}}, {}, {}),
 ]
@@ -314,8 +302,6 @@ TAKEN_OVER: dict[str, tuple[Callable[[Session], object], Changes]] = {
         change_title,
         [("evaluation 1", "documents"), ("evaluation 1", "grace_seconds")],
     ),
-    "UPDATE query SET split = 'hidden' WHERE position = 0": (change_title, [("queries 1", "q1")]),
-    "UPDATE campaign SET run_choice = 'best'": (change_title_of_campaign, [("campaign 1", "run_choice")]),
     "INSERT INTO campaign_organiser VALUES (1, 2)": (change_title_of_campaign, [("organisers 1", "2")]),
     "UPDATE scoring_set SET switched_at = '2026-01-01 00:00:00' WHERE id = 1": (
         lambda session: scoring_sets.make_set(session, CONSOLE, session.get_one(Evaluation, 1)),
@@ -383,10 +369,7 @@ def test_a_difference_says_what_was_there_and_who_could_have_done_it(played: Wor
         (found,) = verify(session).differences
         session.rollback()
     assert (found.stored, found.expected) == ('"Mine"', '"Another title"')
-    assert found.who.startswith(
-        "No event accounts for it: it was done outside this program, by somebody who can write to the database."
-        " The last event about it: "
-    )
+    assert "somebody who can write to the database. The last event about it: " in found.who
     assert "'change' by the command line or a worker" in found.who
 
 
@@ -451,11 +434,7 @@ def test_a_trigger_that_has_the_name_of_one_of_another_table_and_a_function_else
             session.connection().exec_driver_sql(statement)
         (found,) = verify(session).differences
         session.rollback()
-    assert (found.what, found.expected) == ("trigger event_never_goes", "nothing")
-    assert (
-        found.stored
-        == "CREATE TRIGGER event_never_goes BEFORE INSERT ON submission FOR EACH ROW EXECUTE FUNCTION evil.g()"
-    )
+    assert (found.what, found.stored, found.expected) == ("trigger event_never_goes", HIDDEN[2], "nothing")
 
 
 @pytest.mark.parametrize("engine_name", ["postgresql"], indirect=True)
@@ -472,5 +451,4 @@ def test_a_table_that_inherits_from_ours_is_named_and_its_rows_keep_nothing_from
             session.rollback()
         assert {("the database", f"table mine_{name}") for name in heirs} <= set(named(report))
         assert [one for one in report.differences if "can't be read" in one.stored] == []
-        found = (RUNS[1], "AP over all queries")
-        assert found in named(report) or heirs == {"score"}
+        assert (RUNS[1], "AP over all queries") in named(report) or heirs == {"score"}

@@ -9,9 +9,8 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
-from leaderboard.audit.models import Chain, Event
+from leaderboard.audit.models import Event
 from leaderboard.audit.reads import TrailFilters, trail
-from leaderboard.audit.rules import FIRST, event_hash
 from leaderboard.audit.verify import verify
 from leaderboard.audit.writes import present, record
 from leaderboard.campaigns import writes as campaigns
@@ -21,7 +20,6 @@ from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.rules import FormField
 from leaderboard.formats import document_list
 from leaderboard.judgments import writes as queries
-from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams import writes as teams
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.rules import Role
@@ -39,17 +37,6 @@ def test_an_event_says_who_did_what_to_which_row_when(world: World) -> None:
     assert by_ada.facts == {"words": ["well", "done"]}
     assert before <= by_ada.at <= present()
     assert (by_command.actor_id, by_command.facts) == (None, {})
-
-
-def test_a_row_that_was_just_made_is_named_by_its_id(world: World) -> None:
-    with world.database.write() as session:
-        made = System(
-            team_id=world.team, slug="s", name="S", name_key="s", kind=SystemKind.MANUAL, created_at=present()
-        )
-        session.add(made)
-        record(session, world.ada, "praise", made)
-    (event,) = world.all(sa.select(Event).where(Event.action == "praise"))
-    assert [event.subject_id] == world.all(sa.select(System.id))
 
 
 def test_what_is_undone_to_a_savepoint_has_no_event(world: World) -> None:
@@ -73,38 +60,6 @@ def test_what_is_undone_to_a_savepoint_has_no_event(world: World) -> None:
 def _praise(database: Database, words: str) -> None:
     with database.write() as session:
         record(session, CONSOLE, "praise", session.scalars(sa.select(Team)).one(), words=words)
-
-
-def test_every_event_carries_the_hash_of_the_one_before_it(world: World) -> None:
-    events = world.all(sa.select(Event).order_by(Event.id))
-    assert len(events) > 5
-    previous = FIRST
-    for number, event in enumerate(events, start=1):
-        assert (event.id, event.previous_hash) == (number, previous)
-        said = (
-            event.at,
-            event.actor_id,
-            event.action,
-            event.subject,
-            event.subject_id,
-            event.facts,
-            event.state,
-            event.changed,
-        )
-        assert event.hash == event_hash(previous, number, *said)
-        previous = event.hash
-    (chain,) = world.all(sa.select(Chain))
-    assert (chain.events, chain.head) == (len(events), previous)
-
-
-def test_an_event_of_a_transaction_that_is_rolled_back_is_none_and_leaves_no_gap(world: World) -> None:
-    before = len(world.all(sa.select(Event)))
-    with world.database.write() as session:
-        record(session, CONSOLE, "praise", session.get_one(Team, world.team))
-        session.rollback()
-    _praise(world.database, "again")
-    events = world.all(sa.select(Event).order_by(Event.id))
-    assert [(event.id, event.facts) for event in events[before:]] == [(before + 1, {"words": "again"})]
 
 
 def test_an_event_waits_for_the_commit_of_its_transaction_and_for_no_savepoint(world: World) -> None:

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
-from leaderboard.errors import Conflict, FileRejected, LeaderboardError
+from leaderboard.errors import Conflict, LeaderboardError
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.formats import read_subtopic_judgments
@@ -27,11 +27,6 @@ def previewed(world: World, text: str, subtopics: str | None) -> JudgmentChanges
     files = JudgmentFiles(judged(text), subtopics=of_subtopics or None)
     with world.database.read() as session:
         return judgment_changes(session, session.scalars(sa.select(Evaluation)).one(), files)
-
-
-def test_judgments_of_an_unknown_query_are_refused_and_nothing_is_kept(world: World) -> None:
-    with refused(world.database, FileRejected, "judgment", match=r"lacks 1 of the . queries: q7"):
-        world.judge(QRELS + "q7 0 d1 1\n")
 
 
 def test_revisions_are_numbered_and_the_same_judgments_make_no_new_one(world: World) -> None:
@@ -97,11 +92,6 @@ def test_judgments_of_subtopics_are_kept_with_their_revision_and_are_in_its_hash
     assert named(verified(world)) == []
     with refused(world.database, Conflict, "judgment_revision", match="revision 3"):
         world.judge(QRELS, subtopics="q1 2 d1 2\nq1 1 d1 1\n")
-
-
-def test_judgments_of_subtopics_of_an_unknown_query_are_refused_and_nothing_is_kept(world: World) -> None:
-    with refused(world.database, FileRejected, "judgment", match=r"lacks 1 of the 2 queries: q7"):
-        world.judge(QRELS + "q3 0 d9 1\n", subtopics="q1 1 d1 1\nq7 1 d1 1\n")
 
 
 def test_judgments_before_queries_say_what_to_do_first(world: World) -> None:
