@@ -23,6 +23,7 @@ from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Split, Subset
 from leaderboard.judgments.models import JudgmentRevision, Query
+from leaderboard.numbers import first_of
 from leaderboard.submissions.models import Submission
 from leaderboard.teams.models import System
 from leaderboard.worker.models import ScoringSet
@@ -45,10 +46,9 @@ def missing(
     there  what these are
     """
     names = list(session.scalars(sa.select(column).where(*among).order_by(column)))
-    listed = f"{there} {', '.join(names[:SHOWN])}{', …' if len(names) > SHOWN else ''}" if names else ""
-    near = get_close_matches(name, names)
-    hint = f"did you mean {' or '.join(near)}?" if near else listed
-    raise NotFound(f"there is no {what} {name!r}{within}{hint and f'; {hint}'}")
+    near = " or ".join(get_close_matches(name, names))
+    hint = f"; did you mean {near}?" if near else f"; {there} {first_of(names, SHOWN)}" if names else ""
+    raise NotFound(f"there is no {what} {name!r}{within}{hint}")
 
 
 Columns = TypeVarTuple("Columns")

@@ -22,22 +22,11 @@ from leaderboard.boards.reads.ranking import Show, choose, ranks
 from leaderboard.campaigns.models import CampaignTeam
 from leaderboard.campaigns.reads import organised_campaign, organised_evaluation
 from leaderboard.campaigns.rules import Visibility, is_known
+from leaderboard.evaluations import rules
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import REVEALING, of_what_there_is, once_revealed
 from leaderboard.evaluations.reads.form_fields import file_rules, form_fields
 from leaderboard.evaluations.reads.headings import campaign_measures
-from leaderboard.evaluations.rules import (
-    FormField,
-    Judging,
-    Opening,
-    Phase,
-    ShownTo,
-    Split,
-    lacks,
-    phase_of,
-    said_by,
-    said_to,
-)
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
 from leaderboard.metrics.measure import NEEDED, Need
 from leaderboard.moments import moment_in_words
@@ -60,7 +49,7 @@ IN_WORDS = {
 }
 READERS = Visibility.DRAFT, Visibility.PRIVATE, Visibility.PUBLIC  # from few to many
 Places = dict[tuple[int, bool], tuple[int, int | None]]  # system, whether late -> the run that is shown, its rank
-TAKES_RUNS = Phase.UPCOMING, Phase.OPEN  # those that are ranked, now or later
+TAKES_RUNS = rules.Phase.UPCOMING, rules.Phase.OPEN  # those that are ranked, now or later
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +58,7 @@ class _State:
 
     readers   how many know of it: a place in READERS
     open      what all of them can read
-    knowing   the teams with runs in it that know of it; let_in: those of them that are let into its campaign
+    knowing   the teams with runs in it that know of it, each with whether it is let into its campaign
     ranked_by what the order of its board depends on, beside figures
     """
 
@@ -77,10 +66,9 @@ class _State:
     readers: int
     takes_runs: bool
     open: frozenset[str]
-    knowing: frozenset[int]
-    let_in: frozenset[int]
+    knowing: dict[int, bool]
     ranked_by: tuple[Any, ...]
-    fields: tuple[FormField, ...]
+    fields: tuple[rules.FormField, ...]
 
 
 def effects(
@@ -101,10 +89,9 @@ def effects(
             f"{counted(sum(runs), 'run')} of {counted(len(runs), 'evaluation')} scored again; boards show the figures "
             "of before until all are."
         )
-    if shut_out := {team for before, after in pairs for team in before.knowing - after.knowing}:
+    if shut_out := {team for before, after in pairs for team in before.knowing.keys() - after.knowing.keys()}:
         lines.append(f"{counted(len(shut_out), 'team')} with runs can't see them any more.")
-    let_in = {team for before, after in pairs
-              for team in (after.knowing - before.knowing) | (after.let_in - before.let_in)}  # fmt: skip
+    let_in = {team for before, after in pairs for team, _ in after.knowing.items() - before.knowing.items()}
     if let_in and any(after.readers != before.readers for before, after in pairs):
         lines.append(f"{counted(len(let_in), 'team')} with runs let in.")
     for before, after in pairs:
@@ -152,10 +139,9 @@ def _state(session: Session, evaluation: Evaluation, now: dt.datetime) -> _State
     return _State(
         evaluation=evaluation,
         readers=READERS.index(known_to),
-        takes_runs=phase_of(evaluation, now) in TAKES_RUNS,
+        takes_runs=rules.phase_of(evaluation, now) in TAKES_RUNS,
         open=open_to_all(evaluation, now),
-        knowing=frozenset(team for team in entered if is_known(known_to, let_in=team in let_in)),
-        let_in=frozenset(entered & let_in),
+        knowing={team: team in let_in for team in entered if is_known(known_to, let_in=team in let_in)},
         ranked_by=(
             current and (current.source, current.primary_measure),
             campaign.run_choice,
@@ -215,17 +201,17 @@ def _answers_shown(session: Session, before: _State, after: _State) -> Iterator[
             sa.or_(Scoring.state.is_(None), Scoring.state != State.REJECTED),
         )
     )
-    runs = [(answers, said_by(facts or {}, said)) for answers, said, facts in rows]
+    runs = [(answers, rules.said_by(facts or {}, said)) for answers, said, facts in rows]
     opened = sum(len(_for_everyone(after.fields, *run) - _for_everyone(before.fields, *run)) for run in runs)
     if opened:
         yield f"{after.evaluation.title}: {counted(opened, 'answer')} shown to more readers, for good."
 
 
-def _for_everyone(fields: tuple[FormField, ...], answers: Any, said: dict[str, str]) -> set[tuple[str, str]]:
+def _for_everyone(fields: tuple[rules.FormField, ...], answers: Any, said: dict[str, str]) -> set[tuple[str, str]]:
     """What everyone who sees whose run it is sees of its answers and its metadata: ("answer" or "file", its key)."""
-    everyone = [field for field in fields if field.shown_to is ShownTo.EVERYONE]
+    everyone = [field for field in fields if field.shown_to is rules.ShownTo.EVERYONE]
     read = {key for key in said if any(field.reads(key) for field in everyone)}
-    of_file = {("file", key) for key in read | said_to(fields, said, {ShownTo.EVERYONE}).keys()}
+    of_file = {("file", key) for key in read | rules.said_to(fields, said, {rules.ShownTo.EVERYONE}).keys()}
     return of_file | {("answer", field.key) for field in everyone if field.key in answers}
 
 
@@ -280,7 +266,7 @@ def left_to_do(session: Session, actor: Actor, campaign_slug: str, now: dt.datet
     return {
         evaluation.slug: sum(point.urgency is TO_DO for point in _points(session, evaluation, now))
         for evaluation in evaluations
-        if evaluation.draft or phase_of(evaluation, now) is not Phase.CLOSED
+        if evaluation.draft or rules.phase_of(evaluation, now) is not rules.Phase.CLOSED
     }
 
 
@@ -309,7 +295,7 @@ def _queries(session: Session, evaluation: Evaluation) -> Points:
     textless = sum(empty for _, empty in counting)
     if not counting:
         yield TO_DO, "There are no queries, or all are excluded."
-    elif all(split is Split.HIDDEN for split, _ in counting):
+    elif all(split is rules.Split.HIDDEN for split, _ in counting):
         yield TO_DO, "All queries are hidden: nobody can make a run."
     if textless:
         yield LOOK, f"{_of_all(textless, counting)} without a text: participants see ids only."
@@ -331,7 +317,7 @@ def _judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevis
         .where(Query.evaluation_id == evaluation.id, Query.excluded_at.is_(None))
         .group_by(Query.id)
     ).all()
-    unjudged = grades.count(None) if evaluation.judging is Judging.POOLED else 0
+    unjudged = grades.count(None) if evaluation.judging is rules.Judging.POOLED else 0
     barren = sum(grade is None or grade < evaluation.relevance_level for grade in grades) - unjudged
     if unjudged:
         yield LOOK, f"{_of_all(unjudged, grades)} without judgments: left out of all means."
@@ -348,7 +334,7 @@ def _measures(session: Session, evaluation: Evaluation, revision: JudgmentRevisi
     documents, beta = evaluation.documents, evaluation.campaign.beta
     missing = defaultdict[Need, list[str]](list)
     for name in campaign_measures(evaluation.campaign):
-        for need in lacks(metrics.parse(name), documents=documents, beta=beta, known=known, subtopics=subtopics):
+        for need in rules.lacks(metrics.parse(name), documents=documents, beta=beta, known=known, subtopics=subtopics):
             missing[need].append(name)
     for need, names in missing.items():
         yield TO_DO, f"{', '.join(names)} {'need' if names[1:] else 'needs'} {NEEDED[need]}.", MENDS[need]
@@ -358,10 +344,10 @@ def _measures(session: Session, evaluation: Evaluation, revision: JudgmentRevisi
 
 
 def _dates(session: Session, evaluation: Evaluation, now: dt.datetime) -> Points:
-    takes_runs = phase_of(evaluation, now) in TAKES_RUNS
+    takes_runs = rules.phase_of(evaluation, now) in TAKES_RUNS
     counts = sa.select(sa.func.count(), sa.func.count(Submission.imported_at))
     runs, imported = session.execute(counts.where(Submission.evaluation_id == evaluation.id)).one()
-    waiting = [name for name in ("results", "details", "texts") if getattr(evaluation, name) is Opening.CLOSED]
+    waiting = [name for name in ("results", "details", "texts") if getattr(evaluation, name) is rules.Opening.CLOSED]
     start, end = (moment and moment_in_words(moment) for moment in (evaluation.opens_at, evaluation.closes_at))
     if end is None and 0 < runs == imported:
         yield TO_DO, "Its runs were brought in, and it takes new ones without end. Give the dates that it had."
@@ -392,15 +378,15 @@ def _knowledge(session: Session, evaluation: Evaluation) -> Points:
 
 def _openings(evaluation: Evaluation, now: dt.datetime) -> Points:
     until, closes = evaluation.anonymous_until, evaluation.closes_at
-    if phase_of(evaluation, now) is not Phase.CLOSED and evaluation.details is Opening.ALWAYS:
+    if rules.phase_of(evaluation, now) is not rules.Phase.CLOSED and evaluation.details is rules.Opening.ALWAYS:
         yield LOOK, "Results by query are public while runs are taken: they reveal the judgments."
     if evaluation.judgments_published and closes is None:
         yield LOOK, "The judgments are published when it has closed, and it never closes: give it a closing date."
-    if evaluation.texts is Opening.NEVER:
+    if evaluation.texts is rules.Opening.NEVER:
         yield LOOK, "Texts of queries are never public: give them to participants in another way."
     if until is not None and closes is not None and until < closes:
         yield LOOK, f"Names of teams are shown from {moment_in_words(until)} on, before it closes."
-    board = {Opening.NEVER: "to organisers only", Opening.CLOSED: "to all once it has closed"}
+    board = {rules.Opening.NEVER: "to organisers only", rules.Opening.CLOSED: "to all once it has closed"}
     yield DONE, f"The board is shown {board.get(evaluation.results, 'to all')}."
 
 
