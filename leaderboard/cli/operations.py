@@ -158,10 +158,9 @@ def option_of(name: str, field: FieldInfo, default: Any) -> click.Option:
     if bool in kinds:
         flag = shown.option or f"{words}/--no-{words.removeprefix('--')}"
         return click.Option([flag, name], is_flag=True, default=None, required=required, help=text)
-    choice = next((part for part in kinds if isinstance(part, type) and issubclass(part, Enum)), None)
     kind: Any = _Text("whole number" if int in kinds else "number" if float in kinds else "text")
-    if choice is not None:
-        kind = click.Choice([str(each.value) for each in choice])
+    if choices := inputs.choices_of(kinds):
+        kind = click.Choice([inputs.as_text(choice) for choice in choices])
     elif dt.datetime in kinds:
         kind = MOMENT
     elif shown.is_file:

@@ -135,6 +135,16 @@ def kinds_of(annotation: Any) -> tuple[Any, ...]:
     return (annotation,)
 
 
+def choices_of(kinds: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The values of a setting that is one of several; none of any other."""
+    for kind in kinds:
+        if isinstance(kind, type) and issubclass(kind, Enum):
+            return tuple(kind)
+        if typing.get_origin(kind) is typing.Literal:
+            return typing.get_args(kind)
+    return ()
+
+
 def checked(model: type[Model], values: Mapping[str, Any], **context: Any) -> Model:
     """The values as the model's, texts as numbers and moments. context: what its checks need to know.
 

@@ -29,10 +29,7 @@ WORDS = {
     411: ("This has no size", "Say how many bytes you send, in the header Content-Length."),
     413: ("This is too large", "Send something smaller; files may be compressed with gzip."),
     429: ("Too many for now", "Wait, then try again."),
-    500: (
-        "Something went wrong here",
-        "It is our fault and it is in the log. Try again; tell the organisers if it stays.",
-    ),
+    500: ("Something went wrong here", "It is our fault and in the log. Try again; tell the organisers if it stays."),
     503: ("Not available at the moment", "A part that is needed does not answer. Try again in a minute."),
 }
 ABOUT_THE_FORM = (400, 408, 413)
@@ -81,13 +78,10 @@ def _form_address(status: int) -> str | None:
     """
     if request.method != "POST" or status not in ABOUT_THE_FORM:
         return None
-    pages = current_app.create_url_adapter(request)
-    path = request.path
-    while pages is not None and path.strip("/"):
-        if pages.test(path, "GET"):
-            return f"{request.script_root}{path}"
+    pages, path = current_app.create_url_adapter(request), request.path
+    while pages is not None and path.strip("/") and not pages.test(path, "GET"):
         path = path.rstrip("/").rpartition("/")[0]
-    return None
+    return f"{request.script_root}{path}" if path.strip("/") else None
 
 
 def _problem(
@@ -139,18 +133,10 @@ def _http(error: HTTPException) -> ResponseReturnValue:
         answer = make_response(page(error.code, taken if request.path.startswith(API) else None))
         answer.headers["Allow"] = ", ".join(methods)
         return answer
-    if isinstance(error, RequestEntityTooLarge):
-        return page(error.code, _too_large())
+    most = request.max_content_length
+    if isinstance(error, RequestEntityTooLarge) and most and request.mimetype in FORM_TYPES:
+        return page(error.code, f"At most {size(most)} are read here. Shorten the longest text and send it again.")
     return page(error.code)
-
-
-def _too_large() -> str | None:
-    """How much was sent and how much may be: of it nothing was read, so that no form can come back."""
-    sent, most = request.content_length, request.max_content_length
-    if sent is None or most is None or sent <= most:
-        return None
-    next_ = "Shorten its longest text and send it again." if request.mimetype in FORM_TYPES else WORDS[413][1]
-    return f"What you sent has {size(sent)}, and at most {size(most)} are read here. {next_}"
 
 
 def _fault(error: Exception) -> ResponseReturnValue:

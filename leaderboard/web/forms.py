@@ -2,10 +2,8 @@
 
 import datetime as dt
 import types
-import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from enum import Enum
 from http import HTTPStatus
 from typing import Any, ClassVar
 
@@ -15,11 +13,11 @@ from flask_wtf import FlaskForm
 from pydantic.fields import FieldInfo
 from sqlalchemy.orm import Session
 from wtforms import BooleanField, Field, HiddenField, RadioField, StringField, TextAreaField
-from wtforms.validators import ValidationError
+from wtforms.validators import DataRequired
 from wtforms.widgets import DateTimeLocalInput
 
 from leaderboard.audit.rules import short
-from leaderboard.declared.inputs import MUST_STAY, Inputs, as_text, is_required, kinds_of, shown_of
+from leaderboard.declared.inputs import MUST_STAY, Inputs, as_text, choices_of, is_required, kinds_of, shown_of
 from leaderboard.errors import (
     BadInput,
     Conflict,
@@ -131,36 +129,31 @@ def fields_of(model: type[Inputs], *left_out: str) -> dict[str, Any]:
 
 def _field(field: FieldInfo) -> Any:
     kinds, shown = kinds_of(field.annotation), shown_of(field)
-    label, hint = field.title or "", field.description or ""
     must_be_filled = is_required(field) or MUST_STAY in field.metadata
     default = None if must_be_filled else as_text(field.get_default())
-    choices = choices_of(kinds, shown.words)
+    of_field: dict[str, Any] = {"label": field.title or "", "description": field.description or "", "default": default}
     if bool in kinds:
-        return BooleanField(label, description=hint, default=bool(default))
-    if choices is not None:
-        return RadioField(label, description=hint, default=default, choices=choices, validate_choice=False)
+        return BooleanField(**{**of_field, "default": bool(default)})
+    if values := choices_of(kinds):
+        words = shown.words or dict.fromkeys(values)
+        choices = [(as_text(value), label or str(as_text(value))) for value, label in words.items()]
+        return RadioField(**of_field, choices=choices, validate_choice=False)
     if default == "":
-        label = f"{label} (optional)"
+        of_field["label"] += " (optional)"
     if dt.datetime in kinds:
-        return MomentField(label, description=hint, render_kw={"class": "moment"})
-    narrow = shown.short or int in kinds
-    classes = {"class": "code" if shown.code else "short"} if shown.code or narrow else {}
-    numbers = {"inputmode": "numeric" if int in kinds else "decimal", "autocomplete": "off"} if narrow else {}
-    kind: type[Field] = TextAreaField if shown.lines > 1 else StringField
-    rows = {"rows": shown.lines} if shown.lines > 1 else {}
-    required = {"required": True} if must_be_filled else {}
-    attributes: dict[str, Any] = {**classes, **numbers, **rows, **required, **(shown.attributes or {})}
-    return kind(label, id=attributes.pop("id", None), description=hint, default=default, render_kw=attributes)
-
-
-def choices_of(kinds: tuple[Any, ...], words: Any) -> dict[str, str] | None:
-    """Value -> label of a setting that is one of several; None of any other."""
-    for kind in kinds:
-        if isinstance(kind, type) and issubclass(kind, Enum):
-            return {str(each.value): (words or {}).get(each, str(each.value)) for each in words or kind}
-        if typing.get_origin(kind) is typing.Literal:
-            return {str(each): (words or {}).get(each, str(each)) for each in words or typing.get_args(kind)}
-    return None
+        return MomentField(**of_field, render_kw={"class": "moment"})
+    attributes: dict[str, Any] = {}
+    if shown.short or int in kinds:
+        attributes = {"inputmode": "numeric" if int in kinds else "decimal", "autocomplete": "off", "class": "short"}
+    if shown.code:
+        attributes["class"] = "code"
+    if shown.lines > 1:
+        attributes["rows"] = shown.lines
+    if must_be_filled:
+        attributes["required"] = True
+    attributes |= shown.attributes or {}
+    kind = TextAreaField if shown.lines > 1 else StringField
+    return kind(**of_field, id=attributes.pop("id", None), render_kw=attributes)
 
 
 def declared(model: type[Inputs], *left_out: str) -> type[Declared]:
@@ -238,17 +231,7 @@ def refuse_stale(form: Form, values: Mapping[str, Any]) -> None:
         )
 
 
-class Required:
-    """The field must be filled in. Whether its value is valid is checked by the service."""
-
-    field_flags = {"required": True}  # noqa: RUF012  # WTForms reads it from the class
-
-    def __init__(self, message: str) -> None:
-        self.message = message
-
-    def __call__(self, _: Any, field: Field) -> None:
-        if not field.data or (isinstance(field.data, str) and not field.data.strip()):
-            raise ValidationError(self.message)
+Required = DataRequired  # whether the value is valid is checked by the service
 
 
 def form_page(template: str, form: Form, error: LeaderboardError | None = None, **context: Any) -> ResponseReturnValue:

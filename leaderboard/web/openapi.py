@@ -14,6 +14,7 @@ from leaderboard.web.endpoints import ENDPOINTS, PREFIX, Endpoint, make_blueprin
 from leaderboard.web.security import csrf
 
 FILE = {"type": "string", "contentMediaType": "application/octet-stream"}
+JSON, PROBLEM = "application/json", "application/problem+json"
 ROW_NUMBER = {"type": "integer", "minimum": 0}
 
 
@@ -54,11 +55,11 @@ def document() -> dict[str, Any]:
     bodies = more.get("$defs", {})
     if twice := [name for name in bodies.keys() & answers.keys() if "enum" not in bodies[name]]:
         raise TypeError(f"an answer and a body are both called {', '.join(sorted(twice))}: rename one")
-    components = {name: _with_files(schema) for name, schema in answers.items()} | bodies
+    schemas_by_name = {name: _with_files(schema) for name, schema in answers.items()} | bodies
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in ENDPOINTS:
         if further := getattr(endpoint.form, "further", None):
-            components[str(getattr(endpoint.form, "__name__", ""))]["patternProperties"] = dict(further)
+            schemas_by_name[str(getattr(endpoint.form, "__name__", ""))]["patternProperties"] = dict(further)
         operations = paths.setdefault(PART.sub(r"{\g<name>}", endpoint.address), {})
         operations[endpoint.method.lower()] = _operation(endpoint, schema_of)
     return {
@@ -75,7 +76,7 @@ def document() -> dict[str, Any]:
         "servers": [{"url": PREFIX}],
         "paths": paths,
         "components": {
-            "schemas": components,
+            "schemas": schemas_by_name,
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
@@ -95,6 +96,7 @@ def _operation(endpoint: Endpoint, schema_of: Mapping[Any, dict[str, Any]]) -> d
     summary, more = endpoint.words
     scope = endpoint.scope
     needs = [f"Needs a token that may {scope.value}."] if scope is not None else []
+    answer = schema_of[_answer(endpoint)]
     made: dict[str, Any] = {
         "operationId": endpoint.name,
         "tags": [endpoint.subject],
@@ -103,21 +105,15 @@ def _operation(endpoint: Endpoint, schema_of: Mapping[Any, dict[str, Any]]) -> d
         "security": [{"token": []}] if scope is not None else [{}, {"token": []}],
         "parameters": _parameters(endpoint, schema_of),
         "responses": {
-            str(int(endpoint.status)): {
-                "description": "What was asked for.",
-                **_content(endpoint.file or "application/json", schema_of[_answer(endpoint)]),
-            },
-            "default": {
-                "description": "Why it was refused.",
-                **_content("application/problem+json", schema_of[ProblemDetails]),
-            },
+            str(int(endpoint.status)): _content(endpoint.file or JSON, answer, description="What was asked for."),
+            "default": _content(PROBLEM, schema_of[ProblemDetails], description="Why it was refused."),
         },
     }
     if endpoint.body is not None:
-        made["requestBody"] = {"required": True, **_content("application/json", schema_of[endpoint.body])}
+        made["requestBody"] = _content(JSON, schema_of[endpoint.body], required=True)
     if endpoint.form is not None:
         kind = FILE["contentMediaType"] if endpoint.form is bytes else "multipart/form-data"
-        made["requestBody"] = {"required": True, **_content(kind, _with_files(schema_of[endpoint.form]))}
+        made["requestBody"] = _content(kind, _with_files(schema_of[endpoint.form]), required=True)
     return made
 
 
@@ -131,15 +127,17 @@ def _with_files(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parameters(endpoint: Endpoint, schema_of: Mapping[Any, dict[str, Any]]) -> list[dict[str, Any]]:
-    parameters = []
-    for part in PART.finditer(endpoint.address):
-        name = part["name"]
-        schema = ROW_NUMBER if part["converter"] == "int" else {**schema_of[endpoint.places[name]], "minLength": 1}
-        parameters.append({"name": name, "in": "path", "required": True, "schema": schema})
-    for name, kind in endpoint.arguments.items():
-        parameters.append({"name": name, "in": "query", "required": False, "schema": schema_of[kind]})
-    return parameters
+    schemas = {
+        part["name"]: ROW_NUMBER
+        if part["converter"] == "int"
+        else {**schema_of[endpoint.places[part["name"]]], "minLength": 1}
+        for part in PART.finditer(endpoint.address)
+    }
+    return [{"name": name, "in": "path", "required": True, "schema": schema} for name, schema in schemas.items()] + [
+        {"name": name, "in": "query", "required": False, "schema": schema_of[kind]}
+        for name, kind in endpoint.arguments.items()
+    ]
 
 
-def _content(media_type: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"content": {media_type: {"schema": schema}}}
+def _content(media_type: str, schema: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {**more, "content": {media_type: {"schema": schema}}}

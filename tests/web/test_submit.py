@@ -125,7 +125,7 @@ def test_a_form_too_large_to_be_read_is_refused_with_the_way_back_to_it(particip
     assert f'<a href="{FORM}">' in large.text
     long = participant.post("/account/teams/new", name="Gamma", description="x" * 70_000)
     assert long.status_code == 413
-    assert "at most 64 KiB are read here. Shorten its longest text" in long.text
+    assert "At most 64 KiB are read here. Shorten the longest text" in long.text
     assert '<a href="/account/teams/new">' in long.text
 
 
