@@ -45,7 +45,7 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "system": ("operations", "Systems: baselines, descriptions, links."),
     "trail": ("operations", "Who did what in a campaign."),
     "verify": ("upkeep", "Whether what is on record is what this program wrote."),
-    "rescore": ("submission", "Scores an evaluation's runs anew."),
+    "rescore": ("operations", "Scores an evaluation's runs anew."),
 }
 
 

@@ -58,19 +58,6 @@ OF_CAMPAIGN = {  # what states it with --submit, by the names of the arguments
 }
 
 
-class _Stated(NamedTuple):
-    """What campaign and evaluation state.
-
-    of_campaign  the options of OF_CAMPAIGN
-    documents    how many the collection has, None where that isn't said
-    stand        whether somebody chooses the run that stands for its system: then this one shall
-    """
-
-    of_campaign: dict[str, Any]
-    documents: int | None
-    stand: bool
-
-
 @click.group()
 def baseline() -> None:
     """A run of a reference system, BM25 or tf-idf, over a collection of documents."""
@@ -134,38 +121,32 @@ def _baseline(context: click.Context, weighting: baselines.Weighting, short: str
         return 0
     own = filter(None, (asked.query_file, asked.tuning_judgments, asked.tuning_queries))
     require_place(asked.out, [*own, *(file.path for file in files)])
-    stated = None
     if asked.place is not None:
-        stated = _stated(asked.place, asked.team, asked.system or weighting.name, rows)
-        vars(asked).update(stated.of_campaign)
+        from leaderboard.cli.submissions import campaign_of_baseline
+
+        queries = [row.id for row in rows]
+        vars(asked).update(campaign_of_baseline(asked.place, asked.team, asked.system or weighting.name, queries))
     tuning = _tuning(asked, rows) if asked.tuning_judgments else None
     weights = weights_of([*rows, *(tuning.queries if tuning else ())])
     tuned = None if tuning is None else _tuned(tuning, weights, asked)
     theta = None if tuned is None else tuned.theta
     answers = _answers(weights, rows, asked.depth, "Answering")
     _report(asked.out, weights, write_run(asked.out, answers, asked.tag or short, theta), tuned)
-    return 0 if stated is None else _submit(asked, stated, weights, short, theta)
+    return 0 if asked.place is None else _submit(asked, weights, short, theta)
 
 
-def _submit(
-    asked: SimpleNamespace, stated: _Stated, weights: baselines.Weights, short: str, theta: float | None
-) -> int:
+def _submit(asked: SimpleNamespace, weights: baselines.Weights, short: str, theta: float | None) -> int:
     from leaderboard.cli.submissions import send_baseline
-    from leaderboard.submissions.inputs import LONGEST_LABEL
-    from leaderboard.submissions.rules import SystemKind
-    from leaderboard.teams.writes import NewSystem
 
-    if stated.documents not in (None, weights.index.documents):
-        documents = counted(stated.documents or 0, "document")
+    if asked.collection not in (None, weights.index.documents):
+        documents = counted(asked.collection, "document")
         click.echo(f"the collection of {asked.place} has {documents}, and these are others", err=True)
     weighting = weights.weighting
     described = f"{weighting.name}, made with `leaderboard baseline {short}`: a run's label says with which parameters."
-    new = NewSystem(asked.system or weighting.name, SystemKind.BASELINE, described)
     finite = theta if theta is not None and math.isfinite(theta) else None
-    label = asked.tag or ", ".join(filter(None, (weighting.parameters, weights.index.analyser.short)))[:LONGEST_LABEL]
-    return send_baseline(
-        asked.place, asked.out, asked.team, new, label=label, stand=stated.stand, threshold=finite, wait=asked.wait
-    )
+    label = asked.tag or ", ".join(filter(None, (weighting.parameters, weights.index.analyser.short)))
+    fields = {"label": label, "stand": asked.stand, "threshold": finite, "wait": asked.wait}
+    return send_baseline(asked.place, asked.out, asked.team, asked.system or weighting.name, described, **fields)
 
 
 def _require_sense(context: click.Context, asked: SimpleNamespace) -> None:
@@ -286,41 +267,6 @@ def _report(out: Path, weights: baselines.Weights, written: Written, tuned: base
         click.echo(f"θ = {theta} (value {tuned.qwv:.4f} on what it was tuned on, queries: {tuned.queries:,})")
     if written.empty:
         click.echo(f"{counted(len(written.empty), 'query')} without a document: {named(written.empty)}", err=True)
-
-
-def _stated(address: str, team: str, system: str, rows: Sequence[QueryRow]) -> _Stated:
-    """Raises what `submit` would, and BadInput for queries that the evaluation lacks, which would fail the run when it
-    is scored: before the documents are read, not after."""
-    import datetime as dt
-
-    import sqlalchemy as sa
-
-    from leaderboard.access import CONSOLE
-    from leaderboard.cli.database import reading
-    from leaderboard.cli.submissions import find_baseline
-    from leaderboard.evaluations.reads.find import find_evaluation
-    from leaderboard.judgments.models import Query
-    from leaderboard.submissions.rules import RunChoice
-    from leaderboard.submissions.writes.submissions import admit
-    from leaderboard.teams.reads.find import find_team
-
-    with reading() as session:
-        evaluation, of_team = find_evaluation(session, CONSOLE, *address.split("/")), find_team(session, team)
-        find_baseline(session, of_team, system)
-        admit(session, CONSOLE, evaluation, of_team, dt.datetime.now(dt.UTC))
-        there = set(session.scalars(sa.select(Query.external_id).where(Query.evaluation_id == evaluation.id)))
-        lacking = [row.id for row in rows if row.id not in there]
-        if lacking:
-            missing = f"{counted(len(lacking), 'query')} of the file: {named(lacking)}"
-            raise BadInput(f"{address} lacks {missing}; leave them out")
-        of_campaign = {
-            "beta": evaluation.campaign.beta,
-            "no_relevant": evaluation.campaign.no_relevant.value,
-            "level": evaluation.relevance_level,
-            "judging": evaluation.judging.value,
-        }
-        stand = evaluation.campaign.run_choice is RunChoice.PRIMARY
-        return _Stated(of_campaign, evaluation.documents, stand)
 
 
 HEAD = ("term", "in query", "weight", "tf", "df", "idf", "tf part", "share")

@@ -36,15 +36,15 @@ def upgrade() -> None:
 def _connected(config: Config) -> Iterator[Database]:
     """The installation's database, with or without tables. Raises BadInput or Unavailable when it can't be opened."""
     database = Database.connect(config.database_url, patience_seconds=PATIENCE_SECONDS)
-    _require_folder(database)
+    name, file = f"the database {_shown(database)}", _file(database)
+    if file is not None and not file.parent.is_dir():  # SQLite makes the file, but not the folder around it
+        raise BadInput(f"there is no folder {file.parent} for {name}; make it, or change LEADERBOARD_DATABASE_URL")
     try:
         yield database
     except OtherBuild as error:
-        raise Conflict(
-            f"the database {_shown(database)} was made by another build of this program: {error.reason}"
-        ) from error
+        raise Conflict(f"{name} was made by another build of this program: {error.reason}") from error
     except NoDatabase as error:
-        raise Unavailable(f"the database {_shown(database)} does not answer: {error.reason}") from error
+        raise Unavailable(f"{name} does not answer: {error.reason}") from error
     finally:
         database.close()
 
@@ -55,11 +55,11 @@ def up_to_date(config: Config) -> Iterator[Database]:
     with _connected(config) as database:
         file = _file(database)
         # Connecting would make an empty file where there is none.
-        found = migrate.current(database) if file is None or file.exists() else None
-        newest = migrate.newest()
-        migrate.require_known(found)
-        if found != newest:
-            state = f"is at revision {found}, this version needs {newest}" if found else "has no tables yet"
+        revision = migrate.current(database) if file is None or file.exists() else None
+        migrate.require_known(revision)
+        if revision != migrate.newest():
+            needed = f"is at revision {revision}, this version needs {migrate.newest()}"
+            state = needed if revision else "has no tables yet"
             raise Conflict(f"the database {_shown(database)} {state}; run `leaderboard db upgrade`")
         migrate.require_this_build(database, User.metadata)
         yield database
@@ -88,16 +88,6 @@ def writing() -> Iterator[Session]:
 def _shown(database: Database) -> str:
     """Its address, without the password."""
     return database.engine.url.render_as_string(hide_password=True)
-
-
-def _require_folder(database: Database) -> None:
-    """SQLite makes the file, but not the folder around it."""
-    file = _file(database)
-    if file is not None and not file.parent.is_dir():
-        raise BadInput(
-            f"there is no folder {file.parent} for the database {_shown(database)}; "
-            "make it, or name another place in LEADERBOARD_DATABASE_URL"
-        )
 
 
 def _file(database: Database) -> Path | None:

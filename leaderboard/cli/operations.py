@@ -45,6 +45,7 @@ SUBJECTS = {  # where the endpoints of a group are
     "form": ("evaluations",),
     "judgments": ("judgments",),
     "queries": ("judgments",),
+    "rescore": ("submissions",),
     "submission": ("submissions",),
     "system": ("teams",),
     "team": ("teams",),
@@ -96,7 +97,7 @@ def _command(endpoint: Endpoint, command: Command) -> click.Command:
         callback=lambda **values: _run(endpoint, command, values),
         params=[*_parameters(endpoint, command), *SERVER],
         help=f"{endpoint.function.__doc__}\n\n\b\nleaderboard {' '.join(command.words)} {command.example}".rstrip(),
-        short_help=endpoint.summary,
+        short_help=endpoint.words[0],
     )
 
 
@@ -121,7 +122,9 @@ def _parameters(endpoint: Endpoint, command: Command) -> Iterator[click.Paramete
         if name not in hidden:
             words = [f"--{name.replace('_', '-')}", name]
             yield click.Option(words, is_flag=kind is bool or None, type=FILE if kind is bytes else None)
-    yield from (click.Option([f"--{name}"], type=whole(1), help=other.help) for name, other in command.instead.items())
+    for name, other in command.instead.items():
+        numbered = f"<{name}>" in other.address
+        yield click.Option([f"--{name}"], type=whole(1) if numbered else None, is_flag=not numbered, help=other.help)
     if command.asks or "confirm" in {**fields, **endpoint.arguments}:
         yield click.Option(["--confirm"], is_flag=True, help="Don't ask first.")
     if command.preview is not None:
@@ -215,8 +218,8 @@ def _run(endpoint: Endpoint, command: Command, values: dict[str, Any]) -> int:
 
 
 def _do_instead(client: Client, other: Other, values: Mapping[str, Any]) -> int:
-    client.post(_address(other.address, values))
-    click.echo(other.done.format_map(values))
+    answer = client.post(_address(other.address, values))
+    _print(other.done, answer, values)
     return 0
 
 

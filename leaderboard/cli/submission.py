@@ -1,4 +1,4 @@
-"""What of `leaderboard submission` no endpoint makes, and `leaderboard rescore`."""
+"""What of `leaderboard submission` no endpoint makes."""
 
 import shutil
 from pathlib import Path
@@ -9,7 +9,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
 from leaderboard.cli.database import reading
 from leaderboard.cli.operations import SERVER, client_of
-from leaderboard.cli.options import PLACE, OneOf, Place, flag, option, whole
+from leaderboard.cli.options import OneOf, option, whole
 from leaderboard.cli.output import print_table
 from leaderboard.config import Config
 from leaderboard.declared.commands import moment
@@ -70,19 +70,3 @@ def fetch(number: int, file: Path) -> None:
     except NotFound:
         raise Missing(f"The stored file of submission {number} is missing.") from None
     click.echo(f"{file}: SHA-256 {sha256}")
-
-
-@click.command(params=[*SERVER])
-@PLACE
-@flag("--failed", "Only queue the failed runs again.")
-def rescore(evaluation: Place, failed: bool, server: str | None, token_file: Path | None) -> None:
-    """Score an evaluation's runs anew where something changed since, such as the version of the measures.
-
-    Boards show the present results until all new ones are there.
-
-    \b
-    leaderboard rescore harbour/2026-text
-    """
-    address = "/organise/campaigns/{}/evaluations/{}".format(*evaluation.split("/"))
-    answer = client_of("submission", server, token_file).post(f"{address}/{'retry-failed' if failed else 'rescore'}")
-    click.echo(f"{evaluation}: runs that wait to be scored: {answer['waiting']}")

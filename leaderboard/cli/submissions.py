@@ -9,17 +9,22 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
+from leaderboard.audit.writes import present
 from leaderboard.cli import options
-from leaderboard.cli.database import writing
+from leaderboard.cli.database import reading, writing
 from leaderboard.cli.operations import client_of, settings_of
 from leaderboard.cli.options import PLACE, Place, flag, option
 from leaderboard.cli.output import UNDEFINED, aligned, counting_bar, named
 from leaderboard.client import UNFINISHED, Client
-from leaderboard.errors import Conflict, FileRejected, LeaderboardError, Problem, Unavailable
+from leaderboard.errors import BadInput, Conflict, FileRejected, LeaderboardError, Problem, Unavailable
+from leaderboard.evaluations.reads.find import find_evaluation
 from leaderboard.evaluations.rules import WHERE_READ
+from leaderboard.judgments.models import Query
 from leaderboard.names import name_key
-from leaderboard.submissions.inputs import RunSettings
-from leaderboard.submissions.rules import SystemKind
+from leaderboard.numbers import counted
+from leaderboard.submissions.inputs import LONGEST_LABEL, RunSettings
+from leaderboard.submissions.rules import RunChoice, SystemKind
+from leaderboard.submissions.writes.submissions import admit
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads.find import find_team
 from leaderboard.teams.writes import NewSystem, create_system
@@ -90,15 +95,44 @@ def submit(
     return _send(client_of("submit", server, token_file, user), evaluation, runs, wait, {**fields, "key": key})
 
 
-def send_baseline(evaluation: Place, file: Path, team: str, new: NewSystem, *, wait: float, **fields: Any) -> int:
+def campaign_of_baseline(evaluation: Place, team: str, name: str, queries: Sequence[str]) -> dict[str, Any]:
+    """What campaign and evaluation state for a baseline, by the names of its options; `stand`: whether somebody chooses
+    the run that stands for its system, and `collection`: how many documents that has, None where nobody says.
+
+    Raises what `submit` would, and BadInput for queries that the evaluation lacks, which would fail the run when it is
+    scored: before the documents are read, not after.
+    """
+    with reading() as session:
+        record, owner = find_evaluation(session, CONSOLE, *evaluation.split("/")), find_team(session, team)
+        find_baseline(session, owner, name)
+        admit(session, CONSOLE, record, owner, present())
+        known = set(session.scalars(sa.select(Query.external_id).where(Query.evaluation_id == record.id)))
+        if lacking := [query for query in queries if query not in known]:
+            missing = f"{counted(len(lacking), 'query')} of the file: {named(lacking)}"
+            raise BadInput(f"{evaluation} lacks {missing}; leave them out")
+        return {
+            "beta": record.campaign.beta,
+            "no_relevant": record.campaign.no_relevant.value,
+            "level": record.relevance_level,
+            "judging": record.judging.value,
+            "stand": record.campaign.run_choice is RunChoice.PRIMARY,
+            "collection": record.documents,
+        }
+
+
+def send_baseline(
+    evaluation: Place, file: Path, team: str, name: str, description: str, *, wait: float, **fields: Any
+) -> int:
     """Submits a run as the team's baseline of this name, as `submit` does; it is made where there is none.
 
     Raises Conflict where the team's system of this name is no baseline.
     """
+    new = NewSystem(name, SystemKind.BASELINE, description)
     with writing() as session:
         owner = find_team(session, team)
-        system = (find_baseline(session, owner, new.name) or create_system(session, CONSOLE, owner, new)).slug
+        system = (find_baseline(session, owner, name) or create_system(session, CONSOLE, owner, new)).slug
     fields |= {"team": team, "system": system, "new_system": None, "confirm": True, "key": ""}
+    fields["label"] = fields["label"][:LONGEST_LABEL]
     return _send(client_of("submit", None, None), evaluation, [file], wait, fields)
 
 

@@ -44,10 +44,10 @@ class Find:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """What a command does in place of its own where an option with a number is given.
+    """What a command does in place of its own where an option is given.
 
-    address  asked by POST; its parts are the arguments and the option
-    done     what is said after it, with {names} of them
+    address  asked by POST; its parts are the arguments and the option, where that is a number
+    done     what is said after it, with {names} of them and of the answer
     help     of the option
     """
 

@@ -23,7 +23,7 @@ from werkzeug.datastructures import MultiDict
 from leaderboard.access import Actor
 from leaderboard.accounts.rules import Scope
 from leaderboard.boards.api import EVALUATION
-from leaderboard.declared.commands import Command, Find
+from leaderboard.declared.commands import Command, Find, Other
 from leaderboard.declared.inputs import checked, checked_partly, is_required
 from leaderboard.errors import Conflict, Gathered, InvalidFields, LeaderboardError, NotFound, TooLarge, Unconfirmed
 from leaderboard.evaluations.models import Evaluation
@@ -443,7 +443,13 @@ def retry_run(campaign: str, evaluation: str, submission: int) -> listed.Submiss
     return _of_run(campaign, evaluation, submission, submissions.retry)
 
 
-@post(f"{ORGANISED_EVALUATION}/rescore", Scope.ORGANISE)
+WAITING = "{campaign}/{evaluation}: runs that wait to be scored: {waiting}"
+
+
+@post(f"{ORGANISED_EVALUATION}/rescore", Scope.ORGANISE, command=Command(
+    "rescore CAMPAIGN/EVALUATION", WAITING, "harbour/2026-text",
+    instead={"failed": Other(f"{ORGANISED_EVALUATION}/retry-failed", WAITING, "Only queue the failed runs again.")},
+))  # fmt: skip
 def rescore_runs(campaign: str, evaluation: str) -> Waiting:
     """Scores every run of an evaluation anew where something that figures depend on has changed since, such as the
     version of the measures. Boards show the present results until all new ones are there.

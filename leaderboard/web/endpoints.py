@@ -264,11 +264,6 @@ class Endpoint:
         return self.function.__name__
 
     @property
-    def summary(self) -> str:
-        """The first sentence of the function's docstring, without its full stop."""
-        return self.words[0]
-
-    @property
     def words(self) -> tuple[str, str]:
         """The first sentence of the function's docstring, without its full stop, and the rest."""
         first, _, more = " ".join((self.function.__doc__ or "").split()).partition(". ")

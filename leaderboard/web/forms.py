@@ -136,7 +136,7 @@ def _field(field: FieldInfo) -> Any:
         return BooleanField(**{**of_field, "default": bool(default)})
     if values := choices_of(kinds):
         words = shown.words or dict.fromkeys(values)
-        choices = [(as_text(value), label or str(as_text(value))) for value, label in words.items()]
+        choices = {str(as_text(value)): label or str(as_text(value)) for value, label in words.items()}
         return RadioField(**of_field, choices=choices, validate_choice=False)
     if default == "":
         of_field["label"] += " (optional)"

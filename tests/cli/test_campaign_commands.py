@@ -118,13 +118,18 @@ def test_beta_follows_from_cost_value_and_prior(ok: Says) -> None:
     assert shown["prior locked"] == "not yet"
 
 
-def test_what_is_wrong_with_a_campaign_is_said(ok: Says, refused: Says, campaign: str) -> None:
-    assert "nearest: AQWV" in refused("campaign", "add", "c", "--title", "C", "--measures", "AQVW")
+def test_what_is_wrong_with_a_campaign_or_an_evaluation_is_said_by_option(
+    ok: Says, refused: Says, campaign: str
+) -> None:
     assert refused("campaign", "add", "c", "--title", "C", "--measures", " ") == "--measures: is missing\n"
     assert refused("campaign", "add", "c", "--title", "C", "--measures", "AQWV").startswith("--beta: AQWV needs β")
-    assert "can't be had here" in refused("campaign", "add", campaign, "--title", "C", "--measures", "AP")
     assert "nothing to change" in refused("campaign", "change", campaign)
     assert "did you mean harbour?" in refused("campaign", "show", "harbor")
+    add = ("evaluation", "add", "harbour/2026", "--title", "T", "--period", "2026", "--documents", "9")
+    complaint = refused(*add, "--opens", "2026-02-01", "--closes", "2026-01-01")
+    assert complaint == "--closes: give a moment after the opening\n"
+    assert "expected CAMPAIGN/SLUG" in refused("evaluation", "add", "harbour", "--title", "T", "--period", "1")
+    assert "there is no evaluation 'x' in harbour" in refused("evaluation", "change", "harbour/x", "--title", "T")
 
 
 def test_a_file_that_is_no_queries_adds_none(
@@ -183,19 +188,6 @@ def test_a_campaign_with_a_submission_is_kept_without_a_question(
     assert refused("campaign", "remove", "harbour") == complaint
     assert refused("campaign", "remove", "harbour", "--confirm") == complaint
     assert "harbour/2026" in ok("evaluation", "list")
-
-
-def test_what_is_wrong_with_an_evaluation_is_said(refused: Says, campaign: str) -> None:
-    add = ("evaluation", "add", "harbour/2026", "--title", "T", "--period", "2026")
-    assert (
-        refused(*add) == "--documents: AQWV needs the number of documents in the collection; only a draft may lack it\n"
-    )
-    complaint = refused(*add, "--documents", "9", "--opens", "2026-02-01", "--closes", "2026-01-01")
-    assert complaint == "--closes: give a moment after the opening\n"
-    assert "expected CAMPAIGN/SLUG" in refused("evaluation", "add", "harbour", "--title", "T", "--period", "1")
-    assert refused("evaluation", "change", "harbour/x", "--title", "T").startswith(
-        "there is no evaluation 'x' in harbour"
-    )
 
 
 @pytest.mark.parametrize("option", [None, "--known"])

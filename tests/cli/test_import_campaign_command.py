@@ -193,19 +193,6 @@ def test_layouts_of_archives_are_understood(
 
 
 @ONE_ENGINE
-def test_files_of_judgments_that_no_folder_parts_are_revisions_and_the_draft_says_so(
-    command: Command, tmp_path: Path
-) -> None:
-    folder = tmp_path / "2020"
-    (folder / "runs").mkdir(parents=True)
-    for name in ("early", "late"):
-        (folder / f"qrels.2020-{name}.txt").write_text(QRELS)
-    (folder / "runs" / "cedar-1.txt").write_bytes(run("Cedar"))
-    said = command("import-campaign", folder, "--write-manifest", tmp_path / "m.toml").out
-    assert "qrels.2020-early.txt, qrels.2020-late.txt: taken for revisions of one evaluation's judgments" in said
-
-
-@ONE_ENGINE
 def test_an_archive_of_one_folder_is_drafted_as_the_folder_is(command: Command, tmp_path: Path) -> None:
     folder = tmp_path / "2021"
     folder.mkdir()

@@ -54,15 +54,13 @@ def test_a_preview_of_queries_says_what_would_change_and_writes_nothing(ok: Says
     ]  # fmt: skip
 
 
-def test_queries_are_excluded_hidden_and_taken_back_by_command(ok: Says, refused: Says, place: str) -> None:
+def test_queries_are_excluded_hidden_and_taken_back_by_command(ok: Says, place: str) -> None:
     assert ok("queries", "exclude", place, "301", "--because", "it was garbled") == "excluded: 301\n"
     assert ok("queries", "hide", place, "302") == "hidden: 302\n"
-    listed = ok("queries", "list", place)
-    assert "excluded: it was garbled" in listed.splitlines()[1]
-    assert "hidden" in listed.splitlines()[2]
+    _, excluded, hidden = ok("queries", "list", place).splitlines()
+    assert ("excluded: it was garbled" in excluded, "hidden" in hidden) == (True, True)
     assert ok("queries", "include", place, "301", "302") == "included: 301, 302\n"
     assert ok("queries", "show", place, "302") == "shown: 302\n"
-    assert "there is no query '999'" in refused("queries", "exclude", place, "999", "--because", "x")
 
 
 def test_a_preview_of_judgments_says_what_would_change_and_writes_nothing(

@@ -47,7 +47,8 @@ def test_changes_say_what_was_given_and_nothing_else() -> None:
 
 def test_a_form_of_changes_asks_for_what_may_not_be_emptied() -> None:
     fields = {
-        name: field.kwargs["render_kw"] | {"label": field.args[0]} for name, field in fields_of(SeatChanges).items()
+        name: field.kwargs["render_kw"] | {"label": field.kwargs["label"]}
+        for name, field in fields_of(SeatChanges).items()
     }
     assert fields["name"] == {"required": True, "label": "Name"}
     assert "required" not in fields["seats"]
