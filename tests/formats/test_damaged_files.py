@@ -51,24 +51,8 @@ def plainly(content: bytes) -> tuple[list[Row], set[int]]:
 GOOD = [f"q{number // 4} Q0 d{number} {number} {9.5 - number} t".encode() for number in range(12)]
 PIECES = st.sampled_from(
     [
-        b" ",
-        b"  ",
-        b"\t",
-        b"\r",
-        b"\n",
-        b"\n\n",
-        b"#",
-        b"\0",
-        b"\x1f",
-        b"\xff",
-        b"\xc3\xa9",
-        b"inf",
-        b"1e400",
-        b"x",
-        b" x",
-        b'"',
-        b"\v",
-        b"",
+        *(b" ", b"  ", b"\t", b"\r", b"\n", b"\n\n", b"\v", b"", b"\0", b"\x1f", b"\xff", b"\xc3\xa9"),
+        *(b"#", b"x", b" x", b'"', b"inf", b"1e400"),
     ]
 )
 DAMAGE = st.lists(st.tuples(st.integers(0, 200), st.integers(0, 3), PIECES), max_size=4)

@@ -1,10 +1,14 @@
-"""Ids as numpy holds them."""
+"""Ids as numpy holds them, and the characters that are odd in one."""
+
+import sys
+import unicodedata
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.formats.ids import PADDING, WORD, Ids, as_texts, cut_out, keys, rising_words
+from leaderboard.formats.tables import ODD_IN_ID
 
 ids = st.text(st.characters(min_codepoint=33, exclude_categories=["Cs"]), min_size=1, max_size=30)
 
@@ -39,3 +43,18 @@ def test_ids_held_in_parts_are_taken_in_any_order(parts: list[list[str]], data: 
     assert len(column) == len(together)
     assert column.to_list() == together
     assert column.take(np.array(rows, np.int64)).tolist() == [together[row].encode() for row in rows]
+
+
+# Zero-width space, word joiner and byte order mark; marks, embeddings, overrides and isolates of the order of writing.
+# The joiners, which some scripts need, are not among them.
+UNSEEN = {
+    chr(point)
+    for point in (0x200B, 0x2060, 0xFEFF, 0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
+
+
+def test_every_blank_and_control_character_and_what_can_t_be_seen_beyond_ascii_is_odd_in_an_id() -> None:
+    beyond = [chr(code) for code in range(0x7F, sys.maxunicode + 1)]
+    odd = [sign for sign in beyond if sign.isspace() or unicodedata.category(sign) == "Cc" or sign in UNSEEN]
+    assert ODD_IN_ID.findall("".join(beyond)) == odd
+    assert ODD_IN_ID.search("".join(map(chr, range(0x7F)))) is None

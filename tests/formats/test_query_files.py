@@ -34,20 +34,7 @@ def test_a_file_of_another_kind_is_not_taken_for_a_list_of_ids(header: str) -> N
 
 
 def test_ids_alone_are_queries_whatever_else_they_hold() -> None:
-    ids = [
-        "301",
-        "81_1",
-        "q-7",
-        "n001",
-        "test-env:pro02a",
-        "d41d8cd9",
-        "topic.5",
-        "a/b",
-        "#2"[1:],
-        "größe",
-        "x'y",
-        "(1)",
-    ]
+    ids = ["301", "81_1", "q-7", "test-env:pro02a", "d41d8cd9", "topic.5", "a/b", "2", "größe", "x'y", "(1)"]
     assert [row.id for row in read_queries(text(*ids))] == ids
 
 

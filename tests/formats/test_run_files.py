@@ -167,28 +167,6 @@ def test_the_caps_on_lines_and_on_one_line_hold_while_reading() -> None:
     assert problems_of(read_run, endless) == [(1, "longer than 1,048,576 bytes, the most allowed")]
 
 
-BLANKS = st.text(alphabet=" \t", min_size=1, max_size=3)
-IDS = st.text(alphabet="abc#1", min_size=1, max_size=3).filter(lambda text: not text.startswith("#"))
-
-
-@settings(deadline=None)
-@given(
-    lines=st.lists(st.tuples(IDS, IDS, st.integers(-9, 9)), min_size=1, max_size=30, unique_by=lambda each: each[:2]),
-    blanks=st.lists(BLANKS, min_size=7, max_size=7),
-    end=st.sampled_from(["\n", "\r\n", " \n", "\n\n", "\n# x y\n"]),
-)
-def test_a_file_says_the_same_however_its_blanks_are_written(
-    lines: list[tuple[str, str, int]], blanks: list[str], end: str
-) -> None:
-    plain = "".join(f"{query} Q0 {document} 1 {score} t\n" for query, document, score in lines)
-    wild = "".join(
-        f"{blanks[0]}{query}{blanks[1]}Q0{blanks[2]}{document}{blanks[3]}1{blanks[4]}{score}{blanks[5]}t{end}"
-        for query, document, score in lines
-    )
-    first, second = (read_run(io.BytesIO(content.encode())) for content in (plain, wild))
-    assert rows(first) == rows(second) == [(query, document, float(score)) for query, document, score in lines]
-
-
 @settings(deadline=None)
 @given(order=st.permutations(range(40)))
 def test_queries_are_numbered_right_in_any_order_of_lines(order: list[int]) -> None:

@@ -202,16 +202,8 @@ def test_xml_can_be_neither_too_deep_nor_one_endless_tag() -> None:
 
 
 def test_topics_are_checked_as_other_queries_are() -> None:
-    assert problems_of(
-        read_queries,
-        text(
-            "<topics>",
-            "<topic><query>x</query></topic>",
-            "<topic number='a b'/>",
-            "<topic number='1'/>" * 2,
-            "</topics>",
-        ),
-    ) == [
+    topics = ("<topic><query>x</query></topic>", "<topic number='a b'/>", "<topic number='1'/>" * 2)
+    assert problems_of(read_queries, text("<topics>", *topics, "</topics>")) == [
         (2, "the topic has no number or id"),
         (3, "query id 'a b' holds a blank"),
         (4, "query 1 is there twice (first on line 4)"),
