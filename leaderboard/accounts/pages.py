@@ -26,17 +26,7 @@ from urllib.parse import urlsplit
 from authlib.common.errors import AuthlibBaseError
 from authlib.integrations.flask_client import FlaskIntegration, FlaskOAuth2App
 from authlib.integrations.requests_client import OAuth2Session
-from flask import (
-    Blueprint,
-    Flask,
-    current_app,
-    flash,
-    redirect,
-    render_template,
-    request,
-    session,
-    url_for,
-)
+from flask import Blueprint, Flask, current_app, flash, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from joserfc.errors import JoseError
@@ -665,9 +655,7 @@ class AddressForm(ProofForm):
 
 class MailForm(Form):
     wanted = SelectMultipleField(
-        "Send me a mail when",
-        widget=ListWidget(prefix_label=False),
-        option_widget=CheckboxInput(),
+        "Send me a mail when", widget=ListWidget(prefix_label=False), option_widget=CheckboxInput()
     )
 
 

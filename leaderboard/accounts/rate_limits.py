@@ -66,8 +66,7 @@ class Limit:
 AGAIN = "try again in {wait} min"
 ASK_ADMIN = f"{AGAIN}, or ask an admin of this site to make the account."
 REGISTRATION = Limit(
-    {"registrations from {network}": REGISTRATIONS},
-    f"There were too many registrations from your network; {ASK_ADMIN}",
+    {"registrations from {network}": REGISTRATIONS}, f"There were too many registrations from your network; {ASK_ADMIN}"
 )
 # Counted before the name is looked up, so that names sent at the same moment all count; taken back when it is free.
 NAME = Limit(

@@ -43,14 +43,7 @@ class Mail(Base):
     sent_at: Mapped[dt.datetime | None]
     given_up_at: Mapped[dt.datetime | None]
 
-    __table_args__ = (
-        sa.Index(
-            "ix_mail_unsent",
-            "id",
-            sqlite_where=sa.text(UNSENT),
-            postgresql_where=sa.text(UNSENT),
-        ),
-    )
+    __table_args__ = (sa.Index("ix_mail_unsent", "id", sqlite_where=sa.text(UNSENT), postgresql_where=sa.text(UNSENT)),)
 
     user: Mapped[User | None] = relationship()
 

@@ -100,11 +100,7 @@ def claim(session: Session) -> int | None:
     now = present()
     mail = session.scalars(
         sa.select(Mail)
-        .where(
-            sa.text(UNSENT),
-            Mail.expires_at > now,
-            sa.or_(Mail.not_before.is_(None), Mail.not_before <= clock()),
-        )
+        .where(sa.text(UNSENT), Mail.expires_at > now, sa.or_(Mail.not_before.is_(None), Mail.not_before <= clock()))
         .order_by(Mail.id)
         .limit(1)
         .with_for_update(skip_locked=True)

@@ -35,13 +35,7 @@ from leaderboard.teams.models import (
     Team,
     TeamName,
 )
-from leaderboard.teams.reads.find import (
-    is_known_team,
-    merged_team,
-    open_invitation,
-    takes_requests,
-    team_called,
-)
+from leaderboard.teams.reads.find import is_known_team, merged_team, open_invitation, takes_requests, team_called
 from leaderboard.teams.rules import Role
 from leaderboard.texts import checked_text
 

@@ -19,16 +19,13 @@ from leaderboard.teams.rules import Role
 from tests.support.world import World
 
 
-def test_a_visitor_has_no_account(world: World) -> None:
-    with world.database.read() as session, pytest.raises(NotAllowed):
-        account(session, VISITOR, present())
-
-
 def test_it_names_the_teams_with_the_role_and_how_many_are_in_them(world: World) -> None:
     with world.database.write() as session:
         teams.add_member(session, CONSOLE, session.get_one(Team, world.team), session.get_one(User, world.eve.user_id))
     with world.database.read() as session:
         found = account(session, actor_of(session, world.eve.user_id), present())
+        with pytest.raises(NotAllowed):
+            account(session, VISITOR, present())
     assert found.name == "Eve"
     assert [(team.name, team.role, team.members) for team in found.teams] == [("Northern lights", Role.MEMBER, 2)]
 

@@ -210,8 +210,7 @@ def only_organiser_of(session: Session, user_id: int) -> list[str]:
             sa.select(Campaign.title)
             .join(own, own.campaign_id == Campaign.id)
             .where(
-                own.user_id == user_id,
-                ~sa.exists().where(other.campaign_id == Campaign.id, other.user_id != user_id),
+                own.user_id == user_id, ~sa.exists().where(other.campaign_id == Campaign.id, other.user_id != user_id)
             )
             .order_by(Campaign.title)
         )
