@@ -266,12 +266,6 @@ def _issuer(address: str) -> str:
     return address
 
 
-def _scope(words: str) -> str:
-    if "openid" not in words.split():
-        raise ValueError("openid must be among its words")
-    return words
-
-
 class Provider(Inputs):
     """One section of the file. `hosts`: where it is fetched from beside the issuer's own host."""
 
@@ -279,7 +273,7 @@ class Provider(Inputs):
     issuer: Annotated[str, AfterValidator(_issuer)]
     client_id: Annotated[str, Field(min_length=1)]
     client_secret: Annotated[str, Field(min_length=1)]
-    scope: Annotated[str, AfterValidator(_scope)] = "openid"
+    scope: str = "openid"
     hosts: tuple[str, ...] = ()
 
 
@@ -360,7 +354,10 @@ def _client(slug: str, provider: Provider) -> Any:
         client_id=provider.client_id,
         client_secret=provider.client_secret,
         server_metadata_url=f"{provider.issuer.rstrip('/')}/.well-known/openid-configuration",
-        client_kwargs={"scope": provider.scope, "code_challenge_method": "S256"},
+        client_kwargs={
+            "scope": " ".join(dict.fromkeys(["openid", *provider.scope.split()])),
+            "code_challenge_method": "S256",
+        },
     )
     hosts = frozenset({urlsplit(provider.issuer).netloc.lower(), *map(str.lower, provider.hosts)})
     client.client_cls = partial(_Fetching, hosts)

@@ -164,12 +164,8 @@ def session_in(row: Sequence[Any]) -> OpenSession:
 
 def identities_of(session: Session, user_id: int) -> tuple[LinkedIdentity, ...]:
     """The accounts elsewhere that log in to this one, the oldest first."""
-    rows = session.execute(
-        sa.select(Identity.id, Identity.issuer, Identity.subject, Identity.created_at, Identity.last_used_at)
-        .where(Identity.user_id == user_id)
-        .order_by(Identity.created_at, Identity.id)
-    )
-    return tuple(LinkedIdentity(*row) for row in rows)
+    own = sa.select(Identity).where(Identity.user_id == user_id).order_by(Identity.created_at, Identity.id)
+    return tuple(snapshot(LinkedIdentity, identity) for identity in session.scalars(own))
 
 
 def _teams(session: Session, user_id: int) -> tuple[OwnTeam, ...]:
@@ -210,16 +206,13 @@ def tokens_of(session: Session, user_id: int, now: dt.datetime) -> tuple[Token, 
     return tuple(map(_shown, tokens))
 
 
+def is_live(now: dt.datetime | sa.BindParameter[dt.datetime]) -> sa.ColumnElement[bool]:
+    """Condition on ApiToken: it is not revoked and not expired."""
+    return sa.and_(ApiToken.revoked_at.is_(None), sa.or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > now))
+
+
 def _open(now: dt.datetime | sa.BindParameter[dt.datetime]) -> sa.Select[ApiToken]:
-    return (
-        sa.select(ApiToken)
-        .join(User, User.id == ApiToken.user_id)
-        .where(
-            User.is_active,
-            ApiToken.revoked_at.is_(None),
-            sa.or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > now),
-        )
-    )
+    return sa.select(ApiToken).join(User, User.id == ApiToken.user_id).where(User.is_active, is_live(now))
 
 
 # Built once: each request of a program asks for it.

@@ -29,6 +29,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, actor_of, require
 from leaderboard.accounts.models import ApiToken, BrowserSession, Identity, User
 from leaderboard.accounts.rate_limits import KnownBrowser, count_log_in, forgive
+from leaderboard.accounts.reads import is_live
 from leaderboard.accounts.rules import Scope, token_hash
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser
@@ -141,16 +142,8 @@ def start_session(session: Session, user_id: int, now: dt.datetime, browser: str
     over = sa.or_(BrowserSession.expires_at <= now, BrowserSession.ended_at.is_not(None))
     session.execute(sa.delete(BrowserSession).where(over))
     token = secrets.token_urlsafe(24)
-    session.add(
-        BrowserSession(
-            user_id=user_id,
-            token_hash=token_hash(token),
-            browser=browser,
-            created_at=now,
-            last_seen_at=now,
-            expires_at=now + SESSION_LASTS,
-        )
-    )
+    lasting = {"created_at": now, "last_seen_at": now, "expires_at": now + SESSION_LASTS}
+    session.add(BrowserSession(user_id=user_id, token_hash=token_hash(token), browser=browser, **lasting))
     session.flush()
     return token
 
@@ -218,7 +211,9 @@ def make_token(
     name = " ".join(name.split())
     if problem := text_problem(name, LONGEST_NAME) if name else "say what the token is for":
         raise InvalidFields({"name": [problem]})
-    if (session.scalar(sa.select(sa.func.count()).where(*_live(user.id, now))) or 0) >= MOST_TOKENS:
+    if (
+        session.scalar(sa.select(sa.func.count()).where(ApiToken.user_id == user.id, is_live(now))) or 0
+    ) >= MOST_TOKENS:
         raise Conflict(f"The account has {MOST_TOKENS} tokens; revoke one first.")
     token = TOKEN_PREFIX + secrets.token_urlsafe(32)
     granted = sorted({Scope.READ, *scopes})
@@ -247,11 +242,6 @@ def note_use(session: Session, token_id: int, now: dt.datetime) -> None:
     """Notes that a token was used now, unless another request has just done so."""
     due = sa.or_(ApiToken.last_used_at.is_(None), ApiToken.last_used_at <= now - USED_EVERY)
     session.execute(sa.update(ApiToken).where(ApiToken.id == token_id, due).values(last_used_at=now))
-
-
-def _live(user_id: int, now: dt.datetime) -> tuple[sa.ColumnElement[bool], ...]:
-    unexpired = sa.or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > now)
-    return ApiToken.user_id == user_id, ApiToken.revoked_at.is_(None), unexpired
 
 
 WRONG = "This name and password don't belong together."
@@ -381,7 +371,7 @@ def set_password(
     now = present()
     user.password_hash = password_hash
     token = end_all_sessions(session, user.id, now, staying)
-    session.execute(sa.update(ApiToken).where(*_live(user.id, now)).values(revoked_at=now))
+    session.execute(sa.update(ApiToken).where(ApiToken.user_id == user.id, is_live(now)).values(revoked_at=now))
     outbox.void_resets(session, user, "another password was set since")  # before the links: it waits for their senders
     links = MailLink.user_id == user.id, MailLink.kind == MailKind.RESET, MailLink.used_at.is_(None)
     session.execute(sa.update(MailLink).where(*links).values(used_at=now))

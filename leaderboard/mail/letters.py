@@ -269,14 +269,6 @@ def _words(session: Session, mail: Mail, user: User, site: str, rows: dict[str, 
 def _new_token(session: Session, mail: Mail, user: User, to: str, now: dt.datetime) -> str:
     """The token of a new link to this address. Only its hash is kept."""
     token = secrets.token_urlsafe(24)
-    session.add(
-        MailLink(
-            kind=mail.kind,
-            user_id=user.id,
-            address=to,
-            token_hash=token_hash(token),
-            created_at=now,
-            expires_at=now + lasts(mail.kind),
-        )
-    )
+    lasting = {"created_at": now, "expires_at": now + lasts(mail.kind)}
+    session.add(MailLink(kind=mail.kind, user_id=user.id, address=to, token_hash=token_hash(token), **lasting))
     return token

@@ -12,20 +12,7 @@ from leaderboard.declared.commands import Command, Find, Other, Table, moment
 from leaderboard.errors import NotFound, Unconfirmed
 from leaderboard.evaluations.reads.readiness import entered_by
 from leaderboard.evaluations.writes import remove_system as remove_unused
-from leaderboard.teams import writes
-from leaderboard.teams.inputs import (
-    Accepting,
-    Asking,
-    Inviting,
-    Leaving,
-    Merge,
-    NewRole,
-    NewSystem,
-    NewTeam,
-    SystemChanges,
-    TeamChanges,
-    TeamName,
-)  # fmt: skip
+from leaderboard.teams import inputs, writes
 from leaderboard.teams.merging import merge_teams
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads import teams
@@ -89,7 +76,7 @@ def find_teams(*, words: str = "") -> tuple[teams.FoundTeam, ...]:
 @post("/teams", Scope.MANAGE, status=HTTPStatus.CREATED, command=Command(
     "team add NAME", "made the team {name}; its slug is {slug}", "'Team Alder'"
 ))  # fmt: skip
-def make_team(body: NewTeam) -> teams.TeamPage:
+def make_team(body: inputs.NewTeam) -> teams.TeamPage:
     """Makes a team that you own. Boards show its name over all years; only organisers can change it."""
     with counting() as session:
         made = writes.create_team(session, actor(), body.name, body.slug.strip() or None, body.description)
@@ -97,7 +84,7 @@ def make_team(body: NewTeam) -> teams.TeamPage:
 
 
 @post("/teams/join", Scope.MANAGE)
-def join_team(body: Accepting) -> teams.TeamPage:
+def join_team(body: inputs.Accepting) -> teams.TeamPage:
     """Joins the team that an invitation is to, and uses the invitation up."""
     with writing() as session:
         joined = writes.accept_invitation(session, actor(), body.token, now())
@@ -111,7 +98,7 @@ def team_settings(team: str) -> teams.TeamSettings:
 
 
 @post(f"{TEAM}/settings", Scope.MANAGE, command=Command("team change TEAM", "{name} is changed", "team-alder --listed"))
-def change_team(team: str, body: TeamChanges) -> teams.TeamSettings:
+def change_team(team: str, body: inputs.TeamChanges) -> teams.TeamSettings:
     """Changes what a team says about itself, and whether others find it."""
     team_settings(team)  # absent for others
     with writing() as session:
@@ -138,7 +125,7 @@ def list_requests(team: str) -> JoinRequests:
 
 
 @post(f"{TEAM}/requests", Scope.MANAGE)
-def ask_to_join(team: str, body: Asking) -> JoinRequests:
+def ask_to_join(team: str, body: inputs.Asking) -> JoinRequests:
     """Asks the owners of a team to let you in."""
     with writing() as session:
         writes.ask_to_join(session, actor(), _known(session, team), body.text)
@@ -187,7 +174,7 @@ def list_invitations(team: str) -> tuple[accounts.OpenInvitation, ...]:
 @post(f"{TEAM}/invitations", Scope.MANAGE, status=HTTPStatus.CREATED, command=Command(
     "team invite TEAM", "{address}", "team-alder --days 30"
 ))  # fmt: skip
-def invite(team: str, body: Inviting) -> Invited:
+def invite(team: str, body: inputs.Inviting) -> Invited:
     """Makes an invitation that lets one person into the team."""
     with writing() as session:
         token = writes.invite(session, actor(), _known(session, team), body.days)
@@ -204,7 +191,7 @@ def revoke_invitation(team: str, invitation: int) -> tuple[accounts.OpenInvitati
 
 
 @post(f"{TEAM}/leave", Scope.MANAGE)
-def leave_team(team: str, body: Leaving) -> Left:
+def leave_team(team: str, body: inputs.Leaving) -> Left:
     """Leaves a team; its runs and systems stay. It may be absent for you from then on. As its last member
     that has to be confirmed.
     """
@@ -222,7 +209,7 @@ def leave_team(team: str, body: Leaving) -> Left:
         "user_id", "{user} is not in {team}",
     )},
 ))  # fmt: skip
-def remove_member(team: str, member: int, body: Leaving) -> teams.TeamPage:
+def remove_member(team: str, member: int, body: inputs.Leaving) -> teams.TeamPage:
     """Takes somebody out of the team; its last member only once that is confirmed."""
     with writing() as session:
         if writes.remove_member(session, actor(), _known(session, team), member) and not body.confirm:
@@ -231,7 +218,7 @@ def remove_member(team: str, member: int, body: Leaving) -> teams.TeamPage:
 
 
 @post(f"{TEAM}/members/<int:member>/role", Scope.MANAGE)
-def change_role(team: str, member: int, body: NewRole) -> teams.TeamPage:
+def change_role(team: str, member: int, body: inputs.NewRole) -> teams.TeamPage:
     """Makes a member an owner, or an owner a member."""
     with writing() as session:
         writes.change_role(session, actor(), _known(session, team), member, body.role)
@@ -239,7 +226,7 @@ def change_role(team: str, member: int, body: NewRole) -> teams.TeamPage:
 
 
 @post(SYSTEMS, Scope.SUBMIT, status=HTTPStatus.CREATED)
-def make_system(team: str, body: NewSystem) -> teams.SystemPage:
+def make_system(team: str, body: inputs.NewSystem) -> teams.SystemPage:
     """Makes a system of your team, as its first run does otherwise. Its name stays: boards of all years show it."""
     require(read(teams.team_page, team).is_member, "Only members of the team make its systems.")
     with writing() as session:
@@ -250,7 +237,7 @@ def make_system(team: str, body: NewSystem) -> teams.SystemPage:
 @post(f"{SYSTEMS}/<system>", Scope.SUBMIT, command=Command(
     "system change TEAM/SYSTEM", "changed {name} of {team}", "team-alder/bm25 --kind baseline"
 ))  # fmt: skip
-def describe_system(team: str, system: str, body: SystemChanges) -> teams.SystemPage:
+def describe_system(team: str, system: str, body: inputs.SystemChanges) -> teams.SystemPage:
     """Says what a system does, where its code and paper are, and for organisers of its campaigns of what kind it is.
     Where ranks on boards depend on that, it has to be confirmed.
     """
@@ -291,7 +278,7 @@ def organised_system(campaign: str, system_id: int) -> teams.OrganisedSystem:
 
 
 @post(SYSTEM_THERE, Scope.ORGANISE)
-def change_organised_system(campaign: str, system_id: int, body: SystemChanges) -> teams.OrganisedSystem:
+def change_organised_system(campaign: str, system_id: int, body: inputs.SystemChanges) -> teams.OrganisedSystem:
     """Says what a system is: automatic, manual or a baseline; what it does, and where its code and paper are. Where
     ranks on boards depend on it, it has to be confirmed.
     """
@@ -309,7 +296,7 @@ def list_teams(campaign: str) -> tuple[teams.OrganisedTeam, ...]:
 
 
 @post(TEAM_THERE, Scope.ORGANISE)
-def rename_team(campaign: str, team_id: int, body: TeamName) -> teams.OrganisedTeam:
+def rename_team(campaign: str, team_id: int, body: inputs.TeamName) -> teams.OrganisedTeam:
     """Gives a team another name; its old address leads to the new one."""
     read(teams.organised_team, campaign, team_id)
     with counting() as session:
@@ -325,7 +312,7 @@ def preview_merge(campaign: str, team_id: int, other_id: int) -> teams.Merging:
 
 
 @post(f"{TEAM_THERE}/into/<int:other_id>", Scope.ORGANISE)
-def merge_team(campaign: str, team_id: int, other_id: int, body: Merge) -> teams.OrganisedTeam:
+def merge_team(campaign: str, team_id: int, other_id: int, body: inputs.Merge) -> teams.OrganisedTeam:
     """Makes one team a part of another, with its systems, runs, people and quotas. This can't be undone, and has to be
     confirmed.
     """

@@ -14,16 +14,8 @@ from typing import NoReturn
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import (
-    CONSOLE,
-    Actor,
-    Content,
-    known_evaluations,
-    may_change_kind,
-    may_rename,
-    may_see,
-    merging_refusal,
-)
+from leaderboard import access
+from leaderboard.access import CONSOLE, Actor, Content
 from leaderboard.accounts.models import User
 from leaderboard.boards.reads.entries import Column, Entry, Paging, disclosures, load_entries, paged
 from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
@@ -40,16 +32,7 @@ from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import on_boards, with_current_scoring
 from leaderboard.submissions.rules import State, SystemKind, primary_run, shown_state, title_of_run
 from leaderboard.teams.models import JoinRequest, Membership, System, Team
-from leaderboard.teams.reads.find import (
-    find_known_team,
-    find_own_team,
-    find_system,
-    find_team,
-    is_owned_by,
-    merged_team,
-    namesakes,
-    takes_requests,
-)
+from leaderboard.teams.reads import find
 from leaderboard.teams.rules import Role
 from leaderboard.worker.models import Scoring
 from leaderboard.worker.reads import current_sets
@@ -146,7 +129,7 @@ class TeamPage:
 
 def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> TeamPage:
     """Raises NotFound, also where `actor` may not know of the team."""
-    team = find_known_team(session, actor, slug, now)
+    team = find.find_known_team(session, actor, slug, now)
     inside = actor.is_in(team.id) or actor.all_powerful
     members = _members(session, team)
     evaluations = _entered(session, actor, team)
@@ -184,7 +167,7 @@ def _entered(session: Session, actor: Actor, team: Team) -> Sequence[Evaluation]
     return session.scalars(
         sa.select(Evaluation)
         .join(Evaluation.campaign)
-        .where(Evaluation.id.in_(entered), known_evaluations(actor))
+        .where(Evaluation.id.in_(entered), access.known_evaluations(actor))
         .options(sa.orm.contains_eager(Evaluation.campaign))
         .order_by(Evaluation.period_key.desc(), Evaluation.campaign_id, Evaluation.condition, Evaluation.id)
     ).all()
@@ -200,7 +183,7 @@ def _places(
     """System -> its places on the boards whose names and ranks this reader sees."""
     places: dict[int, list[TeamPlace]] = {}
     for evaluation in evaluations:
-        if evaluation.id not in columns or not may_see(actor, evaluation, Content.RESULTS, now):
+        if evaluation.id not in columns or not access.may_see(actor, evaluation, Content.RESULTS, now):
             continue
         column = columns[evaluation.id]
         here = [entry for entry in entries if entry.evaluation_id == evaluation.id]
@@ -244,7 +227,7 @@ def own_runs(
     shown = Submission.withdrawn_at.is_(None), Submission.ruling.is_(None)  # else that is its state: shown_state
     is_rejected = sa.func.coalesce(sa.and_(Scoring.state == State.REJECTED, *shown), sa.false())
     of_state = sa.true() if rejected is None else is_rejected if rejected else ~is_rejected
-    rows = session.execute(_own_rows().where(*theirs, of_state, known_evaluations(actor)).limit(limit)).all()
+    rows = session.execute(_own_rows().where(*theirs, of_state, access.known_evaluations(actor)).limit(limit)).all()
     evaluations = {} if rejected else {run.evaluation_id: run.evaluation for run, _, _ in rows}  # those have no figures
     columns = primary_columns(current_sets(session, list(evaluations))) if evaluations else {}
     which = [run.id for run, _, _ in rows] if limit is not None else sa.select(Submission.id).where(*theirs)
@@ -320,7 +303,7 @@ def find_teams(
 ) -> tuple[tuple[FoundTeam, ...], Paging]:
     """The teams that allow it, by name; `words`: those whose name or description holds them."""
     members = sa.select(sa.func.count()).where(Membership.team_id == Team.id).scalar_subquery()
-    statement = sa.select(Team.id, Team.slug, Team.name, Team.description, members).where(takes_requests())
+    statement = sa.select(Team.id, Team.slug, Team.name, Team.description, members).where(find.takes_requests())
     if words.strip():
         texts = (Team.name, Team.description)
         statement = statement.where(sa.or_(*(text.icontains(words.strip(), autoescape=True) for text in texts)))
@@ -335,7 +318,7 @@ def open_requests(session: Session, actor: Actor, team_slug: str) -> tuple[OpenR
         sa.select(JoinRequest.id, User.name, JoinRequest.text, JoinRequest.created_at)
         .join(Team, Team.id == JoinRequest.team_id)
         .join(User, User.id == JoinRequest.user_id)
-        .where(Team.slug == team_slug, is_owned_by(actor), JoinRequest.answered_at.is_(None))
+        .where(Team.slug == team_slug, find.is_owned_by(actor), JoinRequest.answered_at.is_(None))
         .order_by(JoinRequest.created_at, JoinRequest.id)
     )
     return tuple(OpenRequest(*row) for row in rows)
@@ -350,15 +333,16 @@ def has_asked(session: Session, actor: Actor, team: Team) -> bool | None:
     )
     if session.scalar(asked) is not None:
         return True
-    return None if session.scalar(sa.select(Team.id).where(Team.id == team.id, takes_requests())) is None else False
+    takes = sa.select(Team.id).where(Team.id == team.id, find.takes_requests())
+    return None if session.scalar(takes) is None else False
 
 
 def team_settings(session: Session, actor: Actor, team_slug: str, _: dt.datetime) -> TeamSettings:
     """What its owners can change, for members and the console. Raises NotFound for others."""
     if actor == CONSOLE:
-        team, is_owner = find_team(session, team_slug), True
+        team, is_owner = find.find_team(session, team_slug), True
     else:
-        team = find_own_team(session, actor, team_slug)
+        team = find.find_own_team(session, actor, team_slug)
         is_owner = session.get_one(Membership, (team.id, actor.user_id)).role is Role.OWNER
     return snapshot(TeamSettings, team, is_owner=is_owner)
 
@@ -403,9 +387,8 @@ class SystemPage(SystemFacts):
 
 def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.datetime) -> SystemPage:
     """Raises NotFound for no such system, and for one that this reader sees on no board."""
-    try:
-        record = find_system(session, team_slug, slug)
-    except NotFound:
+    record = find.known_system(session, team_slug, slug)
+    if record is None:
         _absent(session, actor, team_slug, slug, now)
     team = record.team
     pages, evaluations = _pages(session, actor, record, now)
@@ -425,7 +408,7 @@ def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.da
         team=team.name,
         team_slug=team.slug,
         own=own,
-        may_edit=own or may_change_kind(session, actor, record.id),
+        may_edit=own or access.may_change_kind(session, actor, record.id),
         may_remove=own and removal_refusal(session, record) is None,
         others=tuple(sorted(others.items(), key=lambda pair: pair[1].casefold())),
         years=tuple(years),
@@ -434,10 +417,8 @@ def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.da
 
 
 def _absent(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.datetime) -> NoReturn:
-    """Raises NotFound: for outsiders in the same words for one on no board and for one that never was."""
-    team = find_known_team(session, actor, team_slug, now)
-    if actor.is_in(team.id) or actor.all_powerful:
-        find_system(session, team_slug, slug)  # its own team is told the nearest names
+    """Raises NotFound, in the same words for a system on no board and for one that never was."""
+    team = find.find_known_team(session, actor, team_slug, now)
     raise NotFound(f"there is no system {slug!r} of {team.name} on a board")
 
 
@@ -476,7 +457,7 @@ def _pages(
         sa.select(Campaign.id, Evaluation.condition, Campaign.created_at, Campaign.slug)
         .join(Evaluation, Evaluation.campaign_id == Campaign.id)
         .join(Submission, Submission.evaluation_id == Evaluation.id)
-        .where(Submission.system_id == record.id, on_boards(), known_evaluations(actor))
+        .where(Submission.system_id == record.id, on_boards(), access.known_evaluations(actor))
         .distinct()
         .order_by(Campaign.created_at.desc(), Campaign.slug, Evaluation.condition)
     )
@@ -567,7 +548,7 @@ def organised_teams(
             members=size,
             systems=systems,
             runs=runs,
-            may_rename=may_rename(session, actor, team.id),
+            may_rename=access.may_rename(session, actor, team.id),
         )
         for team, size, systems, runs in rows
     )
@@ -587,7 +568,7 @@ def part_of(session: Session, actor: Actor, campaign_slug: str, team_id: int, no
     team = session.get(Team, team_id)
     if team is None or team.merged_into_id is None:
         return None
-    return organised_team(session, actor, campaign.slug, merged_team(session, team).id, now).id
+    return organised_team(session, actor, campaign.slug, find.merged_team(session, team).id, now).id
 
 
 def merging(
@@ -599,10 +580,10 @@ def merging(
     if source.id == target.id:
         raise NotFound("a team is not merged with itself")
     both = session.get_one(Team, source.id), session.get_one(Team, target.id)
-    refusal = merging_refusal(session, actor, *both)
+    refusal = access.merging_refusal(session, actor, *both)
     if refusal:  # and nothing of what they did in campaigns that the reader may know nothing of
         return Merging(source, target, (), (), refusal)
-    same = namesakes(session, *both)
+    same = find.namesakes(session, *both)
     runs = sa.select(Submission.system_id, sa.func.count()).where(Submission.team_id.in_((source.id, target.id)))
     counts = {row[0]: row[1] for row in session.execute(runs.group_by(Submission.system_id))}
     own = session.scalars(sa.select(System).where(System.id.in_(same)).order_by(System.name))
@@ -720,7 +701,7 @@ def _elsewhere(
     ).all()
     boards: dict[int, set[Elsewhere]] = {}
     for system_id, evaluation, shown in rows:
-        if shown and all(may_see(actor, evaluation, sight, now) for sight in (Content.RESULTS, Content.NAMES)):
+        if shown and all(access.may_see(actor, evaluation, sight, now) for sight in (Content.RESULTS, Content.NAMES)):
             campaign = evaluation.campaign
             boards.setdefault(system_id, set()).add(Elsewhere(campaign.slug, campaign.title, campaign.contact))
     strange = {system_id for system_id, _, _ in rows}
