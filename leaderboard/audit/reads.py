@@ -45,7 +45,6 @@ SUBJECTS = {  # table of an event's subject -> what a person calls it
 }
 WORDS = {  # of actions whose own name does not say enough after "orla:" and before what it was done to
     "clone": "clone another evaluation into",
-    "submit": "submit",
     "import run": "bring in from the past",
     "reject": "reject the file of",
     "fail": "give up scoring",

@@ -28,8 +28,9 @@ from leaderboard.audit.reads import name_of_row
 from leaderboard.audit.rules import FIRST, SHORT, ScoreLine, canonical, judgments_sha256, scoring_digest
 from leaderboard.audit.writes import record
 from leaderboard.boards.models import Board, Standing
-from leaderboard.db import Base, does_not_answer, locked
-from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
+from leaderboard.db import does_not_answer, locked
+from leaderboard.judgments.models import JudgmentRevision
+from leaderboard.judgments.reads.revisions import stored_rows
 from leaderboard.moments import moment_in_words
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
@@ -395,19 +396,9 @@ def lines_of(session: Session, scorings: Sequence[int]) -> dict[int, list[ScoreL
 
 def check_revisions(session: Session, report: Report) -> None:
     """Computes the hash of every judgment revision anew."""
-
-    def judged(table: type[Base], *columns: str) -> Iterable[Any]:
-        rows = table.__table__.columns
-        of_revision = Query.id == rows.query_id, rows.revision_id == revision.id
-        return session.execute(sa.select(Query.external_id, *(rows[name] for name in columns)).where(*of_revision))
-
     for revision in session.scalars(sa.select(JudgmentRevision).order_by(JudgmentRevision.id)):
         report.revisions += 1
-        computed = judgments_sha256(
-            judged(Judgment, "document", "grade"),
-            judged(KnownDocument, "document"),
-            judged(SubtopicJudgment, "subtopic", "document", "grade"),
-        )
+        computed = judgments_sha256(*stored_rows(session, revision.id))
         if computed != revision.sha256:
             where = _thing_in_words(session, f"revisions {revision.evaluation_id}")
             report.add(where, f"judgments of revision {revision.number}", computed, revision.sha256)

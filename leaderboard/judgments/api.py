@@ -28,7 +28,7 @@ from leaderboard.judgments.reads import published as judgments
 from leaderboard.judgments.reads.published import JudgmentFile
 from leaderboard.judgments.rules import READERS, JudgmentFiles
 from leaderboard.numbers import counted, first_of
-from leaderboard.web.context import actor, now, read, reading, writing
+from leaderboard.web.context import actor, read, reading, writing
 from leaderboard.web.endpoints import get, post
 from leaderboard.web.organise import EVALUATION, evaluation_here, read_body, require_confirmed
 from leaderboard.web.uploads import read_files
@@ -347,6 +347,5 @@ def judged_documents(campaign: str, evaluation: str, query: str) -> judgments.Ju
 
 
 def _lines(campaign: str, evaluation: str, file: JudgmentFile) -> Response:
-    with reading() as session:
-        text = "".join(judgments.qrels(session, actor(), campaign, evaluation, now(), file=file))
+    text = read(judgments.qrels, campaign, evaluation, file=file)
     return Response(text, content_type="text/plain; charset=utf-8")

@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from leaderboard.judgments.reads import published as judgments
 from leaderboard.judgments.reads.published import JudgedDocument, JudgedQuery, JudgmentFile
-from leaderboard.web.context import actor, now, page_number, read, reading
+from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Cell, Table, evaluation_facts, exported, file_name, table
 
 blueprint = Blueprint("judgments", __name__, url_prefix="/campaigns/<campaign>/<evaluation>")
@@ -60,8 +60,7 @@ def subtopics(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 
 def _download(campaign: str, evaluation: str, file: JudgmentFile, ending: str) -> ResponseReturnValue:
-    with reading() as session:
-        text = "".join(judgments.qrels(session, actor(), campaign, evaluation, now(), file=file))
+    text = read(judgments.qrels, campaign, evaluation, file=file)
     answer = Response(text, content_type="text/plain; charset=utf-8")
     name = file_name(f"{campaign}-{evaluation}-{ending}")
     answer.headers["Content-Disposition"] = f'attachment; filename="{name}"'

@@ -25,7 +25,7 @@ from leaderboard.evaluations.rules import Split
 from leaderboard.formats import Judgments, QueryRow, SubtopicJudgments
 from leaderboard.formats.plain_text import shown
 from leaderboard.judgments.inputs import RevisionWords
-from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
+from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.judgments.reads.refusals import (
     known_sources,
     query_numbers,
@@ -34,6 +34,7 @@ from leaderboard.judgments.reads.refusals import (
     require_source,
     revision_state,
 )
+from leaderboard.judgments.reads.revisions import COLUMNS
 from leaderboard.judgments.rules import JudgmentFiles, Removal
 from leaderboard.moments import moment_in_words
 from leaderboard.names import checked_slug
@@ -101,7 +102,7 @@ def remove_queries(session: Session, actor: Actor, evaluation: Evaluation, exter
     refused = queries_stay(session, evaluation)
     if refused is not None:
         raise Conflict(refused)
-    removed = _named(session, evaluation, external_ids)
+    removed = _named(session, actor, evaluation, external_ids)
     for query in removed:
         session.delete(query)
     session.flush()
@@ -123,7 +124,7 @@ def exclude_queries(
     if not because.strip():
         raise InvalidFields({"because": ["say why: readers see it beside the query"]})
     because = checked_text(because, LONGEST_REASON, "because")
-    named = _named(session, evaluation, external_ids)
+    named = _named(session, actor, evaluation, external_ids)
     changed = [query for query in named if query.excluded_at is None or query.excluded_because != because]
     counts_no_more = any(query.excluded_at is None for query in changed)
     for query in changed:
@@ -137,8 +138,7 @@ def exclude_queries(
 
 def include_queries(session: Session, actor: Actor, evaluation: Evaluation, external_ids: Iterable[str]) -> list[Query]:
     """Takes excluded queries back in; gives those that were. Raises NotFound for no such query."""
-    require_organiser(actor, evaluation.campaign_id)
-    excluded = [query for query in _named(session, evaluation, external_ids) if query.excluded_at is not None]
+    excluded = [query for query in _named(session, actor, evaluation, external_ids) if query.excluded_at is not None]
     for query in excluded:
         query.excluded_at, query.excluded_because = None, ""
     if excluded:
@@ -152,8 +152,7 @@ def set_split(
     session: Session, actor: Actor, evaluation: Evaluation, external_ids: Iterable[str], split: Split
 ) -> list[Query]:
     """Shows queries to everybody, or hides them until the evaluation closes; gives those that were otherwise."""
-    require_organiser(actor, evaluation.campaign_id)
-    others = [query for query in _named(session, evaluation, external_ids) if query.split is not split]
+    others = [query for query in _named(session, actor, evaluation, external_ids) if query.split is not split]
     for query in others:
         query.split = split
     if others:
@@ -168,8 +167,11 @@ def _queries(session: Session, evaluation: Evaluation) -> Sequence[Query]:
     return session.scalars(sa.select(Query).where(own).order_by(Query.position)).all()
 
 
-def _named(session: Session, evaluation: Evaluation, external_ids: Iterable[str]) -> list[Query]:
-    """Each once. The evaluation is locked first, so that the set which is made sees all that others changed."""
+def _named(session: Session, actor: Actor, evaluation: Evaluation, external_ids: Iterable[str]) -> list[Query]:
+    """Each once, to be changed. The evaluation is locked first, so that the set which is made sees all that others
+    changed.
+    """
+    require_organiser(actor, evaluation.campaign_id)
     locked(session, Evaluation, evaluation.id)
     return [find_query(session, evaluation, external_id) for external_id in dict.fromkeys(external_ids)]
 
@@ -261,10 +263,10 @@ def import_previewed(
 
 def _insert_rows(session: Session, revision: JudgmentRevision, evaluation: Evaluation, files: JudgmentFiles) -> None:
     numbers = query_numbers(session, evaluation)
-    columns = (("document", "grade"), ("document",), ("subtopic", "document", "grade"))
-    for table, names, rows in zip((Judgment, KnownDocument, SubtopicJudgment), columns, files.rows, strict=True):
+    for (table, columns), rows in zip(COLUMNS.items(), files.rows, strict=True):
+        names = ("query_id", *(column.key for column in columns))
         values = (
-            {"revision_id": revision.id, "query_id": numbers[query], **dict(zip(names, row, strict=True))}
+            {"revision_id": revision.id, **dict(zip(names, (numbers[query], *row), strict=True))}
             for query, *row in rows
         )
         while batch := list(itertools.islice(values, ROWS_AT_ONCE)):

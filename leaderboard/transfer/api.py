@@ -37,37 +37,42 @@ class Kept(Inputs):
 @post("/organise/import/draft", Scope.ORGANISE, form=ArchiveForm)
 def draft_import() -> archives.ManifestDraft:
     """Drafts the manifest of an archive that has none, of a whole campaign: complete it and send both."""
-    return _draft("")
+    return draft_import_into("")
 
 
 @post("/organise/import/preview", Scope.ORGANISE, form=PreviewForm)
 def preview_import() -> archives.ArchivePlan:
     """What an archive of a whole campaign would make, or every problem with it; nothing is made."""
-    return _plan("")
+    return preview_import_into("")
 
 
 @post("/organise/import", Scope.ORGANISE)
 def import_campaign(body: Kept) -> Imported:
     """Brings in an archive that was previewed. Workers score its runs."""
-    return _bring_in(body, "")
+    return import_into("", body)
 
 
 @post(f"{CAMPAIGN}/import/draft", Scope.ORGANISE, form=ArchiveForm)
 def draft_import_into(campaign: str) -> archives.ManifestDraft:
     """Drafts the manifest of an archive that has none, for a campaign: complete it and send both."""
-    return _draft(campaign)
+    with file_of("archive"):
+        return archives.draft(_received(campaign)[0], campaign)
 
 
 @post(f"{CAMPAIGN}/import/preview", Scope.ORGANISE, form=PreviewForm)
 def preview_import_into(campaign: str) -> archives.ArchivePlan:
     """What an archive would bring into a campaign, or every problem with it; nothing is made."""
-    return _plan(campaign)
+    with file_of("archive"):
+        upload, manifest = _received(campaign, "manifest")
+        return archives.plan(upload, campaign, manifest)
 
 
 @post(f"{CAMPAIGN}/import", Scope.ORGANISE)
 def import_into(campaign: str, body: Kept) -> Imported:
     """Brings an archive that was previewed into the campaign."""
-    return _bring_in(body, campaign)
+    archives.require_right(campaign)
+    with file_of("archive"):
+        return archives.bring_in(body.kept, campaign, "kept")
 
 
 @get(f"{CAMPAIGN}/export.tar.gz", Scope.ORGANISE, file="application/gzip")
@@ -75,17 +80,6 @@ def export_campaign(campaign: str) -> Response:
     """A whole campaign as an archive: judgments, hidden queries, runs and teams' notes are in it."""
     archives.require_right(campaign)
     return archives.campaign_export(campaign)
-
-
-def _draft(campaign: str) -> archives.ManifestDraft:
-    with file_of("archive"):
-        return archives.draft(_received(campaign)[0], campaign)
-
-
-def _plan(campaign: str) -> archives.ArchivePlan:
-    with file_of("archive"):
-        upload, manifest = _received(campaign, "manifest")
-        return archives.plan(upload, campaign, manifest)
 
 
 def _received(campaign: str, *known: str) -> tuple[Received, str]:
@@ -96,9 +90,3 @@ def _received(campaign: str, *known: str) -> tuple[Received, str]:
         words = f"is not known here; known are: {', '.join(('archive', *known))}"
         raise InvalidFields({name: [words] for name in unknown})
     return uploads.require_chosen(posted, "archive"), posted.fields.get("manifest", "")
-
-
-def _bring_in(body: Kept, campaign: str) -> Imported:
-    archives.require_right(campaign)
-    with file_of("archive"):
-        return archives.bring_in(body.kept, campaign, "kept")

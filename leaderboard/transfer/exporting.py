@@ -28,27 +28,17 @@ from leaderboard.evaluations.models import Agreement, Evaluation
 from leaderboard.evaluations.reads.find import find_campaign
 from leaderboard.evaluations.reads.form_fields import collection_list, file_rules, form_fields
 from leaderboard.evaluations.rules import Split
-from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
+from leaderboard.judgments.models import JudgmentRevision, Query
+from leaderboard.judgments.reads.revisions import COLUMNS, stored_rows
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.teams.models import System, Team
-from leaderboard.transfer.manifest import (
-    NAME,
-    NONE,
-    CampaignEntry,
-    Entry,
-    EvaluationEntry,
-    FieldEntry,
-    FileRulesEntry,
-    RunEntry,
-    SystemEntry,
-    TeamEntry,
-    written,
-)
+from leaderboard.transfer import manifest as entries
 from leaderboard.worker.models import ScoringSet
 
 PIECE = 1 << 20
 LEVEL = 1  # of compression: the fastest, since somebody waits
+JUDGMENT_FILES = {"file": "", "known": "-known", "subtopics": "-subtopics"}  # key -> how its file's name ends
 GZIP = 31  # zlib's number for a gzip head and 32 KiB of window
 
 
@@ -99,9 +89,9 @@ class Export:
         for path in sorted(path for path in self._folder.rglob("*") if path.is_file()):
             yield ExportedFile(path.relative_to(self._folder).as_posix(), path)
             path.unlink(missing_ok=True)
-        manifest = self._folder / NAME
-        manifest.write_text(written(self._content), encoding="utf-8")
-        yield ExportedFile(NAME, manifest)
+        manifest = self._folder / entries.NAME
+        manifest.write_text(entries.written(self._content), encoding="utf-8")
+        yield ExportedFile(entries.NAME, manifest)
 
 
 @contextmanager
@@ -134,7 +124,7 @@ def packed(export: Export, store: RunStore) -> Iterator[bytes]:
     yield packing.flush()
 
 
-def _table(entry: type[Entry], row: Any, **more: Any) -> dict[str, Any]:
+def _table(entry: type[entries.Entry], row: Any, **more: Any) -> dict[str, Any]:
     """A table of the manifest: what of a row is otherwise than the record has it without a word, and more."""
     columns = row.__table__.columns if isinstance(row, Base) else entry.model_fields
     own = {name: getattr(row, name) for name in entry.model_fields if name in columns}
@@ -144,15 +134,19 @@ def _table(entry: type[Entry], row: Any, **more: Any) -> dict[str, Any]:
 
 def _campaign(session: Session, campaign: Campaign, folder: Path) -> dict[str, Any]:
     own = sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
-    entries = [_evaluation(session, evaluation, folder) for evaluation in session.scalars(own).all()]
+    evaluations = [_evaluation(session, evaluation, folder) for evaluation in session.scalars(own).all()]
     with_runs = sa.select(Submission.system_id).join(Submission.evaluation).where(Evaluation.campaign_id == campaign.id)
     systems = sa.select(System, Team).join(Team, Team.id == System.team_id).where(System.id.in_(with_runs))
     teams: dict[int, dict[str, Any]] = {}
     for system, team in session.execute(systems.order_by(Team.slug, System.slug)).all():
-        teams.setdefault(team.id, {**_table(TeamEntry, team), "system": []})["system"].append(
-            _table(SystemEntry, system)
+        teams.setdefault(team.id, {**_table(entries.TeamEntry, team), "system": []})["system"].append(
+            _table(entries.SystemEntry, system)
         )
-    return {"campaign": _table(CampaignEntry, campaign), "team": list(teams.values()), "evaluation": entries}
+    return {
+        "campaign": _table(entries.CampaignEntry, campaign),
+        "team": list(teams.values()),
+        "evaluation": evaluations,
+    }
 
 
 def _evaluation(session: Session, evaluation: Evaluation, folder: Path) -> dict[str, Any]:
@@ -173,39 +167,38 @@ def _evaluation(session: Session, evaluation: Evaluation, folder: Path) -> dict[
         (folder / slug / "documents.txt.gz").write_bytes(documents)
     begun = _begun(session, evaluation)
     official = [(past.settings.excluded, began) for past, began in begun if past.source == evaluation.official_source]
+
+    def excluded_at(query: Query) -> dt.datetime | None:
+        """When boards began to leave it out, else when it was excluded."""
+        return next((began for left_out, began in official if query.external_id in left_out), query.excluded_at)
+
     excluded = [
-        {
-            "query": query.external_id,
-            "because": query.excluded_because,
-            # When boards began to leave it out, else when it was excluded.
-            "date": next((began for left_out, began in official if query.external_id in left_out), query.excluded_at),
-        }
+        {"query": query.external_id, "because": query.excluded_because, "date": excluded_at(query)}
         for query in queries
         if query.excluded_at is not None
     ]
     return {
-        **_table(EvaluationEntry, evaluation, file_rules=FileRulesEntry()),
-        "closes_at": evaluation.closes_at or NONE,  # without a word an import makes a draft
+        **_table(entries.EvaluationEntry, evaluation, file_rules=entries.FileRulesEntry()),
+        "closes_at": evaluation.closes_at or entries.NONE,  # without a word an import makes a draft
         "queries": f"{slug}/queries.jsonl" if queries else None,
         "hidden": [query.external_id for query in queries if query.split is Split.HIDDEN] or None,
         "excluded": excluded,
-        "field": [_table(FieldEntry, form_field) for form_field in form_fields(evaluation)],
+        "field": [_table(entries.FieldEntry, form_field) for form_field in form_fields(evaluation)],
         "agreement": [
             {"key": stated.key, "title": stated.title, "text": stated.text, "ended": stated.ended_at is not None}
             for stated in session.scalars(agreements)
         ],
-        "file_rules": _table(FileRulesEntry, file_rules(evaluation)),
+        "file_rules": _table(entries.FileRulesEntry, file_rules(evaluation)),
         "document_list": f"{slug}/documents.txt.gz" if documents is not None else None,
         "judgments": list(_revisions(session, evaluation, begun, folder)),
         "run": list(_runs(session, evaluation)),
     }
 
 
-def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> bool:
-    """Writes JSON lines, which hold any id that is stored; whether there were any."""
+def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    """Writes JSON lines, which hold any id that is stored."""
     with path.open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    return path.stat().st_size > 0
 
 
 def _begun(session: Session, evaluation: Evaluation) -> list[tuple[ScoringSet, dt.datetime]]:
@@ -222,28 +215,19 @@ def _revisions(
     since: dict[int, dt.datetime] = {}
     for past, began in reversed(begun):
         since[past.revision_id] = began
+    positions = sa.select(Query.external_id, Query.position).where(Query.evaluation_id == evaluation.id)
+    position = dict(session.execute(positions).all())
     own = JudgmentRevision.evaluation_id == evaluation.id, JudgmentRevision.finished_at.is_not(None)
     for revision in session.scalars(sa.select(JudgmentRevision).where(*own).order_by(JudgmentRevision.number)).all():
-
-        def rows(table: Any, *columns: Any, number: int = revision.id) -> Iterator[dict[str, Any]]:
-            selected = sa.select(Query.external_id, *columns).join(Query, Query.id == table.query_id)
-            keys = ("query", *(column.key for column in columns))
-            for row in session.execute(selected.where(table.revision_id == number).order_by(Query.position, *columns)):
-                yield {"grade": 1, **dict(zip(keys, row, strict=True))}
-
-        path = f"{evaluation.slug}/judgments-{revision.number}"
-        of_subtopics = SubtopicJudgment.subtopic, SubtopicJudgment.document, SubtopicJudgment.grade
-        files = {
-            "file": (f"{path}.jsonl", rows(Judgment, Judgment.document, Judgment.grade)),
-            "known": (f"{path}-known.jsonl", rows(KnownDocument, KnownDocument.document)),
-            "subtopics": (f"{path}-subtopics.jsonl", rows(SubtopicJudgment, *of_subtopics)),
-        }
         named = {}
-        for key, (name, lines) in files.items():
-            if _write_lines(folder / name, lines) or key == "file":
-                named[key] = name
-            else:
-                (folder / name).unlink()
+        tables = zip(JUDGMENT_FILES.items(), COLUMNS.values(), stored_rows(session, revision.id), strict=True)
+        for (key, ending), columns, rows in tables:
+            names = ("query", *(column.key for column in columns))
+            ordered = sorted(rows, key=lambda row: (position[row[0]], *row[1:]))
+            path = f"{evaluation.slug}/judgments-{revision.number}{ending}.jsonl"
+            if ordered or key == "file":
+                _write_lines(folder / path, ({"grade": 1, **dict(zip(names, row, strict=True))} for row in ordered))
+                named[key] = path
         yield {
             **named,
             "note": revision.note or None,
@@ -265,4 +249,4 @@ def _runs(session: Session, evaluation: Evaluation) -> Iterator[dict[str, Any]]:
             "system": run.system.slug,
             "rejected": run.problem_count > 0,
         }
-        yield {**_table(RunEntry, run, **named), "label": run.label}
+        yield {**_table(entries.RunEntry, run, **named), "label": run.label}

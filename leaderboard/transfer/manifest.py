@@ -19,20 +19,9 @@ from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
+import pydantic
 import sqlalchemy as sa
 import tomli_w
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainSerializer,
-    StringConstraints,
-    ValidationError,
-    create_model,
-    model_validator,
-)
 
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
@@ -173,9 +162,9 @@ def _no_nul(value: Any) -> Any:
     return value
 
 
-Moment = Annotated[dt.datetime, BeforeValidator(as_moment)]
-TreePath = Annotated[str, AfterValidator(lambda path: path.removeprefix("./"))]
-Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
+Moment = Annotated[dt.datetime, pydantic.BeforeValidator(as_moment)]
+TreePath = Annotated[str, pydantic.AfterValidator(lambda path: path.removeprefix("./"))]
+Pair = Annotated[list[str], pydantic.Field(min_length=2, max_length=2)]
 IN_JSON = {
     "measures": list[str],
     "set_aside": list[str],
@@ -185,13 +174,13 @@ IN_JSON = {
 }
 
 
-class Entry(BaseModel):
+class Entry(pydantic.BaseModel):
     """A table of the manifest: no value is of another kind than declared, and no key unknown."""
 
-    model_config = ConfigDict(
+    model_config = pydantic.ConfigDict(
         extra="forbid", strict=True, frozen=True, allow_inf_nan=False, populate_by_name=True, serialize_by_alias=True
     )
-    _check = model_validator(mode="before")(_no_nul)
+    _check = pydantic.model_validator(mode="before")(_no_nul)
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any: ...
@@ -207,26 +196,27 @@ Record = TypeVar("Record", bound=Entry)
 def _lenient(hint: Any) -> Any:
     """Texts are taken for choices, and lists for tuples: TOML has neither."""
     is_other = (isinstance(hint, type) and issubclass(hint, Enum)) or getattr(hint, "__origin__", None) is tuple
-    return Annotated[hint, Field(strict=False)] if is_other else hint
+    return Annotated[hint, pydantic.Field(strict=False)] if is_other else hint
 
 
 def _of_column(column: sa.Column[Any]) -> Any:
-    kinds = {UtcDateTime: Moment, sa.Integer: Annotated[int, Field(gt=-(10**18), lt=10**18)]}
+    kinds = {UtcDateTime: Moment, sa.Integer: Annotated[int, pydantic.Field(gt=-(10**18), lt=10**18)]}
     declared = next((hint for kind, hint in kinds.items() if isinstance(column.type, kind)), None)
     hint: Any = IN_JSON.get(column.name) or declared or _lenient(column.type.python_type)
     if not column.nullable:
         return hint
-    none = BeforeValidator(lambda value: None if value == NONE else value)
-    return Annotated[hint | None, none, PlainSerializer(lambda value: NONE if value is None else value)]
+    none = pydantic.BeforeValidator(lambda value: None if value == NONE else value)
+    return Annotated[hint | None, none, pydantic.PlainSerializer(lambda value: NONE if value is None else value)]
 
 
 def with_columns(model: type[Base], defaults: Mapping[str, Any]) -> Callable[[type[Record]], type[Record]]:
     """Adds to a record these columns of a table, as the table keeps them."""
     columns: Any = model.__table__.columns
     fields: Any = {
-        name: (_of_column(columns[name]), Field(default, alias=WORDS.get(name))) for name, default in defaults.items()
+        name: (_of_column(columns[name]), pydantic.Field(default, alias=WORDS.get(name)))
+        for name, default in defaults.items()
     }
-    return lambda record: create_model(record.__name__, __base__=record, **fields)
+    return lambda record: pydantic.create_model(record.__name__, __base__=record, **fields)
 
 
 def with_fields(own: Any, *without: str) -> Callable[[type[Record]], type[Record]]:
@@ -237,7 +227,7 @@ def with_fields(own: Any, *without: str) -> Callable[[type[Record]], type[Record
         for field in dataclasses.fields(own)
         if field.name not in without
     }
-    return lambda record: create_model(record.__name__, __base__=record, **fields)
+    return lambda record: pydantic.create_model(record.__name__, __base__=record, **fields)
 
 
 CAMPAIGN = {"measures": [], "primary_measure": "", **campaigns.DEFAULTS, "visibility": Visibility.DRAFT}
@@ -265,7 +255,7 @@ class CampaignEntry(Entry):
 class SystemEntry(Entry):
     name: str
     slug: str = ""
-    spellings: list[str] = Field(default=[])
+    spellings: list[str] = pydantic.Field(default=[])
 
 
 class TeamEntry(Entry):
@@ -274,9 +264,9 @@ class TeamEntry(Entry):
     name: str
     slug: str = ""
     description: str = ""
-    spellings: list[str] = Field(default=[])
+    spellings: list[str] = pydantic.Field(default=[])
     known: bool = False
-    system: list[SystemEntry] = Field(default=[])
+    system: list[SystemEntry] = pydantic.Field(default=[])
 
     @property
     def keys(self) -> dict[str, str]:
@@ -324,9 +314,9 @@ class RunEntry(Entry):
     file: TreePath
     team: str = ""
     system: str = ""
-    kind: Annotated[SystemKind | None, Field(strict=False)] = None
-    md5: Annotated[str, StringConstraints(to_lower=True, pattern=r"(?i)^([0-9a-f]{32})?$")] = ""
-    sha256: Annotated[str, StringConstraints(to_lower=True, pattern=r"(?i)^([0-9a-f]{64})?$")] = ""
+    kind: Annotated[SystemKind | None, pydantic.Field(strict=False)] = None
+    md5: Annotated[str, pydantic.StringConstraints(to_lower=True, pattern=r"(?i)^([0-9a-f]{32})?$")] = ""
+    sha256: Annotated[str, pydantic.StringConstraints(to_lower=True, pattern=r"(?i)^([0-9a-f]{64})?$")] = ""
     rejected: bool = False
 
     @property
@@ -350,7 +340,7 @@ class ManyEntry(RunEntry):
     file: TreePath = ""
     files: TreePath
 
-    @model_validator(mode="after")
+    @pydantic.model_validator(mode="after")
     def _known_names(self) -> "ManyEntry":
         if unknown := set(PLACEHOLDER.findall(self.files)) - {*CAPTURED}:
             raise ValueError(f"files: there is no {{{min(unknown)}}}; write * or one of {', '.join(CAPTURED)}")
@@ -375,20 +365,21 @@ class EvaluationEntry(Entry):
     title: str = ""
     period: str
     queries: TreePath = ""
-    query_ids: list[str] = Field(default=[])
-    hidden: list[str] = Field(default=[])
-    excluded: list[ExcludedEntry] = Field(default=[])
+    query_ids: list[str] = pydantic.Field(default=[])
+    hidden: list[str] = pydantic.Field(default=[])
+    excluded: list[ExcludedEntry] = pydantic.Field(default=[])
     judgments: Annotated[
-        list[JudgmentsEntry], BeforeValidator(lambda value: [{"file": value}] if isinstance(value, str) else value)
-    ] = Field(default=[])
-    field: list[FieldEntry] = Field(default=[])
-    agreement: list[AgreementEntry] = Field(default=[])
+        list[JudgmentsEntry],
+        pydantic.BeforeValidator(lambda value: [{"file": value}] if isinstance(value, str) else value),
+    ] = pydantic.Field(default=[])
+    field: list[FieldEntry] = pydantic.Field(default=[])
+    agreement: list[AgreementEntry] = pydantic.Field(default=[])
     file_rules: FileRulesEntry = FileRulesEntry()
     document_list: TreePath = ""
-    run: list[RunEntry] = Field(default=[])
-    runs: list[ManyEntry] = Field(default=[])
+    run: list[RunEntry] = pydantic.Field(default=[])
+    runs: list[ManyEntry] = pydantic.Field(default=[])
 
-    @model_validator(mode="after")
+    @pydantic.model_validator(mode="after")
     def _named(self) -> "EvaluationEntry":
         if not self.address:
             raise ValueError("slug: is missing")
@@ -402,12 +393,12 @@ class EvaluationEntry(Entry):
 class Manifest(Entry):
     """A whole one. archives: paths of archives whose files are meant too."""
 
-    archives: list[TreePath] = Field(default=[])
+    archives: list[TreePath] = pydantic.Field(default=[])
     campaign: CampaignEntry
-    team: list[TeamEntry] = Field(default=[])
-    evaluation: list[EvaluationEntry] = Field(default=[])
+    team: list[TeamEntry] = pydantic.Field(default=[])
+    evaluation: list[EvaluationEntry] = pydantic.Field(default=[])
 
-    @model_validator(mode="after")
+    @pydantic.model_validator(mode="after")
     def _once(self) -> "Manifest":
         teams = [(key, name) for team in self.team for key, name in team.keys.items()]
         slugs = [(entry.address, entry.address) for entry in self.evaluation]
@@ -466,12 +457,12 @@ def read_manifest(content: bytes | Path, name: str = NAME) -> Manifest:
         raise FileRejected([Problem(int(line[1]) if line else None, f"is no TOML: {message}")], name=name) from None
     try:
         return Manifest.model_validate(tables)
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         problems = [Problem(None, problem) for problem in _problems(error, tables)]
         raise FileRejected(problems[:MOST_PROBLEMS], len(problems), name) from None
 
 
-def _problems(error: ValidationError, value: Any) -> Iterator[str]:
+def _problems(error: pydantic.ValidationError, value: Any) -> Iterator[str]:
     for wrong in error.errors(include_url=False):
         message = MESSAGES.get(wrong["type"], wrong["msg"].removeprefix("Value error, "))
         where = _place(wrong["loc"], value)

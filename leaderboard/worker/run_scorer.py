@@ -36,7 +36,8 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.form_fields import collection_list, file_rules
 from leaderboard.evaluations.rules import Subset
 from leaderboard.formats import NO_RULES, Ids, Judgments, Limits, Run, RunRules, SubtopicJudgments, read_run
-from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
+from leaderboard.judgments.models import JudgmentRevision, Query
+from leaderboard.judgments.reads.revisions import stored_rows
 from leaderboard.metrics import Measure, Setting, query_order
 from leaderboard.metrics.families.detection import AQWV
 from leaderboard.metrics.families.sweep import MQWV
@@ -63,12 +64,6 @@ from leaderboard.worker.models import ScoringSet
 from leaderboard.worker.writes import imported, of_its_event
 
 SEE = "see `leaderboard verify`"
-# Of the tables of a revision the columns that follow the query.
-COLUMNS: dict[Any, Sequence[Any]] = {
-    Judgment: (Judgment.document, Judgment.grade),
-    KnownDocument: (KnownDocument.document,),
-    SubtopicJudgment: (SubtopicJudgment.subtopic, SubtopicJudgment.document, SubtopicJudgment.grade),
-}
 
 
 @dataclass(frozen=True)
@@ -227,14 +222,7 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
         of_set = sa.and_(Query.evaluation_id == made.evaluation_id, Query.position < settings.queries)
         queries = session.execute(sa.select(Query.external_id, Query.position).where(of_set).order_by(Query.position))
         positions = dict(queries.all())
-        judged, known, about = (
-            session.execute(
-                sa.select(Query.external_id, *columns)
-                .join(table, table.query_id == Query.id)
-                .where(table.revision_id == revision.id, of_set)
-            ).all()
-            for table, columns in COLUMNS.items()
-        )
+        judged, known, about = (rows.all() for rows in stored_rows(session, revision.id, of_set))
         if not imported(session, revision) or judgments_sha256(judged, known, about) != revision.sha256:
             raise Conflict(f"the judgments are not those of an import as revision {revision.number}: {SEE}")
     judgments = _judgments(judged)

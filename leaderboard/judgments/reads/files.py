@@ -29,6 +29,7 @@ from leaderboard.formats import DocumentList, QueryRow, SubtopicJudgments
 from leaderboard.formats.plain_text import shown
 from leaderboard.judgments.models import Judgment, JudgmentRevision, Query
 from leaderboard.judgments.reads.refusals import query_numbers, refusals, removal_of_source
+from leaderboard.judgments.reads.revisions import stored_rows
 from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.numbers import counted
 from leaderboard.store import RunStore
@@ -310,8 +311,8 @@ def judgment_changes(
     except InvalidFields as error:
         problems.append(error.message)
     newest = newest_revision(session, evaluation, source)
-    before = _stored(session, newest)
-    after = {(query, document): grade for query, document, grade in rows_of(judged)}
+    stored = stored_rows(session, newest.id)[0] if newest is not None else ()
+    before, after = ({tuple(key): grade for *key, grade in rows} for rows in (stored, rows_of(judged)))
     both = before.keys() & after.keys()
     changed = Counter((before[key], after[key]) for key in both if before[key] != after[key])
     level, places = evaluation.relevance_level, len(judged.queries)
@@ -386,13 +387,6 @@ def organised_judgments(
     )
 
 
-def _stored(session: Session, revision: JudgmentRevision | None) -> dict[tuple[str, str], int]:
-    """(query, document) -> grade, of every judgment of the revision; none where there is none."""
-    rows = sa.select(Query.external_id, Judgment.document, Judgment.grade).join(Query, Query.id == Judgment.query_id)
-    own = rows.where(Judgment.revision_id == (revision.id if revision else None))
-    return {(query, document): grade for query, document, grade in session.execute(own)}
-
-
 RUNS, LISTS = 20, 10  # how many runs are looked at, the newest, and how many lists of each: somebody waits
 
 
@@ -407,7 +401,7 @@ def doubts_about(session: Session, store: RunStore, evaluation: Evaluation, list
         has = f"the collection has {counted(evaluation.documents or 0, 'document')} (N_total)"
         doubts.append(f"The list has {counted(listed.count, 'document')}, and {has}.")
     revision = newest_revision(session, evaluation, evaluation.official_source)
-    judged = sorted({document for _, document in _stored(session, revision)})
+    judged = sorted({row.document for row in stored_rows(session, revision.id)[0]} if revision is not None else ())
     if unlisted := listed.lacks(judged):
         of_all = f"{len(unlisted):,} of {counted(len(judged), 'judged document')}"
         doubts.append(

@@ -3,7 +3,7 @@
 import datetime as dt
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -109,32 +109,33 @@ def published(
     queries = session.scalars(
         sa.select(Query).where(*of_subset(evaluation.id, subset_seen(actor, evaluation, now))).order_by(Query.position)
     ).all()
-    counts: dict[int, dict[int, int]] = {}
-    digest = hashlib.sha256()
-    if scoring_set is not None:
-        rows = _rows_of(session, scoring_set, JudgmentFile.JUDGMENTS)
-        counts = {query_id: dict(sorted(Counter(grade for *_, grade in own).items())) for query_id, own in rows.items()}
-        for line in _lines({query.external_id: query.id for query in queries}, scoring_set, rows):
-            digest.update(line.encode())
+    rows = _rows_of(session, scoring_set, JudgmentFile.JUDGMENTS) if scoring_set else {}
+    text = _text({query.external_id: query.id for query in queries}, scoring_set, rows) if scoring_set else ""
     left_out = set(scoring_set.settings.excluded) if scoring_set else set()
-    judged_queries = [
-        _judged(query.external_id, counts.get(query.id, {}), evaluation.relevance_level, query.external_id in left_out)
-        for query in queries
-    ]
+    judged_queries = []
+    for query in queries:
+        grades = dict(sorted(Counter(grade for *_, grade in rows.get(query.id, ())).items()))
+        relevant = sum(count for grade, count in grades.items() if grade >= evaluation.relevance_level)
+        counts = sum(grades.values()), relevant, grades
+        judged_queries.append(JudgedQuery(query.external_id, *counts, query.external_id in left_out))
     shown, paging = paged(judged_queries, page, PAGE)
+    settings = scoring_set.settings if scoring_set else None
+    there = dict(
+        zip(JudgmentFile, (settings, settings and settings.known, settings and settings.subtopics), strict=True)
+    )
     revision: JudgmentRevision | None = scoring_set.revision if scoring_set else None
     return PublishedPage(
         evaluation=evaluation_heading(evaluation, now),
         revision=revision.number if revision else None,
         sha256=revision.sha256 if revision else "",
-        file_sha256=digest.hexdigest() if scoring_set else "",
+        file_sha256=hashlib.sha256(text.encode()).hexdigest() if scoring_set else "",
         grades=tuple(sorted({grade for query in judged_queries for grade in query.grades})),
         relevance_level=evaluation.relevance_level,
         queries=shown,
         paging=paging,
         judgments=sum(query.judged for query in judged_queries),
         in_file=sum(query.judged for query in judged_queries if not query.excluded),
-        files=_files(scoring_set),
+        files=tuple(file for file, is_there in there.items() if is_there),
         excluded=sum(query.excluded for query in judged_queries),
         public=may_see(VISITOR, evaluation, Content.JUDGMENTS, now),
         to_publish=evaluation.judgments_published,
@@ -180,7 +181,7 @@ def qrels(
     now: dt.datetime,
     *,
     file: JudgmentFile = JudgmentFile.JUDGMENTS,
-) -> Iterator[str]:
+) -> str:
     """Lines of TREC's four columns, for trec_eval and `leaderboard score`: query, 0, document, grade, as bytes rising.
     In place of 0 a file of subtopics has them.
 
@@ -188,10 +189,11 @@ def qrels(
     as `published` does.
     """
     evaluation, scoring_set = _opened(session, actor, campaign_slug, slug, now)
-    if scoring_set is not None:
-        seen = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
-        ids = dict(session.execute(sa.select(Query.external_id, Query.id).where(*seen)).all())
-        yield from _lines(ids, scoring_set, _rows_of(session, scoring_set, file))
+    if scoring_set is None:
+        return ""
+    known = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
+    ids = dict(session.execute(sa.select(Query.external_id, Query.id).where(*known)).all())
+    return _text(ids, scoring_set, _rows_of(session, scoring_set, file))
 
 
 def _rows_of(session: Session, scoring_set: ScoringSet, file: JudgmentFile) -> dict[int, list[tuple[str, str, int]]]:
@@ -207,20 +209,13 @@ def _rows_of(session: Session, scoring_set: ScoringSet, file: JudgmentFile) -> d
     return by_query
 
 
-def _lines(
-    ids: Mapping[str, int], scoring_set: ScoringSet, rows: Mapping[int, list[tuple[str, str, int]]]
-) -> Iterator[str]:
+def _text(ids: Mapping[str, int], scoring_set: ScoringSet, rows: Mapping[int, list[tuple[str, str, int]]]) -> str:
     """ids: the queries that the reader knows of, and their rows."""
-    for query in query_order(ids.keys() - set(scoring_set.settings.excluded)):
-        for of, document, grade in rows.get(ids[query], ()):
-            yield f"{query} {of} {document} {grade}\n"
-
-
-def _files(scoring_set: ScoringSet | None) -> tuple[JudgmentFile, ...]:
-    if scoring_set is None:
-        return ()
-    is_there = {"judgments": True, "known": scoring_set.settings.known, "subtopics": scoring_set.settings.subtopics}
-    return tuple(file for file in JudgmentFile if is_there[file])
+    return "".join(
+        f"{query} {of} {document} {grade}\n"
+        for query in query_order(ids.keys() - set(scoring_set.settings.excluded))
+        for of, document, grade in rows.get(ids[query], ())
+    )
 
 
 def _opened(
@@ -237,8 +232,3 @@ def _closed(evaluation: Evaluation) -> str:
     if not evaluation.judgments_published or end is None:
         return "The organisers have not published the judgments."
     return f"The judgments are published when the evaluation has closed, {moment_in_words(end)}."
-
-
-def _judged(query: str, grades: dict[int, int], level: int, excluded: bool) -> JudgedQuery:
-    relevant = sum(count for grade, count in grades.items() if grade >= level)
-    return JudgedQuery(query, sum(grades.values()), relevant, grades, excluded)
