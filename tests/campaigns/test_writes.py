@@ -194,14 +194,6 @@ def test_a_campaign_made_by_mistake_is_removed_with_all_that_hangs_on_it(
         assert verify(session).differences == []
 
 
-def test_a_campaign_that_has_submissions_is_not_removed(world: World) -> None:
-    run = world.submit("not a run")
-    with world.database.write() as session:
-        submissions.withdraw(session, CONSOLE, session.get_one(Submission, run))
-    with refused(world.database, Conflict, "campaign", match="which stay on record"):
-        _do(world, evaluations.remove_campaign)
-
-
 def test_whom_an_admin_lets_may_found_campaigns_and_organises_them(world: World) -> None:
     _, ada = _account(world.ada)
 

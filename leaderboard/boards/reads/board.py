@@ -457,9 +457,10 @@ def board(
     if view.tag:
         require(details_open, headings.closed_details(evaluation))
     organised = actor.may_organise(evaluation.campaign_id)
+    scored = [(evaluation, scoring_set)] if scoring_set else []
     page = BoardPage(
         evaluation=headings.evaluation_heading(evaluation, now),
-        terms=headings.terms(session, actor, evaluation, scoring_set, moment) if scoring_set else None,
+        terms=headings.terms_of(session, actor, scored, moment).get(evaluation.id),
         results_open=may_see(actor, evaluation, Content.RESULTS, moment),
         details_open=details_open,
         columns=tuple(table.column(name) for name in headings.campaign_measures(evaluation.campaign)),

@@ -145,18 +145,6 @@ def closed_details(evaluation: Evaluation) -> str:
     return f"Single queries would give the judgments away; they open when the evaluation closes, {moment}."
 
 
-def terms(
-    session: Session,
-    actor: Actor,
-    evaluation: Evaluation,
-    scoring_set: ScoringSet,
-    now: dt.datetime,
-    team_id: int | None = None,
-) -> Terms:
-    """The terms of an evaluation's scoring set, as `actor` sees them, or sees them of `team_id`'s own runs."""
-    return terms_of(session, actor, [(evaluation, scoring_set)], now, team_id)[evaluation.id]
-
-
 def terms_of(
     session: Session,
     actor: Actor,
@@ -164,7 +152,9 @@ def terms_of(
     now: dt.datetime,
     team_id: int | None = None,
 ) -> dict[int, Terms]:
-    """Evaluation id -> the terms of the scoring set that comes with it, as `terms` gives them; in two statements."""
+    """Evaluation id -> the terms of the scoring set that comes with it, as `actor` sees them, or of `team_id`'s own
+    runs; in two statements.
+    """
     roundings = {own.id: rounding_seen(actor, evaluation, own.settings, now, team_id) for evaluation, own in sets}
     judged = judged_queries(session, [own for _, own in sets if roundings[own.id] is None])
     betas = _betas(session, [own for _, own in sets if roundings[own.id] is not None])

@@ -247,7 +247,7 @@ def results(
     scored = find_scored(session, actor, submission_id, now)
     run, scoring, scoring_set = scored.run, scored.scoring, scored.scoring_set
     evaluation, details = run.evaluation, scored.details
-    held = headings.terms(session, actor, evaluation, scoring_set, now, run.team_id)
+    held = headings.terms_of(session, actor, [(evaluation, scoring_set)], now, run.team_id)[evaluation.id]
     value_columns = table.per_query_columns(scoring_set)
     column = table.pick(value_columns, measure)
     scores = _scores(session, scored)
@@ -435,7 +435,7 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: dt.datetime
     scored = find_scored(session, actor, submission_id, now)
     run, scoring, scoring_set, subset = scored.run, scored.scoring, scored.scoring_set, scored.subset
     evaluation = run.evaluation
-    settings = headings.terms(session, actor, evaluation, scoring_set, now, run.team_id).settings
+    settings = headings.terms_of(session, actor, [(evaluation, scoring_set)], now, run.team_id)[evaluation.id].settings
     inside = actor.answers_for(run.team_id, evaluation.campaign_id)
     from_judgments = any(map(takes_highest_grade, settings.scored))
     command = no_command = ""
