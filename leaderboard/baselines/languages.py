@@ -76,12 +76,8 @@ class _Separators(dict[int, int | str | None]):
 
     def __missing__(self, point: int) -> int | str | None:
         kind = unicodedata.category(chr(point))
-        replacement: int | str | None = " "
-        if kind[0] in "LMN":
-            replacement = point
-        elif kind == "Cf" and chr(point) != ZERO_WIDTH_SPACE:  # soft hyphens, joiners, marks of direction
-            replacement = None
-        self[point] = replacement
+        shapes = kind == "Cf" and chr(point) != ZERO_WIDTH_SPACE  # soft hyphens, joiners, marks of direction
+        self[point] = replacement = point if kind[0] in "LMN" else None if shapes else " "
         return replacement
 
 
@@ -124,17 +120,15 @@ class Analyser:
 
     def words(self, text: str) -> list[str]:
         """The words of a text, stop words too, in order."""
-        if text.isascii():
-            if self.language == "turkish":
-                text = text.translate(CAPITAL_I_OF_TURKISH)
-            return text.lower().translate(self._separators).split()
-        text = unicodedata.normalize("NFKC", text)
+        plain = text.isascii()
+        if not plain:
+            text = unicodedata.normalize("NFKC", text)
         if self.language == "turkish":
             text = text.translate(CAPITAL_I_OF_TURKISH)
         words = text.lower().translate(self._separators).split()
-        if IS_UNSPACED.search(text):
-            words = [part for word in words for part in _parts(word)]
-        return words
+        if plain or not IS_UNSPACED.search(text):
+            return words
+        return [part for word in words for part in _parts(word)]
 
     def term(self, word: str) -> str | None:
         """A word's term; None for a stop word."""

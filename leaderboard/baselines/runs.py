@@ -114,28 +114,19 @@ def _to_unit(score: Floats) -> Floats:
     return unit
 
 
-class _Lists:
-    """A run's lists, by query."""
-
-    def __init__(self, run: Run) -> None:
-        self.lines: RankedLines = ranked_lines(run)
-        starts = self.lines.start.tolist()
-        self.of = dict(zip(run.queries, map(slice, starts[:-1], starts[1:]), strict=True))
-
-
 def _fuse(runs: Sequence[Run], worth: Worth, depth: int) -> Iterator[RankedList]:
     """worth: what a run's lines of one query add, given their scores and ranks, float64[n] both."""
-    lists = [_Lists(run) for run in runs]
+    lists: list[tuple[RankedLines, dict[str, slice]]] = []
+    for run in runs:
+        lines = ranked_lines(run)
+        lists.append((lines, dict(zip(run.queries, map(slice, lines.start[:-1], lines.start[1:]), strict=True))))
     for query in dict.fromkeys(query for run in runs for query in run.queries):
-        having = [(each.lines, each.of[query]) for each in lists if query in each.of]
-        documents = np.concatenate([lines.document[at] for lines, at in having])
-        ids, slot = np.unique(documents, return_inverse=True)
+        having = [(lines, of[query]) for lines, of in lists if query in of]
+        ids, slot = np.unique(np.concatenate([lines.document[at] for lines, at in having]), return_inverse=True)
         shares = np.zeros((len(having), len(ids)))
-        first = 0
-        for of_run, (lines, at) in zip(shares, having, strict=True):
-            last = first + at.stop - at.start
-            of_run[slot[first:last]] = worth(lines.score[at], lines.rank[at].astype(np.float64))
-            first = last
+        ends = np.cumsum([at.stop - at.start for _, at in having])
+        for of_run, places, (lines, at) in zip(shares, np.split(slot, ends[:-1]), having, strict=True):
+            of_run[places] = worth(lines.score[at], lines.rank[at].astype(np.float64))
         # The smallest first: so documents with the same shares from different runs tie, and the order of the runs on
         # the command line changes no digit.
         total = np.zeros(len(ids))

@@ -108,14 +108,6 @@ PARAMETER_ALIASES: dict[tuple[str, Value], tuple[str, Value]] = {
     ("dcg", "log2"): ("gain", "linear"),
 }
 
-# And where a parameter makes one of its measures another one of ours: (its measure, its parameter, the value) -> ours.
-OTHER_MEASURES: dict[tuple[Family, str, Value], Family] = {
-    (SET_P, "relative", "True"): SET_REL_P,
-    (SET_P, "relative", "False"): SET_P,
-    (SET_REL_P, "relative", "True"): SET_REL_P,
-    (SET_REL_P, "relative", "False"): SET_P,
-}
-
 
 def parse(name: str) -> Measure:
     """The measure of this name, ours or trec_eval's. Raises UnknownMeasure, which lists the nearest names.
@@ -251,10 +243,10 @@ def _as_ours(family: Family, inside: dict[str, Value]) -> tuple[Family, dict[str
     """The family that ir_measures means by these parameters, and those of them that are left for it."""
     if family is NUM_RET and "rel" in inside:
         return NUM_REL_RET, inside
-    for name, value in inside.items():
-        ours = OTHER_MEASURES.get((family, name, value))
-        if ours is not None:
-            return ours, {key: each for key, each in inside.items() if key != name}
+    relative = inside.get("relative")
+    if family in (SET_P, SET_REL_P) and relative in ("True", "False"):
+        del inside["relative"]
+        return (SET_REL_P if relative == "True" else SET_P), inside
     return family, inside
 
 
@@ -304,58 +296,17 @@ def _example(family: Family, cutoff: str) -> str:
 
 # The order in which trec_eval prints, whatever the order of its -m.
 ALL_TREC = (
-    "num_q",
-    "num_ret",
-    "num_rel",
-    "num_rel_ret",
-    "map",
-    "gm_map",
-    "Rprec",
-    "bpref",
-    "recip_rank",
-    "iprec_at_recall",
-    "P",
-    "recall",
-    "infAP",
-    "gm_bpref",
-    "Rprec_mult",
-    "utility",
-    "11pt_avg",
-    "binG",
-    "G",
-    "ndcg",
-    "ndcg_rel",
-    "Rndcg",
-    "ndcg_cut",
-    "map_cut",
-    "relative_P",
-    "success",
-    "set_P",
-    "set_relative_P",
-    "set_recall",
-    "set_map",
-    "set_F",
-    "num_nonrel_judged_ret",
-    "rbp",
-    "rbp_resid",
-    "unj",
-)
+    "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall",
+    "P", "recall", "infAP", "gm_bpref", "Rprec_mult", "utility", "11pt_avg", "binG", "G", "ndcg", "ndcg_rel", "Rndcg",
+    "ndcg_cut", "map_cut", "relative_P", "success", "set_P", "set_relative_P", "set_recall", "set_map", "set_F",
+    "num_nonrel_judged_ret", "rbp", "rbp_resid", "unj",
+)  # fmt: skip
 NEW_IN_10 = frozenset({"rbp", "rbp_resid", "unj"})
+COUNTS, OF_SETS = ALL_TREC[: ALL_TREC.index("map")], tuple(name for name in ALL_TREC if name.startswith("set_"))
 BUNDLES = {
     "all_trec": ALL_TREC,
     "official": ALL_TREC[: ALL_TREC.index("P") + 1],
-    "set": (
-        "num_q",
-        "num_ret",
-        "num_rel",
-        "num_rel_ret",
-        "utility",
-        "set_P",
-        "set_relative_P",
-        "set_recall",
-        "set_map",
-        "set_F",
-    ),
+    "set": (*COUNTS, "utility", *OF_SETS),
 }
 
 
@@ -404,8 +355,8 @@ def _unknown(request: str) -> str:
         return f"trec_eval's -m takes {name}.{parameters}, not {request!r}, which is how it prints it"
     names = {each.casefold(): each for each in (*FORMS, *BUNDLES)}
     close = nearest(request.partition(".")[0], names)
-    there = f"nearest: {', '.join(close)}" if close else f"it has {', '.join(names.values())}"
-    return f"trec_eval has no measure {request!r}; {there}"
+    listed = f"nearest: {', '.join(close)}" if close else f"it has {', '.join(names.values())}"
+    return f"trec_eval has no measure {request!r}; {listed}"
 
 
 def expand(name: str, parameters: str | None = None) -> tuple[Printed, ...]:

@@ -328,13 +328,17 @@ def graded_lists(
     >>> ranking.relevant(1).rank, ranking.relevant(1).judged
     (array([1, 4]), array([3]))
     """
+
+    def table(rows: list[tuple[int, ...]], columns: int) -> Ints:
+        return np.array(rows, dtype=np.int64).reshape(-1, columns).T
+
     lengths = np.array([len(each) for each in lists], dtype=np.int64)
     counted = lengths if returned is None else np.minimum(lengths, returned)
-    hits = [(q, rank, g) for q, each in enumerate(lists) for rank, g in enumerate(each, 1) if g is not None]
-    query, rank, grade = np.array(hits, dtype=np.int64).reshape(-1, 3).T
+    query, rank, grade = table(
+        [(q, rank, g) for q, each in enumerate(lists) for rank, g in enumerate(each, 1) if g is not None], 3
+    )
     judged = [sorted([*(g for g in each if g is not None), *missed], reverse=True) for each in lists]
-    letters = [(rank, ord(letter)) for rank, each in enumerate(about, 1) for letter in each]
-    subtopic_rank, subtopic = np.array(letters, dtype=np.int64).reshape(-1, 2).T
+    subtopic_rank, subtopic = table([(rank, ord(letter)) for rank, each in enumerate(about, 1) for letter in each], 2)
     zeros = np.zeros_like(subtopic)
     return Ranking(
         retrieved=lengths,
@@ -344,7 +348,7 @@ def graded_lists(
         rank=rank,
         grade=grade,
         is_returned=rank <= counted[query],
-        judged_start=np.concatenate(([0], np.cumsum([len(each) for each in judged], dtype=np.int64))),
+        judged_start=np.cumsum([0, *map(len, judged)]),
         judged_grade=np.array([g for each in judged for g in each], dtype=np.int64),
         setting=setting or Setting(),
         load_scores=lambda: np.concatenate([np.arange(n, 0, -1, dtype=np.float64) for n in lengths]),

@@ -2,7 +2,7 @@
 list looks like the ideal list that is nearest to it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -97,6 +97,14 @@ def discounted(documents: Gained, discount: str) -> Gained:
     return Gained(documents.query, documents.rank, documents.gain / by)
 
 
+def kept_discounted(
+    ranking: Ranking, documents: Callable[..., Gained], gain: str, gains: Gains | None, discount: str
+) -> Gained:
+    """Those of the run (`gained`) or of the judgments (`ideal`), made once."""
+    key = ("discounted", documents.__name__, gain, gains, discount)
+    return ranking.keep(key, lambda: discounted(documents(ranking, gain, gains), discount))
+
+
 def summed(documents: Gained, cutoff: int | None, queries: int) -> Floats:
     top = documents.top(cutoff)
     return total(top.query, top.gain, queries)
@@ -156,10 +164,7 @@ def discounted_gain(ranking: Ranking, *, gain: str, gains: Gains | None, discoun
     >>> discounted_gain(ranking, gain='linear', gains=None, discount='log2', cutoff=None).round(4)
     array([1.8614])
     """
-    weighted = ranking.keep(
-        ("discounted", gain, gains, discount), lambda: discounted(gained(ranking, gain, gains), discount)
-    )
-    return summed(weighted, cutoff, ranking.queries)
+    return summed(kept_discounted(ranking, gained, gain, gains, discount), cutoff, ranking.queries)
 
 
 def ideal_gain(ranking: Ranking, *, gain: str, gains: Gains | None, discount: str, cutoff: int | None) -> Floats:
@@ -184,10 +189,7 @@ def ideal_gain(ranking: Ranking, *, gain: str, gains: Gains | None, discount: st
     >>> ideal_gain(graded_lists([0, 1, 3]), gain="linear", gains=None, discount="jk", cutoff=2)
     array([4.])
     """
-    best = ranking.keep(
-        ("discounted ideal", gain, gains, discount), lambda: discounted(ideal(ranking, gain, gains), discount)
-    )
-    return summed(best, cutoff, ranking.queries)
+    return summed(kept_discounted(ranking, ideal, gain, gains, discount), cutoff, ranking.queries)
 
 
 def normalised_discounted_gain(
