@@ -411,8 +411,8 @@ class Family(Definition):
     span: Range | Callable[[Setting, "Measure"], Range] = RATIO
     aggregation: Aggregation = MEAN
     defined_where: Callable[..., Bools] | None = with_relevant
-    needs: frozenset[Need] = frozenset()
-    trec_eval: tuple[TrecEval, ...] = ()
+    needs: tuple[Need, ...] = ()
+    trec_eval: str | tuple[TrecEval, ...] = ()
     check: Callable[[Mapping[str, Value]], str | None] | None = None
     refuse: Callable[[Setting, Mapping[str, Any]], str | None] | None = None
     uncut: str = ""
@@ -421,8 +421,13 @@ class Family(Definition):
     of_returned: bool = False
 
     @property
+    def forms(self) -> tuple[TrecEval, ...]:
+        """Its names in trec_eval: a name alone takes nothing."""
+        return (TrecEval(self.trec_eval),) if isinstance(self.trec_eval, str) else self.trec_eval
+
+    @property
     def more(self) -> tuple[str, ...]:
-        names = ", ".join(form.name for form in self.trec_eval) or "none"
+        names = ", ".join(form.name for form in self.forms) or "none"
         return f"Aggregation: {self.aggregation.name}", f"trec_eval's name: {names}"
 
     def __call__(self, *, cutoff: Value = None, **arguments: Value) -> "Measure":
@@ -448,7 +453,7 @@ class Measure(Named):
 
     @property
     def needs(self) -> frozenset[Need]:
-        return self.family.needs
+        return frozenset(self.family.needs)
 
     @property
     def has_interval(self) -> bool:
@@ -464,7 +469,7 @@ class Measure(Named):
     def trec_eval(self) -> str | None:
         """The name that trec_eval prints it under, None when it has none; the relevance level (its -l) is no part."""
         given = tuple((name, value) for name, value in self.given if name != "rel")
-        for form in self.family.trec_eval:
+        for form in self.family.forms:
             for suffix in form.suffixes(self.arguments):
                 if self.family(**form.arguments(suffix)) == Measure(self.family, given, self.cutoff):
                     return form.name if suffix is None else f"{form.name}_{suffix}"

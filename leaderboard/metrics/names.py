@@ -325,7 +325,7 @@ class Printed(NamedTuple):
         return self.measure if complete and self.name == "num_rel" else self.at(rel)
 
 
-FORMS = {form.name: (family, form) for family in _FAMILIES for form in family.trec_eval}
+FORMS = {form.name: (family, form) for family in _FAMILIES for form in family.forms}
 
 
 def requested(requests: Iterable[str]) -> tuple[Printed, ...]:

@@ -210,7 +210,7 @@ def average_precision_of_all(ranking: Ranking, *, rel: int) -> Floats:
 
 P = Family("P", "Precision at k", precision, (REL, JUDGED_ONLY), RANK_NEEDED, trec_eval=(at_cutoffs("P"),))
 R = Family("R", "Recall at k", recall, (REL, JUDGED_ONLY), RANK_NEEDED, trec_eval=(at_cutoffs("recall"),))
-RR = Family("RR", "Reciprocal rank", reciprocal_rank, (REL, JUDGED_ONLY), RANK, trec_eval=(TrecEval("recip_rank"),))
+RR = Family("RR", "Reciprocal rank", reciprocal_rank, (REL, JUDGED_ONLY), RANK, trec_eval="recip_rank")
 AP = Family(
     "AP",
     "Average precision",
@@ -234,7 +234,7 @@ GMAP = Family(
     average_precision_of_all,
     (REL,),
     aggregation=GEOMETRIC_MEAN,
-    trec_eval=(TrecEval("gm_map"),),
+    trec_eval="gm_map",
 )
 
 FAMILIES = (

@@ -6,7 +6,7 @@ import numpy as np
 
 from leaderboard.metrics.aggregation import SUM
 from leaderboard.metrics.families.detection import found_returned
-from leaderboard.metrics.measure import COUNT, REL, Family, TrecEval
+from leaderboard.metrics.measure import COUNT, REL, Family
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, count
 
@@ -230,13 +230,11 @@ returned_documents = partial(documents, of_returned=True)
 
 TP = returned_documents("TP", "True positives", true_positives, (REL,))
 FP = returned_documents("FP", "False positives", false_positives, (REL,), direction="lower")
-TN = returned_documents("TN", "True negatives", true_negatives, (REL,), needs=frozenset({"documents"}))
+TN = returned_documents("TN", "True negatives", true_negatives, (REL,), needs=("documents",))
 FN = returned_documents("FN", "False negatives", false_negatives, (REL,), direction="lower")
-NUM_RET = returned_documents(
-    "NumRet", "Returned documents", returned, direction="none", trec_eval=(TrecEval("num_ret"),)
-)
+NUM_RET = returned_documents("NumRet", "Returned documents", returned, direction="none", trec_eval="num_ret")
 NUM_REL_RET = returned_documents(
-    "NumRelRet", "Relevant documents returned", relevant_returned, (REL,), trec_eval=(TrecEval("num_rel_ret"),)
+    "NumRelRet", "Relevant documents returned", relevant_returned, (REL,), trec_eval="num_rel_ret"
 )
 
 FAMILIES = (
@@ -254,17 +252,11 @@ FAMILIES = (
         unit="queries",
         direction="none",
         aggregation=SUM,
-        trec_eval=(TrecEval("num_q"),),
+        trec_eval="num_q",
     ),
     NUM_RET,
     documents(
-        "NumRel",
-        "Relevant documents",
-        relevant,
-        (REL,),
-        of_judgments=True,
-        direction="none",
-        trec_eval=(TrecEval("num_rel"),),
+        "NumRel", "Relevant documents", relevant, (REL,), of_judgments=True, direction="none", trec_eval="num_rel"
     ),
     NUM_REL_RET,
     returned_documents(
@@ -273,6 +265,6 @@ FAMILIES = (
         judged_not_relevant,
         (REL,),
         direction="lower",
-        trec_eval=(TrecEval("num_nonrel_judged_ret"),),
+        trec_eval="num_nonrel_judged_ret",
     ),
 )

@@ -187,7 +187,7 @@ AQWV = of_decisions(
     span=value_range,
     unit="value",
     aggregation=VALUE_OF_MEANS,
-    needs=frozenset({"documents", "beta"}),
+    needs=("documents", "beta"),
 )
 PMISS = of_decisions("Pmiss", "Probability of a miss", miss, (REL,), direction="lower")
 PFA = of_decisions(
@@ -202,7 +202,7 @@ PFA = of_decisions(
     ),
     direction="lower",
     unit="false alarms",
-    needs=frozenset({"documents"}),
+    needs=("documents",),
 )
 
 FAMILIES = (
@@ -214,7 +214,7 @@ FAMILIES = (
         (REL,),
         span=value_range,
         unit="value",
-        needs=frozenset({"documents", "beta"}),
+        needs=("documents", "beta"),
     ),
     PMISS,
     PFA,

@@ -394,7 +394,7 @@ def _family(
         parameters=(REL, *parameters),
         cutoff=DEPTH if cut else None,
         defined_where=with_relevant_subtopic,
-        needs=frozenset({"subtopics"}),
+        needs=("subtopics",),
         span=span,
     )
 

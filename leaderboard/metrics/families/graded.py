@@ -493,7 +493,7 @@ GAIN_VARIANTS = (
     ),
     Family("RnDCG", "nDCG averaged over grade levels", at_levels, (REL, GAINS), trec_eval=(with_gains("Rndcg"),)),
     G,
-    Family("binG", "Binary normalised gain", binary_gain, (REL,), trec_eval=(TrecEval("binG"),)),
+    Family("binG", "Binary normalised gain", binary_gain, (REL,), trec_eval="binG"),
 )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.metrics.families.binary import RANK_NEEDED, at_cutoffs
 from leaderboard.metrics.families.user_models import RBP_RESIDUAL
-from leaderboard.metrics.measure import REL, Family, TrecEval
+from leaderboard.metrics.measure import REL, Family
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, Ints, count, share, total
 
@@ -168,16 +168,16 @@ def unjudged(ranking: Ranking, *, cutoff: int) -> Floats:
 
 
 FAMILIES = (
-    Family("Bpref", "Binary preference", binary_preference, (REL,), trec_eval=(TrecEval("bpref"),)),
+    Family("Bpref", "Binary preference", binary_preference, (REL,), trec_eval="bpref"),
     Family(
         "GMBpref",
         "Geometric mean of binary preference",
         geometric_binary_preference,
         (REL,),
         aggregation=GEOMETRIC_MEAN,
-        trec_eval=(TrecEval("gm_bpref"),),
+        trec_eval="gm_bpref",
     ),
-    Family("infAP", "Inferred average precision", inferred_average_precision, (REL,), trec_eval=(TrecEval("infAP"),)),
+    Family("infAP", "Inferred average precision", inferred_average_precision, (REL,), trec_eval="infAP"),
     RBP_RESIDUAL,
     Family("Judged", "Judged at k", judged, defined_where=None, cutoff=RANK_NEEDED),
     Family(

@@ -254,13 +254,13 @@ def write_weights(arguments: Mapping[str, Any]) -> str:
 
 of_set = partial(Family, of_returned=True)
 
-SET_P = of_set("SetP", "Precision of the returned set", precision, (REL, JUDGED_ONLY), trec_eval=(TrecEval("set_P"),))
+SET_P = of_set("SetP", "Precision of the returned set", precision, (REL, JUDGED_ONLY), trec_eval="set_P")
 SET_REL_P = of_set(
     "SetRelP",
     "Relative precision of the returned set",
     set_relative_precision,
     (REL, JUDGED_ONLY),
-    trec_eval=(TrecEval("set_relative_P"),),
+    trec_eval="set_relative_P",
 )
 
 
@@ -316,7 +316,7 @@ def novelty(ranking: Ranking, *, rel: int) -> Floats:
 
 FAMILIES = (
     SET_P,
-    of_set("SetR", "Recall of the returned set", recall, (REL,), trec_eval=(TrecEval("set_recall"),)),
+    of_set("SetR", "Recall of the returned set", recall, (REL,), trec_eval="set_recall"),
     of_set(
         "SetF",
         "F measure of the returned set",
@@ -331,11 +331,7 @@ FAMILIES = (
         trec_eval=(TrecEval("set_F", read=read_factor, write=write_factor),),
     ),
     of_set(
-        "SetAP",
-        "Average precision of the returned set",
-        set_average_precision,
-        (REL, JUDGED_ONLY),
-        trec_eval=(TrecEval("set_map"),),
+        "SetAP", "Average precision of the returned set", set_average_precision, (REL, JUDGED_ONLY), trec_eval="set_map"
     ),
     SET_REL_P,
     of_set(
@@ -346,7 +342,7 @@ FAMILIES = (
         defined_where=None,
         direction="lower",
         unit="false alarms",
-        needs=frozenset({"documents"}),
+        needs=("documents",),
     ),
     of_set(
         "Utility",
@@ -365,6 +361,6 @@ FAMILIES = (
         refuse=rest_needs_collection,
         trec_eval=(TrecEval("utility", read=read_weights, write=write_weights),),
     ),
-    of_set("Coverage", "Coverage", coverage, (REL,), needs=frozenset({"known"})),
-    of_set("Novelty", "Novelty", novelty, (REL,), needs=frozenset({"known"})),
+    of_set("Coverage", "Coverage", coverage, (REL,), needs=("known",)),
+    of_set("Novelty", "Novelty", novelty, (REL,), needs=("known",)),
 )

@@ -281,7 +281,7 @@ def oracle_range(setting: Setting, measure: Measure) -> Range:
     return (value_range(setting, measure)[0] if setting.no_relevant == "pfa_only" else 0.0), 1.0
 
 
-of_sweep = partial(Family, defined_where=None, unit="value", needs=frozenset({"documents", "beta", "scores"}))
+of_sweep = partial(Family, defined_where=None, unit="value", needs=("documents", "beta", "scores"))
 
 MQWV = of_sweep("MQWV", "Maximum query weighted value", maximum, (REL,), aggregation=WHOLE_RUN)
 OQWV = of_sweep("OQWV", "Optimal query weighted value", oracle, (REL,), span=oracle_range, aggregation=VALUE_OF_MEANS)
