@@ -99,6 +99,7 @@ class StandingSet:
 class _Work:
     """What is computed from: one measure over one subset of the queries.
 
+    subsets        whose figures they are: with no hidden queries those of both
     queries        ids of the queries, in the order of the values
     columns        scoring -> the measure's columns, for every run of the lineup that has values
     ends           scoring -> the ends of the interval that is kept now
@@ -108,7 +109,7 @@ class _Work:
 
     measure: Measure
     settings: ScoringSettings
-    subset: Subset
+    subsets: tuple[Subset, ...]
     lineup: Lineup
     queries: list[str]
     columns: dict[int, Columns]
@@ -136,22 +137,18 @@ def due(session: Session, older_than: float = 0.0, only: int | None = None) -> l
     terms = terms_of_standing_sets(session, only)
     runs = scored_runs(session, of_sets=STANDS if only is None else ScoringSet.id == only)
     means = best_means(session, terms)
-    columns = (
-        *(Board.scoring_set_id, Board.measure, Board.subset, Board.version),
-        *(Board.figures["over"].as_string(), Board.refreshed_at <= clock(-older_than)),
+    columns = Board.version, Board.figures["over"].as_string(), Board.refreshed_at <= clock(-older_than)
+    rows = session.execute(
+        sa.select(Board.scoring_set_id, Board.measure, Board.subset, *columns).where(Board.scoring_set_id.in_(terms))
     )
-    rows = session.execute(sa.select(*columns).where(Board.scoring_set_id.in_(terms)))
-    stored = {(row[0], row[1], row[2]): (row[3], row[4], row[5]) for row in rows}
-    due_now = []
+    stored = {tuple(row[:3]): tuple(row[3:]) for row in rows}
+    due_now = set()
     for set_id, own in terms.items():
-        lineups = lineups_of(runs.get(set_id, []), own, means.get(set_id, {}))
-        for name in own.settings.measures:
-            for subset in own.settings.subsets:
-                version, digest, is_old = stored.get((set_id, name, subset), (None, None, True))
-                is_stale = version is not None and (version, digest) != (FIGURES_VERSION, lineups[name, subset].digest)
-                if (version is None and set_id in runs) or (is_stale and is_old):
-                    due_now.append((own.settings.measures.index(name), set_id, name))
-                    break
+        for board, lineup in lineups_of(runs.get(set_id, []), own, means.get(set_id, {})).items():
+            version, digest, is_old = stored.get((set_id, *board), (None, None, True))
+            is_stale = set_id in runs if version is None else (version, digest) != (FIGURES_VERSION, lineup.digest)
+            if is_stale and is_old:
+                due_now.add((own.settings.measures.index(board[0]), set_id, board[0]))
     return [*(Due(set_id, name) for _, set_id, name in sorted(due_now)), *_due_of_old(session, only)]
 
 
@@ -205,16 +202,15 @@ def _refresh(database: Database, wanted: Due) -> bool:
     is_written = False
     for work in works:
         ends, figures = _derive(work)
-        subsets = (work.subset,) if len(works) > 1 else tuple(Subset)
         changed = {run: pair for run, pair in ends.items() if differs(pair, work.ends[run])}
         packed = packed_figures({run: (*own, *changed.get(run, work.ends[run])) for run, own in work.figures.items()})
         left = iter(changed.items())
         while some := list(islice(left, WRITTEN_AT_ONCE)):
             with database.write() as session:
-                _write_ends(session, wanted.measure, subsets, some)
+                _write_ends(session, work, some)
         with database.write() as session:
-            for subset in subsets:
-                is_written = _write_figures(session, wanted, subset, figures, packed, as_of)
+            for subset in work.subsets:
+                is_written = _write_figures(session, _key(wanted, subset), figures, packed, as_of)
     return is_written
 
 
@@ -244,11 +240,10 @@ def recomputed(session: Session) -> Iterator[Recomputed]:
     ).all()
     stored_figures = {(Due(row[0], row[1]), row[2]): row[3] for row in rows}
     for wanted in dict.fromkeys(wanted for wanted, _ in stored_figures if wanted not in waiting):
-        works = _read(session, wanted)
-        for work in works:
+        for work in _read(session, wanted):
             ends, computed = _derive(work)
             figures = json.loads(json.dumps(computed))  # as a database gives them back
-            for subset in (work.subset,) if len(works) > 1 else tuple(Subset):
+            for subset in work.subsets:
                 stored = _ends(session, wanted, subset)
                 intervals = {
                     run: (stored[run], ends.get(run, NO_ENDS))
@@ -258,22 +253,21 @@ def recomputed(session: Session) -> Iterator[Recomputed]:
                     and differs(ends.get(run, NO_ENDS), stored[run])
                 }
                 own = stored_figures.get((wanted, subset), figures)
-                names = sorted(own.keys() | figures.keys())
-                pairs = ((name, own.get(name), figures.get(name)) for name in names)
+                pairs = ((name, own.get(name), figures.get(name)) for name in sorted(own.keys() | figures.keys()))
                 others = {name: (was, now) for name, was, now in pairs if was != now}
-                own_ends = stored | {run: computed_ends for run, (_, computed_ends) in intervals.items()}
-                if wrong := _packed_wrong(session, wanted, subset, own_ends):
+                right = stored | {run: computed_ends for run, (_, computed_ends) in intervals.items()}
+                if wrong := _packed_wrong(session, wanted, subset, right):
                     others["intervals of its runs"] = (f"{wrong} that differ", "none")
                 yield Recomputed(wanted.scoring_set_id, wanted.measure, subset, intervals, others)
 
 
 def _ends(session: Session, wanted: Due, subset: Subset) -> dict[int, KeptEnds]:
+    of_set = Scoring.scoring_set_id == wanted.scoring_set_id
+    of_score = Score.measure == wanted.measure, Score.subset == subset
     rows = session.execute(
-        sa.select(Score.scoring_id, Score.low, Score.high)
-        .join(Scoring, Scoring.id == Score.scoring_id)
-        .where(Scoring.scoring_set_id == wanted.scoring_set_id, Score.measure == wanted.measure, Score.subset == subset)
+        sa.select(Score.scoring_id, Score.low, Score.high).join(Score.scoring).where(of_set, *of_score)
     )
-    return {scoring_id: (low, high) for scoring_id, low, high in rows}
+    return {run: (low, high) for run, low, high in rows}
 
 
 def _packed_wrong(session: Session, wanted: Due, subset: Subset, ends: Mapping[int, KeptEnds]) -> int:
@@ -389,7 +383,8 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
         with_values = {run: own for run, own in columns if own is not None}
         pairs = math.comb(len(lineup.ranked) + len(lineup.baselines), 2)
         compare = wanted.measure == settings.measures[0] or pairs * max(1, settings.queries) <= PAIRS_UP_TO
-        works.append(_Work(measure, settings, subset, lineup, order, with_values, ends, figures, compare))
+        subsets = (subset,) if len(settings.subsets) > 1 else tuple(Subset)
+        works.append(_Work(measure, settings, subsets, lineup, order, with_values, ends, figures, compare))
     return works
 
 
@@ -513,37 +508,26 @@ def packed_figures(figures: Mapping[int, KeptFigure]) -> dict[str, Any]:
     return {"scorings": np.array(scorings, dtype=np.int64), **packed}
 
 
-def _write_ends(
-    session: Session, measure: str, subsets: Sequence[Subset], some: Sequence[tuple[int, tuple[float, float]]]
-) -> None:
-    statement = (
-        sa.update(Score)
-        .where(
-            Score.scoring_id == sa.bindparam("run"),
-            Score.measure == measure,
-            Score.subset == sa.bindparam("of", type_=Score.subset.type),
-        )
-        .values(low=sa.bindparam("from"), high=sa.bindparam("to"))
-    )
-    rows = [{"run": run, "of": subset, "from": low, "to": high} for run, (low, high) in some for subset in subsets]
-    session.connection().execute(statement, rows)
+def _write_ends(session: Session, work: _Work, some: Sequence[tuple[int, tuple[float, float]]]) -> None:
+    of_run = Score.scoring_id == sa.bindparam("run"), Score.measure == str(work.measure)
+    of_subset = Score.subset == sa.bindparam("of", type_=Score.subset.type)
+    ends: dict[Any, Any] = {"low": sa.bindparam("from"), "high": sa.bindparam("to")}
+    rows = [{"run": run, "of": subset, "from": low, "to": high} for run, (low, high) in some for subset in work.subsets]
+    session.connection().execute(sa.update(Score).where(*of_run, of_subset).values(ends), rows)
+
+
+def _key(wanted: Due, subset: Subset) -> dict[str, Any]:
+    return {"scoring_set_id": wanted.scoring_set_id, "measure": wanted.measure, "subset": subset}
 
 
 def _write_figures(
-    session: Session,
-    wanted: Due,
-    subset: Subset,
-    figures: dict[str, Any],
-    packed: Mapping[str, Any],
-    as_of: dt.datetime,
+    session: Session, key: dict[str, Any], figures: dict[str, Any], packed: Mapping[str, Any], as_of: dt.datetime
 ) -> bool:
     """Keeps the figures and those of each run, packed, unless later ones are kept already; whether it did."""
-    key = {"scoring_set_id": wanted.scoring_set_id, "measure": wanted.measure, "subset": subset}
     insert_unless_there(session, Board, **key, version=0, figures={}, refreshed_at=as_of, **packed_figures({}))
     row = locked(session, Board, key)
     if row.refreshed_at > as_of:
         return False
-    for name, own in packed.items():
+    for name, own in {**packed, "version": FIGURES_VERSION, "figures": figures, "refreshed_at": as_of}.items():
         setattr(row, name, own)
-    row.version, row.figures, row.refreshed_at = FIGURES_VERSION, figures, as_of
     return True

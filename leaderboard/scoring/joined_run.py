@@ -7,6 +7,7 @@ it depended on the judgments too, a team could find out by submitting which docu
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -135,78 +136,66 @@ def _subtopic_rank(run: Run, judged: JudgedQueries, numbers: Ints, places: Order
     return rank[judged.subtopics.document]
 
 
+@dataclass(frozen=True)
 class _Lists:
-    """The lists of the Q queries that count, cut at `depth`.
+    """The lists of the queries that count, cut at `depth`. numbers: as `_find` takes them; queries: Q"""
 
-    in_run     bool[Q], whether the run has the query
-    retrieved  int64[Q], how many documents it lists there
-    returned   int64[Q], how many of them count as returned
-    """
+    run: Run
+    places: Order
+    numbers: Ints
+    queries: int
+    threshold: float | None
+    compat: Literal[9, 10]
+    depth: int | None
 
-    def __init__(
-        self,
-        run: Run,
-        places: Order,
-        numbers: Ints,
-        queries: int,
-        threshold: float | None,
-        compat: Literal[9, 10],
-        depth: int | None,
-    ) -> None:
-        self._run = run
-        self._places = places
-        self._threshold = threshold
-        self._compat = compat
-        self._depth = depth
-        self._queries = queries
-        self._counted = np.flatnonzero(numbers >= 0)
-        self._numbers = numbers[self._counted]
-        self.in_run = np.zeros(queries, np.bool_)
-        self.in_run[self._numbers] = True
-        self.retrieved = self._per_query(self._cut(np.diff(places.start)))
-        self.returned = self._per_query(self._count_returned())
+    @cached_property
+    def of_run(self) -> Ints:
+        """int64[Q]: which query of the run each one is, -1 for none."""
+        of_run = np.full(self.queries, -1)
+        counted = np.flatnonzero(self.numbers >= 0)
+        of_run[self.numbers[counted]] = counted
+        return of_run
 
-    def _per_query(self, of_run: Ints) -> Ints:
-        """int64[Q] from int64[run queries]; 0 for a missing query."""
-        values = np.zeros(self._queries, np.int64)
-        values[self._numbers] = of_run[self._counted]
-        return values
+    @property
+    def in_run(self) -> Bools:
+        """bool[Q], whether the run has the query."""
+        return self.of_run >= 0
 
-    def _cut(self, counts: Ints) -> Ints:
-        return counts if self._depth is None else np.minimum(counts, self._depth)
+    @cached_property
+    def retrieved(self) -> Ints:
+        """int64[Q], how many documents it lists there."""
+        return self._per_query(np.diff(self.places.start))
 
-    def _count_returned(self) -> Ints:
-        """int64[run queries]."""
-        start = self._places.start
-        by = returned_by(self._run.decision, self._threshold)
+    @cached_property
+    def returned(self) -> Ints:
+        """int64[Q], how many of them count as returned."""
+        start = self.places.start
+        by = returned_by(self.run.decision, self.threshold)
         if by == "all":
-            return self._cut(np.diff(start))
-        if by == "decisions" and self._depth is not None:
-            lines = self._first_rows(self._depth)
+            return self.retrieved
+        if by == "decisions" and self.depth is not None:  # else those with the highest scores are the first
+            position = np.arange(len(self.run)) - np.repeat(start[:-1], np.diff(start))
+            lines = self.places.all_lines()[position < self.depth]
             lines = lines[self.is_returned(lines)]
         else:
             lines = np.flatnonzero(self.is_returned(slice(None)))
-        counts = np.bincount(self._run.query[lines], minlength=len(start) - 1)
-        return self._cut(counts)  # the documents with the highest scores are the first
+        return self._per_query(np.bincount(self.run.query[lines], minlength=len(start) - 1))
 
-    def _first_rows(self, depth: int) -> Ints:
-        """The lines of the file that are among the first `depth` of their query."""
-        start = self._places.start
-        position = np.arange(len(self._run)) - np.repeat(start[:-1], np.diff(start))
-        return self._places.all_lines()[position < depth]
+    def _per_query(self, of_run: Ints) -> Ints:
+        """int64[Q] from int64[run queries], at most `depth`; 0 for a missing query."""
+        values = np.append(of_run, 0)[self.of_run]
+        return values if self.depth is None else np.minimum(values, self.depth)
 
     def is_returned(self, lines: Ints | slice) -> Bools:
         """bool[n]: whether these lines of the file count as returned."""
-        decision = None if self._run.decision is None else self._run.decision[lines]
-        return returned(self._places.score[lines], decision, self._threshold, self._compat)
+        decision = None if self.run.decision is None else self.run.decision[lines]
+        return returned(self.places.score[lines], decision, self.threshold, self.compat)
 
     def scores(self) -> Floats:
         """float64[L]: every line's score in rank order, query after query as they count."""
-        of_query = np.full(self._queries, -1)
-        of_query[self._numbers] = self._counted
-        start = self._places.start[of_query[self.in_run]]
+        start = self.places.start[self.of_run[self.in_run]]
         _, position = places_in(start, start + self.retrieved[self.in_run])
-        return self._places.falling[position].astype(np.float64)
+        return self.places.falling[position].astype(np.float64)
 
 
 NAMED = 10  # queries that a message names
@@ -225,18 +214,12 @@ def require_run_fits(
     if documents is None or not _needing(measures):
         return
     listed = np.bincount(run.query, minlength=len(run.queries))
-    if depth is not None:
-        listed = np.minimum(listed, depth)
+    listed = listed if depth is None else np.minimum(listed, depth)
     long = np.flatnonzero(listed > documents).tolist()
     if long:
-        problems = [
-            Problem(
-                None,
-                f"query {run.queries[query]} lists {listed[query]:,} documents, but the collection has {documents:,}",
-            )
-            for query in long[:NAMED]
-        ]
-        raise FileRejected(problems, len(long), name)
+        has = f"documents, but the collection has {documents:,}"
+        named = [Problem(None, f"query {run.queries[query]} lists {listed[query]:,} {has}") for query in long[:NAMED]]
+        raise FileRejected(named, len(long), name)
 
 
 def require_judgments_fit(ranking: Ranking, judged: JudgedQueries, measures: Sequence[Measure]) -> None:
