@@ -17,7 +17,7 @@ class Board(Base):
     """What a board shows beyond means (intervals, rank sets), refreshed by the worker after a scoring.
 
     scorings, means, counts, lows, highs  of the set's scored runs, in the order of their ids, the figures by this
-        measure, NaN for none: what `score` holds, in one row for whoever asks for those of many runs (`reads.runs`). A
+        measure, NaN for none: what `score` holds, in one row for whoever asks for those of many runs (`run_arrays`). A
         figure of a run never changes, and its interval when this row is written only, so that what stands here is right
         of a board too that was not refreshed since
     """
@@ -41,8 +41,8 @@ class Standing(Base):
     """Which run stands for a system on the boards of a set, one in time and one late, by each of the ways that are kept
     (`stored_choices`): what `selected_runs` says, kept so that a board reads no other run.
 
-    `services.standing` writes it in the transaction that changes it. A system whose place is empty has no row. The rows
-    of a set that boards have ceased to show say which run stood then.
+    `submissions.writes.selection` writes it in the transaction that changes it. A system whose place is empty has no
+    row. The rows of a set that boards have ceased to show say which run stood then.
 
     `subset`, `rounded`: of the best run, over which queries it is best, and whether by means as they are rounded for
     whoever may not see single queries.

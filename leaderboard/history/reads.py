@@ -142,12 +142,9 @@ def board_versions(
     """
     evaluation = find_evaluation(session, actor, campaign_slug, slug)
     scored = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state == State.SCORED)
-    rows = _sets(
-        session, evaluation, ScoringSet.switched_at.is_not(None), sa.or_(ScoringSet.state.in_(STANDING), scored)
-    )
-    rows.sort(key=lambda row: (row.switched_at or now, row.id))
+    has_stood = ScoringSet.switched_at.is_not(None), sa.or_(ScoringSet.state.in_(STANDING), scored)
     ends, times = replaced_beside(session, evaluation), list[tuple[BoardVersion, ScoringSet]]()
-    for row in rows:
+    for row in _sets(session, evaluation, *has_stood):
         moment = effective_time(actor, evaluation, row, now)
         if moment is not None:
             version = board_version(evaluation, row, ends.get(row.id))
@@ -210,15 +207,17 @@ def differences(
         words.append(f"judgments of revision {after.revision.number} instead of {before.revision.number}")
     if before.metric_version != after.metric_version:
         words.append(f"version {after.metric_version} of the measures instead of {before.metric_version}")
+    was, settings = before.settings, after.settings
     for name, setting in (OF_CAMPAIGN | OF_EVALUATION).items():
-        was, after_it = (getattr(each.settings, name) for each in (before, after))
-        words += [f"{setting}: {_shown(after_it)} instead of {_shown(was)}"] if was != after_it else []
-    words += _of_queries(before.settings, after.settings, subset_seen(actor, evaluation, now))
-    both = same_measures(before.settings, after.settings)
-    added = [name for name in after.settings.measures if name not in both]
-    removed = [name for name in before.settings.measures if name not in both.values()]
-    words += [f"with {', '.join(added)}"] if added else []
-    words += [f"without {', '.join(removed)}"] if removed else []
+        if getattr(was, name) != getattr(settings, name):
+            words.append(f"{setting}: {_shown(getattr(settings, name))} instead of {_shown(getattr(was, name))}")
+    words += _of_queries(was, settings, subset_seen(actor, evaluation, now))
+    both = same_measures(was, settings)
+    for preposition, names in (
+        ("with", [name for name in settings.measures if name not in both]),
+        ("without", [name for name in was.measures if name not in both.values()]),
+    ):
+        words += [f"{preposition} {', '.join(names)}"] if names else []
     return tuple(words)
 
 

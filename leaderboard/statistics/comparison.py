@@ -23,6 +23,7 @@ Sources: S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scand
 Y. Benjamini and Y. Hochberg, Controlling the False Discovery Rate, Journal of the Royal Statistical Society B 57, 1995.
 """
 
+import bisect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -99,16 +100,7 @@ def queries_needed(effect: float) -> int | None:
     """
     if power(effect, MOST_QUERIES) < POWER:
         return None
-    low, high = 1, 2  # `low` are too few; `high` will be enough
-    while power(effect, high) < POWER:
-        low, high = high, min(2 * high, MOST_QUERIES)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if power(effect, middle) < POWER:
-            low = middle
-        else:
-            high = middle
-    return high
+    return bisect.bisect_left(range(MOST_QUERIES), POWER, lo=2, key=lambda queries: power(effect, queries))
 
 
 def smallest_effect(queries: int) -> float:

@@ -146,24 +146,6 @@ def test_over_a_tag_aqwv_follows_its_policy_from_its_parts(database: Database) -
     assert page.not_over_tag == ("MQWV",)
 
 
-def test_the_terms_say_what_the_figures_rest_on(database: Database) -> None:
-    field = Field(database, measures=("AQWV", "AP"))
-    field.campaign(cost=0.0333, value=1.0, prior=1 / 600, compat=9)
-    # Nobody judged q4.
-    field.evaluation(documents=601, qrels="q1 0 d1 1\nq2 0 d1 1\nq3 0 d1 1\n")
-    terms = read(field).terms
-    assert terms is not None
-    assert terms.settings.beta == pytest.approx(19.9467, abs=1e-12)
-    assert (terms.cost, terms.value, terms.prior, terms.settings.no_relevant) == (
-        0.0333,
-        1.0,
-        1 / 600,
-        NoRelevant.EXCLUDE,
-    )
-    assert (terms.settings.documents, terms.settings.compat, terms.revision) == (601, 9, 1)
-    assert (terms.queries, terms.counted, terms.unjudged, terms.excluded) == (4, 3, 1, 0)
-
-
 def test_results_that_are_not_open_show_a_team_its_own_runs_only_and_unranked(field: Field) -> None:
     field.run("Alder", {"AP": [0.6] * 4}, team="Woods")
     field.run("Birch", {"AP": [0.5] * 4}, team="Meadow")

@@ -204,10 +204,8 @@ def _all_rows(asked: AskedBoard) -> Listing:
     baselines = [entry for entry in entries if entry.is_baseline]
     own = (entry.figure(ranked_by.name) for entry in entries)
     figures = np.array([(each.mean, each.count, each.low, each.high) for each in own], float).reshape(-1, 4).T
-    is_baseline, is_ranked = (
-        np.array([bool(holds(entry)) for entry in entries], bool)
-        for holds in (lambda entry: entry.is_baseline, lambda entry: entry.submission_id in places)
-    )
+    is_baseline = np.array([entry.is_baseline for entry in entries], bool)
+    is_ranked = np.array([entry.submission_id in places for entry in entries], bool)
     return Listing(
         entries=entries,
         baselines=baselines,

@@ -274,7 +274,7 @@ class Disclosure:
         return shown
 
     def figures(self, measure: str, own: Bools, stored: Floats) -> list[Figure]:
-        """Stored figures of runs, float64[4, runs] as `reads.runs.load_figures` gives them."""
+        """Stored figures of runs, float64[4, runs] as `run_arrays.load_figures` gives them."""
         shown = []
         for is_own, *numbers in zip(own.tolist(), *stored.tolist(), strict=True):
             mean, count, low, high = (None if math.isnan(number) else number for number in numbers)

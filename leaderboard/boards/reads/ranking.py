@@ -93,7 +93,7 @@ def load_candidates(
     """The scored runs of current sets that `choose` has to choose from, with their figures under these measures.
 
     Which run stands is kept (`models.Standing`), the best one by its set's primary measure. By another measure those
-    that may be the best are found first, by the means that boards keep of all runs (`reads.runs`); only these are read
+    that may be the best are found first, by the means that boards keep of all runs (`run_arrays`); only these are read
     in full. Where they are more than NAMED, and for a board of every run, all are read.
 
     show  None for each campaign's own rule

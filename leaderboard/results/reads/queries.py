@@ -21,10 +21,8 @@ from leaderboard.judgments.models import Judgment, Query
 from leaderboard.results.reads.run import QuerySpread, load_slices, load_vectors, spread_of, value_in
 from leaderboard.scoring import ReturnedBy, returned, returned_by
 from leaderboard.store import RankedList, RunStore
-from leaderboard.submissions.reads.status import find_submission, label_of
-from leaderboard.submissions.rules import State
+from leaderboard.submissions.reads.status import find_scored, label_of
 from leaderboard.worker.models import ScoringSet
-from leaderboard.worker.reads import current_set
 
 PAGE = 500  # queries
 
@@ -121,29 +119,42 @@ def query_list(
     queries = session.scalars(sa.select(Query).where(*of_subset(evaluation.id, subset)).order_by(Query.position)).all()
     if view.tag:
         queries = [query for query in queries if texts and view.tag in query.tags]
-    heading = evaluation_heading(evaluation, now)
+    rows: Sequence[QuerySummary]
+    columns: tuple[table.Column, ...] = ()
+    by, systems = None, 0
     if scoring_set is None or not details:
-        plain = [QuerySummary(query_heading(query, None, texts), None, None, None, "") for query in queries]
-        shown, paging = table.paged(plain, view.page, PAGE)
-        because = "" if details else closed_details(evaluation)
-        return QueryListPage(heading, texts, False, because, (), None, 0, "", view.tag, shown, paging)
-    columns = table.per_query_columns(scoring_set)
-    by = table.pick(columns, view.measure)
-    entries = load_standing(session, actor, evaluation, now, by)
-    vectors = load_vectors(session, [entry.scoring_id for entry in entries], [by.name], subset)
-    with_values = [entry for entry in entries if (entry.scoring_id, by.name) in vectors]
-    spread = spread_of([vectors[entry.scoring_id, by.name] for entry in with_values], by)
-    called = table.disambiguate(entry.system for entry in with_values)
-    names = [called[entry.system.id] for entry in with_values]
-    relevant = relevant_documents(session, scoring_set)
-    rows = [_summary(query_heading(query, relevant.get(query.id, 0), texts), spread, names) for query in queries]
-    orders: dict[str, tuple[table.Column, Callable[[QuerySummary], float | None]]] = {
-        "median": (by, lambda row: row.median),
-        "best": (by, lambda row: row.best),
-        "relevant": (replace(by, direction="higher"), lambda row: row.query.relevant or 0),
-    }
-    shown, paging = table.paged(sorted_rows(rows, view.sort, orders), view.page, PAGE)
-    return QueryListPage(heading, texts, True, "", columns, by, len(entries), view.sort, view.tag, shown, paging)
+        rows = [QuerySummary(query_heading(query, None, texts), None, None, None, "") for query in queries]
+    else:
+        columns = table.per_query_columns(scoring_set)
+        by = table.pick(columns, view.measure)
+        entries = load_standing(session, actor, evaluation, now, by)
+        vectors = load_vectors(session, [entry.scoring_id for entry in entries], [by.name], subset)
+        with_values = [entry for entry in entries if (entry.scoring_id, by.name) in vectors]
+        spread = spread_of([vectors[entry.scoring_id, by.name] for entry in with_values], by)
+        called = table.disambiguate(entry.system for entry in with_values)
+        names = [called[entry.system.id] for entry in with_values]
+        relevant = relevant_documents(session, scoring_set)
+        rows = [_summary(query_heading(query, relevant.get(query.id, 0), texts), spread, names) for query in queries]
+        orders: dict[str, tuple[table.Column, Callable[[QuerySummary], float | None]]] = {
+            "median": (by, lambda row: row.median),
+            "best": (by, lambda row: row.best),
+            "relevant": (replace(by, direction="higher"), lambda row: row.query.relevant or 0),
+        }
+        rows, systems = sorted_rows(rows, view.sort, orders), len(entries)
+    shown, paging = table.paged(rows, view.page, PAGE)
+    return QueryListPage(
+        evaluation=evaluation_heading(evaluation, now),
+        texts_open=texts,
+        details_open=by is not None,
+        closed_because="" if details else closed_details(evaluation),
+        columns=columns,
+        column=by,
+        systems=systems,
+        sort=view.sort if by else "",
+        tag=view.tag,
+        queries=shown,
+        paging=paging,
+    )
 
 
 def query(
@@ -310,13 +321,10 @@ def ranked_list(
 
     Raises NotFound for no such scored run or query, NotAllowed while single documents may not be seen.
     """
-    run, scoring = find_submission(session, actor, submission_id, now)
+    scored = find_scored(session, actor, submission_id, now)
+    run, scoring, scoring_set, subset = scored.run, scored.scoring, scored.scoring_set, scored.subset
     evaluation = run.evaluation
-    scoring_set = current_set(session, evaluation.id)
-    if scoring_set is None or scoring is None or scoring.state != State.SCORED:
-        raise NotFound(f"submission {submission_id} has no list for a query {external_id}")
-    require(may_see(actor, evaluation, Content.DETAILS, now, run.team_id), closed_details(evaluation))
-    subset = subset_seen(actor, evaluation, now)
+    require(scored.details, closed_details(evaluation))
     query = find_query(session, evaluation, external_id, subset)
     level = scoring_set.settings.relevance_level
     judged = Judgment.revision_id == scoring_set.revision_id, Judgment.query_id == query.id
@@ -332,11 +340,10 @@ def ranked_list(
     shown, paging = table.paged(lines, page, DOCUMENTS)
     complete = scoring_set.settings.judging is Judging.COMPLETE
     previous, following = neighbours(session, query, subset)
-    named = may_see(actor, evaluation, Content.NAMES, now, run.team_id)
     return RankedListPage(
         submission_id=run.id,
         system=label_of(session, actor, run, now),
-        label=run.label if named else "",
+        label=run.label if scored.named else "",
         evaluation=evaluation_heading(evaluation, now),
         query=query_heading(query, len(relevant), may_see(actor, evaluation, Content.TEXTS, now)),
         columns=columns,
@@ -364,9 +371,8 @@ def _lines(
     """The lines with their grades, and what decides which of them are returned."""
     is_returned = returned(listed.scores, listed.decisions, threshold, compat).tolist()
     lines = []
-    for rank, (document, score, here) in enumerate(
-        zip(listed.documents, listed.scores.tolist(), is_returned, strict=True), 1
-    ):
+    for rank, line in enumerate(zip(listed.documents, listed.scores.tolist(), is_returned, strict=True), 1):
+        document, score, here = line
         grade = grades.get(document)
         lines.append(ListedDocument(rank, document, score, grade, grade is not None and grade >= level, here))
     return tuple(lines), returned_by(listed.decisions, threshold)
