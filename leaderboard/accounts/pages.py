@@ -241,9 +241,11 @@ FAULTS = (AuthlibBaseError, JoseError, RequestException, RuntimeError, ValueErro
 
 @dataclass(frozen=True, slots=True)
 class Proven:
-    """Who somebody is elsewhere. `subject` never changes; `name` is what a new account may be called."""
+    """Who somebody is elsewhere. `subject` never changes; `name` is what a new account may be called; `title` is the
+    provider's.
+    """
 
-    provider: str
+    title: str
     issuer: str
     subject: str
     name: str
@@ -344,7 +346,7 @@ def finish(slug: str) -> Proven:
         subject, name = claimed["sub"], claimed.get("name")
         if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST_SUBJECT or not subject.isprintable():
             raise ValueError("it does not say who this is")
-    return Proven(slug, provider.issuer, subject, name[:60] if isinstance(name, str) else "")
+    return Proven(provider.title, provider.issuer, subject, name[:60] if isinstance(name, str) else "")
 
 
 def _client(slug: str, provider: Provider) -> Any:
@@ -374,13 +376,12 @@ def _providers(path: str) -> dict[str, Provider]:
         raise BadInput(f"{where}: {error}") from error
     providers = {}
     for slug, section in sections.items():
-        if not SLUG.fullmatch(slug) or not isinstance(section, Mapping):
-            raise BadInput(f"{where}: {slug}: expected a section such as [orcid]")
         try:
+            if not SLUG.fullmatch(slug) or not isinstance(section, Mapping):
+                raise BadInput("expected a section such as [orcid]")
             providers[slug] = checked(Provider, {"title": slug, **section})
-        except InvalidFields as error:
-            name, words = next(iter(error.fields.items()))
-            raise BadInput(f"{where}: [{slug}]: {name} {words[0]}") from error
+        except BadInput as error:
+            raise BadInput(f"{where}: [{slug}]: {error.message}") from error
     return providers
 
 
@@ -425,14 +426,14 @@ def register_identity() -> ResponseReturnValue:
             user = accounts.register_with(database_session, new, proven.issuer, proven.subject)
         return _welcome(user, session.get(NEXT))
 
-    return answered(form, "auth/register_with.html", enter, checks=True, title=_title(proven))
+    return answered(form, "auth/register_with.html", enter, checks=True, title=proven.title)
 
 
 @identity_blueprint.route("/account/identities/link", methods=["GET", "POST"])
 @signed_in
 def link() -> ResponseReturnValue:
     proven = _proven()
-    form, title = ProofForm(), _title(proven)
+    form, title = ProofForm(), proven.title
 
     def add() -> ResponseReturnValue:
         form.prove()
@@ -469,22 +470,13 @@ def _proven() -> Proven:
     return Proven(**identity)
 
 
-def _title(proven: Proven) -> str:
-    return dict(listed()).get(proven.provider, proven.provider)
-
-
 FRESH = dt.timedelta(minutes=10)  # how long a log-in proves it, where there is no password to ask for
-
-
-def password_field() -> PasswordField:
-    """The field that asks for it. A form whose page asks last declares it again, last: errors stand in that order."""
-    return PasswordField("Current password", render_kw=CURRENT)
 
 
 class ProofForm(Form):
     """A form that asks for the account's password; of an account without one, for a log-in of a moment ago."""
 
-    current = password_field()
+    current = PasswordField("Current password", render_kw=CURRENT)
 
     @property
     def asks_password(self) -> bool:
@@ -609,7 +601,6 @@ class TokenForm(ProofForm):
     manage = BooleanField("Manage teams: make and join them, and say who is in those that I own")
     organise = BooleanField("Organise: see and do what I may as an organiser")
     days = RadioField("Lasts", default="90")
-    current = password_field()
 
 
 @token_blueprint.route("/new", methods=["GET", "POST"])
@@ -647,7 +638,6 @@ class AddressForm(ProofForm):
         description="You get a link there that confirms it. Leave it empty to have no address here.",
         render_kw=MAIL_ADDRESS,
     )
-    current = password_field()
 
 
 class MailForm(Form):

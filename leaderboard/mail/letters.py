@@ -151,7 +151,7 @@ def written(session: Session, mail: Mail, site: str, now: dt.datetime) -> Letter
         return None
     if run := rows.get("submission"):
         rows |= {"team": run.team, "evaluation": run.evaluation}
-    if not _is_news(session, mail, user, now, **rows):
+    if not _is_news(session, mail, user, now, rows):
         return None
     text = TEXTS[mail.kind]
     values = {"user": user, "about": mail.about, "site": site, **rows, **_words(session, mail, user, site, rows)}
@@ -200,32 +200,23 @@ def _owner_of(session: Session, address: str) -> User | None:
     return session.scalar(sa.select(User).where(User.email_key == email_key(address), User.is_active.is_(True)))
 
 
-def _is_news(
-    session: Session,
-    mail: Mail,
-    user: User,
-    now: dt.datetime,
-    team: Team | None = None,
-    evaluation: Evaluation | None = None,
-    asker: User | None = None,
-    **_: object,
-) -> bool:
+def _is_news(session: Session, mail: Mail, user: User, now: dt.datetime, rows: dict[str, Any]) -> bool:
     """Whether its reader still is to be told."""
+    team, evaluation = rows.get("team"), rows.get("evaluation")
     membership = None if team is None else session.get(Membership, (team.id, user.id))
     match mail.kind:
         case MailKind.CONFIRMATION:
             return user.unconfirmed_email == mail.address  # no other address was given since
         case MailKind.RESET:
             return mail.given_up_at is None  # no other password was set since
-        case MailKind.DEADLINE:
-            closes_at = evaluation.closes_at if evaluation is not None else None
-            return closes_at is not None and closes_at > now
-        case MailKind.REJUDGED:
-            return evaluation is not None and _sees_results(session, user, evaluation, now)
+        case MailKind.DEADLINE if evaluation:
+            return evaluation.closes_at is not None and evaluation.closes_at > now
+        case MailKind.REJUDGED if evaluation:
+            return _sees_results(session, user, evaluation, now)
         case MailKind.SCORED | MailKind.REJECTED | MailKind.IMPORTED:
             return membership is not None
         case MailKind.REQUEST:
-            return membership is not None and membership.role is Role.OWNER and asker is not None and asker.is_active
+            return membership is not None and membership.role is Role.OWNER and rows["asker"].is_active
     return True
 
 

@@ -80,21 +80,13 @@ class TeamChanges(TeamSettings):
 class TeamName(Inputs):
     """A team's name. slug: its part of an address, made from the name unless it is given."""
 
-    name: str = setting("Name", "Boards of all years show it.")
-    slug: str = setting(
-        "Part of its address",
-        "Left empty, it is made from the name. The old address leads to the new one.",
-        default="", shown=Shown("--slug", attributes=ADDRESS.attributes),
-    )  # fmt: skip
+    name: str = setting("Name of the team", "Boards of all years show it. Only organisers change it later.")
+    slug: str = setting("Part of its address", "Left empty, it is made from the name.", default="", shown=ADDRESS)
 
 
-class NewTeam(Inputs):
+class NewTeam(TeamName):
     """A team to make, with you as its owner."""
 
-    name: str = setting(
-        "Name of the team", "Boards show it beside every run, over all years. Only organisers can change it later."
-    )
-    slug: str = setting("Part of its address", "Left empty, it is made from the name.", default="")
     description: str = setting("About the team", "Who you are, where you work.", default="", shown=Shown(lines=3))
 
 

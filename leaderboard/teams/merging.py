@@ -94,6 +94,7 @@ def _move_systems(session: Session, actor: Actor, source: Team, target: Team, un
     same = namesakes(session, source, target)
     if set(unite) - same.keys():
         raise InvalidFields({"unite": [f"choose among the systems whose names {target.name} has too"]})
+    taken = set(session.scalars(sa.select(System.slug).where(System.team_id == target.id)))
     becomes = {}
     for system in own:
         if system.merged_into_id is not None:
@@ -114,18 +115,15 @@ def _move_systems(session: Session, actor: Actor, source: Team, target: Team, un
         if system.id in same:
             system.name = _name_apart(session, target, system.name, source.name)
             system.name_key = name_key(system.name)
-        slug = free_system_slug(session, target.id, system.name) if _has(session, target, old_slug) else old_slug
+        slug = free_system_slug(session, target.id, system.name) if old_slug in taken else old_slug
         system.slug, system.team_id = slug, target.id
+        taken.add(slug)
         insert_unless_there(
             session, FormerAddress, team_slug=source.slug, system_slug=old_slug, team_id=target.id, system_id=system.id
         )
         becomes[system.id] = system.id
         record(session, actor, "move to team", system, team=[source.id, target.id])
     return becomes
-
-
-def _has(session: Session, team: Team, slug: str) -> bool:
-    return session.scalar(sa.select(System.id).where(System.team_id == team.id, System.slug == slug)) is not None
 
 
 def _name_apart(session: Session, team: Team, name: str, other: str) -> str:
@@ -163,11 +161,8 @@ def _add_up(session: Session, actor: Actor, old: Participation, new: Participati
 def _move_people(session: Session, source: Team, target: Team) -> None:
     """The source's members become the target's; who owned either owns it."""
     for member in session.scalars(sa.select(Membership).where(Membership.team_id == source.id)).all():
-        there = session.get(Membership, (target.id, member.user_id))
-        if there is None:
-            session.add(
-                Membership(team_id=target.id, user_id=member.user_id, role=member.role, joined_at=member.joined_at)
-            )
-        elif member.role is Role.OWNER:
-            there.role = Role.OWNER
+        values = {"role": member.role, "joined_at": member.joined_at}
+        insert_unless_there(session, Membership, team_id=target.id, user_id=member.user_id, **values)
+        if member.role is Role.OWNER:
+            session.get_one(Membership, (target.id, member.user_id)).role = Role.OWNER
         session.delete(member)

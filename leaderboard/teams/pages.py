@@ -1,8 +1,8 @@
 """Teams: making one, its page, inviting by a link, joining, leaving; and a system over its years, as page and file."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -199,17 +199,13 @@ def join(token: str) -> ResponseReturnValue:
 ADDRESS = "/teams/<team>/<system>"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """What the system has in one evaluation under one measure; rank: under the measure that ranks the board."""
 
     page: ProgressPage
     point: Point
     column: Column
-
-    @property
-    def figure(self) -> Figure:
-        return self.point.under(self.column)
+    figure: Figure
 
 
 COLUMNS: dict[str, Callable[[Row], Cell]] = {
@@ -219,9 +215,7 @@ COLUMNS: dict[str, Callable[[Row], Cell]] = {
     "period": lambda row: row.point.period.label,
     "evaluation": lambda row: row.point.period.slug,
     "rank": lambda row: row.point.rank if row.column.name == row.page.column.name else None,
-    "mean": lambda row: row.figure.mean,
-    "low": lambda row: row.figure.low,
-    "high": lambda row: row.figure.high,
+    **{name: attrgetter(f"figure.{name}") for name in ("mean", "low", "high")},
     "submission": lambda row: row.point.entry.submission_id,
 }
 
@@ -239,7 +233,7 @@ def system(team: str, system: str) -> ResponseReturnValue:
 def system_file(team: str, system: str) -> Table:
     page = read(reads.system, team, system)
     rows = [
-        Row(years.page, point, column)
+        Row(years.page, point, column, point.under(column))
         for years in page.years
         for point in years.line.points
         for column in years.page.columns

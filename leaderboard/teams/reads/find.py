@@ -186,35 +186,18 @@ def teams_with_runs(session: Session, campaign_id: int, evaluation_id: int | Non
 
 def only_owner_of(session: Session, user_id: int) -> list[str]:
     """The names of the teams of several members that have no owner but this account."""
-    own, other, anybody = (sa.orm.aliased(Membership) for _ in range(3))
-    return list(
-        session.scalars(
-            sa.select(Team.name)
-            .join(own, own.team_id == Team.id)
-            .where(
-                own.user_id == user_id,
-                own.role == Role.OWNER,
-                sa.exists().where(anybody.team_id == Team.id, anybody.user_id != user_id),
-                ~sa.exists().where(other.team_id == Team.id, other.user_id != user_id, other.role == Role.OWNER),
-            )
-            .order_by(Team.name)
-        )
-    )
+    owns = Membership.role == Role.OWNER
+    owners, own = sa.func.count().filter(owns), sa.func.count().filter(owns, Membership.user_id == user_id)
+    teams = sa.select(Team.name).join(Membership, Membership.team_id == Team.id).group_by(Team.id)
+    return list(session.scalars(teams.having(sa.func.count() > 1, owners == 1, own == 1).order_by(Team.name)))
 
 
 def only_organiser_of(session: Session, user_id: int) -> list[str]:
     """The titles of the campaigns that nobody but this account organises."""
-    own, other = sa.orm.aliased(CampaignOrganiser), sa.orm.aliased(CampaignOrganiser)
-    return list(
-        session.scalars(
-            sa.select(Campaign.title)
-            .join(own, own.campaign_id == Campaign.id)
-            .where(
-                own.user_id == user_id, ~sa.exists().where(other.campaign_id == Campaign.id, other.user_id != user_id)
-            )
-            .order_by(Campaign.title)
-        )
-    )
+    organiser = CampaignOrganiser.user_id
+    campaigns = sa.select(Campaign.title).join(CampaignOrganiser, CampaignOrganiser.campaign_id == Campaign.id)
+    alone = campaigns.group_by(Campaign.id).having(sa.func.min(organiser) == user_id, sa.func.count() == 1)
+    return list(session.scalars(alone.order_by(Campaign.title)))
 
 
 def find_invitation_of(session: Session, team: Team, invitation_id: int) -> Invitation:
