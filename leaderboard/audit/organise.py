@@ -1,33 +1,27 @@
 """The audit trail of a campaign: a page, and the same as a file."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from http import HTTPStatus
 
 from flask import Blueprint, g, render_template, request
 from flask.typing import ResponseReturnValue
 
-from leaderboard.audit.reads import BY_NOBODY, SUBJECTS, TrailFilters, TrailPage, TrailRow, trail
+from leaderboard.audit.reads import BY_NOBODY, SUBJECTS, TrailFilters, TrailPage, trail
 from leaderboard.errors import InvalidFields
 from leaderboard.web.context import page_number, read
-from leaderboard.web.exports import Cell, Table, exported, table
+from leaderboard.web.exports import Table, columns, exported, table
 from leaderboard.web.organise import organised
 
 blueprint = Blueprint("organise_trail", __name__, url_prefix="/organise")
 
 ADDRESS = "/<campaign>/trail"
 
-COLUMNS: dict[str, Callable[[TrailRow], Cell]] = {
-    "number": lambda row: row.number,
-    "at": lambda row: row.at,
-    "who": lambda row: row.who,
-    "did": lambda row: row.did,
-    "to": lambda row: row.thing,
-    "subject": lambda row: row.subject,
-    "id": lambda row: row.subject_id,
-    "changed": lambda row: "; ".join(f"{change.what}: {change.before} → {change.after}" for change in row.changes),
-    "facts": lambda row: "; ".join(f"{name}: {value}" for name, value in row.facts),
-}
+COLUMNS = columns(
+    "number", "at", "who", "did", "to=thing", "subject", "id=subject_id", "changed", "facts",
+    changed=lambda row: "; ".join(f"{change.what}: {change.before} → {change.after}" for change in row.changes),
+    facts=lambda row: "; ".join(f"{name}: {value}" for name, value in row.facts),
+)  # fmt: skip
 
 
 @blueprint.get(ADDRESS)

@@ -13,7 +13,7 @@ from leaderboard.boards.reads.board import BoardPage, BoardQuery, BoardRow
 from leaderboard.evaluations.rules import FormField, as_written
 from leaderboard.numbers import read_whole
 from leaderboard.web.context import page_number, read
-from leaderboard.web.exports import Cell, Table, column_facts, evaluation_table, exported, system_columns, terms_facts
+from leaderboard.web.exports import Cell, Table, column_facts, columns, evaluation_table, exported, terms_facts
 from leaderboard.web.formatting import scale_of
 from leaderboard.web.sentences import board_finding
 
@@ -22,21 +22,14 @@ blueprint = Blueprint("boards", __name__)
 ADDRESS = "/campaigns/<campaign>/<evaluation>"
 ASKED = ("measure", "tag", "show", "sort", "answer", "text")  # arguments of the address that a board takes
 
-COLUMNS: dict[str, Callable[[BoardRow], Cell]] = {
-    "rank": lambda row: row.rank,
-    "rank_low": lambda row: row.rank_set[0] if row.rank_set else None,
-    "rank_high": lambda row: row.rank_set[1] if row.rank_set else None,
-    "may_be_best": lambda row: row.may_be_best,
-    **system_columns(lambda row: row.entry.system),
-    "submission": lambda row: row.entry.submission_id,
-    "label": lambda row: row.entry.label,
-    "designation": lambda row: row.entry.designation.value,
-    "late": lambda row: row.entry.late,
-    "run_at": lambda row: row.entry.run_at,
-    "received_at": lambda row: row.entry.received_at,
-    "received_assumed": lambda row: row.entry.received_assumed,
-    "queries_missing": lambda row: row.entry.missing,
-}
+COLUMNS = columns(
+    "rank", "rank_low", "rank_high", "may_be_best", "system=entry.system.name", "team=entry.system.team",
+    "kind=entry.system.kind", "submission=entry.submission_id", "label=entry.label", "designation=entry.designation",
+    "late=entry.late", "run_at=entry.run_at", "received_at=entry.received_at",
+    "received_assumed=entry.received_assumed", "queries_missing=entry.missing",
+    rank_low=lambda row: row.rank_set[0] if row.rank_set else None,
+    rank_high=lambda row: row.rank_set[1] if row.rank_set else None,
+)  # fmt: skip
 
 
 @blueprint.get(ADDRESS)
@@ -70,11 +63,11 @@ def board_query(asked: Iterable[str], **more: Any) -> BoardQuery:
 def board_table(campaign: str, evaluation: str, **more: int | None) -> Table:
     """Baselines first, then the rows as they stand; every measure with its interval where there is one."""
     page = asked_board(campaign, evaluation, **more)
-    columns = dict(COLUMNS)
+    shown = dict(COLUMNS)
     for index, column in enumerate(page.columns):
-        columns |= _figure_columns(column.name, index)
+        shown |= _figure_columns(column.name, index)
     for field in page.answers.columns:
-        columns[f"answer {field.key}"] = partial(_answer, page, field)
+        shown[f"answer {field.key}"] = partial(_answer, page, field)
     statistics = page.statistics
     names = ("confidence", "resamples", "rank_resamples", "rank_queries", "seed")
     facts = {
@@ -92,7 +85,7 @@ def board_table(campaign: str, evaluation: str, **more: int | None) -> Table:
     if page.old:
         facts["as_it_stood"] = {name: getattr(page.old, name) for name in ("since", "until", "source")}
     ending = f"-board-{page.old.id}" if page.old else ""
-    return evaluation_table(page.evaluation, ending, columns, (*page.baselines, *page.listed), facts)
+    return evaluation_table(page.evaluation, ending, shown, (*page.baselines, *page.listed), facts)
 
 
 def _answer(page: BoardPage, field: FormField, row: BoardRow) -> Cell:

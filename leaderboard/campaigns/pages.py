@@ -1,7 +1,5 @@
 """The front page, and a campaign with its evaluations."""
 
-from collections.abc import Callable
-
 from flask import Blueprint, current_app, render_template
 from flask.typing import ResponseReturnValue
 
@@ -10,24 +8,19 @@ from leaderboard.progress import reads as progress
 from leaderboard.web import charts
 from leaderboard.web import page_cache as kept
 from leaderboard.web.context import read, reading
-from leaderboard.web.exports import Cell, Table, campaign_facts, exported, rounded_to, table
+from leaderboard.web.exports import Table, campaign_facts, columns, exported, rounded_to, table
 
 blueprint = Blueprint("campaigns", __name__)
 
-COLUMNS: dict[str, Callable[[campaigns.EvaluationSummary], Cell]] = {
-    "evaluation": lambda row: row.evaluation.slug,
-    "title": lambda row: row.evaluation.title,
-    "period": lambda row: row.evaluation.period,
-    "condition": lambda row: row.evaluation.condition,
-    "phase": lambda row: row.evaluation.phase.value,
-    "queries": lambda row: row.queries,
-    "runs": lambda row: row.runs,
-    "systems": lambda row: row.systems,
-    "leader": lambda row: row.leader.entry.system.name if row.leader else None,
-    "team": lambda row: row.leader.entry.system.team if row.leader else None,
-    "measure": lambda row: row.leader.column.name if row.leader else None,
-    "mean": lambda row: row.leader.mean if row.leader else None,
-}
+COLUMNS = columns(
+    "evaluation=evaluation.slug", "title=evaluation.title", "period=evaluation.period",
+    "condition=evaluation.condition", "phase=evaluation.phase.value", "queries", "runs", "systems", "leader",
+    "team", "measure", "mean",
+    leader=lambda row: row.leader.entry.system.name if row.leader else None,
+    team=lambda row: row.leader.entry.system.team if row.leader else None,
+    measure=lambda row: row.leader.column.name if row.leader else None,
+    mean=lambda row: row.leader.mean if row.leader else None,
+)  # fmt: skip
 
 
 @blueprint.get("/")

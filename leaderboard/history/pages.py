@@ -11,24 +11,16 @@ from leaderboard.history import reads
 from leaderboard.history.reads import BoardDifference, SourceRow, SourcesPage, SystemDifference
 from leaderboard.web.context import page_number, read
 from leaderboard.web.endpoints import plain
-from leaderboard.web.exports import Cell, Table, column_facts, evaluation_table, exported, system_columns
+from leaderboard.web.exports import Cell, Table, column_facts, columns, evaluation_table, exported
 
 blueprint = Blueprint("history", __name__, url_prefix="/campaigns/<campaign>/<evaluation>")
 
 DIFFERENCE = "/boards/<int:before>/to/<int:after>"
-DIFFERENCE_COLUMNS: dict[str, Callable[[SystemDifference], Cell]] = {
-    **system_columns(lambda row: row.system),
-    "submission": lambda row: row.submission_id,
-    "another_run_before": lambda row: row.another_run,
-    "rank_before": lambda row: row.rank_before,
-    "rank": lambda row: row.rank,
-    "before": lambda row: row.before.mean,
-    "after": lambda row: row.after.mean,
-}
-SOURCE_COLUMNS: dict[str, Callable[[SourceRow], Cell]] = {
-    **system_columns(lambda row: row.system),
-    "submission": lambda row: row.submission_id,
-}
+OF_SYSTEM = "system=system.name", "team=system.team", "kind=system.kind", "submission=submission_id"
+DIFFERENCE_COLUMNS = columns(
+    *OF_SYSTEM, "another_run_before=another_run", "rank_before", "rank", "before=before.mean", "after=after.mean"
+)
+SOURCE_COLUMNS = columns(*OF_SYSTEM)
 
 
 @blueprint.get("/boards")

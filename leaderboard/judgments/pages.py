@@ -6,22 +6,18 @@ from flask import Blueprint, Response, render_template
 from flask.typing import ResponseReturnValue
 
 from leaderboard.judgments.reads import published as judgments
-from leaderboard.judgments.reads.published import JudgedDocument, JudgedQuery, JudgmentFile
+from leaderboard.judgments.reads.published import JudgedQuery, JudgmentFile
 from leaderboard.web.context import page_number, read
-from leaderboard.web.exports import Cell, Table, evaluation_facts, exported, file_name, table
+from leaderboard.web.exports import Cell, Table, columns, evaluation_facts, exported, file_name, table
 
 blueprint = Blueprint("judgments", __name__, url_prefix="/campaigns/<campaign>/<evaluation>")
 
-COLUMNS: dict[str, Callable[[JudgedQuery], Cell]] = {
-    "query": lambda row: row.id,
-    "judged": lambda row: row.judged,
-    "relevant": lambda row: row.relevant,
-    "excluded": lambda row: row.excluded,
-}
-DOCUMENT_COLUMNS: dict[str, Callable[[JudgedDocument], Cell]] = {
-    "document": lambda row: row.document,
-    "grade": lambda row: row.grade,
-}
+COLUMNS = columns(
+    "query=id", "judged", "relevant", "excluded",
+)  # fmt: skip
+DOCUMENT_COLUMNS = columns(
+    "document", "grade",
+)  # fmt: skip
 
 
 @blueprint.get("/judgments")

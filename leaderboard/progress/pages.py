@@ -1,7 +1,5 @@
 """A campaign over its periods, as a page and as a file."""
 
-from collections.abc import Callable
-
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
@@ -15,16 +13,11 @@ blueprint = Blueprint("progress", __name__)
 ADDRESS = "/campaigns/<campaign>/progress"
 ASKED = ("condition", "measure")
 
-COLUMNS: dict[str, Callable[[reads.Point], exports.Cell]] = {
-    "period": lambda point: point.period.label,
-    "evaluation": lambda point: point.period.slug,
-    **exports.system_columns(lambda point: point.entry.system),
-    "rank": lambda point: point.rank,
-    "mean": lambda point: point.figure.mean,
-    "low": lambda point: point.figure.low,
-    "high": lambda point: point.figure.high,
-    "submission": lambda point: point.entry.submission_id,
-}
+COLUMNS = exports.columns(
+    "period=period.label", "evaluation=period.slug", "system=entry.system.name", "team=entry.system.team",
+    "kind=entry.system.kind", "rank", "mean=figure.mean", "low=figure.low", "high=figure.high",
+    "submission=entry.submission_id",
+)  # fmt: skip
 
 
 @blueprint.get(ADDRESS)

@@ -1,6 +1,6 @@
 """Queries of an evaluation, one query, one ranked list, two runs beside each other: as pages and as files."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from http import HTTPStatus
 
@@ -11,8 +11,8 @@ from leaderboard.boards.pages import board_query
 from leaderboard.errors import InvalidFields
 from leaderboard.evaluations.rules import Judging
 from leaderboard.results.reads import queries
-from leaderboard.results.reads.compare import ComparedQuery, compare
-from leaderboard.results.reads.queries import ListedDocument, QueryResult, QuerySummary
+from leaderboard.results.reads.compare import compare
+from leaderboard.results.reads.queries import QueryResult
 from leaderboard.web import charts, exports
 from leaderboard.web.context import page_number, read, store
 from leaderboard.web.endpoints import plain
@@ -25,25 +25,18 @@ QUERIES_ADDRESS = "/campaigns/<campaign>/<evaluation>/queries"
 LIST_ASKED = ("measure", "sort", "tag")
 QUERY_ASKED = ("show", "sort")
 
-LIST_COLUMNS: dict[str, Callable[[QuerySummary], exports.Cell]] = {
-    "query": lambda row: row.query.external_id,
-    "text": lambda row: row.query.text,
-    "description": lambda row: row.query.description,
-    "tags": lambda row: " ".join(row.query.tags),
-    "excluded": lambda row: row.query.excluded,
-}
-FIGURES: dict[str, Callable[[QuerySummary], exports.Cell]] = {
-    "relevant": lambda row: row.query.relevant,
-    "median": lambda row: row.median,
-    "best": lambda row: row.best,
-    "worst": lambda row: row.worst,
-    "best_system": lambda row: row.best_system,
-}
-RESULT_COLUMNS: dict[str, Callable[[QueryResult], exports.Cell]] = {
-    **exports.system_columns(lambda row: row.entry.system),
-    "submission": lambda row: row.entry.submission_id,
-    "label": lambda row: row.entry.label,
-}
+LIST_COLUMNS = exports.columns(
+    "query=query.external_id", "text=query.text", "description=query.description", "tags",
+    "excluded=query.excluded",
+    tags=lambda row: " ".join(row.query.tags),
+)  # fmt: skip
+FIGURES = exports.columns(
+    "relevant=query.relevant", "median", "best", "worst", "best_system",
+)  # fmt: skip
+RESULT_COLUMNS = exports.columns(
+    "system=entry.system.name", "team=entry.system.team", "kind=entry.system.kind", "submission=entry.submission_id",
+    "label=entry.label",
+)  # fmt: skip
 
 
 @blueprint.get(QUERIES_ADDRESS)
@@ -80,13 +73,13 @@ def query(campaign: str, evaluation: str, query: str) -> ResponseReturnValue:
 @exports.exported(blueprint, f"{QUERIES_ADDRESS}/<path:query>")
 def query_file(campaign: str, evaluation: str, query: str) -> exports.Table:
     page = read(queries.query, campaign, evaluation, query, view=board_query(QUERY_ASKED))
-    columns = RESULT_COLUMNS | {column.name: partial(_value, index) for index, column in enumerate(page.columns)}
+    shown = RESULT_COLUMNS | {column.name: partial(_value, index) for index, column in enumerate(page.columns)}
     facts = {
         "query": {"id": page.query.external_id, "text": page.query.text, "relevant": page.query.relevant},
         "measures": [exports.column_facts(column) for column in page.columns],
     }
     return exports.evaluation_table(
-        page.evaluation, f"-query-{exports.file_name(page.query.external_id)}", columns, page.rows, facts
+        page.evaluation, f"-query-{exports.file_name(page.query.external_id)}", shown, page.rows, facts
     )
 
 
@@ -96,13 +89,9 @@ def _value(index: int, row: QueryResult) -> exports.Cell:
 
 LIST_ADDRESS = "/submissions/<int:submission>/queries/<path:query>"
 
-DOCUMENT_COLUMNS: dict[str, Callable[[ListedDocument], exports.Cell]] = {
-    "rank": lambda line: line.rank,
-    "document": lambda line: line.document,
-    "score": lambda line: line.score,
-    "grade": lambda line: line.grade,
-    "returned": lambda line: line.returned,
-}
+DOCUMENT_COLUMNS = exports.columns(
+    "rank", "document", "score", "grade", "returned",
+)  # fmt: skip
 
 
 @blueprint.get(LIST_ADDRESS)
@@ -129,13 +118,9 @@ def ranked_list_file(submission: int, query: str) -> exports.Table:
 COMPARE_ADDRESS = "/campaigns/<campaign>/<evaluation>/compare"
 RUNS, VIEW = ("a", "b"), ("measure", "sort")
 
-COMPARE_COLUMNS: dict[str, Callable[[ComparedQuery], exports.Cell]] = {
-    "query": lambda row: row.external_id,
-    "counted": lambda row: row.counted,
-    "a": lambda row: row.first,
-    "b": lambda row: row.second,
-    "difference": lambda row: row.difference,
-}
+COMPARE_COLUMNS = exports.columns(
+    "query=external_id", "counted", "a=first", "b=second", "difference",
+)  # fmt: skip
 
 
 @blueprint.get(COMPARE_ADDRESS)

@@ -19,7 +19,7 @@ from leaderboard.submissions.reads.status import status
 from leaderboard.submissions.rules import SHOWN_STATES, Ruling, SystemKind
 from leaderboard.submissions.writes.effects import Act
 from leaderboard.web.context import page_number, read
-from leaderboard.web.exports import Cell, Table, exported, table
+from leaderboard.web.exports import Cell, Table, columns, exported, table
 from leaderboard.web.forms import Form, Required, form_page
 from leaderboard.web.organise import organised
 
@@ -29,27 +29,11 @@ ALL = "/<campaign>/submissions"
 OF_EVALUATION = "/<campaign>/<evaluation>/submissions"
 ONE = f"{OF_EVALUATION}/<int:submission>"
 
-COLUMNS: dict[str, Callable[[SubmissionRow], Cell]] = {
-    "submission": lambda row: row.id,
-    "evaluation": lambda row: row.evaluation,
-    "team": lambda row: row.team,
-    "system": lambda row: row.system,
-    "kind": lambda row: row.kind.value,
-    "label": lambda row: row.title,
-    "designation": lambda row: row.designation.value,
-    "primary": lambda row: row.is_primary,
-    "state": lambda row: row.state,
-    "late": lambda row: row.late,
-    "submitter": lambda row: row.submitter,
-    "received_at": lambda row: row.received_at,
-    "received_assumed": lambda row: row.received_assumed,
-    "finished_at": lambda row: row.finished_at,
-    "seconds": lambda row: row.seconds,
-    "bytes": lambda row: row.size,
-    "problems": lambda row: row.problems,
-    "ruled_because": lambda row: row.ruled_because,
-    "sha256": lambda row: row.sha256,
-}
+COLUMNS = columns(
+    "submission=id", "evaluation", "team", "system", "kind", "label=title", "designation", "primary=is_primary",
+    "state", "late", "submitter", "received_at", "received_assumed", "finished_at", "seconds", "bytes=size",
+    "problems", "ruled_because", "sha256",
+)  # fmt: skip
 
 
 class TakeOffForm(Form):

@@ -1,7 +1,5 @@
 """Teams: making one, its page, inviting by a link, joining, leaving; and a system over its years, as page and file."""
 
-from collections.abc import Callable
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
@@ -32,7 +30,7 @@ from leaderboard.teams.reads.find import find_known_team
 from leaderboard.teams.rules import Role
 from leaderboard.web import charts
 from leaderboard.web.context import actor, now, page_number, read, reading
-from leaderboard.web.exports import Cell, Table, exported, table, terms_facts
+from leaderboard.web.exports import Table, columns, exported, table, terms_facts
 from leaderboard.web.forms import Declared, answered, declared, filled, form_page
 from leaderboard.web.sessions import signed_in
 
@@ -208,16 +206,12 @@ class Row(NamedTuple):
     figure: Figure
 
 
-COLUMNS: dict[str, Callable[[Row], Cell]] = {
-    "campaign": lambda row: row.page.campaign.slug,
-    "condition": lambda row: row.page.condition,
-    "measure": lambda row: row.column.name,
-    "period": lambda row: row.point.period.label,
-    "evaluation": lambda row: row.point.period.slug,
-    "rank": lambda row: row.point.rank if row.column.name == row.page.column.name else None,
-    **{name: attrgetter(f"figure.{name}") for name in ("mean", "low", "high")},
-    "submission": lambda row: row.point.entry.submission_id,
-}
+COLUMNS = columns(
+    "campaign=page.campaign.slug", "condition=page.condition", "measure=column.name", "period=point.period.label",
+    "evaluation=point.period.slug", "rank", "mean=figure.mean", "low=figure.low", "high=figure.high",
+    "submission=point.entry.submission_id",
+    rank=lambda row: row.point.rank if row.column.name == row.page.column.name else None,
+)  # fmt: skip
 
 
 @system_blueprint.get(ADDRESS)

@@ -11,11 +11,12 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, ParamSpec, TypeVar
 
 from flask import Blueprint, Response
 
-from leaderboard.boards.reads.entries import Column, SystemLabel
+from leaderboard.boards.reads.entries import Column
 from leaderboard.boards.rules import Rounding
 from leaderboard.evaluations.reads.headings import CampaignHeading, EvaluationHeading, Terms
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION
@@ -39,20 +40,19 @@ class Table:
     facts: Mapping[str, Any]
 
 
+def columns(*names: str, **computed: Callable[[Any], Cell]) -> dict[str, Callable[[Any], Cell]]:
+    """The columns of a table in their order: each a row's attribute of its name, `name=path.of.attributes` where that
+    is another, or computed.
+    """
+    paths = {name: path or name for name, _, path in (each.partition("=") for each in names)}
+    return {name: computed.get(name) or attrgetter(path) for name, path in paths.items()}
+
+
 def table(
     name: str, columns: Mapping[str, Callable[[Row], Cell]], rows: Iterable[Row], facts: Mapping[str, Any]
 ) -> Table:
     """`columns`: name -> the cell of a row. A column is added here and nowhere else in an export."""
     return Table(name, tuple(columns), [{key: cell(row) for key, cell in columns.items()} for row in rows], facts)
-
-
-def system_columns(system: Callable[[Row], SystemLabel]) -> dict[str, Callable[[Row], Cell]]:
-    """The columns that name the system of a row, in every file the same."""
-    return {
-        "system": lambda row: system(row).name,
-        "team": lambda row: system(row).team,
-        "kind": lambda row: system(row).kind.value,
-    }
 
 
 def evaluation_table(
