@@ -286,8 +286,10 @@ def _take_in(page: Submitting, posted: uploads.Posted, intake: Intake) -> Respon
     if posted.refusal is not None and not isinstance(posted.refusal, InvalidFields):
         return _page(page, form, posted.refusal)
     upload, kept = uploads.kept_with(form.text("kept"))
+    key = kept.get("key")  # pressed twice, the button of a form that came back sends one run
     if posted.upload is not None or upload is None:
-        upload, kept = posted.upload, {"begun_at": now().isoformat(), "key": secrets.token_urlsafe(), "said": {}}
+        upload, key = posted.upload, None
+        kept = {"begun_at": now().isoformat(), "key": secrets.token_urlsafe(), "said": {}}
     beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
     kept["said"] = beside.entries or kept["said"]
     form.kept.data = uploads.keep(upload, **kept)
@@ -304,13 +306,13 @@ def _take_in(page: Submitting, posted: uploads.Posted, intake: Intake) -> Respon
             begun_at=dt.datetime.fromisoformat(kept["begun_at"]),
             received_at=posted.received_at,
             confirmed="confirm" in posted.fields,
-            key=kept["key"],
+            key=key,
         )
     except LeaderboardError as error:
         if checked.problem_count or checked.tells_of_hidden:
             intake.count_rejected(posted.received_at)
         intake.give_up()
-        earlier = sent_before(kept["key"])
+        earlier = sent_before(key)
         if earlier is not None:  # the button was pressed twice
             return redirect(url_for("submissions.show", submission=earlier))
         return _refused(page, form, error, wrong, upload, checked)
