@@ -47,7 +47,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from leaderboard.metrics.aggregation import MEAN, VALUE_OF_MEANS, Aggregation, Columns
+from leaderboard.metrics.aggregation import MEAN, VALUE_OF_MEANS, Aggregation, Columns, mean
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.statistics import samples
@@ -134,7 +134,7 @@ def rank_sets(
     samples.check_resamples(resamples)
     systems = values.shape[1]
     ranked = np.ones(systems, dtype=bool) if ranked is None else ranked
-    means = _means(values) if means is None else means
+    means = np.array([mean(column) for column in values.T]) if means is None else means
     places = _places(means, ranked, direction)
     values = values[np.count_nonzero(~np.isnan(values), axis=1) >= 2]
     queries = len(values)
@@ -160,15 +160,6 @@ def rank_sets(
     return RankSets(sets, better, best, critical, steps, queries, samples.CONFIDENCE, drawn, seed)
 
 
-def _means(values: Floats) -> Floats:
-    """The mean of each column; NaN without any value."""
-    defined = ~np.isnan(values)
-    counts = defined.sum(axis=0)
-    sums = np.where(defined, values, 0.0).sum(axis=0)
-    means: Floats = np.divide(sums, counts, out=np.full(values.shape[1], np.nan), where=counts > 0)
-    return means
-
-
 def _places(means: Floats, ranked: Bools, direction: Direction) -> Ints:
     """int64[S]: each one's rank among the ranked systems that have a mean, 0 for all others."""
     places = np.zeros(len(means), dtype=np.int64)
@@ -181,8 +172,8 @@ def _sets(places: Ints, means: Floats, better: Bools) -> tuple[RankSet, ...]:
     counts = places > 0
     above, below = better[counts].sum(axis=0).tolist(), better[:, counts].sum(axis=1).tolist()
     sets = []
-    for place, mean, ahead, behind in zip(places.tolist(), means.tolist(), above, below, strict=True):
-        if math.isnan(mean):
+    for place, own, ahead, behind in zip(places.tolist(), means.tolist(), above, below, strict=True):
+        if math.isnan(own):
             sets.append(RankSet(None, None, None))
             continue
         low, high = 1 + ahead, int(counts.sum()) + (not place) - behind

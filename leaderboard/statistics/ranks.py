@@ -40,11 +40,11 @@ def competition_ranks(means: Floats, direction: Direction) -> Ints:
 
     Parameters
     ----------
-    means: float64[..., S], the systems along the last axis; each row of a matrix is a board of its own. NaN (undefined)
-        is last and shares the last rank; a board that gives no rank to an undefined mean leaves it out first.
+    means: float64[S]. NaN (undefined) is last and shares the last rank; a board that gives no rank to an undefined mean
+        leaves it out first.
     direction: the measure's own, "higher" or "lower" (is better).
 
-    Returns int64[..., S], 1 is best, in the order of `means`. Raises ValueError for the direction "none": where neither
+    Returns int64[S], 1 is best, in the order of `means`. Raises ValueError for the direction "none": where neither
     end is better there is no rank.
 
     >>> import numpy as np
@@ -56,11 +56,9 @@ def competition_ranks(means: Floats, direction: Direction) -> Ints:
     if direction == "none":
         raise ValueError("a measure without a direction has no ranks")
     rising = worst_last(means, direction)
-    order = np.argsort(rising, axis=-1)  # not stable, which takes six times as long: equal ones share a rank
-    opens = opens_place(np.take_along_axis(rising, order, axis=-1))
-    rank = np.arange(1, means.shape[-1] + 1)
-    ranks = np.empty(means.shape, dtype=np.int64)
-    np.put_along_axis(ranks, order, np.maximum.accumulate(np.where(opens, rank, 0), axis=-1), axis=-1)
+    order = np.argsort(rising)  # not stable, which takes six times as long: equal ones share a rank
+    ranks = np.empty(len(means), dtype=np.int64)
+    ranks[order] = np.maximum.accumulate(np.where(opens_place(rising[order]), np.arange(1, len(means) + 1), 0))
     return ranks
 
 
@@ -70,10 +68,9 @@ def worst_last(means: Floats, direction: Direction) -> Floats:
 
 
 def opens_place(rising: Floats) -> Bools:
-    """Of numbers of `worst_last` in their order along the last axis, which do not tie with the one before."""
-    better = rising[..., :-1]
-    opens = np.ones(rising.shape, dtype=bool)
-    opens[..., 1:] = rising[..., 1:] > better + TIE * np.maximum(1.0, np.abs(better))
+    """Of numbers of `worst_last` in their order, which do not tie with the one before."""
+    opens = np.ones(len(rising), dtype=bool)
+    opens[1:] = rising[1:] > rising[:-1] + TIE * np.maximum(1.0, np.abs(rising[:-1]))
     return opens
 
 

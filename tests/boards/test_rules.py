@@ -54,10 +54,6 @@ def test_an_interval_is_rounded_outward(one: int, other: int, queries: int) -> N
     assert upper - 1e-9 < high + step
 
 
-def test_fewer_than_five_queries_have_no_interval() -> None:
-    assert Rounding(4).interval(0.1, 0.9, "share") == (None, None)
-
-
 @given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 10**4))
 def test_what_reads_alike_is_alike(one: float, other: float, queries: int) -> None:
     rounding = Rounding(queries)

@@ -2,26 +2,11 @@ import numpy as np
 import pytest
 
 from leaderboard.errors import BadInput
-from leaderboard.scoring import by_one_threshold, join, prepare, returned, returned_by
+from leaderboard.scoring import by_one_threshold, join, prepare
 from tests.scoring.obvious import Line, judgments_of, run_of
 
 SCORES = np.array([0.9, 0.3, 0.3 - 1e-9])
 YES_NO = np.array([False, True, True])
-
-
-def test_decisions_come_before_the_threshold_and_the_threshold_before_the_whole_list() -> None:
-    assert returned(SCORES, YES_NO, threshold=0.5).tolist() == [False, True, True]
-    assert returned(SCORES, None, threshold=0.5).tolist() == [True, False, False]
-    assert returned(SCORES, None).tolist() == [True, True, True]
-    assert [returned_by(YES_NO, 0.5), returned_by(None, 0.5), returned_by(None, None)] == [
-        "decisions",
-        "threshold",
-        "all",
-    ]
-
-
-def test_version_9_compares_score_and_threshold_as_32_bit_numbers() -> None:
-    assert returned(SCORES, None, threshold=0.3, compat=9).tolist() == [True, True, True]
 
 
 @pytest.mark.parametrize("threshold", [float("nan"), float("inf")])

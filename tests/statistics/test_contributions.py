@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from leaderboard.metrics.aggregation import VALUE_OF_MEANS
 from leaderboard.statistics import contributions
-from leaderboard.statistics.samples import common, has_value
 
 NAN = np.nan
 
@@ -34,13 +33,3 @@ def test_swapping_two_systems_on_some_queries_changes_aqwv_as_it_changes_the_mea
     expected = VALUE_OF_MEANS.combine(mixed, None)
     added = np.where(swapped, contributions(second, VALUE_OF_MEANS), contributions(first, VALUE_OF_MEANS))
     assert added.mean() == pytest.approx(expected)
-
-
-def test_common_queries_are_those_where_both_have_a_value_column_by_column():
-    first = (np.array([0.1, NAN, 0.3]), np.array([1.0, 2.0, 3.0]))
-    second = (np.array([0.4, 0.5, NAN]), np.array([NAN, 5.0, 6.0]))
-    mine, theirs = common(first, second)
-    np.testing.assert_array_equal(mine, [[0.1, NAN, NAN], [NAN, 2.0, 3.0]])
-    np.testing.assert_array_equal(theirs, [[0.4, NAN, NAN], [NAN, 5.0, 6.0]])
-    assert has_value(mine).tolist() == [True, True, True]
-    assert has_value((np.array([NAN, 1.0]),)).tolist() == [False, True]

@@ -8,14 +8,6 @@ from leaderboard.statistics import competition_ranks
 NAN = np.nan
 
 
-def test_ranks_of_several_boards_are_taken_row_by_row():
-    assert competition_ranks(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]]), "higher").tolist() == [
-        [2, 1],
-        [1, 2],
-        [1, 1],
-    ]
-
-
 @given(st.lists(st.one_of(st.integers(-5, 5).map(float), st.just(NAN)), max_size=12))
 def test_a_rank_is_one_more_than_the_number_of_better_systems(values):
     def better(a, b):
