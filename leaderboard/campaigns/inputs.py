@@ -167,8 +167,8 @@ class CampaignSettings(Inputs):
             if about := {name: words for name, words in error.fields.items() if name not in unread}:
                 raise ValueError(InvalidFields(about)) from None
             return beta
-        primary = info.data.get("primary_measure")
-        for measure in metrics.parse_all([*([primary] if primary else []), *(info.data.get("measures") or [])]):
+        names = info.data.get("primary_measure"), *(info.data.get("measures") or [])
+        for measure in metrics.parse_all([name for name in names if name]):
             if lacks(measure, documents=1, beta=beta, known=True, subtopics=True):
                 raise ValueError(f"{measure} needs {NEEDED['beta']}")
         return beta

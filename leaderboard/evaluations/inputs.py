@@ -132,13 +132,12 @@ class EvaluationSettings(Inputs):
     @field_validator("opens_at", "closes_at", "anonymous_until")
     @classmethod
     def _in_utc(cls, moment: dt.datetime | None, info: ValidationInfo) -> dt.datetime | None:
-        """A date without an offset is what clocks of the evaluation's time zone show."""
-        zone = info.data.get("time_zone")
-        if moment is not None and moment.tzinfo is None and zone is not None:
-            moment = time_zones.from_local(moment, zone)
-        opens_at = info.data.get("opens_at")
-        ends = info.field_name == "closes_at" and moment is not None and moment.tzinfo is not None
-        if ends and opens_at is not None and opens_at.tzinfo is not None and opens_at >= moment:
+        """A date without an offset is what clocks of the evaluation's time zone show; it stays where none is given."""
+        zone, opens_at = info.data.get("time_zone"), info.data.get("opens_at")
+        if moment is None or zone is None:
+            return moment
+        moment = time_zones.from_local(moment, zone) if moment.tzinfo is None else moment
+        if info.field_name == "closes_at" and opens_at is not None and opens_at >= moment:
             raise ValueError("give a moment after the opening")
         return moment
 
@@ -146,10 +145,9 @@ class EvaluationSettings(Inputs):
     @classmethod
     def _measures_have_what_they_need(cls, documents: int | None, info: ValidationInfo) -> int | None:
         """context: the measures of the campaign."""
-        for measure in map(metrics.parse, (info.context or {}).get("measures", ())):
-            if not info.data.get("draft") and rules.lacks(
-                measure, documents=documents, beta=1.0, known=True, subtopics=True
-            ):
+        measures = () if info.data.get("draft") else (info.context or {}).get("measures", ())
+        for measure in map(metrics.parse, measures):
+            if rules.lacks(measure, documents=documents, beta=1.0, known=True, subtopics=True):
                 raise ValueError(f"{measure} needs {NEEDED['documents']}; only a draft may lack it")
         return documents
 
