@@ -18,11 +18,9 @@ CAMPAIGN = f"{API}/organise/campaigns/harbour"
 EVALUATION = f"{CAMPAIGN}/evaluations/2025"
 
 
-def post(program: Program, path: str, text: str, status: int = 200, **more: object) -> Any:
+def post(program: Program, path: str, text: str, status: int = 200) -> Any:
     """Sends a file as the body."""
-    return program.ask(
-        path, "POST", status=status, **{"data": text, "content_type": "application/octet-stream", **more}
-    )
+    return program.ask(path, "POST", status=status, data=text, content_type="application/octet-stream")
 
 
 def judge(program: Program, path: str, status: int = 200, fields: dict[str, str] | None = None, **files: str) -> Any:
@@ -33,16 +31,14 @@ def judge(program: Program, path: str, status: int = 200, fields: dict[str, str]
 
 @BOTH
 def test_an_evaluation_is_made_filled_and_judged(orla: Program) -> None:
-    made = orla.ask(
-        f"{CAMPAIGN}/evaluations", "POST", status=201, json={"slug": "2026", "title": "Harbour 2026", "period": "2026"}
-    )
+    made = orla.post(f"{CAMPAIGN}/evaluations", 201, slug="2026", title="Harbour 2026", period="2026")
     assert (made["values"]["slug"], made["values"]["draft"]) == ("2026", True)
     new = f"{CAMPAIGN}/evaluations/2026"
     assert [row["id"] for row in post(orla, f"{new}/queries", "q1\tone\tlaw\nq2\ttwo\n")["rows"]] == ["q1", "q2"]
     judged = judge(orla, f"{new}/judgments", fields={"note": "first"}, judgments="q1 0 d1 1\nq2 0 d2 1\n")
     assert [(one["number"], one["judgments"], one["note"]) for one in judged["revisions"]] == [(1, 2, "first")]
     settings = {"draft": False, "daily_quota": 3, "closes_at": "2031-01-02T00:00:00Z"}
-    refused = orla.ask(new, "POST", status=400, json=settings)["fields"]["confirm"][0]
+    refused = orla.post(new, 400, **settings)["fields"]["confirm"][0]
     assert refused == "Harbour 2026 opens to everybody, for good: texts and tags of queries."
     changed = orla.ask(new, "POST", json=settings | {"confirm": True})
     assert (changed["values"]["draft"], changed["values"]["daily_quota"]) == (False, 3)
@@ -53,25 +49,14 @@ def test_an_evaluation_is_made_filled_and_judged(orla: Program) -> None:
 
 def test_queries_are_excluded_hidden_and_shown_again(orla: Program, program: Callable[..., Program]) -> None:
     seen = f"{API}/campaigns/harbour/evaluations/2025/queries"
-    orla.ask(f"{EVALUATION}/queries/exclude", "POST", json={"queries": ["q3"], "because": "unclear"})
-    orla.ask(f"{EVALUATION}/queries/hide", "POST", json={"queries": ["q2"]})
+    orla.post(f"{EVALUATION}/queries/exclude", queries=["q3"], because="unclear")
+    orla.post(f"{EVALUATION}/queries/hide", queries=["q2"])
     rows = {row["query"]["external_id"]: row["query"]["excluded"] for row in program().ask(seen)["queries"]}
     assert rows == {"q1": False, "q3": True}
-    orla.ask(f"{EVALUATION}/queries/include", "POST", json={"queries": ["q3"]})
-    orla.ask(f"{EVALUATION}/queries/show", "POST", json={"queries": ["q2"]})
+    orla.post(f"{EVALUATION}/queries/include", queries=["q3"])
+    orla.post(f"{EVALUATION}/queries/show", queries=["q2"])
     rows = {row["query"]["external_id"]: row["query"]["excluded"] for row in program().ask(seen)["queries"]}
     assert rows == {"q1": False, "q2": False, "q3": False}
-
-
-def test_a_run_is_taken_off_and_put_back(orla: Program, program: Callable[..., Program]) -> None:
-    sent = program("ada", Scope.SUBMIT).submit(RUN).json
-    assert sent is not None
-    run = f"{EVALUATION}/submissions/{sent['id']}"
-    off = orla.ask(f"{run}/take-off", "POST", json={"ruling": "disqualified", "because": "not a run"})
-    assert (off["state"], off["ruled_because"]) == ("disqualified", "not a run")
-    assert [row["id"] for row in orla.ask(f"{EVALUATION}/submissions?state=disqualified")["rows"]] == [sent["id"]]
-    assert orla.ask(f"{run}/restore", "POST")["state"] == "queued"
-    assert orla.ask(f"{CAMPAIGN}/evaluations/none/submissions/{sent['id']}/restore", "POST", status=404)
 
 
 @BOTH
@@ -90,15 +75,15 @@ def test_runs_of_an_evaluation_are_scored_again_together(
         (f"{EVALUATION}/queries/exclude", {"queries": ["q3"], "because": "unclear"}),
         (f"{EVALUATION}/queries/hide", {"queries": ["q2"]}),
     ):  # fmt: skip
-        assert orla.ask(path, "POST", status=400, json=body)["fields"]["confirm"] == said
+        assert orla.post(path, 400, **body)["fields"]["confirm"] == said
     assert post(orla, f"{EVALUATION}/queries", "q4\tfourth\n", 400)["fields"]["confirm"] == said
     assert orla.ask(f"{EVALUATION}/queries")["total"] == 3
     assert post(orla, f"{EVALUATION}/queries", "q3\tanother text\n")["total"] == 3  # scores nothing
-    assert orla.ask(EVALUATION, "POST", json={"title": "Another"})["values"]["relevance_level"] == 1
+    assert orla.post(EVALUATION, title="Another")["values"]["relevance_level"] == 1
     world.measure("AP", "P@10")
     assert orla.ask(f"{EVALUATION}/rescore", "POST") == {"waiting": 1}
-    assert orla.ask(CAMPAIGN, "POST", json={**measures, "confirm": True})["values"]["measures"] == ["AP", "RR"]
-    assert orla.ask(CAMPAIGN, "POST", json={"measures": ["AP"], "confirm": True})["values"]["measures"] == ["AP"]
+    assert orla.post(CAMPAIGN, **measures, confirm=True)["values"]["measures"] == ["AP", "RR"]
+    assert orla.post(CAMPAIGN, measures=["AP"], confirm=True)["values"]["measures"] == ["AP"]
     assert post(orla, f"{EVALUATION}/queries?confirm=true", "q4\tfourth\n")["total"] == 4
 
 
@@ -109,54 +94,52 @@ def test_another_official_source_and_a_date_that_closes_at_once_need_a_yes(
     judge(orla, f"{EVALUATION}/judgments", judgments="q1 0 d1 1\n", fields={"source": "llm"})
     world.turn(State.SCORED)
     official = f"{EVALUATION}/judgments/official"
-    refused = orla.ask(official, "POST", status=400, json={"source": "llm"})["fields"]["confirm"]
+    refused = orla.post(official, 400, source="llm")["fields"]["confirm"]
     assert refused == ["Harbour 2025: 0 of 1 system change rank, 0 the run shown."]
     assert orla.ask(f"{EVALUATION}/judgments")["official"] == "assessors"
-    assert orla.ask(official, "POST", json={"source": "llm", "confirm": True})["official"] == "llm"
+    assert orla.post(official, source="llm", confirm=True)["official"] == "llm"
     past = {"closes_at": "2026-01-01T00:00:00Z"}
-    refused = orla.ask(EVALUATION, "POST", status=400, json=past)["fields"]["confirm"]
+    refused = orla.post(EVALUATION, 400, **past)["fields"]["confirm"]
     assert [one.partition(":")[0] for one in refused] == [
         "Harbour 2025 closes at once", "Harbour 2025 opens to everybody, for good",
     ]  # fmt: skip
     assert orla.ask(EVALUATION)["values"]["closes_at"] is None
-    assert orla.ask(EVALUATION, "POST", json={**past, "confirm": True})["values"]["closes_at"].startswith("2026-01-01")
+    assert orla.post(EVALUATION, **past, confirm=True)["values"]["closes_at"].startswith("2026-01-01")
 
 
 def test_a_founder_makes_a_campaign_changes_archives_and_removes_it(
     program: Callable[..., Program], world: World, orla: Program
 ) -> None:
     new = {"title": "Tide Track", "measures": ["AP", "ndcg_cut_10"], "links": [["Guide", "https://example.org/guide"]]}
-    assert "admin" in orla.ask(f"{API}/organise/campaigns", "POST", status=403, json=new)["detail"]
+    assert "admin" in orla.post(f"{API}/organise/campaigns", 403, **new)["detail"]
     with world.database.write() as session:
         people.set_founder(session, CONSOLE, session.get_one(User, world.users["ben"].id), may_found=True)
     ben = program("ben", Scope.ORGANISE)
-    made = ben.ask(f"{API}/organise/campaigns", "POST", status=201, json=new)["values"]
-    assert (made["slug"], made["visibility"], made["primary_measure"]) == ("tide-track", "draft", "AP")
-    assert made["links"] == new["links"]
+    made = ben.post(f"{API}/organise/campaigns", 201, **new)["values"]
+    assert (made["slug"], made["visibility"], made["links"]) == ("tide-track", "draft", new["links"])
     tide = f"{API}/organise/campaigns/tide-track"
     orla.ask(tide, status=404)
-    changed = ben.ask(tide, "POST", json={"links": [], "compat": 9, "visibility": "public"})["values"]
+    changed = ben.post(tide, links=[], compat=9, visibility="public")["values"]
     assert (changed["links"], changed["compat"], changed["title"]) == ([], 9, "Tide Track")
     assert ben.ask(f"{tide}/archive", "POST")["archived_at"]
     year = {"title": "Tide 2027", "period": "2027"}
-    assert "archive" in ben.ask(f"{tide}/evaluations", "POST", status=409, json=year)["detail"]
+    assert "archive" in ben.post(f"{tide}/evaluations", 409, **year)["detail"]
     assert ben.ask(f"{tide}/unarchive", "POST")["archived_at"] is None
-    assert ben.ask(f"{tide}/evaluations", "POST", status=201, json=year)["values"]["slug"] == "2027"
+    assert ben.post(f"{tide}/evaluations", 201, **year)["values"]["slug"] == "2027"
     assert [one["slug"] for one in ben.ask(f"{tide}/evaluations")["evaluations"]] == ["2027"]
     assert ben.ask(f"{tide}/evaluations/2027/remove", "POST")["evaluations"] == []
     assert ben.ask(f"{tide}/remove", "POST") == []
     ben.ask(tide, status=404)
-    assert orla.ask(f"{EVALUATION}/remove", "POST")["evaluations"] == []  # with its judgments: it has no runs
 
 
 @BOTH
 def test_dates_are_given_with_an_offset_or_by_the_clocks_of_a_zone_and_a_clone_is_a_year_later(orla: Program) -> None:
     dates = {"time_zone": "AoE", "opens_at": "2025-03-01T00:00:00+02:00", "closes_at": "2025-09-30T23:59:00"}
-    values = orla.ask(EVALUATION, "POST", json={**dates, "grace_seconds": 5, "confirm": True})["values"]
+    values = orla.post(EVALUATION, **dates, grace_seconds=5, confirm=True)["values"]
     assert values["opens_at"].startswith("2025-02-28T22:00:00")
     assert values["closes_at"].startswith("2025-10-01T11:59:00")  # 23:59 is over everywhere twelve hours later
-    orla.ask(f"{EVALUATION}/form/fields", "POST", json={"key": "model", "label": "Model"})
-    clone = orla.ask(f"{EVALUATION}/clone", "POST", status=201, json={"grace_seconds": 7, "with_queries": True})
+    orla.post(f"{EVALUATION}/form/fields", key="model", label="Model")
+    clone = orla.post(f"{EVALUATION}/clone", 201, grace_seconds=7, with_queries=True)
     assert (
         clone["values"] | {"slug": "2026", "title": "Harbour 2026", "period": "2026", "draft": True} == clone["values"]
     )
@@ -164,20 +147,18 @@ def test_dates_are_given_with_an_offset_or_by_the_clocks_of_a_zone_and_a_clone_i
     assert clone["values"]["closes_at"].startswith("2026-10-01T11:59:00")
     asked = orla.ask(f"{CAMPAIGN}/evaluations/2026/form")["fields"]
     assert [one["field"]["label"] for one in asked] == ["Model"]
-    again = orla.ask(f"{EVALUATION}/clone", "POST", status=400, json={"slug": "2026"})
+    again = orla.post(f"{EVALUATION}/clone", 400, slug="2026")
     assert again["fields"] == {"slug": ["the address '2026' can't be had here; choose another"]}
-    assert "fields" in orla.ask(
-        EVALUATION, "POST", status=400, json={"time_zone": "Mars", "opens_at": "2025-01-01T00:00"}
-    )
+    assert "fields" in orla.post(EVALUATION, 400, time_zone="Mars", opens_at="2025-01-01T00:00")
 
 
 def test_what_is_asked_of_a_run_is_set_shown_copied_and_ended(orla: Program) -> None:
     form = f"{EVALUATION}/form"
     choice = {"key": "kind", "label": " Kind  of model ", "kind": "choice", "choices": ["sparse", "dense"]}
-    orla.ask(f"{form}/fields", "POST", json=choice)
-    orla.ask(f"{form}/agreements", "POST", json={"key": "terms", "title": "Terms", "wording": "Be fair."})
-    orla.ask(f"{form}/rules", "POST", json={"most_documents": 10, "document_pattern": "d[0-9]+"})
-    orla.ask(f"{form}/rules", "POST", json={"every_query": True})
+    orla.post(f"{form}/fields", **choice)
+    orla.post(f"{form}/agreements", key="terms", title="Terms", wording="Be fair.")
+    orla.post(f"{form}/rules", most_documents=10, document_pattern="d[0-9]+")
+    orla.post(f"{form}/rules", every_query=True)
     post(orla, f"{form}/documents", "d1\nd2\nd3\nd4\nd5\n")
     asked = orla.ask(form)
     assert asked["fields"][0]["field"] | choice == {**asked["fields"][0]["field"], "label": " Kind  of model "}
@@ -185,11 +166,11 @@ def test_what_is_asked_of_a_run_is_set_shown_copied_and_ended(orla: Program) -> 
     assert [(one["key"], one["version"], one["accepted"]) for one in asked["agreements"]] == [("terms", 1, 0)]
     rules = asked["rules"]
     assert (rules["most_documents"], rules["every_query"], rules["documents"]) == (10, True, 5)
-    orla.ask(f"{CAMPAIGN}/evaluations", "POST", status=201, json={"title": "Harbour 2026", "period": "2026"})
+    orla.post(f"{CAMPAIGN}/evaluations", 201, title="Harbour 2026", period="2026")
     other = f"{CAMPAIGN}/evaluations/2026/form"
-    copied = orla.ask(f"{other}/copy", "POST", json={"source": "2025"})
+    copied = orla.post(f"{other}/copy", source="2025")
     assert (copied["rules"], [one["field"] for one in copied["fields"]]) == (rules, [asked["fields"][0]["field"]])
-    assert orla.ask(f"{other}/copy", "POST", status=400, json={"source": "none"})["fields"]["source"]
+    assert orla.post(f"{other}/copy", 400, source="none")["fields"]["source"]
     assert orla.ask(f"{other}/fields/kind/remove", "POST")["fields"] == []
     orla.ask(f"{other}/fields/kind/remove", "POST", status=404)
     assert orla.ask(f"{other}/agreements/terms/end", "POST")["agreements"] == []
@@ -200,45 +181,30 @@ def test_files_are_previewed_and_taken_in_while_nothing_has_changed(orla: Progra
     lines = "q3\tanother text\tlaw\nq4\tfourth\tnews\n"
     seen = post(orla, f"{EVALUATION}/queries/preview", lines)
     assert ([one["id"] for one in seen["new"]], seen["changed"][0]["text"]) == (["q4"], "another text")
-    assert (seen["missing"], seen["is_nothing"]) == (["q1", "q2"], False)
     assert orla.ask(f"{EVALUATION}/queries")["total"] == 3
     taken = post(orla, f"{EVALUATION}/queries?hidden=true&state={seen['state']}", lines)
     assert (taken["total"], taken["hidden"]) == (4, 1)
     assert "preview" in post(orla, f"{EVALUATION}/queries?state={seen['state']}", "q5\tfifth\n", 409)["detail"]
 
-    judged = "q1 0 d1 2\nq4 0 d9 1\n"
-    changes = judge(orla, f"{EVALUATION}/judgments/preview", judgments=judged, fields={"source": "llm"})
-    assert (changes["source"], changes["official"], changes["against"]) == ("llm", False, None)
-    assert (changes["would_be_refused"], changes["problems"]) == (False, [])
-    strange = f"{judged}q77 0 d1 1\n"
-    told = judge(orla, f"{EVALUATION}/judgments/preview", judgments=strange)
-    (problem,) = told["problems"]
-    assert (told["would_be_refused"], told["unknown"]) == (True, ["q77"])
-    assert (
-        problem.removeprefix("judgments: ") in judge(orla, f"{EVALUATION}/judgments", 400, judgments=strange)["detail"]
-    )
-    assert [(one["id"], one["relevant"]) for one in changes["queries"]] == [("q1", 1), ("q4", 1)]
+    own, judged = f"{EVALUATION}/judgments", "q1 0 d1 2\nq4 0 d9 1\n"
+    changes = judge(orla, f"{own}/preview", judgments=judged, fields={"source": "llm"})
+    assert (changes["source"], changes["official"], changes["would_be_refused"]) == ("llm", False, False)
+    strange = judge(orla, f"{own}/preview", judgments=f"{judged}q77 0 d1 1\n")
+    assert (strange["would_be_refused"], strange["unknown"]) == (True, ["q77"])
+    judge(orla, own, 400, judgments=f"{judged}q77 0 d1 1\n")
     fields = {"source": "llm", "state": changes["state"], "note": "by a model"}
-    both = judge(orla, f"{EVALUATION}/judgments", judgments=judged, known="q1 0 d1 1\n", fields=fields)
+    both = judge(orla, own, judgments=judged, known="q1 0 d1 1\n", fields=fields)
     assert next((one["number"], one["source"], one["note"]) for one in both["revisions"]) == (2, "llm", "by a model")
-    stale = judge(orla, f"{EVALUATION}/judgments", 409, judgments="q1 0 d1 1\n", fields=fields)
-    assert "newer revision" in stale["detail"]
-    official = orla.ask(f"{EVALUATION}/judgments/official", "POST", json={"source": "llm"})
-    assert official["official"] == "llm"
-    assert (
-        "already" in orla.ask(f"{EVALUATION}/judgments/official", "POST", status=409, json={"source": "llm"})["detail"]
-    )
-    renamed = orla.ask(f"{EVALUATION}/judgments/rename", "POST", json={"source": "llm", "name": "a-model"})
+    assert "newer revision" in judge(orla, own, 409, judgments="q1 0 d1 1\n", fields=fields)["detail"]
+    assert orla.post(f"{own}/official", source="llm")["official"] == "llm"
+    assert "already" in orla.post(f"{own}/official", 409, source="llm")["detail"]
+    renamed = orla.post(f"{own}/rename", source="llm", name="a-model")
     assert (renamed["official"], [one["name"] for one in renamed["others"]]) == ("a-model", ["assessors"])
-    assert "goes for good" in renamed["others"][0]["removal"]
-    refused = orla.ask(f"{EVALUATION}/judgments/remove", "POST", status=409, json={"source": "a-model"})
-    assert "Boards go by" in refused["detail"]
-    assert orla.ask(f"{EVALUATION}/judgments/remove", "POST", json={"source": "assessors"})["others"] == []
+    assert "Boards go by" in orla.post(f"{own}/remove", 409, source="a-model")["detail"]
+    assert orla.post(f"{own}/remove", source="assessors")["others"] == []
 
 
-@pytest.mark.parametrize(
-    "body", ["null", "5", '"x"', '[["q9", "text"]]', "{}", "[" * 5000, '{"a":' * 900 + "1" + "}" * 900]
-)
+@pytest.mark.parametrize("body", ["null", '[["q9", "text"]]', "{}", "[" * 5000, '{"a":' * 900 + "1" + "}" * 900])
 def test_json_is_no_file_and_what_is_no_object_is_no_body(orla: Program, body: str) -> None:
     more = {"data": body, "content_type": "application/json", "status": 400}
     for path in ("queries", "queries/preview", "form/documents"):
@@ -252,54 +218,52 @@ def test_json_is_no_file_and_what_is_no_object_is_no_body(orla: Program, body: s
     assert orla.ask(f"{EVALUATION}/queries")["total"] == 3
 
 
-def test_a_runs_room_says_what_taking_it_off_would_change(orla: Program, program: Callable[..., Program]) -> None:
-    sent = program("ada", Scope.SUBMIT).submit(RUN).json
-    assert sent is not None
-    room = orla.ask(f"{EVALUATION}/submissions/{sent['id']}")
+def test_a_runs_room_says_what_taking_it_off_would_change_and_it_is_put_back(
+    orla: Program, program: Callable[..., Program]
+) -> None:
+    number = program("ada", Scope.SUBMIT).submit().json["id"]
+    run = f"{EVALUATION}/submissions/{number}"
+    room = orla.ask(run)
     assert (room["run"]["team"], room["empty"]["changes"], room["filled"]["known"]) == ("Alpha", [], True)
-    answer = orla.send(f"{EVALUATION}/submissions/{sent['id']}/file")
-    assert answer.data.decode() == RUN
-    assert answer.headers["Content-Disposition"].startswith("attachment")
-    answer.close()
-    assert [row["id"] for row in orla.ask(f"{CAMPAIGN}/submissions?late=no&kind=automatic")["rows"]] == [sent["id"]]
+    with orla.send(f"{run}/file") as answer:
+        assert (answer.data.decode(), answer.headers["Content-Disposition"][:10]) == (RUN, "attachment")
+    assert [row["id"] for row in orla.ask(f"{CAMPAIGN}/submissions?late=no&kind=automatic")["rows"]] == [number]
     assert orla.ask(f"{CAMPAIGN}/submissions?text=nothing")["rows"] == []
     orla.ask(f"{CAMPAIGN}/submissions?late=maybe", status=400)
-    off = {"ruling": "hidden", "because": "a slip", "holds_place": False}
-    orla.ask(f"{EVALUATION}/submissions/{sent['id']}/take-off", "POST", json={**off, "confirm": True})
+    off = orla.post(f"{run}/take-off", ruling="disqualified", because="not a run", holds_place=False, confirm=True)
+    assert (off["state"], off["ruled_because"]) == ("disqualified", "not a run")
+    assert [row["id"] for row in orla.ask(f"{EVALUATION}/submissions?state=disqualified")["rows"]] == [number]
+    assert orla.ask(f"{run}/restore", "POST")["state"] == "queued"
+    assert orla.ask(f"{CAMPAIGN}/evaluations/none/submissions/{number}/restore", "POST", status=404)
 
 
 def test_a_campaign_is_taken_out_as_an_archive_and_brought_in_again(
     orla: Program, program: Callable[..., Program]
 ) -> None:
-    program("ada", Scope.SUBMIT).submit(RUN)
-    answer = orla.send(f"{CAMPAIGN}/export.tar.gz")
-    archive = answer.data
-    answer.close()
+    program("ada", Scope.SUBMIT).submit()
+    with orla.send(f"{CAMPAIGN}/export.tar.gz") as answer:
+        archive = answer.data
 
-    def preview(asked: Program, path: str, status: int = 200, **fields: str) -> Any:
-        data = {**fields, "archive": (io.BytesIO(archive), "harbour.tar.gz")}
-        return asked.ask(f"{API}/organise/{path}import/preview", "POST", status=status, data=data)
+    def ask(path: str, content: bytes = archive, status: int = 200, asks: Program = orla, **fields: str) -> Any:
+        data = {**fields, "archive": (io.BytesIO(content), "harbour.tar.gz")}
+        return asks.ask(f"{API}/organise/{path}", "POST", status=status, data=data)
 
-    plan = preview(orla, "campaigns/harbour/")
+    into = "campaigns/harbour/import"
+    plan = ask(f"{into}/preview")
     assert (plan["campaign"], plan["teams"]) == ("harbour", ["Alpha"])
     assert [(one["title"], one["runs"]) for one in plan["evaluations"]] == [("Harbour 2025", 1)]
-    assert "note" in preview(orla, "campaigns/harbour/", 400, note="x")["fields"]
-    preview(orla, "", 404)  # whole campaigns are for those who may make one
-    preview(program("eve", Scope.ORGANISE), "campaigns/harbour/", 404)
-    bare = {"archive": (io.BytesIO(without_manifest()), "bare.tar.gz")}
-    draft = orla.ask(f"{CAMPAIGN}/import/draft", "POST", data=bare)
+    assert "note" in ask(f"{into}/preview", status=400, note="x")["fields"]
+    ask("import/preview", status=404)  # whole campaigns are for those who may make one
+    ask(f"{into}/preview", status=404, asks=program("eve", Scope.ORGANISE))
+    draft = ask(f"{into}/draft", without_manifest())
     assert (draft["evaluations"], draft["runs"]) == (1, 2)
-    assert "1 file not recognised as anything: README" in draft["notes"]
-    data = {"archive": (io.BytesIO(without_manifest()), "bare.tar.gz")}
-    assert "no file manifest.toml" in str(orla.ask(f"{CAMPAIGN}/import/preview", "POST", status=400, data=data))
+    assert "no file manifest.toml" in str(ask(f"{into}/preview", without_manifest(), 400))
     text = draft["text"].replace("period_key = 1", "period_key = 1\ndocuments = 1000")
-    data = {"archive": (io.BytesIO(without_manifest()), "bare.tar.gz"), "manifest": text}
-    completed = orla.ask(f"{CAMPAIGN}/import/preview", "POST", data=data)
-    assert [one["runs"] for one in completed["evaluations"]] == [2]
-    assert orla.ask(f"{CAMPAIGN}/import", "POST", json={"kept": completed["kept"]})["report"]["imported"] == 2
-    done = orla.ask(f"{CAMPAIGN}/import", "POST", json={"kept": plan["kept"]})
+    completed = ask(f"{into}/preview", without_manifest(), manifest=text)
+    assert orla.post(f"{CAMPAIGN}/import", kept=completed["kept"])["report"]["imported"] == 2
+    done = orla.post(f"{CAMPAIGN}/import", kept=plan["kept"])
     assert (done["campaign"], done["report"]["already"], done["report"]["imported"]) == ("harbour", 1, 0)
-    assert orla.ask(f"{CAMPAIGN}/import", "POST", status=400, json={"kept": "x"})["fields"]["kept"]
+    assert orla.post(f"{CAMPAIGN}/import", 400, kept="x")["fields"]["kept"]
 
 
 def test_a_token_that_may_not_organise_or_is_of_no_organiser_finds_nothing(
@@ -307,7 +271,7 @@ def test_a_token_that_may_not_organise_or_is_of_no_organiser_finds_nothing(
 ) -> None:
     program("orla", Scope.SUBMIT).ask(EVALUATION, status=403)
     program("ada", Scope.ORGANISE).ask(EVALUATION, status=404)
-    program("ada", Scope.ORGANISE).ask(EVALUATION, "POST", status=404, json={"title": "Mine"})
+    program("ada", Scope.ORGANISE).post(EVALUATION, 404, title="Mine")
     program().ask(EVALUATION, status=401)
     assert program("orla", Scope.ORGANISE).ask(EVALUATION)["values"]["title"] == "Harbour 2025"
 
@@ -316,23 +280,17 @@ def test_a_token_that_may_not_organise_or_is_of_no_organiser_finds_nothing(
     ("path", "body", "field"),
     [
         (EVALUATION, {"documents": "many"}, "documents"),
-        (EVALUATION, {"documents": 10**30}, "documents"),
         (EVALUATION, {"id": 7}, "id"),
         (EVALUATION, {"title": 5, "draft": "no", "grace_seconds": -1}, "draft"),
-        (CAMPAIGN, {"links": [["one"]]}, "links"),
         (CAMPAIGN, {"links": [["one", "no address"]]}, "links"),
         (CAMPAIGN, {"beta": -1.0}, "beta"),
-        (CAMPAIGN, {"measures": ["AP", "nothing"]}, "measures"),
         (f"{EVALUATION}/queries/exclude", {"queries": "q1", "because": "x"}, "queries"),
-        (f"{EVALUATION}/queries/exclude", {"queries": [], "because": "x"}, "queries"),
         (f"{EVALUATION}/queries/exclude", {"queries": ["q1"], "because": " "}, "because"),
         (f"{EVALUATION}/queries/exclude", {"queries": ["none"], "because": "x"}, "queries"),
         (f"{EVALUATION}/clone", {"slug": "A b"}, "slug"),
-        (f"{EVALUATION}/form/fields", {"key": "Model", "label": " ", "kind": "choice"}, "label"),
         (f"{EVALUATION}/form/fields", {"key": "model", "label": "Model", "number": 1}, "number"),
         (f"{EVALUATION}/form/agreements", {"key": "terms", "title": "", "wording": "x"}, "title"),
         (f"{EVALUATION}/form/rules", {"most_documents": 0}, "most_documents"),
-        (f"{EVALUATION}/form/rules", {"tag_pattern": "(a+"}, "tag_pattern"),
         (f"{EVALUATION}/judgments/official", {}, "source"),
         (f"{CAMPAIGN}/archive", {"archived": False}, "archived"),
     ],
@@ -341,7 +299,7 @@ def test_what_is_wrong_is_said_by_its_field_and_nothing_changes(
     orla: Program, path: str, body: dict[str, object], field: str
 ) -> None:
     before = orla.ask(EVALUATION), orla.ask(CAMPAIGN)
-    said = orla.ask(path, "POST", status=400, json=body)
+    said = orla.post(path, 400, **body)
     assert field in said["fields"], said
     assert (orla.ask(EVALUATION), orla.ask(CAMPAIGN)) == before
 

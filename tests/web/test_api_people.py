@@ -30,31 +30,31 @@ def test_a_system_is_made_a_baseline_and_described(orla: Program) -> None:
         ("Alpha", "Finder", "automatic"), ("Beta", "Finder", "automatic"),
     ]  # fmt: skip
     own = f"{CAMPAIGN}/systems/{listed[1]['id']}"
-    marked = orla.ask(own, "POST", json={"kind": "baseline", "paper_url": "https://example.org/p"})
+    marked = orla.post(own, kind="baseline", paper_url="https://example.org/p")
     assert (marked["kind"], marked["paper_url"]) == ("baseline", "https://example.org/p")
-    assert orla.ask(own, "POST", json={"description": "BM25"})["kind"] == "baseline"  # what is left out stays
+    assert orla.post(own, description="BM25")["kind"] == "baseline"  # what is left out stays
     assert orla.ask(f"{CAMPAIGN}/systems")[0] == orla.ask(own)
     for body, field in (({"kind": "best"}, "kind"), ({"paper_url": "x"}, "paper_url"), ({"name": "Y"}, "name")):
-        assert field in orla.ask(own, "POST", status=400, json=body)["fields"]
-    orla.ask(f"{CAMPAIGN}/systems/999999", "POST", status=404, json={"kind": "manual"})
+        assert field in orla.post(own, 400, **body)["fields"]
+    orla.post(f"{CAMPAIGN}/systems/999999", 404, kind="manual")
     assert orla.ask(own)["description"] == "BM25"
 
 
 @pytest.mark.usefixtures("runs")
 def test_a_team_is_renamed_and_merged_as_its_preview_said(orla: Program, program: Callable[..., Program]) -> None:
     alpha, beta = (one["id"] for one in orla.ask(f"{CAMPAIGN}/teams"))
-    renamed = orla.ask(f"{CAMPAIGN}/teams/{alpha}", "POST", json={"name": "Alpha Lab"})
+    renamed = orla.post(f"{CAMPAIGN}/teams/{alpha}", name="Alpha Lab")
     assert (renamed["name"], renamed["slug"]) == ("Alpha Lab", "alpha-lab")
-    assert "name" in orla.ask(f"{CAMPAIGN}/teams/{alpha}", "POST", status=400, json={"name": "Beta"})["fields"]
+    assert "name" in orla.post(f"{CAMPAIGN}/teams/{alpha}", 400, name="Beta")["fields"]
     into = f"{CAMPAIGN}/teams/{beta}/into/{alpha}"
     preview = orla.ask(into)
     assert [(twin["name"], twin["runs"], twin["other_runs"]) for twin in preview["twins"]] == [("Finder", 1, 1)]
     before = orla.ask(f"{CAMPAIGN}/teams")
-    asked = orla.ask(into, "POST", status=400, json={})["fields"]["confirm"]
+    asked = orla.post(into, 400)["fields"]["confirm"]
     assert asked == [preview["effect"]] == ["1 run of 1 system of Beta become those of Alpha Lab, for good."]
-    assert "unite" in orla.ask(into, "POST", status=400, json={"confirm": True, "unite": [999]})["fields"]
+    assert "unite" in orla.post(into, 400, confirm=True, unite=[999])["fields"]
     assert orla.ask(f"{CAMPAIGN}/teams") == before
-    whole = orla.ask(into, "POST", json={"confirm": True, "unite": [preview["twins"][0]["id"]]})
+    whole = orla.post(into, confirm=True, unite=[preview["twins"][0]["id"]])
     assert (whole["name"], whole["runs"], whole["systems"]) == ("Alpha Lab", 2, 1)
     assert program("ada").ask(f"{API}/teams/beta")["slug"] == "alpha-lab"
 
@@ -62,35 +62,35 @@ def test_a_team_is_renamed_and_merged_as_its_preview_said(orla: Program, program
 def test_organisers_are_let_in_and_out(orla: Program, program: Callable[..., Program]) -> None:
     ben = program("ben", Scope.ORGANISE)
     ben.ask(f"{CAMPAIGN}/organisers", status=404)
-    both = orla.ask(f"{CAMPAIGN}/organisers", "POST", json={"name": "BEN"})["organisers"]
+    both = orla.post(f"{CAMPAIGN}/organisers", name="BEN")["organisers"]
     assert [(one["name"], one["is_self"]) for one in both] == [("ben", False), ("orla", True)]
     own = f"{CAMPAIGN}/organisers/{both[1]['user_id']}/remove"
     assert ben.ask(own, "POST")["name"] == "orla"
     orla.ask(f"{CAMPAIGN}/organisers", status=404)
     last = ben.ask(f"{CAMPAIGN}/organisers/{both[0]['user_id']}/remove", "POST", status=409)
     assert "only organiser" in last["detail"]
-    unknown = ben.ask(f"{CAMPAIGN}/organisers", "POST", status=400, json={"name": "ad"})
+    unknown = ben.post(f"{CAMPAIGN}/organisers", 400, name="ad")
     assert unknown["fields"] == {"name": ["there is no account of this name"]}  # ada is not told of
 
 
 def test_teams_are_let_into_a_private_campaign(orla: Program, program: Callable[..., Program]) -> None:
-    orla.ask(CAMPAIGN, "POST", json={"visibility": "private"})
+    orla.post(CAMPAIGN, visibility="private")
     program("ada").ask(f"{API}/campaigns/harbour", status=404)
-    assert orla.ask(f"{CAMPAIGN}/teams-let-in", "POST", json={"team": "alpha"})["teams"][0]["slug"] == "alpha"
+    assert orla.post(f"{CAMPAIGN}/teams-let-in", team="alpha")["teams"][0]["slug"] == "alpha"
     program("ada").ask(f"{API}/campaigns/harbour")
-    assert "team" in orla.ask(f"{CAMPAIGN}/teams-let-in", "POST", status=400, json={"team": "none"})["fields"]
+    assert "team" in orla.post(f"{CAMPAIGN}/teams-let-in", 400, team="none")["fields"]
     assert orla.ask(f"{CAMPAIGN}/teams-let-in/alpha/remove", "POST")["teams"] == []
     program("ada").ask(f"{API}/campaigns/harbour", status=404)
     told = [orla.ask(f"{CAMPAIGN}/teams-let-in/{one}/remove", "POST", status=404)["detail"] for one in ("beta", "none")]
     assert told[0].replace("beta", "none") == told[1]
     for _ in range(9):  # after the one above; tries of addresses are bounded, whatever they find from then on
-        orla.ask(f"{CAMPAIGN}/teams-let-in", "POST", status=400, json={"team": "none"})
-    orla.ask(f"{CAMPAIGN}/teams-let-in", "POST", status=429, json={"team": "alpha"})
+        orla.post(f"{CAMPAIGN}/teams-let-in", 400, team="none")
+    orla.post(f"{CAMPAIGN}/teams-let-in", 429, team="alpha")
 
 
 @pytest.mark.usefixtures("runs")
 def test_the_trail_is_read_page_by_page_and_filtered(orla: Program) -> None:
-    orla.ask(CAMPAIGN, "POST", json={"title": "Harbours"})
+    orla.post(CAMPAIGN, title="Harbours")
     whole = orla.ask(f"{CAMPAIGN}/trail")
     assert whole["rows"][0]["did"] == "change"
     assert whole["rows"][0]["who"] == "orla"
@@ -112,10 +112,10 @@ def test_a_decision_that_changes_the_board_is_confirmed(
     before = ada.ask(own)
     changes = ada.ask(f"{own}/effect?act={act}")
     if act == "stand":  # it does by now, as its system's only run
-        refused = ada.ask(f"{own}/{act}", "POST", status=409, json={})
+        refused = ada.post(f"{own}/{act}", 409)
         assert refused["detail"] == changes["refusal"] == "This run stands for its system already."
     else:
-        refused = ada.ask(f"{own}/{act}", "POST", status=400, json={})
+        refused = ada.post(f"{own}/{act}", 400)
         assert refused["fields"]["confirm"]
         assert ada.ask(own) == before
-        assert ada.ask(f"{own}/{act}", "POST", json={"confirm": True}) != before
+        assert ada.post(f"{own}/{act}", confirm=True) != before

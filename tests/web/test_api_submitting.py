@@ -251,15 +251,15 @@ def test_a_key_that_can_not_be_kept_is_refused(ada: Program, world: World, key: 
 def test_a_run_is_withdrawn_and_described(ada: Program, program: Callable[..., Program]) -> None:
     taken = ada.submit().json
     path = f"{API}/submissions/{taken['id']}"
-    assert ada.ask(f"{path}/describe", "POST", json={"label": "other", "notes": "n"})["title"] == "other"
+    assert ada.post(f"{path}/describe", label="other", notes="n")["title"] == "other"
     for body, is_now in (
         ({"notes": "more"}, ("other", "more")),
         ({"label": "third"}, ("third", "more")),
         ({}, ("third", "more")),
     ):
-        said = ada.ask(f"{path}/describe", "POST", json=body)
+        said = ada.post(f"{path}/describe", **body)
         assert (said["title"], said["notes"]) == is_now
     assert program("eve", Scope.SUBMIT).send(f"{path}/withdraw", "POST", json={}).status_code == 404
-    gone = ada.ask(f"{path}/withdraw", "POST", json={"because": "a mistake", "confirm": True})
+    gone = ada.post(f"{path}/withdraw", because="a mistake", confirm=True)
     assert (gone["state"], gone["withdrawn_because"]) == ("withdrawn", "a mistake")
-    assert ada.ask(f"{path}/withdraw", "POST", status=409, json={})["title"] == "This no longer fits"
+    assert ada.post(f"{path}/withdraw", 409)["title"] == "This no longer fits"

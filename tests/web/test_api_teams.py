@@ -24,68 +24,68 @@ def eve(program: Callable[..., Program]) -> Program:
 
 
 def test_a_team_is_made_found_asked_and_joined(ada: Program, eve: Program) -> None:
-    made = eve.ask(f"{API}/teams", "POST", status=201, json={"name": "Delta", "description": "We try"})
+    made = eve.post(f"{API}/teams", 201, name="Delta", description="We try")
     assert (made["slug"], made["is_owner"], [one["name"] for one in made["members"]]) == ("delta", True, ["eve"])
     assert ada.ask(f"{API}/teams?words=try") == []  # it does not want to be found
     delta = f"{API}/teams/delta"
-    assert eve.ask(f"{delta}/settings", "POST", json={"is_listed": True})["description"] == "We try"
+    assert eve.post(f"{delta}/settings", is_listed=True)["description"] == "We try"
     assert [one["slug"] for one in ada.ask(f"{API}/teams?words=try")] == ["delta"]
     assert ada.ask(f"{delta}/requests")["asked"] is False
-    assert ada.ask(f"{delta}/requests", "POST", json={"text": "me too"}) == {"asked": True, "waiting": []}
+    assert ada.post(f"{delta}/requests", text="me too") == {"asked": True, "waiting": []}
     waiting = eve.ask(f"{delta}/requests")["waiting"]
     assert [(one["name"], one["text"]) for one in waiting] == [("ada", "me too")]
     assert eve.ask(f"{delta}/requests/{waiting[0]['id']}/accept", "POST")["waiting"] == []
     members = ada.ask(delta)["members"]
     assert [(one["name"], one["role"]) for one in members] == [("eve", "owner"), ("ada", "member")]
     member = f"{delta}/members/{members[1]['user_id']}"
-    assert eve.ask(f"{member}/role", "POST", json={"role": "owner"})["members"][1]["role"] == "owner"
+    assert eve.post(f"{member}/role", role="owner")["members"][1]["role"] == "owner"
     left = eve.ask(f"{delta}/leave", "POST")
     assert left == {"name": "Delta", "slug": "delta"}
-    ada.ask(f"{delta}/settings", "POST", json={"is_listed": False})
+    ada.post(f"{delta}/settings", is_listed=False)
     absent = [eve.ask(address, status=404)["detail"] for address in (delta, f"{delta}/requests", f"{delta}/settings")]
     never = eve.ask(f"{API}/teams/deltb", status=404)["detail"].replace("deltb", "delta")
     assert absent == [never] * 3  # not listed, and no run of it to be seen
-    eve.ask(f"{delta}/invitations", "POST", status=404, json={})
+    eve.post(f"{delta}/invitations", 404)
 
 
 def test_a_request_is_taken_back_or_refused(ada: Program, eve: Program) -> None:
-    ada.ask(f"{ALPHA}/settings", "POST", json={"is_listed": True})
-    eve.ask(f"{ALPHA}/requests", "POST", json={})
+    ada.post(f"{ALPHA}/settings", is_listed=True)
+    eve.post(f"{ALPHA}/requests")
     assert eve.ask(f"{ALPHA}/requests/back", "POST")["asked"] is False
     eve.ask(f"{ALPHA}/requests/back", "POST", status=409)
-    eve.ask(f"{ALPHA}/requests", "POST", json={})
+    eve.post(f"{ALPHA}/requests")
     [asked] = ada.ask(f"{ALPHA}/requests")["waiting"]
     eve.ask(f"{ALPHA}/requests/{asked['id']}/accept", "POST", status=403)
     ada.ask(f"{ALPHA}/requests/{asked['id']}/refuse", "POST")
     assert not eve.ask(ALPHA)["is_member"]
-    eve.ask(f"{ALPHA}/requests", "POST", status=409, json={})
+    eve.post(f"{ALPHA}/requests", 409)
 
 
 def test_an_invitation_lets_one_person_in(ada: Program, eve: Program) -> None:
-    made = ada.ask(f"{ALPHA}/invitations", "POST", status=201, json={"days": 3})
+    made = ada.post(f"{ALPHA}/invitations", 201, days=3)
     assert made["address"].endswith(f"/join/{made['token']}")
     [listed] = ada.ask(f"{ALPHA}/invitations")
     assert made["token"] not in str(listed)
     eve.ask(f"{ALPHA}/invitations", status=404)
-    assert eve.ask(f"{API}/teams/join", "POST", json={"token": made["token"]})["is_member"]
-    eve.ask(f"{API}/teams/join", "POST", status=409, json={"token": made["token"]})
-    other = ada.ask(f"{ALPHA}/invitations", "POST", status=201, json={})
+    assert eve.post(f"{API}/teams/join", token=made["token"])["is_member"]
+    eve.post(f"{API}/teams/join", 409, token=made["token"])
+    other = ada.post(f"{ALPHA}/invitations", 201)
     [listed] = ada.ask(f"{ALPHA}/invitations")
     eve.ask(f"{ALPHA}/invitations/{listed['id']}/revoke", "POST", status=403)
     assert ada.ask(f"{ALPHA}/invitations/{listed['id']}/revoke", "POST") == []
-    eve.ask(f"{API}/teams/join", "POST", status=409, json={"token": other["token"]})
+    eve.post(f"{API}/teams/join", 409, token=other["token"])
     member = next(one["user_id"] for one in ada.ask(ALPHA)["members"] if one["name"] == "eve")
     assert "eve" not in [one["name"] for one in ada.ask(f"{ALPHA}/members/{member}/remove", "POST")["members"]]
 
 
 def test_a_system_is_made_and_described_by_its_team(ada: Program, eve: Program) -> None:
     new = {"name": "Finder", "kind": "manual", "code_url": "https://example.org/finder"}
-    made = ada.ask(f"{ALPHA}/systems", "POST", status=201, json=new)
+    made = ada.post(f"{ALPHA}/systems", 201, **new)
     assert (made["slug"], made["kind"], made["code_url"]) == ("finder", "manual", "https://example.org/finder")
-    said = ada.ask(f"{ALPHA}/systems/finder", "POST", json={"description": "It finds"})
+    said = ada.post(f"{ALPHA}/systems/finder", description="It finds")
     assert (said["description"], said["code_url"]) == ("It finds", "https://example.org/finder")
-    eve.ask(f"{ALPHA}/systems", "POST", status=404, json={"name": "Hers"})
-    eve.ask(f"{ALPHA}/systems/finder", "POST", status=404, json={"description": "Bad"})  # it is on no board yet
+    eve.post(f"{ALPHA}/systems", 404, name="Hers")
+    eve.post(f"{ALPHA}/systems/finder", 404, description="Bad")  # it is on no board yet
     found = ada.ask(f"{ALPHA}/systems/finder")
     assert (found["description"], found["may_remove"]) == ("It finds", True)
     eve.ask(f"{ALPHA}/systems/finder/remove", "POST", status=404)
@@ -111,7 +111,7 @@ def test_what_is_wrong_is_said_by_its_field_and_nothing_changes(
     ada: Program, path: str, body: dict[str, Any], field: str
 ) -> None:
     before = ada.ask(ALPHA), ada.ask(f"{ALPHA}/settings"), ada.ask(f"{ALPHA}/invitations")
-    said = ada.ask(path, "POST", status=400, json=body)
+    said = ada.post(path, 400, **body)
     assert field in said["fields"], said
     assert (ada.ask(ALPHA), ada.ask(f"{ALPHA}/settings"), ada.ask(f"{ALPHA}/invitations")) == before
 
@@ -120,7 +120,7 @@ def test_a_token_that_only_submits_changes_no_team(program: Callable[..., Progra
     """Whoever is let in stays when the token is revoked."""
     script = program("ada", Scope.SUBMIT)
     for path in ("invitations", "leave", "settings"):
-        assert "may not manage" in script.ask(f"{ALPHA}/{path}", "POST", status=403, json={})["detail"]
-    kind = script.ask(f"{ALPHA}/systems/searcher", "POST", status=403, json={"kind": "manual"})
+        assert "may not manage" in script.post(f"{ALPHA}/{path}", 403)["detail"]
+    kind = script.post(f"{ALPHA}/systems/searcher", 403, kind="manual")
     assert "may not organise" in kind["detail"]
     assert script.ask(f"{ALPHA}/invitations") == []

@@ -60,24 +60,24 @@ def test_answers_that_are_there_are_shown_to_more_readers_after_a_yes_only(
     assert (copied.status_code, words in copied.text, 'value="2026" selected' in copied.text) == (200, True, True)
     orla, own = program("orla", Scope.ORGANISE), f"{API}/organise/campaigns/harbour/evaluations/2025/form"
     wider = {"key": "model", "shown_to": "everyone", "column": True}
-    refused = orla.ask(f"{own}/fields", "POST", status=400, json=wider)["fields"]["confirm"]
+    refused = orla.post(f"{own}/fields", 400, **wider)["fields"]["confirm"]
     assert refused == [words]
-    orla.ask(f"{own}/copy", "POST", status=400, json={"source": "2026"})
+    orla.post(f"{own}/copy", 400, source="2026")
     assert form_fields(world.all(sa.select(Evaluation))[0])[0].shown_to is ShownTo.ORGANISERS
     again = organiser.post(f"{PAGE}/field", **FIELD, **SHOWN, confirm="yes")
     assert (again.location, form_fields(world.all(sa.select(Evaluation))[0])[0].column) == (PAGE, True)
-    orla.ask(f"{own}/fields", "POST", json={"key": "model", "shown_to": "organisers", "column": False, "filter": False})
-    assert orla.ask(f"{own}/fields", "POST", json={**wider, "confirm": True})["fields"][0]["field"]["column"]
+    orla.post(f"{own}/fields", key="model", shown_to="organisers", column=False, filter=False)
+    assert orla.post(f"{own}/fields", **wider, confirm=True)["fields"][0]["field"]["column"]
 
 
 def test_what_a_body_leaves_out_of_a_field_stays_as_it_is(world: World, program: Callable[..., Program]) -> None:
     orla, fields = program("orla", Scope.ORGANISE), f"{API}/organise/campaigns/harbour/evaluations/2025/form/fields"
-    assert "label" in orla.ask(fields, "POST", status=400, json={"key": "model"})["fields"]
+    assert "label" in orla.post(fields, 400, key="model")["fields"]
     whole = {
         "key": "model", "label": "Model", "kind": "choice", "choices": ["sparse", "dense"], "required": True,
         "shown_to": "everyone", "column": True, "filter": True, "hint": "How.", "header": "method.kind", "asked": True,
     }  # fmt: skip
-    [made] = orla.ask(fields, "POST", json=whole)["fields"]
+    [made] = orla.post(fields, **whole)["fields"]
     assert made["field"] == whole
     for part, value in {
         "label": "Kind",

@@ -63,11 +63,11 @@ def test_another_kind_names_every_board_of_every_campaign_that_it_changes(
     assert "Harbour 2025: 2 of 2 systems change rank, 0 the run shown." in asked
     own = f"{API}/organise/campaigns/harbour/systems/{world.system.id}"
     orla = program("orla", Scope.ORGANISE)
-    refused = orla.ask(own, "POST", status=400, json={"kind": "baseline"})
+    refused = orla.post(own, 400, kind="baseline")
     assert {words.partition(":")[0] for words in refused["fields"]["confirm"]} == {"Coast 2024", "Harbour 2025"}
     assert orla.ask(own)["kind"] == "automatic"
-    assert orla.ask(own, "POST", json={"kind": "manual"})["kind"] == "manual"  # no rank depends on it
-    assert orla.ask(own, "POST", json={"kind": "baseline", "confirm": True})["kind"] == "baseline"
+    assert orla.post(own, kind="manual")["kind"] == "manual"  # no rank depends on it
+    assert orla.post(own, kind="baseline", confirm=True)["kind"] == "baseline"
 
 
 def _coast(world: World, ada: Reader) -> None:
