@@ -10,9 +10,9 @@ from tests.support.site import Site
 PASSWORD = "a long enough password"
 ROOM = "/organise/tide-track"
 OF_CAMPAIGN = tuple(f"{ROOM}/{name}" for name in ("organisers", "systems", "trail", "submissions"))
-OF_EVALUATION = tuple(f"{ROOM}/2026-text/{name}" for name in ("clone", "form", "queries", "judgments", "submissions"))
+OF_EVALUATION = tuple(f"{ROOM}/2026-text/{name}" for name in ("form", "queries", "submissions"))
 PAGES = ("/organise", ROOM, *OF_CAMPAIGN, *OF_EVALUATION)
-CHECKED = (f"{ROOM}/settings", f"{ROOM}/2026-text", f"{ROOM}/2026-text/settings")
+CHECKED = (f"{ROOM}/settings", *(f"{ROOM}/2026-text{path}" for path in ("", "/settings", "/clone", "/judgments")))
 
 
 def test_an_organiser_makes_a_campaign_with_beta_worked_out_while_typing(

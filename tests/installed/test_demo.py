@@ -21,14 +21,12 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard import migrate
-from leaderboard.access import CONSOLE
 from leaderboard.boards.models import Board
 from leaderboard.campaigns.models import Campaign
 from leaderboard.cli.demo import STOP_SIGNALS
 from leaderboard.db import Base, Database
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
-from leaderboard.teams.writes import create_team
 from leaderboard.worker.models import Scoring
 from tests.support.commands import Done, run_here
 from tests.support.installed import (
@@ -178,21 +176,6 @@ def test_killed_outright_it_leaves_neither_site_nor_worker_behind(
         log = elsewhere / "demo" / "worker.log"
         wait_until(lambda: log.read_text().endswith(" stopped\n"), "the end of the worker", STOP_SECONDS)
         wait_until(lambda: not _answers(demonstration.address), "the end of the site", STOP_SECONDS)
-
-
-def test_a_name_that_somebody_has_taken_in_its_folder_is_said_with_what_to_do(elsewhere: Path) -> None:
-    (elsewhere / "demo").mkdir()
-    database = Database.connect(f"sqlite:///{elsewhere / 'demo' / 'leaderboard.sqlite'}")
-    try:
-        migrate.upgrade(database)
-        with database.write() as session:
-            create_team(session, CONSOLE, "Team Birch", "birches")
-    finally:
-        database.close()
-    done = _run_here(elsewhere, "--port", "0", "--dir", "demo")
-    assert done.status == 2
-    assert "under a name that the demonstration needs (name: there is a team 'Team Birch'" in done.err
-    assert "delete the folder to start afresh, or name another one with --dir" in done.err
 
 
 def test_a_folder_of_another_build_is_said_with_what_to_do(elsewhere: Path) -> None:

@@ -1,16 +1,9 @@
 """What a stranger gets: the wheel, installed beside what it requires and nothing else, and used from another folder."""
 
-import os
-import shutil
-import subprocess
-import sys
-import venv
 import zipfile
 from pathlib import Path
 
-import pip
-
-from tests.support.installed import environment_of_a_stranger, ran
+from tests.support.installed import ran
 from tests.support.shared import REPOSITORY
 
 JUDGMENTS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 1\n"
@@ -48,45 +41,3 @@ def test_the_installed_command_scores_files_in_another_folder(programs: Path, tm
     # Relevant documents at ranks 1 and 3: (1/1 + 2/3) / 2.
     assert "0.8333" in ran(*command, cwd=tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"run.txt", "judgments.txt"}
-
-
-# Needs nothing installed to say what it requires.
-BUILD_BACKEND = """
-from pathlib import Path
-
-def build_editable(*_):
-    raise AssertionError("what it requires is looked for first")
-
-def prepare_metadata_for_build_editable(folder, _=None):
-    found = Path(folder, "p-1.dist-info")
-    found.mkdir()
-    extras = "".join(f"Provides-Extra: {name}\\n" for name in ("test", "check", "bench"))
-    found.joinpath("METADATA").write_text(
-        f"Metadata-Version: 2.1\\nName: p\\nVersion: 1\\n{extras}Requires-Dist: no-such-package\\n"
-    )
-    return found.name
-"""
-
-
-def test_make_install_says_why_it_fails_and_nothing_of_indexes_that_lack_a_package(tmp_path: Path) -> None:
-    shutil.copy(REPOSITORY / "Makefile", tmp_path)
-    venv.create(tmp_path / ".venv", symlinks=True)  # make does so too, and waits some seconds for a pip of its own
-    [packages] = (tmp_path / ".venv" / "lib").glob("python*/site-packages")
-    (packages / "pip").symlink_to(Path(pip.__file__).parent)
-    (tmp_path / "constraints.txt").touch()
-    (tmp_path / "backend.py").write_text(BUILD_BACKEND)
-    (tmp_path / "pyproject.toml").write_text(
-        '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
-    )
-    # pip warns of each package that an index has no folder for.
-    environment = {
-        **{name: value for name, value in environment_of_a_stranger().items() if not name.startswith("PIP_")},
-        "PIP_CONFIG_FILE": os.devnull,
-        "PIP_INDEX_URL": (tmp_path / "one").as_uri(),
-        "PIP_EXTRA_INDEX_URL": (tmp_path / "two").as_uri(),
-    }
-    command = ["make", "install", f"PYTHON={sys.executable}"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode != 0
-    assert "No matching distribution found for no-such-package" in done.stderr
-    assert "WARNING" not in done.stderr

@@ -6,10 +6,7 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 # Tests that share what is made once: an installed wheel and the demonstration that it sets up; a site with its worker.
-TOGETHER = (
-    ("tests/demo/", "tests/installed/"),
-    ("tests/browser/test_story.py", "tests/browser/test_two_years.py"),
-)
+TOGETHER = (("tests/demo/", "tests/installed/"),)
 # What takes longest, longest first: a long file that is begun last keeps one process busy while the others are idle.
 LONG = (
     "tests/experiment/",

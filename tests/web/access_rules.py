@@ -8,6 +8,7 @@ import datetime as dt
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from flask import Flask
@@ -443,133 +444,6 @@ def _where_hidden(refused: Mapping[str, int]) -> dict[str, Mapping[str, int]]:
 
 NOT_ORGANISED = _refused(404, *STAFF)  # for others it is as if there were no room
 
-# Who is refused, in which phases otherwise, and the forms: the page's endpoint, and the API's, with the address.
-_FORMS: tuple[tuple[Mapping[str, int], Mapping[str, Mapping[str, int]], Mapping[str, str]], ...] = (
-    (
-        {},
-        {},
-        {
-            "auth.log_in": "/login", "auth.log_out": "/logout", "auth.register": "/register",
-            "resets.forgotten": "/password/forgotten",
-        },
-    ),
-    (
-        LOG_IN_FIRST,
-        {},
-        {
-            "account.password": "/account/password", "account.end_sessions": "/account/sessions/end",
-            "account.close": "/account/close", "addresses.change": "/account/email",
-            "addresses.choose": "/account/mail", "tokens.new": "/account/tokens/new",
-            "teams.new": "/account/teams/new", "teams.join": "/join/{token}",
-            "run_checks.check": "/campaigns/news/2026/check",
-            "api.submit_run": f"{API}/campaigns/news/evaluations/2026/submissions",
-            "api.check": f"{API}/campaigns/news/evaluations/2026/check",
-            "api.make_team": f"{API}/teams", "api.join_team": f"{API}/teams/join",
-        },
-    ),
-    (
-        ONLY_ADMINS,
-        {},
-        {
-            "organise_campaigns.new": "/organise/campaigns/new", "organise_people.founders": "/organise/founders",
-            "organise_import.preview_whole": "/organise/import/preview",
-            "organise_import.complete_whole": "/organise/import/manifest",
-            "organise_import.take_in_whole": "/organise/import",
-            "api.draft_import": f"{API}/organise/import/draft", "api.preview_import": f"{API}/organise/import/preview",
-            "api.import_campaign": f"{API}/organise/import", "api.add_founder": f"{API}/organise/founders",
-            "api.remove_founder": f"{API}/organise/founders/remove",
-        },
-    ),
-    (
-        _refused(403, *INSIDE),
-        {"results closed": _refused(404, *INSIDE)},  # it is on no board
-        {
-            "submissions.withdraw api.withdraw_run": "/submissions/{run}/withdraw",
-            "submissions.stand api.let_run_stand": "/submissions/{run}/stand",
-            "submissions.primary api.make_run_primary": "/submissions/{run}/primary",
-            "submissions.save_description api.describe_run": "/submissions/{run}/describe",
-        },
-    ),
-    (
-        _refused(403, *INSIDE),
-        dict.fromkeys(TEAM_HIDDEN, _refused(404, *INSIDE)),
-        {
-            "systems.edit": "/teams/sekretwoods/sekretalder/edit",
-            "systems.remove": "/teams/sekretwoods/sekretalder/remove",
-            "api.describe_system": f"{API}/teams/sekretwoods/systems/sekretalder",
-            "api.remove_system": f"{API}/teams/sekretwoods/systems/sekretalder/remove",
-        },
-    ),
-    (
-        OWNERS,
-        _where_hidden(OWNERS),
-        {
-            "teams.invite api.invite": "/teams/sekretwoods/invitations",
-            "teams.revoke api.revoke_invitation": "/teams/sekretwoods/invitations/{invitation}/revoke",
-            "teams.remove api.remove_member": "/teams/sekretwoods/members/{member}/remove",
-            "teams.change_role api.change_role": "/teams/sekretwoods/members/{member}/role",
-        },
-    ),
-    (
-        NO_REQUEST,
-        _where_hidden(NO_REQUEST),
-        {
-            "teams.answer api.accept_request": "/teams/sekretwoods/requests/999999/accept",
-            "api.refuse_request": f"{API}/teams/sekretwoods/requests/999999/refuse",
-        },
-    ),
-    (
-        _refused(409),  # it takes none
-        _where_hidden(_refused(409)),
-        {
-            "teams.ask api.ask_to_join": "/teams/sekretwoods/requests",
-            "teams.take_back api.take_request_back": "/teams/sekretwoods/requests/back",
-        },
-    ),
-    (_refused(404, *TEAM), {}, {"teams.leave api.leave_team": "/teams/sekretwoods/leave"}),
-    (
-        {**_refused(404, *TEAM), "member of the team": 403},
-        {},
-        {"teams.change": "/account/teams/sekretwoods", "api.change_team": f"{API}/teams/sekretwoods/settings"},
-    ),
-    (
-        _refused(403, *TEAM),
-        _where_hidden(_refused(403, *TEAM)),
-        {"api.make_system": f"{API}/teams/sekretwoods/systems"},
-    ),
-    (
-        _refused(409),
-        {},
-        {
-            "addresses.send_again": "/account/email/send",
-            "addresses.confirm": "/account/email/confirm/not-a-token",
-            "identities.link": "/account/identities/link",
-        },
-    ),
-    (
-        dict.fromkeys(KINDS, 409),
-        {},
-        {"identities.register_identity": "/register/with", "resets.reset": "/password/reset/not-a-token"},
-    ),
-    (
-        _refused(404),
-        {},
-        {
-            "account.end_session": "/account/sessions/999999/end",
-            "submit.confirm": "/campaigns/news/2026/submit/999999",
-            "submit.discard": "/campaigns/news/2026/submit/999999/discard",
-            "submit.change": "/campaigns/news/2026/submit/999999/change",
-        },
-    ),
-    (_refused(400), {}, {"identities.remove": "/account/identities/999999/remove"}),
-    (_refused(404, "owner of the team", "admin"), {}, {"tokens.revoke": "/account/tokens/{api_token}/revoke"}),
-    (_refused(403, "admin"), {}, {"api.make_campaign": f"{API}/organise/campaigns"}),
-    (  # without a team there is nobody to submit for; who may submit for which team: test_submit.py
-        _refused(403, "member of another team", *TEAM),
-        {"before opening": _refused(409)},
-        {"submit.send": "/campaigns/news/2026/submit"},
-    ),
-)  # fmt: skip
 # What a program has to send, so that nothing else than who it is refuses it.
 FIELDS: dict[str, dict[str, Any]] = {
     "api.describe_run": {"label": "another", "notes": ""},
@@ -594,16 +468,97 @@ FIELDS: dict[str, dict[str, Any]] = {
 }
 
 
-def _for_api(path: str) -> str:
-    return f"{API}{path.removeprefix(API)}"
+FORMS: dict[str, Form] = {}
 
 
-FORMS: dict[str, Form] = {
-    endpoint: Form(_for_api(path) if endpoint.startswith("api.") else path, refused, phases, FIELDS.get(endpoint, {}))
-    for refused, phases, paths in _FORMS
-    for endpoints, path in paths.items()
-    for endpoint in endpoints.split()
-}
+def _forms(
+    refused: Mapping[str, int], paths: Mapping[str, str], phases: Mapping[str, Mapping[str, int]] = MappingProxyType({})
+) -> None:
+    """Who is refused the forms of these endpoints, and who otherwise in some phases."""
+    for endpoint, path in ((endpoint, path) for names, path in paths.items() for endpoint in names.split()):
+        address = f"{API}{path.removeprefix(API)}" if endpoint.startswith("api.") else path
+        FORMS[endpoint] = Form(address, refused, phases, FIELDS.get(endpoint, {}))
+
+
+_forms({}, {
+    "auth.log_in": "/login", "auth.log_out": "/logout", "auth.register": "/register",
+    "resets.forgotten": "/password/forgotten",
+})  # fmt: skip
+_forms(LOG_IN_FIRST, {
+    "account.password": "/account/password", "account.end_sessions": "/account/sessions/end",
+    "account.close": "/account/close", "addresses.change": "/account/email",
+    "addresses.choose": "/account/mail", "tokens.new": "/account/tokens/new",
+    "teams.new": "/account/teams/new", "teams.join": "/join/{token}",
+    "run_checks.check": "/campaigns/news/2026/check",
+    "api.submit_run": f"{API}/campaigns/news/evaluations/2026/submissions",
+    "api.check": f"{API}/campaigns/news/evaluations/2026/check",
+    "api.make_team": f"{API}/teams", "api.join_team": f"{API}/teams/join",
+})  # fmt: skip
+_forms(ONLY_ADMINS, {
+    "organise_campaigns.new": "/organise/campaigns/new", "organise_people.founders": "/organise/founders",
+    "organise_import.preview_whole": "/organise/import/preview",
+    "organise_import.complete_whole": "/organise/import/manifest",
+    "organise_import.take_in_whole": "/organise/import",
+    "api.draft_import": f"{API}/organise/import/draft", "api.preview_import": f"{API}/organise/import/preview",
+    "api.import_campaign": f"{API}/organise/import", "api.add_founder": f"{API}/organise/founders",
+    "api.remove_founder": f"{API}/organise/founders/remove",
+})  # fmt: skip
+_forms(_refused(403, *INSIDE), {
+    "submissions.withdraw api.withdraw_run": "/submissions/{run}/withdraw",
+    "submissions.stand api.let_run_stand": "/submissions/{run}/stand",
+    "submissions.primary api.make_run_primary": "/submissions/{run}/primary",
+    "submissions.save_description api.describe_run": "/submissions/{run}/describe",
+}, {"results closed": _refused(404, *INSIDE)})  # fmt: skip
+_forms(_refused(403, *INSIDE), {
+    "systems.edit": "/teams/sekretwoods/sekretalder/edit",
+    "systems.remove": "/teams/sekretwoods/sekretalder/remove",
+    "api.describe_system": f"{API}/teams/sekretwoods/systems/sekretalder",
+    "api.remove_system": f"{API}/teams/sekretwoods/systems/sekretalder/remove",
+}, dict.fromkeys(TEAM_HIDDEN, _refused(404, *INSIDE)))  # fmt: skip
+_forms(OWNERS, {
+    "teams.invite api.invite": "/teams/sekretwoods/invitations",
+    "teams.revoke api.revoke_invitation": "/teams/sekretwoods/invitations/{invitation}/revoke",
+    "teams.remove api.remove_member": "/teams/sekretwoods/members/{member}/remove",
+    "teams.change_role api.change_role": "/teams/sekretwoods/members/{member}/role",
+}, _where_hidden(OWNERS))  # fmt: skip
+_forms(NO_REQUEST, {
+    "teams.answer api.accept_request": "/teams/sekretwoods/requests/999999/accept",
+    "api.refuse_request": f"{API}/teams/sekretwoods/requests/999999/refuse",
+}, _where_hidden(NO_REQUEST))  # fmt: skip
+# it takes none
+_forms(_refused(409), {
+    "teams.ask api.ask_to_join": "/teams/sekretwoods/requests",
+    "teams.take_back api.take_request_back": "/teams/sekretwoods/requests/back",
+}, _where_hidden(_refused(409)))  # fmt: skip
+_forms(_refused(404, *TEAM), {"teams.leave api.leave_team": "/teams/sekretwoods/leave"})
+_forms(
+    {**_refused(404, *TEAM), "member of the team": 403},
+    {"teams.change": "/account/teams/sekretwoods", "api.change_team": f"{API}/teams/sekretwoods/settings"},
+)
+_forms(
+    _refused(403, *TEAM), {"api.make_system": f"{API}/teams/sekretwoods/systems"}, _where_hidden(_refused(403, *TEAM))
+)
+_forms(_refused(409), {
+    "addresses.send_again": "/account/email/send",
+    "addresses.confirm": "/account/email/confirm/not-a-token",
+    "identities.link": "/account/identities/link",
+})  # fmt: skip
+_forms(
+    dict.fromkeys(KINDS, 409),
+    {"identities.register_identity": "/register/with", "resets.reset": "/password/reset/not-a-token"},
+)
+_forms(_refused(404), {
+    "account.end_session": "/account/sessions/999999/end",
+})  # fmt: skip
+_forms(_refused(400), {"identities.remove": "/account/identities/999999/remove"})
+_forms(_refused(404, "owner of the team", "admin"), {"tokens.revoke": "/account/tokens/{api_token}/revoke"})
+_forms(_refused(403, "admin"), {"api.make_campaign": f"{API}/organise/campaigns"})
+# without a team there is nobody to submit for; who may submit for which team: test_submit.py
+_forms(
+    _refused(403, "member of another team", *TEAM),
+    {"submit.send": "/campaigns/news/2026/submit"},
+    {"before opening": _refused(409)},
+)
 
 # What organisers have below a campaign is theirs alone, unless a table above says more: the site's routes have it.
 PARTS = {

@@ -63,44 +63,12 @@ def test_systems_that_share_a_name_are_told_by_their_teams_unless_names_are_hidd
     assert not re.search("elm|oak|sysone", hidden, re.IGNORECASE)
 
 
-def test_where_no_two_can_be_told_apart_the_board_says_so_and_shades_none(app: Flask, field: Field) -> None:
-    for number in range(5):
-        field.run(f"System {number}", {"AP": [1.0 if query == number else 0.5 for query in range(20)]})
-    field.refresh()
-    page = seen(app, BOARD)
-    assert "System 0, System 1, System 2 and 2 others share the highest AP, 0.525 over 20 queries." in page
-    assert "At 95 % confidence each of these 5 systems may be the best." in page
-    assert shaded(app) == 0
-
-
-@pytest.mark.parametrize("queries", [1, 4])
-def test_a_board_over_few_queries_says_why_it_claims_nothing(app: Flask, database: Database, queries: int) -> None:
-    field = Field(database).campaign().evaluation(tags=[()] * queries)
-    field.run("Alder", {"AP": about(0.75, queries)})
-    field.run("Birch", {"AP": about(0.5, queries)})
-    field.refresh()
-    page = seen(app, BOARD)
-    assert "can't tell what others would: they may turn this order round." in page
-    assert "How to read this" not in page
-    assert shaded(app) == 0
-
-
 def test_intervals_are_drawn_on_one_scale_from_zero(app: Flask, field: Field) -> None:
     """HALF's interval is .28 to .72 (see tests/services/test_boards.py), the whole scale 0 to 1."""
     field.run("Alder", {"AP": [1.0] * 20})  # equal values have none
     field.run("Birch", {"AP": HALF})
     field.refresh()
     assert drawn(app) == [("28.18", "71.82")]
-
-
-def test_before_the_worker_came_to_it_nothing_is_said_of_chance(app: Flask, field: Field) -> None:
-    field.run("Alder", {"AP": [0.9] * 20})
-    field.run("Birch", {"AP": [0.1] * 20})
-    page = seen(app, BOARD)
-    assert "Alder has the highest AP, 0.900 over 20 queries; Birch is next with 0.100." in page
-    assert "Which systems may be the best has not been worked out." in page
-    assert "seed" not in page
-    assert drawn(app) == []
 
 
 @pytest.mark.parametrize("asked", ["?show=all", "?tag=law"])

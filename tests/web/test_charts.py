@@ -14,7 +14,6 @@ from leaderboard.results.reads.run import results
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.web import charts
 from leaderboard.web.charts import PROPERTIES, SINGLE, SVG
-from leaderboard.web.sentences import best_over_periods
 from tests.support.field import NAN, NOW, Field
 
 YEARS = (2024, 2025, 2026)
@@ -128,11 +127,6 @@ def test_a_systems_own_chart_greys_the_others_and_keeps_its_colour(years: Field)
     assert chart.sentence == "AP of Birch is 0.250 in 2024 and 0.375 in 2026; the other systems are grey."
 
 
-def test_names_are_text_whatever_they_hold(years: Field) -> None:
-    chart = drawn(years_of(years, {'A <b>&amp;</b> "x"': (0.5, None, None)}))
-    assert 'A <b>&amp;</b> "x", to 2024' in texts(chart.wide)
-
-
 def test_what_stands_on_hover_is_written_for_readers(years: Field) -> None:
     """Never the names of our own data, nor a colour that stands for the page's."""
     page = years_of(years, {"Alder": (0.25, 0.5, 0.5), "Birch": (0.5, None, 0.25)})
@@ -175,30 +169,6 @@ def test_nothing_is_drawn_over_evaluations_of_one_period(database: Database) -> 
     assert charts.progress_chart(page) is None
     assert charts.progress_chart(page, only=field.systems["Alder"]) is None
     assert charts.team_chart(page) is None
-
-
-def test_those_who_share_the_best_are_all_named(years: Field) -> None:
-    means: dict[str, tuple[float | None, ...]] = {
-        "Alder": (0.25, None, 0.5),
-        "Birch": (0.25, None, 0.5),
-        "Cedar": (0.125, None, 0.5),
-    }
-    means["Dogwood"] = (None, None, 0.5)
-    page = years_of(years, means)
-    assert best_over_periods(page) == (
-        "The highest AP is 0.250 in 2024 (Alder and Birch) and 0.500 in 2026 (Alder, Birch, Cedar and Dogwood)."
-    )
-
-
-@pytest.mark.parametrize("greatest", [0.0004, 0.014, 0.02, 0.3, 0.9])
-def test_no_two_ticks_of_the_axis_read_alike(years: Field, greatest: float) -> None:
-    page = years_of(years, {"Alder": (0.0, greatest / 2, greatest)})
-    chart = drawn(page)
-    for svg in (chart.wide, chart.narrow):
-        axis = ElementTree.fromstring(svg).findall(f".//{{{SVG}}}text[@text-anchor='end']")
-        ticks = [text.text for text in axis if re.fullmatch(r"[\d.]+", text.text or "")]
-        assert len(ticks) > 2
-        assert len(set(ticks)) == len(ticks)
 
 
 def test_the_first_few_of_the_latest_period_have_a_name_in_the_chart_however_young_they_are(years: Field) -> None:

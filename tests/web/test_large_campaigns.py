@@ -227,14 +227,6 @@ def test_a_board_of_every_run_comes_in_pages_of_the_same_rows_as_its_file(app: F
         for own, page in zip(shown, pages, strict=True):
             cells = re.findall(r'<td class="figure rank">(?:<span[^>]*>)?([\d–]+)', page)
             assert cells == [ranks[run] for run in own]
-        first = next(row["system"] for row in rows if row["rank"] == "1")
-        assert all(f'<p class="finding">{first} (' in page for page in pages)
-        of_team = {int(row["submission"]) for row in rows if row["team"] == team.name}
-        elsewhere = [(number, run) for number, page in enumerate(listed, start=1) for run in page if run in of_team]
-        named = re.findall(r"page=(\d)#run-(\d+)", pages[0])
-        assert [(int(number), int(run)) for number, run in named] == [one for one in elsewhere if one[0] > 1][:20]
-        for run in (own[-1] for own in listed):
-            assert runs_on(reader.get(f"{board}?show=all&run={run}").text)[-1] == run
         for run in ids[80:140:6]:  # of those that tie
             assert run in runs_on(reader.get(f"{board}?show=all&run={run}").text)
         with database.write() as session:

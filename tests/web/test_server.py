@@ -101,9 +101,7 @@ def test_a_reader_who_takes_nothing_of_an_answer_holds_no_thread(site: Site) -> 
     "size",
     [
         b"Content-Length: 00000000000000000000060000",
-        b"Content-Length: 9999999999999999999",
         b"Content-Length: 1\r\nContent-Length: 60000",
-        b"Content-Length : 60000",
         b"Transfer-Encoding: chunked",
     ],
 )
@@ -124,7 +122,6 @@ def test_a_body_whose_size_is_said_oddly_is_awaited_by_no_thread_of_the_pages(si
     [
         ("/login", b"Content-Length: 900000", 413),
         ("/login", b"Transfer-Encoding: chunked", 411),
-        ("/nowhere", b"Content-Length: 900000", 404),
         (FORM, b"Content-Length: 900000", 302),  # to log in first
     ],
 )

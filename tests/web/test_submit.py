@@ -40,23 +40,6 @@ def test_a_run_goes_in_with_everything_that_was_said_of_it(world: World, app: Fl
         assert session.scalars(sa.select(Scoring.state)).all() == [State.QUEUED]
 
 
-def test_the_form_says_which_run_stands_and_asks_whether_this_one_should(world: World, participant: Reader) -> None:
-    assert "no run stands yet" in participant.get(FORM)
-    sent = world.sent()
-    participant.send(FORM, RUN, label="first try", **sent)
-    world.turn(State.SCORED)
-    page = participant.get(FORM)
-    assert re.search(r"first try \(run 1, \d+ \w+ \d+\) stands now", page)
-    assert re.search(r"Let this run stand for <span[^>]*>its system</span>\?", page)
-    assert not re.search(r'<input[^>]*name="stand"[^>]*checked|checked[^>]*name="stand"', page)
-    participant.send(FORM, f"{RUN}q3 Q0 d7 2 0.5 alpha\n", label="second try", **sent)
-    world.turn(State.SCORED)
-    assert re.search(r"first try \(run 1, .*\) stands now", participant.get(FORM))
-    participant.send(FORM, f"{RUN}q3 Q0 d8 2 0.5 alpha\n", label="third try", stand="y", **sent)
-    world.turn(State.SCORED)
-    assert re.search(r"third try \(run 3, .*\) stands now", participant.get(FORM))
-
-
 @BOTH
 def test_a_new_system_is_made_with_its_run(world: World, participant: Reader) -> None:
     team = world.teams["alpha"].id
@@ -144,18 +127,6 @@ def test_the_quota_stands_beside_the_form_and_is_enforced(world: World, particip
     assert "starts again on" in answer.text
     assert 60 < int(answer.headers["Retry-After"]) <= 24 * 3600  # when the day is over
     assert len(world.runs()) == 2
-
-
-def test_a_threshold_that_only_python_takes_for_a_number_is_refused(world: World, participant: Reader) -> None:
-    world.measure("AP", "SetF")
-    sent = world.sent()
-    for text in ("1_0", "٣", "１", "inf", "nan", "1e999"):
-        answer = participant.send(FORM, RUN, threshold=text, **sent)
-        assert (answer.status_code, "give a number such as 0.5" in answer.text) == (400, True), text
-    assert world.runs() == []
-    participant.get("/submissions/٣", status=404)
-    assert participant.send(FORM, RUN, threshold="7.5e-1", **sent).status_code == 302
-    assert [run.threshold for run in world.runs()] == [0.75]
 
 
 @pytest.mark.parametrize(
