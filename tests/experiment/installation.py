@@ -10,12 +10,12 @@ import hashlib
 import io
 import os
 import random
-import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import msgspec
 import sqlalchemy as sa
@@ -31,12 +31,12 @@ from leaderboard.teams.models import System, Team
 from leaderboard.web.app import create_app
 from leaderboard.worker.messages import Reply, RunScores
 from tests.experiment.answers import Answer, Key
+from tests.support.pages import hidden
 from tests.support.scoring import WorkerHere
 from tests.support.world import QUICK
 
 PASSWORD = "four words of the experiment"  # it opens nothing
 API = "/api/v1/"
-TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 
 
 class Chance:
@@ -115,9 +115,7 @@ class Person:
         From here on what a page answers does not depend on which pages were read before.
         """
         self.installation.begin(f"{self.name} settles")
-        found = TOKEN.search(self.client.get("/login").text)
-        assert found is not None, "the page for logging in has no form"
-        self._token = found[1]
+        self._token = hidden(self.client.get("/login").text)
         return self
 
 
@@ -176,15 +174,9 @@ class Installation:
         return {"system": f"new-{self.team_id(team)}", "system_name": system}
 
 
-@contextlib.contextmanager
-def quick_passwords() -> Iterator[None]:
+def quick_passwords() -> contextlib.AbstractContextManager[object]:
     """Passwords hashed the same way at the lowest cost: nobody guesses here."""
-    before = credentials.hasher
-    credentials.hasher = QUICK
-    try:
-        yield
-    finally:
-        credentials.hasher = before
+    return mock.patch.object(credentials, "hasher", QUICK)
 
 
 @contextlib.contextmanager

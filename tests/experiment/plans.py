@@ -66,40 +66,27 @@ CAMPAIGNS: dict[str, dict[str, Any]] = {
     "harbour": {"measures": ["AP", "P@5"], "primary_measure": "AP"},
     "quay": {"measures": ["AQWV", "Pmiss"], "primary_measure": "AQWV", "beta": 2.0, "run_choice": RunChoice.BEST},
 }
+ALWAYS, CLOSED, NEVER = Opening.ALWAYS, Opening.CLOSED, Opening.NEVER
 EVALUATIONS: dict[str, Plan] = {
     "upcoming": Plan("harbour", "everything", {"opens_at": dt.datetime(2025, 1, 1, tzinfo=dt.UTC)}),
     "sealed": Plan(
-        "harbour",
-        "everything",
-        {
-            **LONG,
-            **OWN_MEANS_CLOSED,
-            "results": Opening.NEVER,
-            "details": Opening.NEVER,
-            "anonymous_until": moment(6, 1),
-        },
-        hidden=True,
+        "harbour", "everything",
+        {**LONG, **OWN_MEANS_CLOSED, "results": NEVER, "details": NEVER, "anonymous_until": moment(6, 1)}, hidden=True,
     ),
     "graced": Plan(
-        "harbour",
-        "everything",
-        {**OWN_MEANS_CLOSED, "opens_at": moment(1, 10), "closes_at": GRACED, "results": Opening.CLOSED},
+        "harbour", "everything",
+        {**OWN_MEANS_CLOSED, "opens_at": moment(1, 10), "closes_at": GRACED, "results": CLOSED},
     ),
-    "finished": Plan(
-        "harbour",
-        "everything",
-        {**WINTER, **OWN_MEANS_CLOSED, "results": Opening.NEVER, "late_allowed": True},
-    ),
-    "shown": Plan("harbour", "all but means", {**LONG, "results": Opening.ALWAYS}, hidden=True),
-    "kept": Plan("harbour", "all but means", {**WINTER, "results": Opening.ALWAYS, "details": Opening.NEVER}, True),
-    "best": Plan("quay", "everything", {**LONG, **OWN_MEANS_CLOSED, "results": Opening.CLOSED}),
-    "own": Plan("quay", "all but means of detection", {**LONG, "results": Opening.CLOSED}),
+    "finished": Plan("harbour", "everything", {**WINTER, **OWN_MEANS_CLOSED, "results": NEVER, "late_allowed": True}),
+    "shown": Plan("harbour", "all but means", {**LONG, "results": ALWAYS}, hidden=True),
+    "kept": Plan("harbour", "all but means", {**WINTER, "results": ALWAYS, "details": NEVER}, hidden=True),
+    "best": Plan("quay", "everything", {**LONG, **OWN_MEANS_CLOSED, "results": CLOSED}),
+    "own": Plan("quay", "all but means of detection", {**LONG, "results": CLOSED}),
     "complete": Plan(
-        "quay",
-        "all but means of detection",
-        {**WINTER, "judging": Judging.COMPLETE, "results": Opening.CLOSED, "details": Opening.NEVER},
+        "quay", "all but means of detection",
+        {**WINTER, "judging": Judging.COMPLETE, "results": CLOSED, "details": NEVER},
     ),
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

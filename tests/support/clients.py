@@ -11,6 +11,8 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
 
+from tests.support.pages import hidden
+
 T = TypeVar("T")
 
 BOUNDARY = "cut"
@@ -51,9 +53,7 @@ class Client:
 
     def token(self, path: str) -> str:
         """The token of the form at `path`."""
-        found = re.search(r'name="csrf_token" value="([^"]+)"', self.ask("GET", path)[1])
-        assert found is not None
-        return found[1]
+        return hidden(self.ask("GET", path)[1])
 
     def log_in(self, name: str, password: str) -> None:
         form = {"csrf_token": self.token("/login"), "name": name, "password": password}
@@ -74,11 +74,10 @@ class Client:
     def first_bytes(self, path: str, content: bytes) -> bytes:
         """The form at `path`, for a new system of the first team that it offers, up to the first bytes of the file."""
         page = self.ask("GET", path)[1]
-        token, team = re.search(r'name="csrf_token" value="([^"]+)"', page), re.search(r'value="(new-\d+)"', page)
-        assert token is not None
+        team = re.search(r'value="(new-\d+)"', page)
         assert team is not None
         part = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="'
-        fields = f'{part}csrf_token"\r\n\r\n{token[1]}\r\n{part}system"\r\n\r\n{team[1]}\r\n'
+        fields = f'{part}csrf_token"\r\n\r\n{hidden(page)}\r\n{part}system"\r\n\r\n{team[1]}\r\n'
         return f'{fields}{part}run"; filename="a.run"\r\n\r\n'.encode() + content
 
     def upload_request(self, path: str, size: int, content: bytes) -> bytes:

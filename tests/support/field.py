@@ -10,6 +10,7 @@ import io
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -238,8 +239,10 @@ class Field:
             session.add(Score(**of_run, mean=means.get(measure, mean), low=low, high=high, values=vector))
 
 
-def _fill(database: Database) -> dict[str, int]:
-    made = Field(database).campaign().evaluation()
+def _fill(database: Database, **evaluation: Any) -> dict[str, int]:
+    made = Field(database)
+    made.campaign()
+    made.evaluation(**evaluation)
     return made.evaluations
 
 
@@ -256,15 +259,10 @@ def field(database: Database, own_database: OwnDatabase, fill_field: Filling) ->
     assert standing_kept(database) == standing_by_the_rule(database)  # whatever the test did
 
 
-def _fill_twenty(database: Database) -> dict[str, int]:
-    made = Field(database).campaign().evaluation(tags=[("law",)] * 20)
-    return made.evaluations
-
-
 @pytest.fixture(scope="session")
 def fill_twenty() -> Filling:
     """Puts into a database what `twenty_queries` begins with."""
-    return _fill_twenty
+    return partial(_fill, tags=[("law",)] * 20)
 
 
 @pytest.fixture

@@ -48,6 +48,7 @@ from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.reads import current_set
 from tests.support.clients import file_of
 from tests.support.field import DAY, NOW, Field
+from tests.support.pages import hidden
 from tests.support.world import new_account
 from tests.web.access_rules import API, FORMS, KINDS, PAGES, PHASES, SECRETS, VISIBILITY, Page
 from tests.web.matrix_share import WHOLE, column, must_be_found, reads, sends
@@ -240,9 +241,7 @@ def played(url: str, folder: Path) -> Iterator[Played]:
         if kind in accounts:
             with made.database.write() as session, client.session_transaction() as cookie:
                 cookie["_user_id"] = credentials.start_session(session, accounts[kind], NOW)
-        found = re.search(r'name="csrf_token" value="([^"]+)"', client.get("/login").text)
-        assert found is not None
-        world.tokens[kind] = found[1]
+        world.tokens[kind] = hidden(client.get("/login").text)
     yield world
     app.extensions["database"].close()
 

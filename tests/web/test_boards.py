@@ -17,7 +17,7 @@ from leaderboard.accounts import writes as people
 from leaderboard.audit.verify import Difference, Report, record_verification
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.evaluations.reads.find import find_campaign
-from leaderboard.evaluations.rules import NoRelevant, Opening
+from leaderboard.evaluations.rules import Opening
 from leaderboard.store import RankedList
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams import writes as teams
@@ -49,19 +49,6 @@ def client(app: Flask, field: Field, quick_hashes: None) -> Client:
     return lambda name="": browser_of(app, ids.get(name))
 
 
-def test_the_terms_stand_above_the_board(app: Flask, database: Any) -> None:
-    made = Field(database, measures=("AQWV", "AP"))
-    made.campaign(cost=0.0333, value=1.0, prior=1 / 600, no_relevant=NoRelevant.PFA_ONLY, compat=9).evaluation(
-        documents=51_103
-    )
-    seen = text_of(app.test_client().get("/campaigns/news/2026").text)
-    assert "β 19.9467 = (C / V) · (1 / P − 1) with C = 0.0333, V = 1, P = 1/600" in seen
-    assert "queries without a relevant document count in P fa only" in seen
-    assert "N_total 51,103 documents" in seen
-    assert "as trec_eval 9" in seen
-    assert "revision 1" in seen
-
-
 def test_the_board_as_csv_has_all_digits_and_empty_cells_for_what_is_undefined(client: Client, field: Field) -> None:
     field.run("Alder", {"AP": [1 / 3] * 4, "P@5": [NAN] * 4}, means={"AP": 1 / 3}, label="=1+1")
     (row,) = table_of(client("").get("/campaigns/news/2026.csv"))
@@ -69,15 +56,6 @@ def test_the_board_as_csv_has_all_digits_and_empty_cells_for_what_is_undefined(c
         "1", "Alder", "Team Alder", "0.3333333333333333", "",
     )  # fmt: skip
     assert row["label"] == "'=1+1"  # no spreadsheet takes it for a formula
-
-
-def test_the_board_as_json_says_what_its_figures_rest_on(client: Client, field: Field) -> None:
-    field.run("Alder", {"AP": [0.5] * 4, "P@5": [NAN] * 4})
-    found = json.loads(client("").get("/campaigns/news/2026.json?measure=P@5").text)
-    assert found["ranked_by"] == "P@5"
-    assert found["evaluation"]["campaign"]["slug"] == "news"
-    assert (found["terms"]["judgment_revision"], found["terms"]["queries"]["counted"]) == (1, 4)
-    assert (found["rows"][0]["AP"], found["rows"][0]["P@5"], found["rows"][0]["rank"]) == (0.5, None, None)
 
 
 @pytest.mark.parametrize("kind", FORMATS)

@@ -71,15 +71,6 @@ def test_wrong_answers_and_a_missing_tick_come_back_by_their_fields_and_the_rest
     assert (answer.status_code, 'id="agreement-terms-error"' in answer.text) == (400, True)
 
 
-def test_a_new_version_is_asked_of_who_accepted_the_one_before(asking: World, participant: Reader) -> None:
-    participant.send(FORM, RUN, **sent(asking))
-    asking.do(submission_forms.state_agreement, "terms", "Terms of use", "Do some good.")
-    assert "Version 2. You accepted an earlier one." in participant.get(FORM)
-    assert participant.send(FORM, f"{RUN}q3 Q0 d9 2 0.1 a\n", **sent(asking)).status_code == 400
-    again = sent(asking, **{"agreement-terms": "2"})
-    assert participant.send(FORM, f"{RUN}q3 Q0 d9 2 0.1 a\n", **again).status_code == 302
-
-
 def test_each_reader_sees_the_answers_that_are_for_them(
     asking: World, participant: Reader, reader: Callable[[str], Reader]
 ) -> None:

@@ -19,8 +19,7 @@ from leaderboard.campaigns.rules import Visibility
 from leaderboard.evaluations.writes import remove_campaign
 from leaderboard.web.page_cache import Page, PageCache
 from tests.support.field import DAY
-from tests.support.statements import counted
-from tests.web.conftest import BOTH, PASSWORD_HASH, RUN, Reader, World
+from tests.web.conftest import BOTH, RUN, Reader, World
 
 PATHS = (
     "/",
@@ -125,15 +124,6 @@ def test_a_session_that_has_ended_opens_no_kept_page(world: World, participant: 
     with world.database.write() as session:
         people.end_sessions(session, CONSOLE, session.merge(world.users["ada"]))
     participant.get("/teams/alpha", status=404)
-
-
-def test_an_account_that_changes_its_password_raises_no_generation(world: World, visitor: Reader, app: Flask) -> None:
-    visitor.get("/")
-    with world.database.write() as session:
-        people.set_password(session, CONSOLE, session.merge(world.users["eve"]), PASSWORD_HASH)
-    with counted(app) as ran:
-        visitor.get("/")
-    assert len(ran) == 1
 
 
 def test_pages_beyond_the_memory_for_them_go_with_the_longest_unasked_first() -> None:

@@ -58,16 +58,9 @@ def test_answers_that_are_there_are_shown_to_more_readers_after_a_yes_only(
         submission_forms.set_field(session, CONSOLE, other, replace(public, shown_to=ShownTo.EVERYONE))
     copied = organiser.post(f"{PAGE}/copy", source="2026")
     assert (copied.status_code, words in copied.text, 'value="2026" selected' in copied.text) == (200, True, True)
-    orla, own = program("orla", Scope.ORGANISE), f"{API}/organise/campaigns/harbour/evaluations/2025/form"
-    wider = {"key": "model", "shown_to": "everyone", "column": True}
-    refused = orla.post(f"{own}/fields", 400, **wider)["fields"]["confirm"]
-    assert refused == [words]
-    orla.post(f"{own}/copy", 400, source="2026")
     assert form_fields(world.all(sa.select(Evaluation))[0])[0].shown_to is ShownTo.ORGANISERS
     again = organiser.post(f"{PAGE}/field", **FIELD, **SHOWN, confirm="yes")
     assert (again.location, form_fields(world.all(sa.select(Evaluation))[0])[0].column) == (PAGE, True)
-    orla.post(f"{own}/fields", key="model", shown_to="organisers", column=False, filter=False)
-    assert orla.post(f"{own}/fields", **wider, confirm=True)["fields"][0]["field"]["column"]
 
 
 def test_what_a_body_leaves_out_of_a_field_stays_as_it_is(world: World, program: Callable[..., Program]) -> None:

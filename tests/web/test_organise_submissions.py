@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 
 import pytest
 import sqlalchemy as sa
@@ -97,26 +96,6 @@ def test_organisers_disqualify_a_run_its_team_reads_why_and_they_put_it_back(
     assert "disqualified 1" in organiser.get(LIST)
     assert organiser.post(f"{first}/restore").location == first
     assert '/submissions/1"' in other.get(board)
-
-
-@BOTH
-def test_failed_runs_are_queued_again_at_once_and_all_are_scored_anew_where_something_changed(
-    world: World, organiser: Reader, reader: Callable[[str], Reader], runs: list[str]
-) -> None:
-    world.turn(State.FAILED)
-    assert len(runs) == 2
-    assert "Put those that failed into the queue again" in organiser.get(LIST)
-    assert reader("ada").post(f"{LIST}/retry-failed").status_code == 404
-    assert organiser.post(f"{LIST}/retry-failed").location == LIST
-    assert "2 runs wait to be scored." in organiser.get(LIST)
-    world.turn(State.SCORED)
-    assert "Put those that failed" not in organiser.get(LIST)
-    organiser.post(f"{LIST}/rescore")
-    assert "No run has to be scored again: nothing has changed since." in organiser.get(LIST)
-    world.measure("AP", "P@10")
-    assert reader("ada").post(f"{LIST}/rescore").status_code == 404
-    organiser.post(f"{LIST}/rescore")
-    assert "2 runs wait to be scored." in organiser.get(LIST)
 
 
 def test_a_change_that_scores_runs_again_asks_first_and_says_so_then(

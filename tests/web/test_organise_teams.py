@@ -2,14 +2,12 @@
 
 import io
 import re
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
-from leaderboard.accounts.rules import Scope
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.rules import Subset
@@ -19,7 +17,7 @@ from leaderboard.submissions.rules import State
 from leaderboard.teams import writes as teams
 from leaderboard.worker.models import Score, Scoring
 from tests.support.pages import text_of
-from tests.web.conftest import API, BOTH, FORM, RUN, Program, Reader, World, errors
+from tests.web.conftest import BOTH, FORM, RUN, Reader, World, errors
 
 
 @pytest.fixture
@@ -51,7 +49,7 @@ def test_an_organiser_marks_a_baseline_and_boards_say_so(
 
 
 def test_another_kind_names_every_board_of_every_campaign_that_it_changes(
-    world: World, organiser: Reader, participant: Reader, program: Callable[..., Program], both: int
+    world: World, organiser: Reader, participant: Reader, both: int
 ) -> None:
     """The figures are those of `_scored`: on each board Searcher of Alpha is first, and on Harbour's Beta's second."""
     _coast(world, participant)
@@ -61,13 +59,6 @@ def test_another_kind_names_every_board_of_every_campaign_that_it_changes(
     assert "Nothing is changed yet." in asked
     assert "Coast 2024: 1 of 1 system change rank, 0 the run shown." in asked
     assert "Harbour 2025: 2 of 2 systems change rank, 0 the run shown." in asked
-    own = f"{API}/organise/campaigns/harbour/systems/{world.system.id}"
-    orla = program("orla", Scope.ORGANISE)
-    refused = orla.post(own, 400, kind="baseline")
-    assert {words.partition(":")[0] for words in refused["fields"]["confirm"]} == {"Coast 2024", "Harbour 2025"}
-    assert orla.ask(own)["kind"] == "automatic"
-    assert orla.post(own, kind="manual")["kind"] == "manual"  # no rank depends on it
-    assert orla.post(own, kind="baseline", confirm=True)["kind"] == "baseline"
 
 
 def _coast(world: World, ada: Reader) -> None:
