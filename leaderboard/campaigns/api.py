@@ -47,16 +47,14 @@ def _said(done: str) -> Any:
 
 def _shown(answer: Any) -> dict[str, str]:
     values = answer["values"]
-    primary = values["primary_measure"]
     locked, archived = values["locked_at"], values["archived_at"]
+    lists = {"teams let in": "teams", "organisers": "organisers", "evaluations": "evaluations"}
     return {
         "title": values["title"],
         "description": values["description"] or "–",
-        "measures": " ".join([primary, *(measure for measure in values["measures"] if measure != primary)]),
+        "measures": " ".join(dict.fromkeys([values["primary_measure"], *values["measures"]])),
         "β": number(values["beta"]),
-        "cost": number(values["cost"]),
-        "value": number(values["value"]),
-        "prior": number(values["prior"]),
+        **{name: number(values[name]) for name in ("cost", "value", "prior")},
         "no relevant": values["no_relevant"],
         "compatibility": f"trec_eval {values['compat']}",
         "run on a board": values["run_choice"],
@@ -64,9 +62,7 @@ def _shown(answer: Any) -> dict[str, str]:
         "contact": values["contact"] or "–",
         "visible to": values["visibility"],
         "archived": f"since {archived[:10]}" if archived else "no",
-        "teams let in": ", ".join(answer["teams"]) or "–",
-        "organisers": ", ".join(answer["organisers"]) or "–",
-        "evaluations": ", ".join(answer["evaluations"]) or "–",
+        **{label: ", ".join(answer[name]) or "–" for label, name in lists.items()},
     }
 
 

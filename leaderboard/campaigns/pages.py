@@ -5,8 +5,7 @@ from flask.typing import ResponseReturnValue
 
 from leaderboard.campaigns import reads as campaigns
 from leaderboard.progress import reads as progress
-from leaderboard.web import charts
-from leaderboard.web import page_cache as kept
+from leaderboard.web import charts, page_cache
 from leaderboard.web.context import read, reading
 from leaderboard.web.exports import Table, campaign_facts, columns, exported, rounded_to, table
 
@@ -34,16 +33,11 @@ def front() -> ResponseReturnValue:
     others = [summary for summary in page.campaigns if summary is not featured and not summary.campaign.archived]
     archived = [summary for summary in page.campaigns if summary.campaign.archived]
     if setting_up:
-        kept.not_this_one()
+        page_cache.not_this_one()
     return render_template(
-        "campaigns/front.html",
-        featured=featured,
-        chart=chart,
-        years=page.years,
-        others=others,
-        archived=archived,
+        "campaigns/front.html", featured=featured, chart=chart, years=page.years, others=others, archived=archived,
         setting_up=setting_up,
-    )
+    )  # fmt: skip
 
 
 @blueprint.get("/campaigns/<campaign>")

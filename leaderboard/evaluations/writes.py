@@ -141,7 +141,7 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, field: For
     if before is None and len(fields) >= MOST_FIELDS:
         wrong["key"] = [f"a form has at most {MOST_FIELDS} fields"]
     other = [part for part in ("kind", "header") if before and getattr(before, part) != getattr(after, part)]
-    if other and forms.answered(session, evaluation)[after.key]:
+    if other and after.key in forms.fields_used(session, evaluation)[0]:
         wrong |= {part: ["this field has been answered: retire it and ask under another key"] for part in other}
     if wrong:
         raise InvalidFields(wrong)
@@ -162,7 +162,8 @@ def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: st
     if key not in fields:
         raise NotFound(f"this evaluation has no field {key!r}")
     before = fields[key]
-    stays = bool(forms.answered(session, evaluation)[key]) or key in forms.keeping(session, evaluation)
+    answered, keeping = forms.fields_used(session, evaluation)
+    stays = key in answered or key in keeping
     fields[key] = {**before, "asked": False} if stays else {}
     evaluation.form_fields = [own for own in fields.values() if own]
     _note(session, actor, "retire field" if stays else "remove field", evaluation, before, fields[key], key=key)

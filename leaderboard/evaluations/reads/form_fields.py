@@ -5,9 +5,7 @@ What an evaluation asks of a submission, as its organisers see it.
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -31,32 +29,21 @@ def form_fields(evaluation: Evaluation) -> tuple[FormField, ...]:
     return tuple(map(FormField.from_json, evaluation.form_fields))
 
 
-def answered(session: Session, evaluation: Evaluation) -> Counter[str]:
-    """How many runs answer each field of its form, by the field's key: in the form, or in their own metadata."""
-    fields = form_fields(evaluation)
-    runs = _of_runs(session, evaluation, fields)
-    return Counter(field.key for answers, said, _ in runs for field in answers_of(fields, answers, said))
+def fields_used(session: Session, evaluation: Evaluation) -> tuple[Counter[str], set[str]]:
+    """How many runs answer each field of its form, by the field's key: in the form, or in their own metadata.
 
-
-def keeping(session: Session, evaluation: Evaluation) -> frozenset[str]:
-    """The keys of the fields that keep something that a run says of itself to fewer than who sees whose run it is: what
-    they read, and its parts. Of a run whose file was not read yet everything is taken to be said.
+    And the keys of the fields that keep something that a run says of itself to fewer than who sees whose run it is:
+    what they read, and its parts. Of a run whose file was not read yet everything is taken to be said.
     """
-    closed = [field for field in form_fields(evaluation) if field.header and field.shown_to is not ShownTo.EVERYONE]
-    runs = [(said, was_read) for _, said, was_read in _of_runs(session, evaluation, closed)] if closed else []
-    return frozenset(
-        field.key for field in closed if any(not was_read or any(map(field.covers, said)) for said, was_read in runs)
-    )
-
-
-def _of_runs(
-    session: Session, evaluation: Evaluation, fields: Sequence[FormField]
-) -> Iterator[tuple[Mapping[str, Any], Mapping[str, str], bool]]:
-    """Of each run what was answered in the form, what it says of itself, and whether its file was read."""
-    facts = Scoring.facts if any(field.header for field in fields) else sa.null()
-    runs = with_current_scoring(sa.select(Submission.answers, Submission.said, facts, Scoring.state))
-    for answers, said, facts_of_run, state in session.execute(runs.where(Submission.evaluation_id == evaluation.id)):
-        yield answers, said_by(facts_of_run or {}, said), state in WAS_READ
+    fields, answered, keeping = form_fields(evaluation), Counter[str](), set[str]()
+    closed = [field for field in fields if field.header and field.shown_to is not ShownTo.EVERYONE]
+    header = Scoring.facts if any(field.header for field in fields) else sa.null()
+    runs = with_current_scoring(sa.select(Submission.answers, Submission.said, header, Scoring.state))
+    for answers, of_file, facts, state in session.execute(runs.where(Submission.evaluation_id == evaluation.id)):
+        said = said_by(facts or {}, of_file)
+        answered.update(field.key for field in answers_of(fields, answers, said))
+        keeping |= {field.key for field in closed if state not in WAS_READ or any(map(field.covers, said))}
+    return answered, keeping
 
 
 def file_rules(evaluation: Evaluation) -> FileRules:
@@ -117,7 +104,7 @@ class OrganisedForm:
 def organised_form(session: Session, actor: Actor, campaign: str, evaluation: str, _: dt.datetime) -> OrganisedForm:
     """Raises NotFound also for whoever does not organise the campaign."""
     record = organised_evaluation(session, actor, campaign, evaluation)
-    answers, closing = answered(session, record), keeping(session, record)
+    answers, closing = fields_used(session, record)
     accounts = sa.select(sa.func.count()).where(Acceptance.agreement_id == Agreement.id)
     counts = sa.select(Agreement.id, accounts.scalar_subquery()).where(Agreement.evaluation_id == record.id)
     accepted: dict[int, int] = dict(session.execute(counts).all())
