@@ -464,7 +464,7 @@ def answers_of(
     answers  as stored with the run: what its sender answered goes before what the file says
     said     the run's own metadata
     """
-    by_field = ((field, answers.get(field.key, _from_file(field, said))) for field in fields)
+    by_field = ((field, answers[field.key] if field.key in answers else _from_file(field, said)) for field in fields)
     return {field: answer for field, answer in by_field if answer is not None}
 
 
@@ -501,6 +501,8 @@ def _from_file(field: FormField, said: Mapping[str, str]) -> Answer | None:
 
 def _said_of(field: FormField, said: Mapping[str, str]) -> str | None:
     """What a run's own metadata has of the field, as it stands there; None where it has nothing of it."""
+    if not field.header:
+        return None
     return said.get(field.header) or next((text for key, text in said.items() if field.reads(key)), None)
 
 

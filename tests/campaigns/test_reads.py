@@ -4,7 +4,6 @@ import pytest
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.campaigns.reads import CampaignPage, campaign, campaigns
-from leaderboard.db import Database
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.rules import Opening, Phase
 from leaderboard.submissions.rules import State, SystemKind
@@ -20,11 +19,6 @@ def read(field: Field, actor: Actor = VISITOR) -> CampaignPage:
 def team(field: Field, slug: str, actor: Actor = VISITOR) -> TeamPage:
     with field.database.read() as session:
         return team_page(session, actor, slug, NOW)
-
-
-def test_there_may_be_no_campaign_yet(database: Database) -> None:
-    with database.read() as session:
-        assert campaigns(session, VISITOR, NOW) == ()
 
 
 def test_evaluations_stand_newest_first_with_their_state_and_leader(field: Field) -> None:
