@@ -53,6 +53,14 @@ def shown(judgments: JudgedQueries, listed: Sequence[str], measure: str) -> floa
     return float(found)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_one_mean_with_all_its_digits_spells_out_the_relevance_of_forty_documents(seed: int) -> None:
+    secret = [random.Random(seed).random() < 0.5 for _ in range(40)]
+    # RBP(p=0.5) is the sum of 1/2^rank over the relevant documents: a binary number.
+    number = round(mean(judged(secret), documents(40), "RBP(p=0.5)") * len(QUERIES) * 2**40)
+    assert [bit == "1" for bit in f"{number:040b}"] == secret
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_swapping_single_documents_decodes_a_query_from_means_with_all_their_digits_only(seed: int) -> None:
     secret = [True] * 8 + [False] * 8
