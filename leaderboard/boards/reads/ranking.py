@@ -382,7 +382,7 @@ def received_runs(session: Session, evaluation: Evaluation) -> int:
 class ComparedBoard:
     """What a set's board lists, as one reader sees it.
 
-    runs     from which those that stand are chosen, in the order of their arrival where that has a say
+    runs     those that stand; where the best ones do those from which they are chosen, in the order of their arrival
     figures  of these runs by every measure that is compared
     """
 
@@ -397,8 +397,9 @@ class ComparedBoard:
 
     def standing(self, by: table.Column) -> Ints:
         """Where those that stand are in `runs`; of equal means the latest stands."""
-        means = self._means(by) if self.show is Show.BEST else np.zeros(len(self.runs.systems))
-        stand = rules.best_runs(self.runs.groups, means, by.direction)
+        if self.show is not Show.BEST:
+            return np.arange(len(self.runs.systems))
+        stand = rules.best_runs(self.runs.groups, self._means(by), by.direction)
         return stand[~self.runs.off_board[stand]]
 
     def ranked(self, by: table.Column) -> tuple[Ints, Ints, Ints]:
@@ -450,14 +451,18 @@ def load_boards(
 
 
 def _load_runs(session: Session, disclosure: table.Disclosure, show: Show) -> Runs:
-    """The runs that `standing` has to choose from, in the order of their arrival where it asks for that."""
+    """The runs of `ComparedBoard`."""
     rule, scoring_set = show is Show.PRIMARY, disclosure.scoring_set
     own_rows = stands_by(rules.StoredChoice(rules.RunChoice.PRIMARY)) if rule else None
     which, standing = table.scorings_of(scoring_set, disclosure.moment, own_rows)
     where = sa.and_(has_its_place(), *which)
     loaded = load_runs(session, disclosure.actor, [scoring_set.id], where, standing=standing, by_arrival=not rule)
     runs = loaded[scoring_set.id]
-    return runs.at(_by_rule(session, scoring_set.id, runs)) if rule else runs
+    if show is Show.BEST:
+        return runs
+    runs = runs.at(_by_rule(session, scoring_set.id, runs)) if rule else runs
+    stand = rules.best_runs(runs.groups, np.zeros(len(runs.systems)), "higher")
+    return runs.at(stand[~runs.off_board[stand]])
 
 
 def _by_rule(session: Session, set_id: int, runs: Runs) -> Ints:
