@@ -52,7 +52,7 @@ class Code(OAuth2AuthorizationCodeMixin):  # type: ignore[misc]  # Authlib has n
     acr = amr = None
 
     def __init__(self, **values: Any) -> None:
-        vars(self).update(values)
+        self.__dict__.update(values)
 
 
 def _client(redirect_uri: str) -> OAuth2ClientMixin:

@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 
-from leaderboard.access import CONSOLE
-from leaderboard.accounts import writes as people
-from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
 from leaderboard.submissions.rules import State
 from tests.web.conftest import API, BOTH, RUN, Program, World
@@ -45,18 +42,6 @@ def test_an_evaluation_is_made_filled_and_judged(orla: Program) -> None:
     assert changed["values"]["closes_at"].startswith("2031-01-02")
     assert changed["values"]["title"] == "Harbour 2026"  # what was left out stays
     assert orla.ask(f"{new}/readiness")
-
-
-def test_queries_are_excluded_hidden_and_shown_again(orla: Program, program: Callable[..., Program]) -> None:
-    seen = f"{API}/campaigns/harbour/evaluations/2025/queries"
-    orla.post(f"{EVALUATION}/queries/exclude", queries=["q3"], because="unclear")
-    orla.post(f"{EVALUATION}/queries/hide", queries=["q2"])
-    rows = {row["query"]["external_id"]: row["query"]["excluded"] for row in program().ask(seen)["queries"]}
-    assert rows == {"q1": False, "q3": True}
-    orla.post(f"{EVALUATION}/queries/include", queries=["q3"])
-    orla.post(f"{EVALUATION}/queries/show", queries=["q2"])
-    rows = {row["query"]["external_id"]: row["query"]["excluded"] for row in program().ask(seen)["queries"]}
-    assert rows == {"q1": False, "q2": False, "q3": False}
 
 
 @BOTH
@@ -105,31 +90,6 @@ def test_another_official_source_and_a_date_that_closes_at_once_need_a_yes(
     ]  # fmt: skip
     assert orla.ask(EVALUATION)["values"]["closes_at"] is None
     assert orla.post(EVALUATION, **past, confirm=True)["values"]["closes_at"].startswith("2026-01-01")
-
-
-def test_a_founder_makes_a_campaign_changes_archives_and_removes_it(
-    program: Callable[..., Program], world: World, orla: Program
-) -> None:
-    new = {"title": "Tide Track", "measures": ["AP", "ndcg_cut_10"], "links": [["Guide", "https://example.org/guide"]]}
-    assert "admin" in orla.post(f"{API}/organise/campaigns", 403, **new)["detail"]
-    with world.database.write() as session:
-        people.set_founder(session, CONSOLE, session.get_one(User, world.users["ben"].id), may_found=True)
-    ben = program("ben", Scope.ORGANISE)
-    made = ben.post(f"{API}/organise/campaigns", 201, **new)["values"]
-    assert (made["slug"], made["visibility"], made["links"]) == ("tide-track", "draft", new["links"])
-    tide = f"{API}/organise/campaigns/tide-track"
-    orla.ask(tide, status=404)
-    changed = ben.post(tide, links=[], compat=9, visibility="public")["values"]
-    assert (changed["links"], changed["compat"], changed["title"]) == ([], 9, "Tide Track")
-    assert ben.ask(f"{tide}/archive", "POST")["archived_at"]
-    year = {"title": "Tide 2027", "period": "2027"}
-    assert "archive" in ben.post(f"{tide}/evaluations", 409, **year)["detail"]
-    assert ben.ask(f"{tide}/unarchive", "POST")["archived_at"] is None
-    assert ben.post(f"{tide}/evaluations", 201, **year)["values"]["slug"] == "2027"
-    assert [one["slug"] for one in ben.ask(f"{tide}/evaluations")["evaluations"]] == ["2027"]
-    assert ben.ask(f"{tide}/evaluations/2027/remove", "POST")["evaluations"] == []
-    assert ben.ask(f"{tide}/remove", "POST") == []
-    ben.ask(tide, status=404)
 
 
 @BOTH

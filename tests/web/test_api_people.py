@@ -24,23 +24,6 @@ def runs(program: Callable[..., Program]) -> dict[str, int]:
 
 
 @pytest.mark.usefixtures("runs")
-def test_a_system_is_made_a_baseline_and_described(orla: Program) -> None:
-    listed = orla.ask(f"{CAMPAIGN}/systems")
-    assert [(one["team"], one["name"], one["kind"]) for one in listed] == [
-        ("Alpha", "Finder", "automatic"), ("Beta", "Finder", "automatic"),
-    ]  # fmt: skip
-    own = f"{CAMPAIGN}/systems/{listed[1]['id']}"
-    marked = orla.post(own, kind="baseline", paper_url="https://example.org/p")
-    assert (marked["kind"], marked["paper_url"]) == ("baseline", "https://example.org/p")
-    assert orla.post(own, description="BM25")["kind"] == "baseline"  # what is left out stays
-    assert orla.ask(f"{CAMPAIGN}/systems")[0] == orla.ask(own)
-    for body, field in (({"kind": "best"}, "kind"), ({"paper_url": "x"}, "paper_url"), ({"name": "Y"}, "name")):
-        assert field in orla.post(own, 400, **body)["fields"]
-    orla.post(f"{CAMPAIGN}/systems/999999", 404, kind="manual")
-    assert orla.ask(own)["description"] == "BM25"
-
-
-@pytest.mark.usefixtures("runs")
 def test_a_team_is_renamed_and_merged_as_its_preview_said(orla: Program, program: Callable[..., Program]) -> None:
     alpha, beta = (one["id"] for one in orla.ask(f"{CAMPAIGN}/teams"))
     renamed = orla.post(f"{CAMPAIGN}/teams/{alpha}", name="Alpha Lab")
@@ -57,20 +40,6 @@ def test_a_team_is_renamed_and_merged_as_its_preview_said(orla: Program, program
     whole = orla.post(into, confirm=True, unite=[preview["twins"][0]["id"]])
     assert (whole["name"], whole["runs"], whole["systems"]) == ("Alpha Lab", 2, 1)
     assert program("ada").ask(f"{API}/teams/beta")["slug"] == "alpha-lab"
-
-
-def test_organisers_are_let_in_and_out(orla: Program, program: Callable[..., Program]) -> None:
-    ben = program("ben", Scope.ORGANISE)
-    ben.ask(f"{CAMPAIGN}/organisers", status=404)
-    both = orla.post(f"{CAMPAIGN}/organisers", name="BEN")["organisers"]
-    assert [(one["name"], one["is_self"]) for one in both] == [("ben", False), ("orla", True)]
-    own = f"{CAMPAIGN}/organisers/{both[1]['user_id']}/remove"
-    assert ben.ask(own, "POST")["name"] == "orla"
-    orla.ask(f"{CAMPAIGN}/organisers", status=404)
-    last = ben.ask(f"{CAMPAIGN}/organisers/{both[0]['user_id']}/remove", "POST", status=409)
-    assert "only organiser" in last["detail"]
-    unknown = ben.post(f"{CAMPAIGN}/organisers", 400, name="ad")
-    assert unknown["fields"] == {"name": ["there is no account of this name"]}  # ada is not told of
 
 
 def test_teams_are_let_into_a_private_campaign(orla: Program, program: Callable[..., Program]) -> None:

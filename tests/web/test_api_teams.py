@@ -48,19 +48,6 @@ def test_a_team_is_made_found_asked_and_joined(ada: Program, eve: Program) -> No
     eve.post(f"{delta}/invitations", 404)
 
 
-def test_a_request_is_taken_back_or_refused(ada: Program, eve: Program) -> None:
-    ada.post(f"{ALPHA}/settings", is_listed=True)
-    eve.post(f"{ALPHA}/requests")
-    assert eve.ask(f"{ALPHA}/requests/back", "POST")["asked"] is False
-    eve.ask(f"{ALPHA}/requests/back", "POST", status=409)
-    eve.post(f"{ALPHA}/requests")
-    [asked] = ada.ask(f"{ALPHA}/requests")["waiting"]
-    eve.ask(f"{ALPHA}/requests/{asked['id']}/accept", "POST", status=403)
-    ada.ask(f"{ALPHA}/requests/{asked['id']}/refuse", "POST")
-    assert not eve.ask(ALPHA)["is_member"]
-    eve.post(f"{ALPHA}/requests", 409)
-
-
 def test_an_invitation_lets_one_person_in(ada: Program, eve: Program) -> None:
     made = ada.post(f"{ALPHA}/invitations", 201, days=3)
     assert made["address"].endswith(f"/join/{made['token']}")

@@ -12,7 +12,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
 from leaderboard.campaigns import writes as campaigns
-from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
+from leaderboard.campaigns.models import Campaign, CampaignOrganiser
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import NoRelevant, Opening
@@ -216,25 +216,6 @@ def test_organisers_add_and_remove_one_another_and_the_last_one_stays(organiser:
     assert participant.post(ada).location == path
     assert "is the only organiser" in participant.get(path)
     assert participant.post(orla).status_code == 404  # no organiser of this campaign
-
-
-def test_a_private_campaign_is_there_for_the_teams_that_were_let_in(
-    organiser: Reader, participant: Reader, other: Reader, visitor: Reader, world: World
-) -> None:
-    with world.database.write() as session:
-        session.get_one(Campaign, world.campaign.id).visibility = Visibility.PRIVATE
-    for reader in (participant, other, visitor):
-        reader.get("/campaigns/harbour/2025", status=404)
-        assert "Harbour" not in reader.get("/")
-    refused = organiser.post("/organise/harbour/teams-let-in", team="none")
-    assert (refused.status_code, "There is no team of this address; its" in refused.text) == (400, True)
-    assert organiser.post("/organise/harbour/teams-let-in", team="alpha").status_code == 302
-    participant.get("/campaigns/harbour/2025")
-    participant.get("/campaigns/harbour/2025/submit")
-    other.get("/campaigns/harbour/2025", status=404)
-    assert organiser.post("/organise/harbour/teams-let-in/alpha/remove").status_code == 302
-    participant.get("/campaigns/harbour/2025/submit", status=404)
-    assert world.count(CampaignTeam) == 0
 
 
 def test_making_a_public_campaign_private_asks_and_lets_the_teams_with_runs_in(

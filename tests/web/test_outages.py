@@ -5,7 +5,6 @@ import io
 import json
 import re
 import resource
-import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -92,21 +91,6 @@ def world(database: Database, tmp_path: Path, quick_hashes: None) -> Iterator[Wo
 def app(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
     with served(world, monkeypatch) as app:
         yield app
-
-
-@pytest.fixture
-def on_sqlite(
-    migrated_sqlite: Path, tmp_path: Path, quick_hashes: None, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[World, Flask]]:
-    """A world and its site on SQLite, for what only happens there."""
-    file = tmp_path / "leaderboard.sqlite"
-    shutil.copyfile(migrated_sqlite, file)
-    with (
-        closing(Database.connect(f"sqlite:///{file}")) as database,
-        closing(build_world(database, tmp_path)) as world,
-        served(world, monkeypatch) as app,
-    ):
-        yield world, app
 
 
 @contextmanager
@@ -232,9 +216,8 @@ def test_a_transaction_whose_connection_is_cut_is_an_absent_database_and_the_nex
 
 @pytest.mark.parametrize("pragma", ["max_page_count = 1", "query_only = 1"], ids=["full", "read-only"])
 def test_a_submission_on_a_full_or_read_only_disk_is_refused_in_words_and_the_form_works_again(
-    pragma: str, on_sqlite: tuple[World, Flask]
+    pragma: str, world: World, app: Flask
 ) -> None:
-    world, app = on_sqlite
     ada = Visitor(app.test_client())
     assert ada.log_in() == 302
     engine = app.extensions["database"].engine
@@ -255,9 +238,8 @@ def test_a_submission_on_a_full_or_read_only_disk_is_refused_in_words_and_the_fo
 
 
 def test_an_upload_while_the_store_is_away_is_refused_in_words_and_health_names_the_store(
-    on_sqlite: tuple[World, Flask], tmp_path: Path
+    app: Flask, tmp_path: Path
 ) -> None:
-    _, app = on_sqlite
     ada = Visitor(app.test_client())
     assert ada.log_in() == 302
     (tmp_path / "store").rename(tmp_path / "elsewhere")
