@@ -161,7 +161,7 @@ class Places:
     def of(self, rule: Rule) -> Iterator[Place]:
         """All places of a route, with each of the endings that it has."""
         chosen = {name: each.items for name, each in rule._converters.items() if isinstance(each, AnyConverter)}
-        parts = frozenset(rule.arguments).difference(chosen)
+        parts = frozenset(rule.arguments).difference(chosen, rule.defaults or ())
         assert parts in self._known, (
             f"the experiment can't fill {rule.rule} ({rule.endpoint}): say in Places of tests/experiment/walk.py what "
             f"{' and '.join(sorted(parts))} can be"

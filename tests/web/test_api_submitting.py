@@ -10,14 +10,12 @@ import sqlalchemy as sa
 from flask import Flask
 from werkzeug.datastructures import MultiDict
 
-from leaderboard.access import CONSOLE
 from leaderboard.accounts.rules import Scope
 from leaderboard.audit.writes import present
 from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.rules import FieldKind, FormField
 from leaderboard.judgments import writes as queries
 from leaderboard.submissions.models import Arrival, PersonalUse, Submission
-from leaderboard.teams import writes as teams
 from tests.web.conftest import API, BOTH, RUN, SUBMISSIONS, Program, World, files_in
 
 
@@ -88,18 +86,6 @@ def test_who_is_not_in_the_team_learns_nothing_of_its_systems(program: Callable[
         assert answer.status_code == 400
         assert answer.json["fields"] == {"team": [f"there is no team of yours {team!r}; there are beta"]}
     assert world.count(Submission) == 0
-
-
-def test_who_is_in_no_team_is_told_to_make_or_join_one(program: Callable[..., Program], world: World) -> None:
-    """Whatever team they name: of others' they learn nothing."""
-    ben = program("ben", Scope.SUBMIT)
-    with world.database.write() as session:
-        teams.remove_member(session, CONSOLE, world.teams["alpha"], world.users["ben"].id)
-    for team in ("alpha", "nothing"):
-        answer = ben.submit(team=team, system="searcher")
-        assert answer.status_code == 400
-        said = "you are in no team yet: make one, even if you work alone, or join one, under Account"
-        assert answer.json["fields"] == {"team": [said]}
 
 
 def test_a_token_that_may_only_read_submits_and_withdraws_nothing(
@@ -231,21 +217,3 @@ def test_a_key_that_was_used_for_another_file_or_other_fields_is_refused(
 def test_a_key_that_can_not_be_kept_is_refused(ada: Program, world: World, key: str) -> None:
     assert ada.submit(key=key).status_code == 400
     assert world.count(Submission) == 0
-
-
-@BOTH
-def test_a_run_is_withdrawn_and_described(ada: Program, program: Callable[..., Program]) -> None:
-    taken = ada.submit().json
-    path = f"{API}/submissions/{taken['id']}"
-    assert ada.post(f"{path}/describe", label="other", notes="n")["title"] == "other"
-    for body, is_now in (
-        ({"notes": "more"}, ("other", "more")),
-        ({"label": "third"}, ("third", "more")),
-        ({}, ("third", "more")),
-    ):
-        said = ada.post(f"{path}/describe", **body)
-        assert (said["title"], said["notes"]) == is_now
-    assert program("eve", Scope.SUBMIT).send(f"{path}/withdraw", "POST", json={}).status_code == 404
-    gone = ada.post(f"{path}/withdraw", because="a mistake", confirm=True)
-    assert (gone["state"], gone["withdrawn_because"]) == ("withdrawn", "a mistake")
-    assert ada.post(f"{path}/withdraw", 409)["title"] == "This no longer fits"
