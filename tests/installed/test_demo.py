@@ -100,7 +100,7 @@ def test_one_command_of_the_wheel_brings_up_a_site_with_finished_boards_and_stop
         "organiser": "keep-the-harbour",
         "admin": "hold-every-key",
     }.items():
-        assert re.search(rf"{account} +password {password} ", said)
+        assert re.search(rf"{account} +password +{password} ", said)
     sample = folder / "sample-run.tsv"
     assert f"and submit {sample}\n" in said
     assert sample.read_text().count("\t") > 3
