@@ -172,13 +172,13 @@ def _sets(places: Ints, means: Floats, better: Bools) -> tuple[RankSet, ...]:
     counts = places > 0
     above, below = better[counts].sum(axis=0).tolist(), better[:, counts].sum(axis=1).tolist()
     sets = []
-    for place, own, ahead, behind in zip(places.tolist(), means.tolist(), above, below, strict=True):
+    for rank, own, ahead, behind in zip(places.tolist(), means.tolist(), above, below, strict=True):
         if math.isnan(own):
             sets.append(RankSet(None, None, None))
             continue
-        low, high = 1 + ahead, int(counts.sum()) + (not place) - behind
+        low, high = 1 + ahead, int(counts.sum()) + (not rank) - behind
         # Pairs are compared on their common queries: with gaps, a system may be better there and have the lower mean.
-        sets.append(RankSet(place or None, min(low, place or low), max(high, place or high)))
+        sets.append(RankSet(rank or None, min(low, rank or low), max(high, rank or high)))
     return tuple(sets)
 
 

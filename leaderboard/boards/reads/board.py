@@ -224,12 +224,12 @@ def _all_rows(asked: AskedBoard) -> Listing:
 
 def _candidates(asked: AskedBoard) -> list[table.Entry]:
     """The runs that `choose` has to choose from."""
-    seen, own_rows = asked.disclosure, ranking.stands_by(StoredChoice(RunChoice.PRIMARY))
+    disclosure, own_rows = asked.disclosure, ranking.stands_by(StoredChoice(RunChoice.PRIMARY))
     if asked.view.set_id is not None:
         standing = own_rows if asked.show is ranking.Show.PRIMARY else None
-        return table.load_entries(asked.session, [seen], asked.decisive, standing=standing)
-    by = {seen.evaluation.id: [asked.ranked_by.name]}
-    where = asked.session, seen.actor, [seen.evaluation], seen.moment
+        return table.load_entries(asked.session, [disclosure], asked.decisive, standing=standing)
+    by = {disclosure.evaluation.id: [asked.ranked_by.name]}
+    where = asked.session, disclosure.actor, [disclosure.evaluation], disclosure.moment
     return ranking.load_candidates(*where, asked.decisive, show=asked.show, by=by)
 
 
@@ -240,18 +240,15 @@ def _every_run(asked: AskedBoard) -> Listing | None:
     None where up to WHOLE rows stand on one page, and where each system has one run: that is the board of the runs that
     stand.
     """
-    seen, column, run = asked.disclosure, asked.ranked_by, asked.view.run
-    set_id = seen.scoring_set.id
-    runs = load_runs(asked.session, seen.actor, [set_id], on_boards())[set_id]
+    disclosure, column, run = asked.disclosure, asked.ranked_by, asked.view.run
+    set_id = disclosure.scoring_set.id
+    runs = load_runs(asked.session, disclosure.actor, [set_id], on_boards())[set_id]
     if not runs.has_several or len(runs.systems) <= table.WHOLE:
         return None
-    wanted = Wanted(seen, [column.name], runs, in_full=[column.name])
+    wanted = Wanted(disclosure, [column.name], runs, in_full=[column.name])
     figures = load_figures(asked.session, [wanted])[0][column.name].stored
     figures[2:, ~table.gives_interval(np.nan_to_num(figures[1]))] = np.nan
-    rank = np.zeros(len(runs.systems), dtype=np.int64)
-    if column.direction != "none":
-        has_rank = ~(runs.late | runs.baseline | np.isnan(figures[0]))
-        rank[has_rank] = places_of(figures[0][has_rank], column.direction)
+    rank = _ranks_of(column, runs, figures[0])
     apart = runs.baseline if runs.baseline.sum() <= APART else np.zeros(len(rank), dtype=bool)
     order = _in_order(asked, runs, figures[0])
     order = order[~apart[order]]
@@ -264,13 +261,18 @@ def _every_run(asked: AskedBoard) -> Listing | None:
     elsewhere = np.flatnonzero(runs.own[order])
     elsewhere = elsewhere[(elsewhere < before) | (elsewhere >= before + table.ROWS)][:OWN]
     leads = np.flatnonzero(np.isin(rank, np.unique(rank[rank > 0])[:2]))
-    told = np.unique(
+    wanted_rows = np.unique(
         np.concatenate([order[before : before + table.ROWS], order[elsewhere], leads, np.flatnonzero(apart)])
     )
-    entries = table.load_entries(asked.session, [seen], asked.decisive, runs=runs.submissions[told].tolist())
+    entries = table.load_entries(
+        asked.session, [disclosure], asked.decisive, runs=runs.submissions[wanted_rows].tolist()
+    )
     stands = np.full(len(rank), -1)
     stands[order] = np.arange(len(order))
-    at, places = (dict(zip(runs.submissions[told].tolist(), own[told].tolist(), strict=True)) for own in (stands, rank))
+    at, places = (
+        dict(zip(runs.submissions[wanted_rows].tolist(), own[wanted_rows].tolist(), strict=True))
+        for own in (stands, rank)
+    )
     entries = ranking.sort_entries(entries, column, ())
     baselines = [entry for entry in entries if at[entry.submission_id] < 0]
     listed = [entry for entry in entries if at[entry.submission_id] >= 0]
@@ -288,8 +290,17 @@ def _every_run(asked: AskedBoard) -> Listing | None:
             (each, at[each.submission_id] // table.ROWS + 1) for each in listed if each.submission_id in others
         ],
         whole=_whole(column, len(order), figures, runs.baseline, rank > 0),
-        answers=board_answers(asked.session, seen.evaluation, entries, ""),
+        answers=board_answers(asked.session, disclosure.evaluation, entries, ""),
     )
+
+
+def _ranks_of(column: table.Column, runs: Runs, means: Floats) -> Ints:
+    """Of each its rank, as `ranking.ranks` gives it; 0 for those without one."""
+    rank = np.zeros(len(means), dtype=np.int64)
+    if column.direction != "none":
+        has_rank = ~(runs.late | runs.baseline | np.isnan(means))
+        rank[has_rank] = places_of(means[has_rank], column.direction)
+    return rank
 
 
 def _in_order(asked: AskedBoard, runs: Runs, means: Floats) -> Ints:
@@ -490,9 +501,9 @@ def board(
 
 def _with_rows(asked: AskedBoard, page: BoardPage) -> BoardPage:
     """The page with what depends on the board's runs."""
-    listing, ranked_by, seen, session = list_rows(asked), asked.ranked_by, asked.disclosure, asked.session
+    listing, ranked_by, disclosure, session = list_rows(asked), asked.ranked_by, asked.disclosure, asked.session
     computed, waiting, rescoring, some_failed = ranking.of_worker(
-        session, seen.evaluation, seen.scoring_set, ranked_by.name, seen.subset, page.organised
+        session, disclosure.evaluation, disclosure.scoring_set, ranked_by.name, disclosure.subset, page.organised
     )
     statistics = None
     if computed is not None and asked.positions is None:
@@ -537,30 +548,30 @@ def _with_rows(asked: AskedBoard, page: BoardPage) -> BoardPage:
         statistics=statistics,
         waiting=0 if page.old else waiting,
         rescoring=0 if page.old else rescoring,
-        parked=ranking.parked_runs(session, seen.evaluation) if some_failed and not page.old else (),
+        parked=ranking.parked_runs(session, disclosure.evaluation) if some_failed and not page.old else (),
     )
 
 
 def _rounded(asked: AskedBoard, statistics: ranking.BoardStatistics, listing: Listing) -> ranking.BoardStatistics:
     """For a reader who sees rounded means. Nothing is said of ranks where no figure has an interval, and where best
     runs stand and a system has several: that they are given for the one that stands would say that it is better."""
-    seen, whole = asked.disclosure, listing.whole
+    disclosure, whole = asked.disclosure, listing.whole
     hide = not whole.has_intervals or (
-        seen.evaluation.campaign.run_choice is RunChoice.BEST
-        and has_choice(asked.session, seen.evaluation, seen.scoring_set)
+        disclosure.evaluation.campaign.run_choice is RunChoice.BEST
+        and has_choice(asked.session, disclosure.evaluation, disclosure.scoring_set)
     )
     return ranking.as_rounded(statistics, listing.entries, listing.places, max(whole.counts, default=0), hide=hide)
 
 
-def _positions_by_tag(session: Session, seen: table.Disclosure) -> dict[str, list[int]]:
+def _positions_by_tag(session: Session, disclosure: table.Disclosure) -> dict[str, list[int]]:
     """Tag -> positions of its queries that may count, in the order in which their values are added up.
 
     Tags come in the order of their first query.
     """
-    scoring_set = seen.scoring_set
+    scoring_set = disclosure.scoring_set
     positions: dict[str, dict[str, int]] = {}
     for query in headings.judged_queries(session, [scoring_set])[scoring_set.id]:
-        if query.external_id not in scoring_set.settings.excluded and not seen.subset.leaves_out(query.split):
+        if query.external_id not in scoring_set.settings.excluded and not disclosure.subset.leaves_out(query.split):
             for tag in query.tags:
                 positions.setdefault(tag, {})[query.external_id] = query.position
     return {tag: [own[query] for query in query_order(own)] for tag, own in positions.items()}

@@ -402,7 +402,7 @@ def load_entries(
         statement = statement.outerjoin(score, sa.and_(*of_run)).add_columns(*_columns(score))
     entries = []
     for row in session.execute(statement) if by_set else ():
-        figures = {name: row[WIDTH + 4 * place : WIDTH + 4 * place + 4] for place, name in enumerate(joined)}
+        figures = {name: row[start : start + 4] for start, name in zip(range(WIDTH, len(row), 4), joined, strict=True)}
         entry = _entry(by_set[row[FIELDS]], row[:FIELDS], row[FIELDS + 1 : WIDTH], figures)
         entries += [] if entry is None else [entry]
     return entries if joined or names == [] else with_figures(session, shown, entries, names)

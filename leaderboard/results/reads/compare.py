@@ -126,9 +126,9 @@ def compare(
     own: dict[int, table.Entry] = {}
     runs: tuple[RunToCompare, ...] = ()
     if scoring_set is not None:
-        seen = table.Disclosure(actor, evaluation, scoring_set, now)
+        disclosure = table.Disclosure(actor, evaluation, scoring_set, now)
         if wanted:
-            loaded = table.load_entries(session, [seen], scoring_set.settings.measures, runs=wanted)
+            loaded = table.load_entries(session, [disclosure], scoring_set.settings.measures, runs=wanted)
             own = {entry.submission_id: entry for entry in loaded if not entry.off_board}
         standing = load_standing(session, actor, evaluation, now, table.column(scoring_set.primary_measure))
         runs = _runs(standing, list(own.values()))
@@ -137,7 +137,7 @@ def compare(
     compared: Compared | None = None
     if len(wanted) == 2:
         texts = may_see(actor, evaluation, Content.TEXTS, now)
-        compared = _compared(session, seen, [own[number] for number in wanted], texts, view)
+        compared = _compared(session, disclosure, [own[number] for number in wanted], texts, view)
     return ComparePage(headings.evaluation_heading(evaluation, now), runs, wanted[0] if wanted else None, compared)
 
 
@@ -163,19 +163,22 @@ def _runs(standing: Sequence[table.Entry], chosen: Sequence[table.Entry]) -> tup
 
 
 def _compared(
-    session: Session, seen: table.Disclosure, entries: Sequence[table.Entry], texts: bool, view: BoardQuery
+    session: Session, disclosure: table.Disclosure, entries: Sequence[table.Entry], texts: bool, view: BoardQuery
 ) -> Compared:
-    settings = seen.scoring_set.settings
-    columns, chosen = table.columns_of(settings), table.pick(table.per_query_columns(seen.scoring_set), view.measure)
-    known = headings.queries_of_subset(session, seen.scoring_set, Subset.ALL, texts)
+    settings = disclosure.scoring_set.settings
+    columns, chosen = (
+        table.columns_of(settings),
+        table.pick(table.per_query_columns(disclosure.scoring_set), view.measure),
+    )
+    known = headings.queries_of_subset(session, disclosure.scoring_set, Subset.ALL, texts)
     scorings = [entry.scoring_id for entry in entries]
-    vectors = load_vectors(session, scorings, [*settings.measures, *settings.kept], seen.subset)
+    vectors = load_vectors(session, scorings, [*settings.measures, *settings.kept], disclosure.subset)
     positions = {query.external_id: query.position for query in known if query.position < settings.queries}
     order = [positions[query] for query in metrics.query_order(positions)]
     values = [{name: own for (scoring, name), own in vectors.items() if scoring == each} for each in scorings]
     pairs = {each.name: _pair(each.name, settings, values, order) for each in columns}
     pair = pairs[chosen.name]
-    shown_queries = [query for query in known if not seen.subset.leaves_out(query.split)]
+    shown_queries = [query for query in known if not disclosure.subset.leaves_out(query.split)]
     rows = _queries(shown_queries, settings, *(own.get(chosen.name) for own in values))
     orders: dict[str, tuple[table.Column, Callable[[ComparedQuery], float | None]]] = {
         "a": (chosen, lambda row: row.first),

@@ -264,12 +264,7 @@ def results(
     shown, paging = table.paged(queries, page, PAGE)
     missing = tuple(scoring_set.settings.counted(scoring.missing, scored.subset))
     judged = [query for query in missing if query not in scoring.unjudged]
-    is_gone = not run.holds_place and (run.withdrawn_at is not None or run.ruling is not None)
-    figures = {
-        name: disclosure.figure(name, own, score.mean, score.low, score.high, score.count)
-        for name, score in scores.items()
-        if not is_gone
-    }
+    figures = _figures(run, scores, disclosure, own)
     return SubmissionResults(
         id=run.id,
         evaluation=headings.evaluation_heading(evaluation, now),
@@ -295,6 +290,18 @@ def results(
         empty_because="" if standing else _why_empty(session, run),
         compared_with=len(others),
     )
+
+
+def _figures(
+    run: Submission, scores: Mapping[str, Score], disclosure: table.Disclosure, own: bool
+) -> dict[str, table.Figure]:
+    """Measure -> the run's figure; none of a run that was taken off the board and has lost its place."""
+    if not run.holds_place and (run.withdrawn_at is not None or run.ruling is not None):
+        return {}
+    return {
+        name: disclosure.figure(name, own, score.mean, score.low, score.high, score.count)
+        for name, score in scores.items()
+    }
 
 
 def _why_empty(session: Session, run: Submission) -> str:
