@@ -205,12 +205,13 @@ def select_refusal(session: Session, actor: Actor, run: Submission, now: dt.date
     refused = _choice_refusal(actor, evaluation, run, now)
     if refused is not None:
         return refused
+    if evaluation.campaign.run_choice is RunChoice.PRIMARY and _stays_selected(session, run):
+        return "This run stands for its system already."
     holders = holders_against(session, run)
     system = session.get_one(System, run.system_id)
-    refused = _kept_place_refusal(actor, evaluation, holders) or system_refusal(
+    return _kept_place_refusal(actor, evaluation, holders) or system_refusal(
         session, evaluation, system, run.late, chosen=run.id, freed={holder.id for holder in holders}
     )
-    return refused or ("This run stands for its system already." if _stays_selected(session, run) else None)
 
 
 def primary_refusal(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> str | None:
