@@ -11,13 +11,12 @@ import sqlalchemy as sa
 from leaderboard import demo as seeding
 from leaderboard.access import VISITOR
 from leaderboard.boards.reads.board import board
-from leaderboard.db import Database
 from leaderboard.evaluations.rules import Subset
 from leaderboard.metrics import parse
 from leaderboard.submissions.models import Submission
 from leaderboard.teams.models import System
 from leaderboard.worker.models import Score, Scoring
-from tests.demo.conftest import ON_POSTGRESQL
+from tests.demo.conftest import Installation
 
 DIGITS = 5e-7  # the table gives six digits
 
@@ -50,27 +49,21 @@ BOARDS = [
     ("aqwv-pfa-only", "decisions", "Example", {"AQWV": 0.716667, "MQWV": 0.955555, "OQWV": 0.966648}),
     ("aqwv-pmiss-zero", "decisions", "Example", {"AQWV": 0.800000, "MQWV": 0.955555, "OQWV": 0.966648}),
 ]  # fmt: skip
-READ_ON = [("sqlite", *case) for case in BOARDS] + [
-    ("postgresql", *case) for case in BOARDS if case[0] in ON_POSTGRESQL
-]
 
 
 @pytest.mark.parametrize(
-    ("engine_name", "campaign", "evaluation", "system", "figures"),
-    READ_ON,
-    ids=["-".join(case[:4]) for case in READ_ON],
+    ("campaign", "evaluation", "system", "figures"), BOARDS, ids=["-".join(case[:3]) for case in BOARDS]
 )
 def test_a_board_shows_the_figures_of_the_golden_case(
-    examples: Database, campaign: str, evaluation: str, system: str, figures: dict[str, float]
+    installation: Installation, campaign: str, evaluation: str, system: str, figures: dict[str, float]
 ) -> None:
-    with examples.read() as session:
+    with installation.database.read() as session:
         page = board(session, VISITOR, f"worked-examples-{campaign}", evaluation, dt.datetime.now(dt.UTC))
     [row] = [row for row in page.rows if row.entry.system.name == system]
     shown = {name: row.entry.figure(name).mean for name in figures}
     assert shown == pytest.approx(figures, abs=DIGITS)
 
 
-@pytest.mark.parametrize("engine_name", ["sqlite"])  # as above: how values are kept has its own tests
 @pytest.mark.parametrize(
     ("evaluation", "measure", "values"),
     [
@@ -79,9 +72,9 @@ def test_a_board_shows_the_figures_of_the_golden_case(
     ],
 )
 def test_the_values_of_single_queries_are_those_of_the_golden_case(
-    examples: Database, evaluation: str, measure: str, values: tuple[float, ...]
+    installation: Installation, evaluation: str, measure: str, values: tuple[float, ...]
 ) -> None:
-    with examples.read() as session:
+    with installation.database.read() as session:
         vector = session.scalars(
             sa.select(Score.values)
             .join(Scoring)
