@@ -26,8 +26,8 @@ from leaderboard.evaluations.reads.headings import (
 )
 from leaderboard.evaluations.rules import Answer, FormField, ShownTo, Subset, answers_of, in_words, said_by, said_to
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.selection import ITS_TEAMS_PART, select_refusal, with_current_scoring
-from leaderboard.submissions.rules import UNFINISHED, Designation, Ruling, State, shown_state, title_of_run
+from leaderboard.submissions.reads.selection import ITS_TEAMS_PART, contenders, selected_by_order, with_current_scoring
+from leaderboard.submissions.rules import UNFINISHED, Designation, Ruling, RunChoice, State, shown_state, title_of_run
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.reads import current_set, note_current_set
 
@@ -285,7 +285,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         state=state,
         own=actor.is_in(run.team_id),
         may_act=inside,
-        may_let_stand=inside and state == State.SCORED and select_refusal(session, actor, run, now) is None,
+        may_let_stand=inside and may_change and state == State.SCORED and _could_stand(session, run),
         may_make_primary=inside and may_change and state == State.SCORED and not (run.late or is_primary),
         results_open=results_open,
         details_open=details_open,
@@ -412,6 +412,15 @@ def label_of(session: Session, actor: Actor, run: Submission, now: dt.datetime) 
 
 def _is_inside(actor: Actor, run: Submission) -> bool:
     return actor.answers_for(run.team_id, run.evaluation.campaign_id)
+
+
+def _could_stand(session: Session, run: Submission) -> bool:
+    """Whether a scored run would stand for its system if its team chose it, while another run does now."""
+    runs = contenders(session, run) if run.evaluation.campaign.run_choice is RunChoice.PRIMARY else []
+    if not runs:
+        return False
+    standing = selected_by_order(runs)
+    return standing.submission_id != run.id and (standing.off_board or not standing.is_primary)
 
 
 def _awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool, subset: Subset) -> str:
