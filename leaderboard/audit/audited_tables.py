@@ -108,11 +108,7 @@ TABLES = (
     AuditedTable("queries", Query, ("evaluation_id",), row="external_id"),
     AuditedTable("revisions", JudgmentRevision, ("evaluation_id",), row="number"),
     AuditedTable(
-        "scoring sets",
-        ScoringSet,
-        ("evaluation_id",),
-        row="id",
-        left_out={"refreshing_until": "a worker's lease"},
+        "scoring sets", ScoringSet, ("evaluation_id",), row="id", left_out={"refreshing_until": "a worker's lease"}
     ),
     AuditedTable("team", Team, ("id",)),
     AuditedTable("team names", TeamName, ("team_id",), row="name_key"),

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from flask import Blueprint, g, render_template, request
 from flask.typing import ResponseReturnValue
 
-from leaderboard.audit.reads import BY_NOBODY, SUBJECTS, TrailFilters, TrailPage, trail
+from leaderboard.audit.reads import BY_NOBODY, SUBJECTS, TrailFilters, trail
 from leaderboard.errors import InvalidFields
 from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Table, columns, exported, table
@@ -30,10 +30,10 @@ def index(campaign: str) -> ResponseReturnValue:
     filters = _filters()
     wrong: Mapping[str, list[str]] = {}
     try:
-        page = _page(campaign, filters, page_number())
+        page = read(trail, campaign, filters=filters, page=page_number())
     except InvalidFields as error:
         g.refused, wrong = True, error.fields
-        page = _page(campaign, replace(filters, **dict.fromkeys(wrong, "")), 1)
+        page = read(trail, campaign, filters=replace(filters, **dict.fromkeys(wrong, "")), page=1)
     content = render_template(
         "organise/trail.html", page=page, filters=filters, wrong=wrong, subjects=SUBJECTS, worker=BY_NOBODY
     )
@@ -42,14 +42,10 @@ def index(campaign: str) -> ResponseReturnValue:
 
 @exported(blueprint, ADDRESS)
 def index_file(campaign: str) -> Table:
-    page = _page(campaign, _filters(), None)
+    page = read(trail, campaign, filters=_filters(), page=None)
     return table(f"{campaign}-trail", COLUMNS, page.rows, {"campaign": campaign})
 
 
 def _filters() -> TrailFilters:
     names = ("subject", "number", "person", "since", "until")
     return TrailFilters(**{name: request.args.get(name, "") for name in names})
-
-
-def _page(campaign: str, filters: TrailFilters, number: int | None) -> TrailPage:
-    return read(trail, campaign, filters=filters, page=number)

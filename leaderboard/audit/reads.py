@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -212,13 +213,12 @@ def trail(
     events = list(stored_events(session, *asked, newest_first=True))
     doers = sa.select(Event.actor_id).where(within).distinct()
     people = session.execute(sa.select(User.id, User.name).where(User.id.in_(doers)).order_by(User.name)).all()
-    numbers_by_table: dict[str, set[int]] = {"user": {number for number, _ in people}}
-    for stored in events:
-        for table, number in _numbers(stored.event) if stored.event is not None else ():
-            numbers_by_table.setdefault(table, set()).add(number)
+    numbers_by_table = defaultdict[str, set[int]](set, user={number for number, _ in people})
+    for table, number in (each for stored in events if stored.event for each in _numbers(stored.event)):
+        numbers_by_table[table].add(number)
     names = names_of(session, numbers_by_table)
     runs = sa.select(Submission.id, Evaluation.slug).join(Submission.evaluation)
-    slugs = dict(session.execute(runs.where(Submission.id.in_(numbers_by_table.get("submission", ())))).all())
+    slugs = dict(session.execute(runs.where(Submission.id.in_(numbers_by_table["submission"]))).all())
     rows = tuple(_row(stored, names, slugs) for stored in events)
     return TrailPage(filters, rows, paging, tuple((number, name) for number, name in people))
 
@@ -366,10 +366,11 @@ def _value(text: str | None) -> Any:
     if text is None or text.startswith("sha256 "):
         return text and "a longer text"
     try:
-        value = json.loads(text)
+        return json.loads(
+            text, parse_float=lambda digits: int(float(digits)) if digits.endswith(".0") else float(digits)
+        )
     except ValueError:
         return text
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _words(name: str, value: Any, names: Names) -> str:
@@ -381,8 +382,6 @@ def _words(name: str, value: Any, names: Names) -> str:
     if isinstance(value, dict):
         parts = (f"{part.replace('_', ' ')}: {_words('', each, names)}" for part, each in value.items())
         return ", ".join(parts) or "none"
-    if isinstance(value, float) and value.is_integer():  # the canonical form of whole numbers, too
-        value = int(value)
     if isinstance(value, int) and (named := names.get((NUMBERS.get(name, ""), value))):
         return named
     return "none" if value is None else str(value)

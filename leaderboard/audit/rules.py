@@ -94,11 +94,7 @@ def rows_of(judgments: Judgments) -> Iterator[tuple[str, str, int]]:
 def rows_of_subtopics(judged: SubtopicJudgments) -> Iterator[tuple[str, str, str, int]]:
     """(query, subtopic, document, grade) of each."""
     for query, subtopic, document, grade in zip(
-        judged.query.tolist(),
-        judged.subtopic.tolist(),
-        judged.document.to_list(),
-        judged.grade.tolist(),
-        strict=True,
+        judged.query.tolist(), judged.subtopic.tolist(), judged.document.to_list(), judged.grade.tolist(), strict=True
     ):
         yield judged.queries[query], judged.subtopics[subtopic], document, grade
 

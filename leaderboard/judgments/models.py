@@ -1,6 +1,7 @@
 """Evaluations of a campaign: their queries and what was judged."""
 
 import datetime as dt
+from typing import Annotated
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
@@ -68,15 +69,17 @@ class JudgmentRevision(Base):
     __table_args__ = (sa.UniqueConstraint("evaluation_id", "number"),)
 
 
+OfRevision = Annotated[int, mapped_column(sa.ForeignKey("judgment_revision.id", ondelete="CASCADE"), primary_key=True)]
+OfQuery = Annotated[int, mapped_column(sa.ForeignKey("query.id"), primary_key=True)]
+
+
 # On SQLite the tables of judgments have no hidden row number: REPLACE could take a row out of another revision by it.
 class Judgment(Base):
     __tablename__ = "judgment"
     __table_args__ = ({"sqlite_with_rowid": False},)
 
-    revision_id: Mapped[int] = mapped_column(
-        sa.ForeignKey("judgment_revision.id", ondelete="CASCADE"), primary_key=True
-    )
-    query_id: Mapped[int] = mapped_column(sa.ForeignKey("query.id"), primary_key=True)
+    revision_id: Mapped[OfRevision]
+    query_id: Mapped[OfQuery]
     document: Mapped[str] = mapped_column(primary_key=True)
     grade: Mapped[int]
 
@@ -87,10 +90,8 @@ class KnownDocument(Base):
     __tablename__ = "known_document"
     __table_args__ = ({"sqlite_with_rowid": False},)
 
-    revision_id: Mapped[int] = mapped_column(
-        sa.ForeignKey("judgment_revision.id", ondelete="CASCADE"), primary_key=True
-    )
-    query_id: Mapped[int] = mapped_column(sa.ForeignKey("query.id"), primary_key=True)
+    revision_id: Mapped[OfRevision]
+    query_id: Mapped[OfQuery]
     document: Mapped[str] = mapped_column(primary_key=True)
 
 
@@ -100,10 +101,8 @@ class SubtopicJudgment(Base):
     __tablename__ = "subtopic_judgment"
     __table_args__ = ({"sqlite_with_rowid": False},)
 
-    revision_id: Mapped[int] = mapped_column(
-        sa.ForeignKey("judgment_revision.id", ondelete="CASCADE"), primary_key=True
-    )
-    query_id: Mapped[int] = mapped_column(sa.ForeignKey("query.id"), primary_key=True)
+    revision_id: Mapped[OfRevision]
+    query_id: Mapped[OfQuery]
     subtopic: Mapped[str] = mapped_column(primary_key=True)
     document: Mapped[str] = mapped_column(primary_key=True)
     grade: Mapped[int]

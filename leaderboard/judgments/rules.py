@@ -7,13 +7,7 @@ from typing import Any
 
 from leaderboard.audit.rules import judgments_sha256, rows_of, rows_of_subtopics
 from leaderboard.errors import InvalidFields
-from leaderboard.formats import (
-    Judgments,
-    SubtopicJudgments,
-    of_any_subtopic,
-    read_judgments,
-    read_subtopic_judgments,
-)
+from leaderboard.formats import Judgments, SubtopicJudgments, of_any_subtopic, read_judgments, read_subtopic_judgments
 
 # What a file of judgments may hold; a revision is made of one of each at most.
 READERS: Mapping[str, Callable[..., Any]] = {

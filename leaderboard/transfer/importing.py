@@ -30,6 +30,7 @@ from leaderboard.errors import BadInput, Conflict, FileRejected, InvalidFields, 
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Split
+from leaderboard.formats.archives import ARCHIVE_START, is_archive
 from leaderboard.formats.plain_text import beginning, shown
 from leaderboard.formats.problems import HEAD_BYTES, guess_content
 from leaderboard.judgments import writes as judgments
@@ -48,7 +49,6 @@ from leaderboard.transfer.manifest import Manifest, Tree
 TELLABLE = (BadInput, Conflict, NotFound)  # what is wrong with a manifest; anything else is not its fault
 LOOKED_AT = 1 << 16  # bytes of a run's text
 Made = TypeVar("Made", Team, System)
-TAR = slice(257, 262), b"ustar"  # a run may be an archive of lists: its beginning alone says nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +176,11 @@ def _received(store: RunStore, tree: Tree, run: entries.RunEntry) -> Received:
 def _require_run(path: Path, name: str) -> None:
     """Raises BadInput for a file in whose beginning no line is one of a run: a document, judgments, a page.
 
-    One with mistakes is a run all the same: it is rejected when a worker reads it, and is on record with its problems.
+    An archive of lists says nothing by its beginning. A run with mistakes is one all the same: it is rejected when a
+    worker reads it, and is on record with its problems.
     """
     text, _ = beginning(path, LOOKED_AT, name)
-    position, mark = TAR
-    if text[position] == mark or (len(text) == LOOKED_AT and not text.endswith(b"\n")):
+    if is_archive(text[:ARCHIVE_START]) or (len(text) == LOOKED_AT and not text.endswith(b"\n")):
         return
     try:
         formats.read_run(io.BytesIO(text), name=name)

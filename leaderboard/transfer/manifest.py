@@ -251,35 +251,34 @@ class CampaignEntry(Entry):
     title: str
 
 
-@with_columns(System, SYSTEM)
-class SystemEntry(Entry):
-    name: str
-    slug: str = ""
-    spellings: list[str] = pydantic.Field(default=[])
-
-
-class TeamEntry(Entry):
-    """known: a team of this name that is here, and has members, is known to be this one."""
+class NamedEntry(Entry):
+    """A team or a system, by any of its spellings."""
 
     name: str
     slug: str = ""
-    description: str = ""
     spellings: list[str] = pydantic.Field(default=[])
-    known: bool = False
-    system: list[SystemEntry] = pydantic.Field(default=[])
 
     @property
     def keys(self) -> dict[str, str]:
         """What it is recognised by, and the name that is so."""
         return {name_key(name): name for name in (*self.spellings, self.slug, self.name) if name}
 
+
+@with_columns(System, SYSTEM)
+class SystemEntry(NamedEntry):
+    pass
+
+
+class TeamEntry(NamedEntry):
+    """known: a team of this name that is here, and has members, is known to be this one."""
+
+    description: str = ""
+    known: bool = False
+    system: list[SystemEntry] = pydantic.Field(default=[])
+
     def system_called(self, spelled: str) -> SystemEntry | None:
         """What the manifest says of the team's system of this spelling."""
-        key = name_key(spelled)
-        return next(
-            (system for system in self.system if key in map(name_key, (system.name, system.slug, *system.spellings))),
-            None,
-        )
+        return next((system for system in self.system if name_key(spelled) in system.keys), None)
 
 
 class JudgmentsEntry(Entry):

@@ -29,7 +29,7 @@ from leaderboard.formats import DocumentList, QueryRow, SubtopicJudgments
 from leaderboard.formats.plain_text import shown
 from leaderboard.judgments.models import Judgment, JudgmentRevision, Query
 from leaderboard.judgments.reads.refusals import query_numbers, refusals, removal_of_source
-from leaderboard.judgments.reads.revisions import stored_rows
+from leaderboard.judgments.reads.revisions import rows_of_table
 from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.numbers import counted
 from leaderboard.store import RunStore
@@ -311,7 +311,7 @@ def judgment_changes(
     except InvalidFields as error:
         problems.append(error.message)
     newest = newest_revision(session, evaluation, source)
-    stored = stored_rows(session, newest.id)[0] if newest is not None else ()
+    stored = rows_of_table(session, Judgment, newest.id) if newest is not None else ()
     before, after = ({tuple(key): grade for *key, grade in rows} for rows in (stored, rows_of(judged)))
     both = before.keys() & after.keys()
     changed = Counter((before[key], after[key]) for key in both if before[key] != after[key])
@@ -401,7 +401,9 @@ def doubts_about(session: Session, store: RunStore, evaluation: Evaluation, list
         has = f"the collection has {counted(evaluation.documents or 0, 'document')} (N_total)"
         doubts.append(f"The list has {counted(listed.count, 'document')}, and {has}.")
     revision = newest_revision(session, evaluation, evaluation.official_source)
-    judged = sorted({row.document for row in stored_rows(session, revision.id)[0]} if revision is not None else ())
+    judged = sorted(
+        {row.document for row in rows_of_table(session, Judgment, revision.id)} if revision is not None else ()
+    )
     if unlisted := listed.lacks(judged):
         of_all = f"{len(unlisted):,} of {counted(len(judged), 'judged document')}"
         doubts.append(

@@ -3,7 +3,7 @@
 import datetime as dt
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -17,7 +17,8 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.find import find_evaluation, find_query, of_subset
 from leaderboard.evaluations.reads.headings import EvaluationHeading, evaluation_heading
 from leaderboard.evaluations.rules import closed_from
-from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
+from leaderboard.judgments.models import Judgment, JudgmentRevision, Query
+from leaderboard.judgments.reads.revisions import COLUMNS, rows_of_table
 from leaderboard.metrics import query_order
 from leaderboard.moments import moment_in_words
 from leaderboard.worker.models import ScoringSet
@@ -34,15 +35,7 @@ class JudgmentFile(StrEnum):
     SUBTOPICS = "subtopics"  # judgments of single aspects of queries, for measures of diversity
 
 
-# File -> its table, and the columns behind the query.
-FILES: dict[JudgmentFile, tuple[type[Any], tuple[Any, Any, Any]]] = {
-    JudgmentFile.JUDGMENTS: (Judgment, (sa.literal("0"), Judgment.document, Judgment.grade)),
-    JudgmentFile.KNOWN: (KnownDocument, (sa.literal("0"), KnownDocument.document, sa.literal(1))),
-    JudgmentFile.SUBTOPICS: (
-        SubtopicJudgment,
-        (SubtopicJudgment.subtopic, SubtopicJudgment.document, SubtopicJudgment.grade),
-    ),
-}
+TABLES = dict(zip(JudgmentFile, COLUMNS, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +103,11 @@ def published(
         sa.select(Query).where(*of_subset(evaluation.id, subset_seen(actor, evaluation, now))).order_by(Query.position)
     ).all()
     rows = _rows_of(session, scoring_set, JudgmentFile.JUDGMENTS) if scoring_set else {}
-    text = _text({query.external_id: query.id for query in queries}, scoring_set, rows) if scoring_set else ""
+    text = _text([query.external_id for query in queries], scoring_set, rows) if scoring_set else ""
     left_out = set(scoring_set.settings.excluded) if scoring_set else set()
     judged_queries = []
     for query in queries:
-        grades = dict(sorted(Counter(grade for *_, grade in rows.get(query.id, ())).items()))
+        grades = dict(sorted(Counter(grade for *_, grade in rows.get(query.external_id, ())).items()))
         relevant = sum(count for grade, count in grades.items() if grade >= evaluation.relevance_level)
         counts = sum(grades.values()), relevant, grades
         judged_queries.append(JudgedQuery(query.external_id, *counts, query.external_id in left_out))
@@ -191,30 +184,28 @@ def qrels(
     evaluation, scoring_set = _opened(session, actor, campaign_slug, slug, now)
     if scoring_set is None:
         return ""
-    known = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
-    ids = dict(session.execute(sa.select(Query.external_id, Query.id).where(*known)).all())
-    return _text(ids, scoring_set, _rows_of(session, scoring_set, file))
+    own = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
+    known = session.scalars(sa.select(Query.external_id).where(*own)).all()
+    return _text(known, scoring_set, _rows_of(session, scoring_set, file))
 
 
-def _rows_of(session: Session, scoring_set: ScoringSet, file: JudgmentFile) -> dict[int, list[tuple[str, str, int]]]:
-    """Query's row -> the columns of each of its lines, in the order of the file."""
-    table, columns = FILES[file]
-    by_query: dict[int, list[tuple[str, str, int]]] = {}
-    for query_id, of, document, grade in session.execute(
-        sa.select(table.query_id, *columns).where(table.revision_id == scoring_set.revision_id)
-    ):
-        by_query.setdefault(query_id, []).append((of, document, grade))
+def _rows_of(session: Session, scoring_set: ScoringSet, file: JudgmentFile) -> dict[str, list[Sequence[Any]]]:
+    """Query -> the other columns of each of its lines, in the order of the file."""
+    by_query: dict[str, list[Sequence[Any]]] = {}
+    for query, *columns in rows_of_table(session, TABLES[file], scoring_set.revision_id):
+        whole = columns if file is JudgmentFile.SUBTOPICS else ("0", columns[0], *(columns[1:] or [1]))
+        by_query.setdefault(query, []).append(whole)
     for rows in by_query.values():
         rows.sort(key=lambda row: (row[0].encode(), row[1].encode()))
     return by_query
 
 
-def _text(ids: Mapping[str, int], scoring_set: ScoringSet, rows: Mapping[int, list[tuple[str, str, int]]]) -> str:
-    """ids: the queries that the reader knows of, and their rows."""
+def _text(known: Collection[str], scoring_set: ScoringSet, rows: Mapping[str, list[Sequence[Any]]]) -> str:
+    """known: the queries that the reader knows of."""
     return "".join(
         f"{query} {of} {document} {grade}\n"
-        for query in query_order(ids.keys() - set(scoring_set.settings.excluded))
-        for of, document, grade in rows.get(ids[query], ())
+        for query in query_order(set(known) - set(scoring_set.settings.excluded))
+        for of, document, grade in rows.get(query, ())
     )
 
 

@@ -16,13 +16,12 @@ COLUMNS: Mapping[type[Any], tuple[Any, ...]] = {
 }
 
 
+def rows_of_table(session: Session, table: type[Any], revision_id: int, *where: sa.ColumnElement[bool]) -> Any:
+    """What a table says of a revision: the query's id first, then its columns; in any order."""
+    rows = sa.select(Query.external_id, *COLUMNS[table]).join(table, table.query_id == Query.id)
+    return session.execute(rows.where(table.revision_id == revision_id, *where))
+
+
 def stored_rows(session: Session, revision_id: int, *where: sa.ColumnElement[bool]) -> list[Any]:
     """(query, document, grade), (query, document) and (query, subtopic, document, grade), in any order."""
-    return [
-        session.execute(
-            sa.select(Query.external_id, *columns)
-            .join(table, table.query_id == Query.id)
-            .where(table.revision_id == revision_id, *where)
-        )
-        for table, columns in COLUMNS.items()
-    ]
+    return [rows_of_table(session, table, revision_id, *where) for table in COLUMNS]
