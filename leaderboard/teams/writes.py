@@ -205,8 +205,11 @@ def rename_team(session: Session, actor: Actor, team: Team, name: str, slug: str
         # In this order, as for a new team: two that ask for one name wait for each other in no circle.
         team.name, team.slug = shown, slug
         session.flush()
-        if team_called(session, key) is None:
+        bearer = team_called(session, key)
+        if bearer is None:
             session.add(TeamName(name_key=key, team_id=team.id))
+        elif merged_team(session, bearer).id != team.id:  # since it was looked up
+            raise InvalidFields({"name": [JUST_TAKEN]})
     record(session, actor, "rename", team, name=[before["name"], shown], slug=[before["slug"], slug])
 
 

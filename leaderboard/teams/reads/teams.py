@@ -9,6 +9,7 @@ The teams and systems that took part in a campaign, for its organisers; what mak
 import datetime as dt
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import NoReturn
 
 import sqlalchemy as sa
@@ -185,22 +186,15 @@ def _places(
     for evaluation in evaluations:
         if evaluation.id not in columns or not access.may_see(actor, evaluation, Content.RESULTS, now):
             continue
-        column = columns[evaluation.id]
+        column, heading = columns[evaluation.id], evaluation_heading(evaluation, now)
         here = [entry for entry in entries if entry.evaluation_id == evaluation.id]
         chosen = choose(here, Show(evaluation.campaign.run_choice.value), column)
         taken = ranks(chosen, column)
         for entry in chosen:
             # In an anonymous period a system's page must not give its name away.
-            if entry.late or entry.system.is_anonymous:
-                continue
-            place = TeamPlace(
-                evaluation=evaluation_heading(evaluation, now),
-                column=column,
-                mean=entry.figure(column.name).mean,
-                rank=taken.get(entry.submission_id),
-                ranked=len(taken),
-            )
-            places.setdefault(entry.system.id, []).append(place)
+            if not entry.late and not entry.system.is_anonymous:
+                mean, rank = entry.figure(column.name).mean, taken.get(entry.submission_id)
+                places.setdefault(entry.system.id, []).append(TeamPlace(heading, column, mean, rank, len(taken)))
     return places
 
 
@@ -437,15 +431,11 @@ def _with_all_figures(
     ids = {point.period.evaluation_id for _, line in lines for point in line.points}
     open_to = disclosures(session, actor, [evaluation for evaluation in own if evaluation.id in ids], now)
     entries = {entry.submission_id: entry for entry in load_entries(session, open_to, None, runs=runs)}
-    return [
-        SystemYears(
-            page,
-            replace(
-                line, points=tuple(replace(point, entry=entries[point.entry.submission_id]) for point in line.points)
-            ),
-        )
-        for page, line in lines
-    ]
+    years = []
+    for page, line in lines:
+        points = (replace(point, entry=entries[point.entry.submission_id]) for point in line.points)
+        years.append(SystemYears(page, replace(line, points=tuple(points))))
+    return years
 
 
 def _pages(
@@ -461,14 +451,11 @@ def _pages(
         .distinct()
         .order_by(Campaign.created_at.desc(), Campaign.slug, Evaluation.condition)
     )
-    conditions: dict[int, list[str]] = {}
-    for campaign_id, condition, *_ in entered:
-        conditions.setdefault(campaign_id, []).append(condition)
     pages: list[ProgressPage] = []
     evaluations: list[Evaluation] = []
-    for campaign_id, own in conditions.items():
+    for campaign_id, rows in groupby(entered, key=lambda row: row[0]):
         of_it = evaluations_of(session, actor, campaign_id)
-        pages += progress_in(session, actor, of_it[0].campaign, of_it, now, own)
+        pages += progress_in(session, actor, of_it[0].campaign, of_it, now, [condition for _, condition, *_ in rows])
         evaluations += of_it
     return pages, evaluations
 
@@ -586,17 +573,11 @@ def merging(
     same = find.namesakes(session, *both)
     runs = sa.select(Submission.system_id, sa.func.count()).where(Submission.team_id.in_((source.id, target.id)))
     counts = {row[0]: row[1] for row in session.execute(runs.group_by(Submission.system_id))}
-    own = session.scalars(sa.select(System).where(System.id.in_(same)).order_by(System.name))
-    twins = [
-        Twin(
-            id=system.id,
-            name=system.name,
-            runs=counts.get(system.id, 0),
-            other_runs=counts.get(same[system.id].id, 0),
-            same_kind=(system.kind is SystemKind.BASELINE) is (same[system.id].kind is SystemKind.BASELINE),
-        )
-        for system in own
-    ]
+    twins = []
+    for own in session.scalars(sa.select(System).where(System.id.in_(same)).order_by(System.name)):
+        other = same[own.id]
+        same_kind = (own.kind is SystemKind.BASELINE) is (other.kind is SystemKind.BASELINE)
+        twins.append(Twin(own.id, own.name, counts.get(own.id, 0), counts.get(other.id, 0), same_kind))
     return Merging(source, target, tuple(twins), tuple(_shared(session, source.id, target.id)), "")
 
 
@@ -611,11 +592,8 @@ def _shared(session: Session, source_id: int, target_id: int) -> list[SharedEval
     ).all()
     shared = []
     for evaluation, used, other_used in rows:
-        runs = session.scalars(
-            sa.select(Submission).where(
-                Submission.evaluation_id == evaluation.id, Submission.team_id.in_((source_id, target_id))
-            )
-        ).all()
+        of_both = Submission.evaluation_id == evaluation.id, Submission.team_id.in_((source_id, target_id))
+        runs = session.scalars(sa.select(Submission).where(*of_both)).all()
         primary = primary_run(runs)
         name = next((run.name for run in runs if run.id == primary), "")
         shared.append(SharedEvaluation(evaluation.title, (used, other_used), name))
@@ -670,7 +648,7 @@ def organised_systems(
         .group_by(System.id, Team.id)
         .order_by(sa.case((System.kind == SystemKind.BASELINE, 0), else_=1), Team.name, System.name, System.id)
     ).all()
-    strange, elsewhere = _elsewhere(session, actor, [system.id for system, _ in rows], now)
+    elsewhere = _elsewhere(session, actor, [system.id for system, _ in rows], now)
     return tuple(
         snapshot(
             OrganisedSystem,
@@ -678,34 +656,31 @@ def organised_systems(
             team=system.team.name,
             team_slug=system.team.slug,
             runs=runs,
-            may_change=system.id not in strange,
-            elsewhere=elsewhere.get(system.id, ()),
+            may_change=system.id not in elsewhere,
+            elsewhere=tuple(elsewhere.get(system.id, ())),
         )
         for system, runs in rows
     )
 
 
-def _elsewhere(
-    session: Session, actor: Actor, systems: Sequence[int], now: dt.datetime
-) -> tuple[set[int], dict[int, tuple[Elsewhere, ...]]]:
+def _elsewhere(session: Session, actor: Actor, systems: Sequence[int], now: dt.datetime) -> dict[int, list[Elsewhere]]:
     """The systems that have runs in campaigns of others, and in which, as far as the reader sees boards with them."""
     if actor.all_powerful:
-        return set(), {}
+        return {}
+    shown = sa.func.count().filter(on_boards(), Submission.scored_at.is_not(None))
     rows = session.execute(
-        sa.select(
-            Submission.system_id, Evaluation, sa.func.count().filter(on_boards(), Submission.scored_at.is_not(None))
-        )
+        sa.select(Submission.system_id, Evaluation, shown)
         .join(Evaluation, Evaluation.id == Submission.evaluation_id)
+        .join(Evaluation.campaign)
         .where(Submission.system_id.in_(systems), Evaluation.campaign_id.not_in(actor.organises))
-        .group_by(Submission.system_id, Evaluation.id)
+        .group_by(Submission.system_id, Evaluation.id, Campaign.id)
+        .order_by(Campaign.title, Campaign.slug)
     ).all()
-    boards: dict[int, set[Elsewhere]] = {}
-    for system_id, evaluation, shown in rows:
-        if shown and all(access.may_see(actor, evaluation, sight, now) for sight in (Content.RESULTS, Content.NAMES)):
-            campaign = evaluation.campaign
-            boards.setdefault(system_id, set()).add(Elsewhere(campaign.slug, campaign.title, campaign.contact))
-    strange = {system_id for system_id, _, _ in rows}
-    return strange, {
-        system: tuple(sorted(campaigns, key=lambda each: (each.title, each.slug)))
-        for system, campaigns in boards.items()
-    }
+    elsewhere: dict[int, list[Elsewhere]] = {}
+    for system_id, evaluation, runs in rows:
+        campaigns, campaign = elsewhere.setdefault(system_id, []), evaluation.campaign
+        other = Elsewhere(campaign.slug, campaign.title, campaign.contact)
+        is_seen = all(access.may_see(actor, evaluation, sight, now) for sight in (Content.RESULTS, Content.NAMES))
+        if runs and is_seen and other not in campaigns:
+            campaigns.append(other)
+    return elsewhere
