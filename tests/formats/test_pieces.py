@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.formats import Limits, read_run
-from leaderboard.formats.chunks import Piece, cut, side_by_side
+from leaderboard.formats.chunks import cut, side_by_side
 from leaderboard.formats.plain_text import CappedReader
 from leaderboard.formats.problems import Problems
 
@@ -46,14 +46,6 @@ def test_work_goes_on_side_by_side_and_comes_back_in_order() -> None:
         return number * number
 
     assert list(side_by_side(work, iter(range(40)), at_once=2)) == [number * number for number in range(40)]
-
-
-def test_long_first_and_last_lines_are_found_too() -> None:
-    for length in (0, 300, 20_000):
-        first, last = b"f" * length, b"l" * length + b"\n"
-        piece = Piece.of(first + b"\nbetween\n" + last, range(1, 4))
-        assert (piece.first_line(), piece.last_line()) == (first, last)
-    assert Piece.of(b"", range(1, 1)).first_line() == b""
 
 
 def test_only_text_that_is_inflated_is_read_beside_parsing() -> None:

@@ -393,66 +393,28 @@ def outcome(which: int) -> Value:
 # Readers who go on with a probability
 
 
-def expected_gain(
-    query: Query, setting: Setting, min_rel: int, max_rel: int | None, depth: int, goes_on: Value
-) -> float:
-    """goes_on: (rank, gain there, gains so far) -> the probability of going on."""
-    top = setting.highest_grade if max_rel is None else max_rel
-    gains = [(min(max(grade or 0, min_rel), top) - min_rel) / (top - min_rel) for grade in query.grades]
-    gains = (gains + [0.0] * depth)[:depth]
-    reaches, weights, worth, had = 1.0, 0.0, 0.0, 0.0
-    for rank, gain in enumerate(gains, 1):
-        weights += reaches
-        worth += reaches * gain
-        had += gain
-        reaches *= goes_on(rank, gain, had)
-    return worth / weights
+def reader(goes_on: Value) -> Value:
+    """goes_on: (rank, gain there, gains so far, the measure's own arguments) -> the probability of going on."""
+
+    def compute(
+        query: Query, setting: Setting, min_rel: int, max_rel: int | None, cutoff: int = 1000, **own: float
+    ) -> float:
+        top = setting.highest_grade if max_rel is None else max_rel
+        gains = [(min(max(grade or 0, min_rel), top) - min_rel) / (top - min_rel) for grade in query.grades]
+        gains = (gains + [0.0] * cutoff)[:cutoff]
+        reaches, weights, worth, had = 1.0, 0.0, 0.0, 0.0
+        for rank, gain in enumerate(gains, 1):
+            weights += reaches
+            worth += reaches * gain
+            had += gain
+            reaches *= goes_on(rank, gain, had, **own)
+        return worth / weights
+
+    return compute
 
 
-def sdcg(query: Query, setting: Setting, cutoff: int, **grades: int | None) -> float:
-    return expected_gain(
-        query, setting, depth=cutoff, goes_on=lambda i, *_: math.log(i + 1) / math.log(i + 2), **grades
-    )
-
-
-def bpm(query: Query, setting: Setting, T: float, cutoff: int, **grades: int | None) -> float:
-    return expected_gain(query, setting, depth=cutoff, goes_on=lambda _i, _gain, had: had < T, **grades)
-
-
-def insq(query: Query, setting: Setting, T: float, **grades: int | None) -> float:
-    return expected_gain(
-        query, setting, depth=1000, goes_on=lambda i, *_: ((i + 2 * T - 1) / (i + 2 * T)) ** 2, **grades
-    )
-
-
-def inst(query: Query, setting: Setting, T: float, **grades: int | None) -> float:
-    def goes_on(rank: int, _gain: float, had: float) -> float:
-        wanted = T - had
-        return ((rank + T + wanted - 1) / (rank + T + wanted)) ** 2
-
-    return expected_gain(query, setting, depth=1000, goes_on=goes_on, **grades)
-
-
-def nerr8(query: Query, setting: Setting, cutoff: int, **grades: int | None) -> float:
-    return expected_gain(query, setting, depth=cutoff, goes_on=lambda _i, gain, _had: 1 - gain, **grades)
-
-
-def nerr9(query: Query, setting: Setting, cutoff: int, **grades: int | None) -> float:
-    return expected_gain(query, setting, depth=cutoff, goes_on=lambda i, gain, _: (1 - gain) * i / (i + 1), **grades)
-
-
-def nerr10(query: Query, setting: Setting, p: float, **grades: int | None) -> float:
-    return expected_gain(query, setting, depth=1000, goes_on=lambda _i, gain, _had: p * (1 - gain), **grades)
-
-
-def nerr11(query: Query, setting: Setting, T: float, **grades: int | None) -> float:
-    return expected_gain(
-        query,
-        setting,
-        depth=1000,
-        goes_on=lambda i, gain, _: (1 - gain) * ((i + 2 * T - 1) / (i + 2 * T)) ** 2,
-        **grades,
-    )
+def wanting(rank: int, wanted: float) -> float:
+    return ((rank + wanted - 1) / (rank + wanted)) ** 2
 
 
 def compat(query: Query, setting: Setting, p: float, normalize: str) -> float:
@@ -504,42 +466,25 @@ def added_up(gains: Sequence[float], discount: str, beta: float = 0.5) -> float:
     return sum(gain * by[discount](rank) for rank, gain in enumerate(gains, 1))
 
 
-def diversity(
-    query: Query, rel: int, alpha: float, discount: str, cutoff: int | None, norm: str, beta: float = 0.5
-) -> float:
-    if not query.aspects:
-        return NAN
-    listed = [line.document for line in query.ranked]
-    gains = added_up(novel(query, rel, alpha, listed)[:cutoff], discount, beta)
-    if norm == "found":
-        return ratio(gains, added_up(novel(query, rel, alpha, best_order(query, rel, alpha))[:cutoff], discount, beta))
-    if norm == "imaginable":
-        gains = gains / added_up([(1 - alpha) ** i for i in range(cutoff or 0)], discount, beta)
-    return ratio(gains, len(about(query, rel)))
+def diversity(discount: str, norm: str) -> Value:
+    def compute(
+        query: Query, setting: Setting, rel: int, alpha: float = 0.5, beta: float = 0.5, cutoff: int | None = None
+    ) -> float:
+        if not query.aspects:
+            return NAN
+        listed, best = [line.document for line in query.ranked], best_order(query, rel, alpha)
+        gains, most = (added_up(novel(query, rel, alpha, each)[:cutoff], discount, beta) for each in (listed, best))
+        if norm == "found":
+            return ratio(gains, most)
+        if norm == "imaginable":
+            gains = gains / added_up([(1 - alpha) ** i for i in range(cutoff or 0)], discount, beta)
+        return ratio(gains, len(about(query, rel)))
 
-
-def alpha_dcg(query: Query, setting: Setting, rel: int, alpha: float, cutoff: int) -> float:
-    return diversity(query, rel, alpha, "log", cutoff, "imaginable")
-
-
-def alpha_ndcg(query: Query, setting: Setting, rel: int, alpha: float, cutoff: int) -> float:
-    return diversity(query, rel, alpha, "log", cutoff, "found")
-
-
-def err_ia(query: Query, setting: Setting, rel: int, cutoff: int) -> float:
-    return diversity(query, rel, 0.5, "rank", cutoff, "imaginable")
-
-
-def nerr_ia(query: Query, setting: Setting, rel: int, cutoff: int) -> float:
-    return diversity(query, rel, 0.5, "rank", cutoff, "found")
+    return compute
 
 
 def nrbp(query: Query, setting: Setting, rel: int, alpha: float, beta: float) -> float:
-    return (1 - (1 - alpha) * beta) * diversity(query, rel, alpha, "patience", None, "none", beta)
-
-
-def nnrbp(query: Query, setting: Setting, rel: int, alpha: float, beta: float) -> float:
-    return diversity(query, rel, alpha, "patience", None, "found", beta)
+    return (1 - (1 - alpha) * beta) * diversity("patience", "none")(query, setting, rel, alpha, beta)
 
 
 def over_subtopics(query: Query, rel: int, of_one: Callable[[list[bool], set[str]], float]) -> float:
@@ -606,21 +551,21 @@ OBVIOUS: dict[str, Value] = {
     "NCG": ncg,
     "ERR": err,
     "ADR": adr,
-    "SDCG": sdcg,
-    "BPM": bpm,
-    "INSQ": insq,
-    "INST": inst,
-    "NERR8": nerr8,
-    "NERR9": nerr9,
-    "NERR10": nerr10,
-    "NERR11": nerr11,
+    "SDCG": reader(lambda i, *_: math.log(i + 1) / math.log(i + 2)),
+    "BPM": reader(lambda _i, _gain, had, T: had < T),
+    "INSQ": reader(lambda i, *_, T: wanting(i, 2 * T)),
+    "INST": reader(lambda i, _gain, had, T: wanting(i, 2 * T - had)),
+    "NERR8": reader(lambda _i, gain, _had: 1 - gain),
+    "NERR9": reader(lambda i, gain, _had: (1 - gain) * i / (i + 1)),
+    "NERR10": reader(lambda _i, gain, _had, p: p * (1 - gain)),
+    "NERR11": reader(lambda i, gain, _had, T: (1 - gain) * wanting(i, 2 * T)),
     "Compat": compat,
-    "alpha_nDCG": alpha_ndcg,
-    "alpha_DCG": alpha_dcg,
-    "ERR_IA": err_ia,
-    "nERR_IA": nerr_ia,
+    "alpha_nDCG": diversity("log", "found"),
+    "alpha_DCG": diversity("log", "imaginable"),
+    "ERR_IA": diversity("rank", "imaginable"),
+    "nERR_IA": diversity("rank", "found"),
     "NRBP": nrbp,
-    "nNRBP": nnrbp,
+    "nNRBP": diversity("patience", "found"),
     "AP_IA": ap_ia,
     "P_IA": p_ia,
     "StRecall": st_recall,
