@@ -11,7 +11,7 @@ M. Breuer, J. Keller, P. Schaer: ir_metadata: An Extensible Metadata Schema for 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +51,8 @@ def header_metadata(head: bytes) -> Metadata:
     >>> header_metadata(b"# team: Alder\n# about the run\nq1 Q0 d7 1 2.5 mine\n").entries
     {'team': 'Alder'}
     """
-    lines: list[str] = []
-    for line in head[:HEADER_BYTES].decode(errors="replace").splitlines():
-        if line.strip() and not line.startswith("#"):
-            break
-        lines.append(line[1:])
+    text = head[:HEADER_BYTES].decode(errors="replace")
+    lines = [line[1:] for line in takewhile(lambda line: not line.strip() or line[0] == "#", text.splitlines())]
     names = [line.strip() for line in lines]
     if START not in names:
         return Metadata(_of_lines(names))
@@ -64,9 +61,8 @@ def header_metadata(head: bytes) -> Metadata:
         return Metadata(_of_lines(names[:start]), f"# {END} is missing")
     end = names.index(END, start)
     block = _of_yaml("\n".join(_outdented(lines[start + 1 : end])))
-    entries = block.entries | {
-        key: text for key, text in _of_lines([*names[:start], *names[end + 1 :]]).items() if key not in block.entries
-    }
+    around = _of_lines([*names[:start], *names[end + 1 :]])
+    entries = block.entries | {key: text for key, text in around.items() if key not in block.entries}
     return Metadata(dict(islice(entries.items(), MOST_ENTRIES)), block.problem)
 
 

@@ -275,13 +275,8 @@ def beginning(source: Path | ByteSource, most: int, name: str | None = None) -> 
     >>> beginning(io.BytesIO(b"first line\nsecond line\n"), 15)
     (b'first line\n', False)
     """
-    pieces: list[bytes] = []
-    size = 0
     with open_plain(source, Limits(expanded_bytes=NO_CAP), name) as text:
-        while size <= most and (piece := text.read(MIB)):
-            pieces.append(piece)
-            size += len(piece)
-    read = b"".join(pieces)
+        read = text.peek(most + 1)
     return (read, True) if len(read) <= most else (whole_lines(read[:most]), False)
 
 
