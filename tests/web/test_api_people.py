@@ -23,25 +23,6 @@ def runs(program: Callable[..., Program]) -> dict[str, int]:
     return sent
 
 
-@pytest.mark.usefixtures("runs")
-def test_a_team_is_renamed_and_merged_as_its_preview_said(orla: Program, program: Callable[..., Program]) -> None:
-    alpha, beta = (one["id"] for one in orla.ask(f"{CAMPAIGN}/teams"))
-    renamed = orla.post(f"{CAMPAIGN}/teams/{alpha}", name="Alpha Lab")
-    assert (renamed["name"], renamed["slug"]) == ("Alpha Lab", "alpha-lab")
-    assert "name" in orla.post(f"{CAMPAIGN}/teams/{alpha}", 400, name="Beta")["fields"]
-    into = f"{CAMPAIGN}/teams/{beta}/into/{alpha}"
-    preview = orla.ask(into)
-    assert [(twin["name"], twin["runs"], twin["other_runs"]) for twin in preview["twins"]] == [("Finder", 1, 1)]
-    before = orla.ask(f"{CAMPAIGN}/teams")
-    asked = orla.post(into, 400)["fields"]["confirm"]
-    assert asked == [preview["effect"]] == ["1 run of 1 system of Beta become those of Alpha Lab, for good."]
-    assert "unite" in orla.post(into, 400, confirm=True, unite=[999])["fields"]
-    assert orla.ask(f"{CAMPAIGN}/teams") == before
-    whole = orla.post(into, confirm=True, unite=[preview["twins"][0]["id"]])
-    assert (whole["name"], whole["runs"], whole["systems"]) == ("Alpha Lab", 2, 1)
-    assert program("ada").ask(f"{API}/teams/beta")["slug"] == "alpha-lab"
-
-
 def test_teams_are_let_into_a_private_campaign(orla: Program, program: Callable[..., Program]) -> None:
     orla.post(CAMPAIGN, visibility="private")
     program("ada").ask(f"{API}/campaigns/harbour", status=404)

@@ -1,6 +1,5 @@
 """The pages of boards, queries, lists, progress and systems, and the same tables as files."""
 
-import json
 import re
 from collections.abc import Callable
 from html import unescape
@@ -85,20 +84,6 @@ ADDRESSES = {
 }
 
 ONE_LINE = [(0, RankedList(("d1",), np.array([0.5])))]  # a run of one line on q1, as a worker would have kept it
-
-
-@pytest.mark.parametrize("address", [address for name, address in ADDRESSES.items() if name != "front"])
-@pytest.mark.parametrize("kind", FORMATS)
-def test_every_table_is_a_file_at_the_same_address(client: Client, field: Field, address: str, kind: str) -> None:
-    run = field.run("Alder", {"AP": [0.6] * 4, "P@5": [0.2] * 4}, team="Woods")
-    client("").application.extensions["store"].keep_ranked_lists(run, 10, 1, ONE_LINE)
-    answer = client("").get(f"{address.format(run=run)}.{kind}")
-    assert answer.status_code == 200, answer.text
-    assert answer.headers["Content-Disposition"].endswith(f'.{kind}"')
-    if kind == "json":
-        assert json.loads(answer.text)["rows"]
-    else:
-        assert len(answer.text.splitlines()) > 1  # more than the names of the columns
 
 
 def test_no_link_of_the_pages_leads_nowhere(client: Client, field: Field) -> None:

@@ -136,8 +136,6 @@ def test_several_files_make_one_revision_of_a_source_of_its_own(organiser: Reade
     taken = organiser.post(f"{JUDGMENTS}/rename", source="second-lab", name="assessors")
     assert taken.status_code == 400
     assert organiser.post(f"{JUDGMENTS}/rename", source="second-lab", name="third-lab").location == JUDGMENTS
-    assert "Boards go by <strong>third-lab</strong>" in organiser.get(JUDGMENTS)
     assert organiser.post(f"{JUDGMENTS}/remove", source="third-lab").status_code == 409
-    assert "Nothing was submitted yet, so it goes for good" in organiser.get(JUDGMENTS)
     assert organiser.post(f"{JUDGMENTS}/remove", source="assessors").location == JUDGMENTS
     assert revisions(world) == [(2, "third-lab", 1)]

@@ -15,7 +15,6 @@ from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.rules import FormField
 from leaderboard.store import Caps
 from leaderboard.submissions.rules import REJECTED_A_DAY, Designation, State
-from leaderboard.teams.models import System
 from leaderboard.worker.models import Scoring
 from tests.support.pages import hidden
 from tests.web.conftest import BOTH, FORM, RUN, Body, Reader, World, files_in
@@ -38,15 +37,6 @@ def test_a_run_goes_in_with_everything_that_was_said_of_it(world: World, app: Fl
     assert [path.name for path in files_in(app)] == [run.sha256]
     with world.database.read() as session:
         assert session.scalars(sa.select(Scoring.state)).all() == [State.QUEUED]
-
-
-@BOTH
-def test_a_new_system_is_made_with_its_run(world: World, participant: Reader) -> None:
-    team = world.teams["alpha"].id
-    participant.send(FORM, RUN, system=f"new-{team}", system_name="Sparse one", designation="primary")
-    with world.database.read() as session:
-        names = session.scalars(sa.select(System.name).where(System.team_id == team).order_by(System.id)).all()
-    assert names == ["Searcher", "Sparse one"]
 
 
 def test_every_error_comes_back_by_its_field_and_the_rest_is_kept(world: World, participant: Reader) -> None:
