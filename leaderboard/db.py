@@ -171,33 +171,33 @@ def _clock_sqlite(element: clock, _compiler: Any, **_: Any) -> str:
     return f"(strftime('%Y-%m-%d %H:%M:%f', 'now', '{element.seconds:+.3f} seconds') || '000')"
 
 
-def does_not_answer(error: sa.exc.SQLAlchemyError) -> bool:
-    """Whether an error says that the database is away, locked or full, so that the same may work later; every other
-    one is about what it was asked to do, and will come again.
+def unanswered(error: Exception) -> NoDatabase | None:
+    """What we raise for an error that says that the database is away, locked or full, so that the same may work later,
+    or that it lacks a table or a column, as one of another build does; every other one is about what it was asked to
+    do, and will come again.
 
     PostgreSQL's class 54 says that a limit of its own was passed, which drivers count among the first kind, as SQLite's
     does with text and JSON that can't be read.
     """
+    reason = " ".join(str(getattr(error, "orig", None) or error).split())
+    if isinstance(error, sa.exc.TimeoutError):  # no connection of the pool was free
+        return NoDatabase(reason)
     if not isinstance(error, sa.exc.DBAPIError):
-        return isinstance(error, sa.exc.TimeoutError)  # no connection of the pool was free
-    if error.connection_invalidated:
-        return True
+        return None
     state = getattr(error.orig, "sqlstate", None) or ""
-    if state == READ_ONLY:
-        return True
-    if type(error.orig) is sqlite3.DatabaseError:
-        return True  # a file that is damaged or no database: it has no class of its own
-    if str(error.orig).startswith(CONTENT):
-        return False
-    return isinstance(error, (sa.exc.OperationalError, sa.exc.InterfaceError)) and not state.startswith(LIMIT_PASSED)
-
-
-def is_of_another_build(error: sa.exc.SQLAlchemyError) -> bool:
-    """Whether an error says that the database lacks a table or a column, as one of another build does."""
-    if not isinstance(error, sa.exc.DBAPIError):
-        return False
-    said = str(error.orig)
-    return getattr(error.orig, "sqlstate", None) in NO_SUCH or any(words in said for words in NO_SUCH_IN_WORDS)
+    if state in NO_SUCH or any(words in reason for words in NO_SUCH_IN_WORDS):
+        return OtherBuild(reason)
+    is_away = (
+        error.connection_invalidated
+        or state == READ_ONLY
+        or type(error.orig) is sqlite3.DatabaseError  # a file that is damaged or no database: no class of its own
+        or (
+            isinstance(error, (sa.exc.OperationalError, sa.exc.InterfaceError))
+            and not state.startswith(LIMIT_PASSED)
+            and not reason.startswith(CONTENT)
+        )
+    )
+    return NoDatabase(reason) if is_away else None
 
 
 def load_tables() -> None:
@@ -355,12 +355,9 @@ def answering() -> Iterator[None]:
     try:
         yield
     except (sa.exc.TimeoutError, sa.exc.DBAPIError) as error:
-        reason = " ".join(str(getattr(error, "orig", None) or error).split())
-        if is_of_another_build(error):
-            raise OtherBuild(reason) from error
-        if not does_not_answer(error):
+        if (ours := unanswered(error)) is None:
             raise
-        raise NoDatabase(reason) from error
+        raise ours from error
 
 
 def _bound_locks(seconds: float, connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:

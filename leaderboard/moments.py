@@ -4,7 +4,6 @@ Time zones that organisers think in: those of the tz database by their names, an
 """
 
 import datetime as dt
-from collections.abc import Mapping
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -45,22 +44,6 @@ def zone_names() -> tuple[str, ...]:
 def zone_problem(zone: str) -> str | None:
     """What is wrong with the name of a time zone; None where it is one."""
     return None if zone in zone_names() else "give UTC, AoE (anywhere on Earth) or a zone such as Europe/Berlin"
-
-
-def moments_of(
-    local: Mapping[str, dt.datetime | None], zone: str
-) -> tuple[dict[str, dt.datetime | None], dict[str, list[str]]]:
-    """Dates by clocks of a zone as moments in UTC, and what is wrong with them, both by their names."""
-    if problem := zone_problem(zone):
-        return {}, {"time_zone": [problem]}
-    moments: dict[str, dt.datetime | None] = {}
-    problems: dict[str, list[str]] = {}
-    for name, shown in local.items():
-        try:
-            moments[name] = None if shown is None else from_local(shown, zone)
-        except (ValueError, OverflowError) as error:
-            problems[name] = [str(error) if isinstance(error, ValueError) else "give a date of our times"]
-    return moments, problems
 
 
 def from_local(local: dt.datetime, zone: str) -> dt.datetime:

@@ -51,20 +51,19 @@ def name_key(text: str) -> str:
     return "".join(alike.casefold().translate(LOOK_ALIKE).split())
 
 
-def checked_name(text: str, field: str = "name") -> tuple[str, str]:
-    """The name as shown, and its key. Raises InvalidFields for `field` when it is no name."""
+def checked_name(text: str) -> tuple[str, str]:
+    """The name as shown, and its key. Raises InvalidFields (name) when it is none."""
     shown = normalised(text)
-    problem = _problem(shown)
-    if problem:
-        raise InvalidFields({field: [problem]})
+    if problem := _problem(shown):
+        raise InvalidFields({"name": [problem]})
     return shown, name_key(shown)
 
 
-def checked_email(text: str, field: str = "email") -> tuple[str, str]:
-    """The e-mail address as kept and written to, and its key. Raises InvalidFields for `field` when it is none."""
+def checked_email(text: str) -> tuple[str, str]:
+    """The e-mail address as kept and written to, and its key. Raises InvalidFields (email) when it is none."""
     address = _address(text)
     if len(address) > LONGEST_EMAIL or not EMAIL.fullmatch(address) or _hides_something(address):
-        raise InvalidFields({field: ["this is no e-mail address; expected something like ada@example.org"]})
+        raise InvalidFields({"email": ["this is no e-mail address; expected something like ada@example.org"]})
     return address, email_key(address)
 
 
@@ -130,21 +129,15 @@ def _problem(name: str) -> str | None:
         return f"give a name of at most {LONGEST} characters; this one has {len(name)}"
     if _hides_something(name):
         return "this name holds a character that can't be seen; type it again without"
-    if _is_of_the_site(name):
+    bare = re.sub(r"[\W\d_]+", "", name.casefold())
+    if bare in OF_THE_SITE or bare.startswith(PSEUDONYM.casefold()):
         return "the site itself calls others so: choose a name that can't be taken for one of its own"
     from confusable_homoglyphs import confusables  # tables that only a new name needs
 
-    if confusables.is_dangerous(name, preferred_aliases=TOGETHER):
-        return "this name mixes alphabets whose letters look alike; write it in one of them"
-    if all(_latin_twin(letter) for letter in name if letter.isalpha()) and any(map(str.isalpha, name)):
-        return "every letter of this name looks like a Latin one; write it in Latin letters"
+    letters = [character for character in name if character.isalpha()]
+    if confusables.is_dangerous(name, preferred_aliases=TOGETHER) or (letters and all(map(_latin_twin, letters))):
+        return "letters of this name look like those of another alphabet: write it in one, or in Latin letters"
     return None
-
-
-def _is_of_the_site(name: str) -> bool:
-    """Whether readers would take it for what the site itself calls somebody, or a system."""
-    letters = re.sub(r"[\W\d_]+", "", name.casefold())
-    return letters in OF_THE_SITE or letters.startswith(PSEUDONYM.casefold())
 
 
 def _latin_twin(character: str) -> str | None:

@@ -45,7 +45,6 @@ LONGEST_REASON = 500  # characters of why something was withdrawn, left out or i
 
 def checked_text(text: str, longest: int, field: str) -> str:
     """The text without blanks around it. Raises InvalidFields for `field`; `longest` is in characters."""
-    problem = text_problem(text, longest)
-    if problem:
+    if problem := text_problem(text, longest):
         raise InvalidFields({field: [problem]})
     return text.strip()

@@ -28,7 +28,8 @@ from leaderboard.audit.reads import name_of_row
 from leaderboard.audit.rules import FIRST, SHORT, ScoreLine, canonical, judgments_sha256, scoring_digest
 from leaderboard.audit.writes import record
 from leaderboard.boards.models import Board, Standing
-from leaderboard.db import does_not_answer, locked
+from leaderboard.db import locked, unanswered
+from leaderboard.errors import NoDatabase
 from leaderboard.judgments.models import JudgmentRevision
 from leaderboard.judgments.reads.revisions import stored_rows
 from leaderboard.moments import moment_in_words
@@ -150,7 +151,7 @@ def part(report: Report, where: str, session: Session | None = None) -> Iterator
     except UNREADABLE as error:
         reason = getattr(error, "orig", None) or error
         is_of_statement = getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR  # a table is gone, say
-        if isinstance(error, sa.exc.SQLAlchemyError) and does_not_answer(error) and not is_of_statement:
+        if type(unanswered(error)) is NoDatabase and not is_of_statement:
             raise
         report.add(
             where, "itself", f"can't be read ({type(error).__name__}: {reason})", "values that this program writes"

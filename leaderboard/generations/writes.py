@@ -23,35 +23,16 @@ from leaderboard.worker.models import Score, Scoring, ScoringSet
 
 # Tables that no kept page shows, and those whose new rows belong to something that has an event.
 NOWHERE = (
-    ApiToken,
-    Arrival,
-    Attempt,
-    BrowserSession,
-    Chain,
-    Event,
-    Generation,
-    Identity,
-    Mail,
-    MailLink,
-    PersonalUse,
-)
+    ApiToken, Arrival, Attempt, BrowserSession, Chain, Event, Generation, Identity, Mail, MailLink, PersonalUse,
+)  # fmt: skip
 WITH_AN_EVENT = (Board, Score, Scoring, Standing, User)
 LEFT_OUT = {audited.table: audited.left_out.keys() for audited in TABLES}  # columns that no page shows either
 
 # What is done to an account and shows on no page that is kept: it belongs to no team yet, or its sessions end with it.
-UNSEEN = frozenset(
-    {
-        "register",
-        "create",
-        "set password",
-        "end session",
-        "end sessions",
-        "give address",
-        "confirm address",
-        "set address",
-    }
-    | {"remove address", "choose mail", "link identity", "unlink identity", "make token", "revoke token"}
-)
+UNSEEN = (
+    "register", "create", "set password", "end session", "end sessions", "give address", "confirm address",
+    "set address", "remove address", "choose mail", "link identity", "unlink identity", "make token", "revoke token",
+)  # fmt: skip
 
 CAMPAIGNS = "the campaigns of evaluations"  # in what a session keeps
 RAISE = sa.text(

@@ -26,10 +26,9 @@ LOST_COPIES = "lost"  # and for each of which that failed
 TRY_LOST_SECONDS = 3600.0  # before a lost copy that somebody asks for is tried again
 OWNER = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")  # submission and compat; other files there are not ours
 CHECK_BYTES = 4096  # a file of one block: an empty one fits on a full disk
-ABANDONED_SECONDS = 24 * 3600.0  # an upload that takes longer than this has died
 
 
-class RunStore:
+class RunStore(Folder):
     """What an installation keeps of its runs. Any number of processes may use one folder at the same time."""
 
     def __init__(self, url: str, caps: Caps | None = None, *, must_exist: bool = False) -> None:
@@ -39,19 +38,19 @@ class RunStore:
         if "://" in url and not url.startswith("file://"):
             raise BadInput(f"{url.partition('://')[0]} is no kind of run store; give a folder")
         try:
-            self._folder = Folder(Path(url.removeprefix("file://")), must_exist)
+            super().__init__(Path(url.removeprefix("file://")), must_exist)
         except OSError as error:
             raise NoStore(str(error)) from error
 
     def check(self) -> None:
         """Raises NoStore when nothing can be written here."""
-        with self._folder.incoming() as path, file_system():
+        with self.incoming() as path, file_system():
             path.write_bytes(bytes(CHECK_BYTES))
 
     @contextmanager
     def arriving(self, filename: str) -> Iterator[Arriving]:
         """A file to write an upload to; it is gone after the block, unless it was kept by `keep`."""
-        with self._folder.incoming() as path:
+        with self.incoming() as path:
             file = Arriving(path, filename, self.caps)
             try:
                 yield file
@@ -60,7 +59,7 @@ class RunStore:
 
     def keep(self, path: Path, received: Received) -> None:
         """Keeps a file that has arrived for good. One that no submission names is swept a day later."""
-        self._folder.keep(path, _run_key(received.sha256))
+        self.put(path, _run_key(received.sha256))
 
     @contextmanager
     def receiving(self, stream: ByteSource, filename: str) -> Iterator[tuple[Received, Path]]:
@@ -84,7 +83,7 @@ class RunStore:
 
     def run_file(self, sha256: str) -> AbstractContextManager[Path]:
         """The bytes as received, as a file on this machine while the block runs. Raises NotFound."""
-        return self._folder.local(_run_key(sha256))
+        return self.local(_run_key(sha256))
 
     @contextmanager
     def open_run(self, sha256: str) -> Iterator[ByteSource]:
@@ -100,15 +99,11 @@ class RunStore:
 
     def orphan_candidates(self, seconds: float) -> Iterator[str]:
         """SHA-256 of each run file that was put here `seconds` ago or earlier; the caller knows which it needs."""
-        return (key.rpartition("/")[2] for key in self._folder.keys(RUNS, seconds))
+        return (key.rpartition("/")[2] for key in self.keys(RUNS, seconds))
 
     def remove_run(self, sha256: str, seconds: float) -> bool:
         """Removes a run file, unless it was received again in the last `seconds`; True when it was removed."""
-        return self._folder.remove(_run_key(sha256), seconds)
-
-    def sweep_incoming(self) -> None:
-        """Removes half-written files of processes that were killed."""
-        self._folder.sweep_incoming(ABANDONED_SECONDS)
+        return self.remove(_run_key(sha256), seconds)
 
     def keep_ranked_lists(
         self, submission_id: int, compat: int, positions: int, lists: Iterable[tuple[int, RankedList]]
@@ -118,11 +113,11 @@ class RunStore:
         The lists depend on the run and on the compatibility rule that orders it, not on judgments: a re-scoring writes
         the same again.
         """
-        with self._folder.incoming() as path:
+        with self.incoming() as path:
             with file_system():
                 write_lists(path, _owner(submission_id, compat), positions, lists)
-            self._folder.keep(path, _ranked_key(submission_id, compat))
-        self._folder.remove_note(LOST_COPIES, _owner(submission_id, compat))
+            self.put(path, _ranked_key(submission_id, compat))
+        self.remove_note(LOST_COPIES, _owner(submission_id, compat))
 
     def ranked_list(self, submission_id: int, compat: int, position: int) -> RankedList:
         """What a scored run lists for one query, by rank; empty when the run lacks the query.
@@ -132,36 +127,36 @@ class RunStore:
         when that can't be noted either. What Damaged says is whether that goes on or has failed.
         """
         try:
-            with self._folder.local(_ranked_key(submission_id, compat)) as path, file_system():
+            with self.local(_ranked_key(submission_id, compat)) as path, file_system():
                 return read_list(path, _owner(submission_id, compat), position)
         except (NotFound, Damaged, NoStore) as error:
             owner = _owner(submission_id, compat)
-            lost = self._folder.note_age(LOST_COPIES, owner)
+            lost = self.note_age(LOST_COPIES, owner)
             if lost is None or lost > TRY_LOST_SECONDS:
-                self._folder.note(REMAKE, owner)
+                self.note(REMAKE, owner)
             raise Damaged(DAMAGED if lost is None else LOST) from error
 
     def copy_is_sound(self, submission_id: int, compat: int) -> bool | None:
         """Whether every byte of a run's copy is as it was written; None where there is none. Nothing is noted."""
         try:
-            with self._folder.local(_ranked_key(submission_id, compat)) as path, file_system():
+            with self.local(_ranked_key(submission_id, compat)) as path, file_system():
                 return is_sound(path, _owner(submission_id, compat))
         except (NotFound, NoStore):
             return None
 
     def damaged_copies(self) -> list[tuple[int, int]]:
         """Of which copies `ranked_list` found no sound one: submission and compat. A worker makes them again."""
-        owners = (OWNER.fullmatch(name) for name in self._folder.notes(REMAKE))
+        owners = (OWNER.fullmatch(name) for name in self.notes(REMAKE))
         return [(int(owner[1]), int(owner[2])) for owner in owners if owner is not None]
 
     def copy_is_lost(self, submission_id: int, compat: int) -> None:
         """Notes that a copy could not be made again, and takes it off the list of `damaged_copies`."""
-        self._folder.note(LOST_COPIES, _owner(submission_id, compat))
+        self.note(LOST_COPIES, _owner(submission_id, compat))
         self.copy_is_done(submission_id, compat)
 
     def copy_is_done(self, submission_id: int, compat: int) -> None:
         """Takes a copy off the list of `damaged_copies`."""
-        self._folder.remove_note(REMAKE, _owner(submission_id, compat))
+        self.remove_note(REMAKE, _owner(submission_id, compat))
 
 
 def _owner(submission_id: int, compat: int) -> str:

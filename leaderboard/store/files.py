@@ -18,6 +18,7 @@ from leaderboard.private_files import private_folder
 
 INCOMING = "incoming"  # what is being written; nothing there is a file of ours yet
 SET_ASIDE = "set-aside"
+ABANDONED_SECONDS = 24 * 3600.0  # an upload that takes longer than this has died
 MARK = "leaderboard-run-store"  # an empty folder: without it this is some other place, and nothing here is believed
 MADE_BEFORE_FILES = (INCOMING, "runs")  # a folder that has one of these and no mark is not a new store
 
@@ -58,7 +59,7 @@ class Folder:
             with file_system():
                 path.unlink(missing_ok=True)
 
-    def keep(self, path: Path, key: str) -> None:
+    def put(self, path: Path, key: str) -> None:
         """Puts an incoming file in place for good. Another one under the same key is replaced in one step."""
         target = self._root / key
         with file_system():
@@ -126,11 +127,12 @@ class Folder:
 
     def note(self, kind: str, name: str) -> None:
         """Notes a name, for any process to find in `notes(kind)`."""
+        path = self._root / kind / name
         self.require()
         with file_system():
-            self._make_way(self._root / kind / name)
-            private_folder(self._root / kind)
-            (self._root / kind / name).touch()
+            self._make_way(path)
+            private_folder(path.parent)
+            path.touch()
 
     def notes(self, kind: str) -> list[str]:
         """The names that were noted and not removed, in order."""
@@ -152,13 +154,13 @@ class Folder:
         with file_system():
             (self._root / kind / name).unlink(missing_ok=True)
 
-    def sweep_incoming(self, seconds: float) -> None:
-        """Removes incoming files that are `seconds` old or older: the processes that wrote them were killed."""
+    def sweep_incoming(self) -> None:
+        """Removes half-written files of processes that were killed."""
         self.require()
         with file_system():
             private_folder(self._root / INCOMING)
             for path in (self._root / INCOMING).iterdir():
-                if _older(path, time.time() - seconds):
+                if _older(path, time.time() - ABANDONED_SECONDS):
                     path.unlink(missing_ok=True)
 
 

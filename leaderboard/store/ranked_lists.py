@@ -134,7 +134,7 @@ def _block(ranked: RankedList) -> bytes:
     decided = ranked.decisions is not None
     content = [
         np.array([len(ranked), decided], NUMBER).tobytes(),
-        _bytes_by_place(ranked.scores.astype(SCORE, copy=False).view(np.uint8).reshape(-1, SCORE.itemsize)),
+        ranked.scores.astype(SCORE, copy=False).view(np.uint8).reshape(-1, SCORE.itemsize).T.tobytes(),
         ranked.decisions.tobytes() if ranked.decisions is not None else b"",
         "\n".join(ranked.documents).encode(),
     ]
@@ -144,17 +144,10 @@ def _block(ranked: RankedList) -> bytes:
 def _list(content: bytes) -> RankedList:
     lines, decided = _numbers(content[:NUMBERS])
     at = NUMBERS + SCORE.itemsize * lines
-    scores = np.frombuffer(
-        _bytes_by_place(np.frombuffer(content[NUMBERS:at], np.uint8).reshape(SCORE.itemsize, -1)), SCORE
-    )
+    scores = np.frombuffer(np.frombuffer(content[NUMBERS:at], np.uint8).reshape(SCORE.itemsize, -1).T.tobytes(), SCORE)
     decisions = np.frombuffer(content, np.bool_, lines, at) if decided else None
     documents = content[at + lines * decided :].decode()
     return RankedList(tuple(documents.split("\n")) if lines else (), scores, decisions)
-
-
-def _bytes_by_place(numbers: NDArray[np.uint8]) -> bytes:
-    """The bytes of a table, column after column."""
-    return numbers.T.tobytes()
 
 
 def _numbers(content: bytes) -> list[int]:

@@ -33,32 +33,14 @@ if TYPE_CHECKING:
 
 
 TABLES = (  # pages that are files too, under the same name with `_file`
-    "boards.board",
-    "campaigns.campaign",
-    "results.compare_runs",
-    "judgments.documents",
-    "judgments.index",
-    "progress.progress",
-    "results.query",
-    "results.query_list",
-    "results.ranked_list",
-    "history.board",
-    "history.sources",
-    "history.what_moved",
-    "submissions.show",
-    "systems.system",
-)
+    "boards.board", "campaigns.campaign", "results.compare_runs", "judgments.documents", "judgments.index",
+    "progress.progress", "results.query", "results.query_list", "results.ranked_list", "history.board",
+    "history.sources", "history.what_moved", "submissions.show", "systems.system",
+)  # fmt: skip
 OTHERS = (
-    "api_guide.guide",
-    "campaigns.front",
-    "judgments.qrels",
-    "measures.index",
-    "measures.show",
-    "results.query_rows",
-    "history.index",
-    "submissions.score_receipt",
-    "teams.show",
-)
+    "api_guide.guide", "campaigns.front", "judgments.qrels", "measures.index", "measures.show", "results.query_rows",
+    "history.index", "submissions.score_receipt", "teams.show",
+)  # fmt: skip
 VIEWS = frozenset((*TABLES, *(f"{view}_file" for view in TABLES), *OTHERS))
 CSRF = "csrf_token"  # where Flask-WTF notes that a page holds a form's token, in `g`
 TO_KEEP = "leaderboard.page to keep"  # in a request's environment: the page, from Flask to the front

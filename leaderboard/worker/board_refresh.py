@@ -17,7 +17,7 @@ from leaderboard.errors import NoDatabase
 from leaderboard.submissions.rules import State
 from leaderboard.worker.models import Scoring
 
-LOOK_SECONDS = 30.0  # between two looks at the boards while no event is recorded; see `_has_news`
+LOOK_SECONDS = 30.0  # between two looks at the boards while no event is recorded
 BUSY_SECONDS = 120.0
 BUSY_SHARE = 0.2  # the share of a worker's time that boards may take while runs wait
 BUSY_PAUSE_SECONDS = 1.0
@@ -49,7 +49,9 @@ class BoardRefresh:
         """Refreshes one measure of one board; False when none is due, and as long as the queue does not pause."""
         with self._database.read() as session:
             newest, now = session.scalar(sa.select(sa.func.max(Event.id))), time.monotonic()
-            if not self._has_news(newest):
+            # Every change of a board records an event, and their numbers rise in the order of the commits. A measure
+            # that was set aside is tried again without one: boards are looked at then, and every LOOK_SECONDS as well.
+            if newest == self._event and now < self._look_at:
                 self._rested = now
                 return False
             if newest != self._newest:
@@ -82,14 +84,6 @@ class BoardRefresh:
             self._rested = started  # the next round comes as long after this one
         now = time.monotonic()
         self._paused_until = now + max(BUSY_PAUSE_SECONDS, (now - started) * (1 / BUSY_SHARE - 1))
-
-    def _has_news(self, newest: int | None) -> bool:
-        """Whether a board may have changed since the last look.
-
-        Every change of a board records an event, and their numbers rise in the order of the commits. A measure that
-        was set aside is tried again without one: the boards are looked at then, and every LOOK_SECONDS as well.
-        """
-        return newest != self._event or time.monotonic() >= self._look_at
 
     def _open(self, boards: list[Due]) -> list[Due]:
         """Those of them that did not raise an error lately."""

@@ -57,12 +57,8 @@ class Recorded(Enum):
     SENT_BACK = auto()  # the campaign's prior is not the one used: the job waits again
 
 
-def claim(session: Session, worker: str, lease_seconds: float, submission_id: int | None = None) -> Claim | None:
-    """Takes the first waiting row by priority, turn and age, in one statement; None when nothing waits.
-
-    submission_id  of this run only
-    """
-    of_run = [] if submission_id is None else [Scoring.submission_id == submission_id]
+def claim(session: Session, worker: str, lease_seconds: float) -> Claim | None:
+    """Takes the first waiting row by priority, turn and age, in one statement; None when nothing waits."""
     first = (
         sa.select(Scoring.id)
         .join(ScoringSet)
@@ -72,7 +68,6 @@ def claim(session: Session, worker: str, lease_seconds: float, submission_id: in
             IS_WANTED,
             ScoringSet.metric_version == metrics.MEASURES_VERSION,  # others' figures would differ
             sa.or_(Scoring.not_before.is_(None), Scoring.not_before <= clock()),
-            *of_run,
         )
         .order_by(Scoring.priority, Scoring.turn, Scoring.id)
         .limit(1)
@@ -222,13 +217,11 @@ def sweep(session: Session) -> int:
     return len(expired)
 
 
-def unfinished(session: Session, evaluation_id: int | None = None, submission_id: int | None = None) -> int:
-    """How many runs wait to be scored or are being scored: of one evaluation, or of all; or how often one run does."""
+def unfinished(session: Session, evaluation_id: int | None = None) -> int:
+    """How many runs wait to be scored or are being scored: of one evaluation, or of all."""
     count = sa.select(sa.func.count(Scoring.id)).join(ScoringSet).where(Scoring.state.in_(UNFINISHED), IS_WANTED)
     if evaluation_id is not None:
         count = count.where(ScoringSet.evaluation_id == evaluation_id)
-    if submission_id is not None:
-        count = count.where(Scoring.submission_id == submission_id)
     return session.scalar(count) or 0
 
 

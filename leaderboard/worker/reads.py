@@ -3,10 +3,8 @@
 What a scoring set goes by: the settings of an evaluation by a revision of judgments, as they are or once were.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
@@ -122,33 +120,8 @@ def highest_grade_of(judgments: Judgments) -> int:
     return max(0, int(judgments.grade.max(initial=0)))
 
 
-def terms_of(session: Session, evaluation: Evaluation, relevance_level: int | None = None) -> dict[str, Any]:
-    """What of a set's settings organisers decide, as the evaluation is now, by the names of `ScoringSettings`; not what
-    the campaign's first result fixes for good. relevance_level: another one, which the names of measures hold.
-    """
-    campaign = session.get_one(Campaign, evaluation.campaign_id)
-    queries = list(session.scalars(sa.select(Query).where(Query.evaluation_id == evaluation.id)))
-    level = evaluation.relevance_level if relevance_level is None else relevance_level
-    shown = (campaign.primary_measure, *campaign.measures)
-    measures = dict.fromkeys(str(metrics.parse(name).at_relevance(level)) for name in shown)
-    return {
-        **{name: getattr(evaluation, name) for name in OF_EVALUATION},
-        "relevance_level": level,
-        "compat": campaign.compat,
-        "queries": len(queries),
-        "excluded": tuple(sorted(query.external_id for query in queries if query.excluded_at is not None)),
-        "hidden": tuple(sorted(query.external_id for query in queries if query.split is Split.HIDDEN)),
-        "measures": tuple(measures),
-    }
-
-
-def settings_by(
-    session: Session,
-    evaluation: Evaluation,
-    revision: JudgmentRevision,
-    otherwise: Mapping[str, Any] = MappingProxyType({}),
-) -> ScoringSettings:
-    """The settings of the evaluation as it is now, by this revision. otherwise: of `terms_of`, what was otherwise.
+def settings_by(session: Session, evaluation: Evaluation, revision: JudgmentRevision) -> ScoringSettings:
+    """The settings of the evaluation as it is now, by this revision.
 
     Raises InvalidFields when a shown measure needs what the evaluation does not have.
     """
@@ -165,29 +138,28 @@ def settings_by(
 
     tables = KnownDocument, SubtopicJudgment
     known, subtopics = (exists(session, table.revision_id == revision.id) for table in tables)
-    judged = Judged(revision.source, revision.highest_grade, known, subtopics, with_at_least)
-    return settings_if(session, evaluation, judged, otherwise)
+    return settings_if(
+        session, evaluation, Judged(revision.source, revision.highest_grade, known, subtopics, with_at_least)
+    )
 
 
-def settings_if(
-    session: Session,
-    evaluation: Evaluation,
-    judged: Judged,
-    otherwise: Mapping[str, Any] = MappingProxyType({}),
-) -> ScoringSettings:
+def settings_if(session: Session, evaluation: Evaluation, judged: Judged) -> ScoringSettings:
     """The same, and raised alike, by judgments that may be in no revision yet."""
     campaign = session.get_one(Campaign, evaluation.campaign_id)
-    terms = terms_of(session, evaluation, otherwise.get("relevance_level")) | dict(otherwise)
-    measures = [metrics.parse(name) for name in terms.pop("measures")]
-    if judged.source != evaluation.official_source and "measures" not in otherwise:
+    queries = session.scalars(sa.select(Query).where(Query.evaluation_id == evaluation.id)).all()
+    shown = (metrics.parse(name) for name in (campaign.primary_measure, *campaign.measures))
+    measures = list(dict.fromkeys(measure.at_relevance(evaluation.relevance_level) for measure in shown))
+    if judged.source != evaluation.official_source:
         # What a second source does not judge keeps no setting of the campaign from changing.
-        has = {"known": judged.known, "subtopics": judged.subtopics}
-        needs = {need for need, there in has.items() if not there}
-        measures = [measure for measure in measures if not needs & set(measure.needs)] or measures
+        lacks = {need for need in ("known", "subtopics") if not getattr(judged, need)}
+        measures = [measure for measure in measures if not lacks & set(measure.needs)] or measures
     others = [other for measure in measures for other in measures_beside(measure, campaign.no_relevant.value)]
     settings = ScoringSettings(
-        **{name: getattr(campaign, name) for name in OF_CAMPAIGN if name not in terms},
-        **terms,
+        **{name: getattr(campaign, name) for name in OF_CAMPAIGN},
+        **{name: getattr(evaluation, name) for name in OF_EVALUATION},
+        queries=len(queries),
+        excluded=tuple(sorted(query.external_id for query in queries if query.excluded_at is not None)),
+        hidden=tuple(sorted(query.external_id for query in queries if query.split is Split.HIDDEN)),
         highest_grade=judged.highest_grade,
         known=judged.known,
         subtopics=judged.subtopics,
@@ -207,15 +179,11 @@ def _require_needs(judged: Judged, settings: ScoringSettings, measures: Sequence
             fields.setdefault("measures", []).append(problem)
     if settings.documents is not None:
         lowest = min(measure.arguments.get("rel", settings.relevance_level) for measure in measures)
-        crowded = judged.with_at_least(settings.documents, lowest)
-        if crowded is not None:
-            fields.setdefault("documents", []).append(
-                f"query {crowded} has as many relevant documents as the collection has documents, so P_fa is undefined"
-            )
-        overfull = judged.with_at_least(settings.documents + 1, None)
-        if overfull is not None:
-            fields.setdefault("documents", []).append(
-                f"query {overfull} has more judged documents than the collection has documents"
-            )
+        for documents, grade, words in (
+            (settings.documents, lowest, "as many relevant documents as the collection has, so P_fa is undefined"),
+            (settings.documents + 1, None, "more judged documents than the collection has documents"),
+        ):
+            if (query := judged.with_at_least(documents, grade)) is not None:
+                fields.setdefault("documents", []).append(f"query {query} has {words}")
     if fields:
         raise InvalidFields(fields)

@@ -1,6 +1,5 @@
 """Files that were made to harm: each is the file's fault, costs what it may, and leaves the worker at work."""
 
-import json
 import os
 import threading
 from collections.abc import Iterator
@@ -20,8 +19,6 @@ from leaderboard.worker.models import Scoring, ScoringSet
 from tests.support.scoring import WorkerHere
 from tests.support.waiting import wait_until
 from tests.support.world import QRELS, RUN, World, run_text
-
-MOST_BYTES = 64 * 1024  # of a rejection's row
 
 
 def told(world: World, run: int) -> str:
@@ -88,9 +85,6 @@ def test_a_result_that_can_t_be_recorded_parks_its_job_and_the_worker_goes_on(wo
     other = world.submit(run_text(2))
     world.drain()
     assert world.scoring(other).state is State.SCORED
-
-
-LONG, UNSEEN, MARKS = "é" * 90, "\x01" * 90, "&" * 90
 
 
 def nested(depth: int) -> str:
@@ -171,27 +165,6 @@ def assert_is_the_file_s_fault(world: World, run: int, message: str) -> None:
     assert said.startswith(message)
     (participation,) = world.all(sa.select(Participation))
     assert participation.rejected_today == 1
-
-
-WITH_MUCH_TO_TELL = {
-    "a header again and again": ("query,document,score," + "b" * 100_000 + "\na\n") * 3 + "a\n" * 1_000,
-    "a header of marks": "query,document,score," + "\"<&'" * 1_000 + "\n" + "a\n" * 1_000,
-    "JSON": "".join(
-        f'{{"query": {nested(number)}, "document": "\u202e{number}", "score": "<<<<&&&&"}}\n' for number in range(500)
-    ),
-    "long words": "".join(f"{LONG}{number} Q0 {UNSEEN} 1 {MARKS} t\n" for number in range(3_000)),
-}
-
-
-def test_what_is_kept_of_a_rejected_file_is_small_whatever_is_in_it(world: World) -> None:
-    runs = {name: world.submit(content) for name, content in WITH_MUCH_TO_TELL.items()}
-    world.drain()
-    for name, run in runs.items():
-        scoring = world.scoring(run)
-        assert scoring.state is State.REJECTED, name
-        assert 0 < len(json.dumps(scoring.submission.problems)) < MOST_BYTES, name
-        assert scoring.submission.problem_count >= len(scoring.submission.problems), name
-        assert is_clean(told(world, run)), name
 
 
 def sets_of(world: World) -> list[SetState]:

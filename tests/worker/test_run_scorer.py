@@ -5,7 +5,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import pyndeval
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -28,7 +27,7 @@ from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.verify import recompute
 from tests.support.scoring import WorkerHere
 from tests.support.verification import without_triggers
-from tests.support.world import QRELS, RUN, World
+from tests.support.world import RUN, World
 
 # The collection has 1000 documents and β is 20. On q1 the run lists d1 (relevant) and d2 (judged not relevant): nothing
 # is missed, one of 999 other documents is a false alarm. On q2 it lists the relevant one only. q3 has none relevant.
@@ -69,27 +68,6 @@ def test_every_measure_is_kept_with_its_mean_and_its_value_on_each_query(world: 
     assert (q1, q2) == (pytest.approx(VALUE_Q1), 1.0)
     assert math.isnan(q3)
     assert scores["AP", "shown"].mean == 0.5
-
-
-def test_a_board_shows_what_ndeval_gives_for_judgments_of_subtopics(world: World) -> None:
-    aspects = "q1 1 d1 1\nq1 2 d2 1\nq1 2 d1 1\nq1 3 d8 2\nq2 1 d3 0\nq2 1 d4 1\nq2 2 d3 1\nq3 1 d4 1\n"
-    lines = "".join(f"q{q} Q0 d{(3 * place + q) % 8} 0 {9 - place} t\n" for q in (1, 2, 3) for place in range(8))
-    world.judge(QRELS, subtopics=aspects)
-    with world.organising() as (session, campaign, _):
-        names = ["alpha_nDCG@10", "nERR_IA@5", "StRecall@2", "AP"]
-        campaigns.change_campaign(session, CONSOLE, campaign, measures=names, primary_measure=names[0])
-    world.submit(lines)
-    world.drain()
-    theirs = pyndeval.ndeval(
-        [(q, subtopic, document, int(g)) for q, subtopic, document, g in map(str.split, aspects.splitlines())],
-        [(q, document, float(score)) for q, _, document, _, score, _ in map(str.split, lines.splitlines())],
-        ["alpha-nDCG@10", "nERR-IA@5", "strec@2"],
-    )
-    expected = [sum(of_query[name] for of_query in theirs.values()) / 3 for name in theirs["q1"]]
-    with world.database.read() as session:
-        (row,) = board(session, CONSOLE, "small", "2026", present()).rows
-    assert [figure.mean for figure in row.figures[:3]] == pytest.approx(expected, abs=1e-12)
-    assert 0 < expected[0] < 1
 
 
 def test_the_record_says_how_it_came_about(world: World) -> None:
