@@ -92,8 +92,8 @@ def test_other_names_are_others(other: str) -> None:
 )
 def test_a_name_that_deceives_or_is_none_is_refused(name: str, says: str) -> None:
     with pytest.raises(InvalidFields) as caught:
-        checked_name(name, "team")
-    assert says in caught.value.fields["team"][0]
+        checked_name(name)
+    assert says in caught.value.fields["name"][0]
 
 
 @pytest.mark.parametrize("name", ["closed account 14", "account 7", "Anonymous 61166d", "A worker", "the command line"])

@@ -3,7 +3,6 @@ from another run, query by query; and progress over the periods, one line a syst
 
 import json
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -97,16 +96,19 @@ def _svg(spec: str, alt: str) -> str:
     import vl_convert
 
     drawn = vl_convert.vegalite_to_svg({"config": STYLE, **json.loads(spec)})
-    return _page_colours(_named(drawn, alt))
+    return _named(drawn, alt)
 
 
 def _named(drawn: str, alt: str) -> str:
-    """One image with one description; each mark says on hover what it is."""
+    """One image with one description, in the page's colours; each mark says on hover what it is."""
     root = ElementTree.fromstring(drawn)  # noqa: S314  # written a line above by our own renderer
     for element in root.iter():
         label = element.attrib.pop("aria-label", None)
         for attribute in ("role", "aria-roledescription", "aria-hidden", "font-family"):
             element.attrib.pop(attribute, None)
+        for attribute in ("fill", "stroke"):
+            if (colour := element.get(attribute, "")) in PROPERTIES:
+                element.set(attribute, f"var({PROPERTIES[colour]})")
         if label and element.tag in (f"{{{SVG}}}path", f"{{{SVG}}}text", f"{{{SVG}}}line", f"{{{SVG}}}rect"):
             title = ElementTree.Element(f"{{{SVG}}}title")
             title.text = label
@@ -114,13 +116,6 @@ def _named(drawn: str, alt: str) -> str:
     root.attrib |= {"role": "img", "aria-label": alt}
     root.attrib.pop("class", None)
     return ElementTree.tostring(root, encoding="unicode")
-
-
-def _page_colours(drawn: str) -> str:
-    def property_of(match: re.Match[str]) -> str:
-        return f'{match[1]}="var({PROPERTIES[match[2]]})"'
-
-    return re.sub(rf'(fill|stroke)="({"|".join(PROPERTIES)})"', property_of, drawn)
 
 
 HEIGHT = 220  # px, of the plot
@@ -233,11 +228,10 @@ def _bars(title: str, other: str, rows: Sequence[Difference], width: int) -> Spe
         "axis": {**axis, "labelAngle": -90 if upright else 0, "labelLimit": room},
     }
     y = {"field": "difference", "type": "quantitative"}
-    colour = {"field": "colour", "type": "nominal", "scale": None}
     bar = {"type": "bar", "aria": True}
     signed = {**y, "axis": {"title": None, "labelExpr": SIGNED}}
     layers = [
-        _layer(values, bar, x=x, y=signed, color=colour, description=SAYS),
+        _layer(values, bar, x=x, y=signed, color=ASIDE["color"], description=SAYS),
         _layer([{"difference": 0}], ZERO, y=y),
     ]
     return _plot(width, HEIGHT, {"text": title}, layers, 8, room)

@@ -216,21 +216,24 @@ class Worker:
                     self.close()  # its state is unknown after an error
                 return reply
             if claim is not None and now - renewed > self._config.lease_seconds / BEATS:
-                holds = self._renew(claim)
-                if holds is False:  # while the database does not answer nobody else can take the job
-                    log.warning("submission %s: lost the lease", claim.submission_id)
-                    self.close()
-                    return None
-                renewed = now if holds else renewed
-            if stop.is_set():
-                stopped = stopped or now
-                if now - stopped > GRACE_SECONDS:
-                    self.close()
-                    if claim is not None:
-                        with self._database.write() as session:
-                            queue.release(session, claim)
-                        log.info("submission %s: handed back", claim.submission_id)
-                    return None
+                try:
+                    with self._database.write() as session:
+                        holds = queue.renew(session, claim, self._config.lease_seconds)
+                except NoDatabase as error:  # while it does not answer nobody else can take the job
+                    log.warning("the database does not answer: %s", error.reason)
+                else:
+                    if not holds:
+                        log.warning("submission %s: lost the lease", claim.submission_id)
+                        self.close()
+                        return None
+                    renewed = now
+            if stop.is_set() and now - (stopped := stopped or now) > GRACE_SECONDS:
+                self.close()
+                if claim is not None:
+                    with self._database.write() as session:
+                        queue.release(session, claim)
+                    log.info("submission %s: handed back", claim.submission_id)
+                return None
 
     def _copy_again(self, child: ChildProcess, stop: threading.Event) -> bool:
         """Makes the ranked lists again of one run whose copy was found damaged; False when there is none.
@@ -272,15 +275,6 @@ class Worker:
         if seconds > PATIENCE * most:
             return Failed(f"scoring took longer than {PATIENCE * most} s, the most that one run may take here")
         return None
-
-    def _renew(self, claim: Claim) -> bool | None:
-        """Whether the claim still holds; None when the database does not answer."""
-        try:
-            with self._database.write() as session:
-                return queue.renew(session, claim, self._config.lease_seconds)
-        except NoDatabase as error:
-            log.warning("the database does not answer: %s", error.reason)
-            return None
 
     def _record(self, claim: Claim, reply: Reply, stop: threading.Event) -> None:
         """Keeps what was computed until the database answers again, or until a stop.
@@ -374,15 +368,6 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
                 log.warning("%s (%s)", error, error.reason)
                 stop.wait(PATIENCE_SECONDS)
         log.info("worker %s stopped", worker.name)
-
-
-def drain(database: Database, store: RunStore, config: Config) -> int:
-    """Scores everything that waits, as a worker process would; returns how many steps that took."""
-    steps = 0
-    with contextlib.closing(Worker(database, store, config)) as worker:
-        while worker.step(threading.Event()):
-            steps += 1
-    return steps
 
 
 @contextlib.contextmanager

@@ -254,16 +254,14 @@ def make_official(session: Session, actor: Actor, evaluation: Evaluation, source
     if any(scoring_set.state is SetState.BUILDING for scoring_set in live) or exists(session, *waiting):
         raise Conflict(f"Runs are still being scored by the judgments of {source}; try again when all are.")
     before, evaluation.official_source = evaluation.official_source, source
-    former, own = standing_set(session, evaluation.id, before), standing_set(session, evaluation.id, source)
-    now = present()
+    former, own, now = standing_set(session, evaluation.id, before), live[0], present()
     if former is not None:
         former.state = SetState.BESIDE
         former.shown_until = now
         session.flush()  # there is never more than one current set
-    if own is not None:
-        own.state = SetState.CURRENT
-        _show_from(own, now)
-        record(session, actor, "switch", own, evaluation=evaluation.id)
+    own.state = SetState.CURRENT
+    _show_from(own, now)
+    record(session, actor, "switch", own, evaluation=evaluation.id)
     record(session, actor, "make official", evaluation, source=source, before=before)
     make_set(session, actor, evaluation)  # a shown measure that these judgments lack something for is refused now
 

@@ -21,8 +21,8 @@ from leaderboard.mail.rules import OPTIONAL, MailKind
 from leaderboard.mail.writes import list_mails, remind, send_waiting, to_show
 from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Membership, Team
-from leaderboard.worker.loop import drain
 from tests.support.mail import SENDER, Mailbox, mail_server, text_of
+from tests.support.scoring import drain_here
 from tests.support.world import World, new_account
 
 SITE = "https://leaderboard.example.org"
@@ -216,7 +216,7 @@ def test_what_a_worker_scores_rejects_and_judges_anew_it_tells_by_mail_between_t
     config = replace(world.config, smtp_url=box.url, mail_from=SENDER, public_url=SITE, deadline_days=0)
     run = world.submit(label="Our best\u2028Bcc: eve@example.org")
     bad = world.submit("no run at all\n")
-    drain(world.database, world.store, config)
+    drain_here(world.database, world.store, config)
     told = {str(message["Subject"]): text_of(message) for message in box.of(ADA)}
     assert set(told) == {"Our best Bcc: eve@example.org was scored", "run.txt was rejected"}
     assert f"{SITE}/submissions/{run}\n" in told["Our best Bcc: eve@example.org was scored"]
@@ -230,7 +230,7 @@ def test_what_a_worker_scores_rejects_and_judges_anew_it_tells_by_mail_between_t
         box.messages.clear()
         world.change_evaluation(results=Opening.NEVER, own_results=own)
         world.judge(f"q1 0 d1 {grade}\nq1 0 d2 1\nq2 0 d3 1\nq3 0 d4 0\n")
-        drain(world.database, world.store, config)
+        drain_here(world.database, world.store, config)
         told_of.append([message["Subject"] for message in box.of(ADA)])
     assert told_of == [[], ["The year 2026 was judged anew"]]
     assert "revision 3 now" in text_of(box.messages[0])
