@@ -96,7 +96,7 @@ def actor_columns() -> tuple[sa.ColumnElement[Any], ...]:
 def actor_in(row: Sequence[Any]) -> Actor:
     """The actor that a row of `actor_columns` says."""
     user_id, name, is_admin, may_found, *lists = row
-    teams, organises, let_into = (frozenset(map(int, one.split(","))) if one else frozenset() for one in lists)
+    teams, organises, let_into = (frozenset(map(int, ids.split(","))) if ids else frozenset() for ids in lists)
     return Actor(user_id, name, is_admin, teams, organises, let_into, may_found)
 
 
@@ -169,7 +169,7 @@ def knows_team(session: Session, actor: Actor, team: Team, on_boards: Iterable[E
         if entered & actor.organises:
             return True
     return any(
-        may_see(actor, one, Content.RESULTS, now) and may_see(actor, one, Content.NAMES, now) for one in on_boards
+        may_see(actor, board, Content.RESULTS, now) and may_see(actor, board, Content.NAMES, now) for board in on_boards
     )
 
 
@@ -221,8 +221,8 @@ def open_to_all(evaluation: Evaluation, now: dt.datetime) -> frozenset[str]:
     reader = Actor(let_into=frozenset({evaluation.campaign_id}))
     if not knows(reader, evaluation):
         return frozenset()
-    seen = {content.name.lower() for content in Content if may_see(reader, evaluation, content, now)}
-    return frozenset(seen | {"hidden_queries"} if subset_seen(reader, evaluation, now) is Subset.ALL else seen)
+    contents = {content.name.lower() for content in Content if may_see(reader, evaluation, content, now)}
+    return frozenset(contents | {"hidden_queries"} if subset_seen(reader, evaluation, now) is Subset.ALL else contents)
 
 
 def effective_time(
@@ -237,8 +237,8 @@ def effective_time(
     """
     if actor.may_organise(evaluation.campaign_id) or scoring_set.state is SetState.CURRENT:
         return now
-    stood = scoring_set.switched_at is not None and scoring_set.state is not SetState.BUILDING
-    if stood and may_see(actor, evaluation, Content.DETAILS, now):
+    was_shown = scoring_set.switched_at is not None and scoring_set.state is not SetState.BUILDING
+    if was_shown and may_see(actor, evaluation, Content.DETAILS, now):
         return now
     return scoring_set.shown_until
 

@@ -59,11 +59,11 @@ class Visit:
 def visit(session: Session | sa.Connection, campaign: str | None, reader: str | None, now: dt.datetime) -> Visit:
     """In one statement. campaign: the slug in the address; reader: the hash of their session's token, None for a
     visitor."""
-    given: dict[str, Any] = {} if campaign is None else {"campaign": campaign}
+    values: dict[str, Any] = {} if campaign is None else {"campaign": campaign}
     if reader is None:
-        campaign_id, number = session.execute(OF_VISITORS[campaign is not None], given).one()
+        campaign_id, number = session.execute(OF_VISITORS[campaign is not None], values).one()
         return Visit(campaign_id, int(number), None)
-    asked = {**given, "now": now, "token_hash": reader}
+    asked = {**values, "now": now, "token_hash": reader}
     campaign_id, number, *reader_row = session.execute(OF_READERS[campaign is not None], asked).one()
     return Visit(campaign_id, int(number), None if reader_row[0] is None else session_in(reader_row))
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 from markupsafe import Markup
 
 from leaderboard.boards.reads.entries import Column
@@ -433,8 +434,8 @@ def _rings(rows: Sequence[Row], column: Column, px: float, x: Spec, y: Spec) -> 
     is_below = column.direction == "lower"
     best = []
     for row in filter(lambda row: row["is_best"], rows):
-        beside = [other for other in rows if other["period"] == row["period"] and other["low"] is not None]
-        ends = [other["low" if is_below else "high"] for other in beside]
+        others = [other for other in rows if other["period"] == row["period"] and other["low"] is not None]
+        ends = [other["low" if is_below else "high"] for other in others]
         label = min([row["mean"] - 9 * px, *ends]) if is_below else max([row["mean"] + 9 * px, *ends])
         best.append({**row, "label": label})
     ring = {"type": "point", "aria": True, "filled": False, "size": 200, "strokeWidth": 1.25, "opacity": 1}
@@ -452,9 +453,10 @@ def _labels(
     """The names of the lines, the lowest first: at the height of the last point, or as near as the others allow."""
     last = {row["line"]: row for row in rows}  # those of one line are in the order of the periods
     named = [(last[number], own.line) for number, own in enumerate(drawn) if own.is_named]
+    named.sort(key=lambda pair: pair[0]["mean"])
     heights = spread([row["mean"] for row, _ in named], *axis, LABEL_HEIGHT / PROGRESS_HEIGHT)
     labels = []
-    for (row, line), height in sorted(zip(named, heights, strict=True), key=lambda pair: pair[1]):
+    for (row, line), height in zip(named, heights, strict=True):
         period = line.points[-1].period
         ending = "" if period is page.periods[-1] else f", to {period.name}"
         text = shortened(line.called, characters - len(ending)) + ending
@@ -505,20 +507,13 @@ def _domain(column: Column, lines: Sequence[Line], band: Sequence[Line]) -> tupl
 
 
 def spread(values: Sequence[float], lowest: float, highest: float, share: float) -> list[float]:
-    """Where the labels of these values go, in the same order and units: at least `share` of the axis apart, as near to
-    their values as that allows, and between `lowest` and `highest` as far as they all fit."""
-    apart = share * (highest - lowest)
-    order = sorted(range(len(values)), key=values.__getitem__)
-    places = [values[index] for index in order]
-    for _ in places:
-        for low in range(len(places) - 1):
-            overlap = places[low] + apart - places[low + 1]
-            if overlap > 0:
-                places[low] -= overlap / 2
-                places[low + 1] += overlap / 2
-    for index in reversed(range(len(places))):
-        places[index] = min(places[index], highest - apart * (len(places) - 1 - index))
-    for index in range(len(places)):
-        places[index] = max(places[index], lowest + apart * index)
-    heights = dict(zip(order, places, strict=True))
-    return [heights[index] for index in range(len(values))]
+    """Where the labels of these values, the lowest first, go in the same units: at least `share` of the axis apart, as
+    near to their values as that allows, and between `lowest` and `highest` as far as they all fit."""
+    from scipy.optimize import isotonic_regression  # here, because importing it takes longer than most pages
+
+    if not values:
+        return []
+    steps = share * (highest - lowest) * np.arange(len(values))
+    free = isotonic_regression(np.array(values) - steps).x
+    heights: list[float] = (np.clip(free, lowest, max(lowest, highest - steps[-1])) + steps).tolist()
+    return heights

@@ -158,15 +158,15 @@ class CacheMiddleware:
             return False
         try:
             with answering(), self._database.glance.connect() as connection:
-                found = visit(connection, page.campaign, page.reader, moment)
+                visited = visit(connection, page.campaign, page.reader, moment)
         except NoDatabase:
             return False  # Flask finds the same, and says so
-        environ[ASKED] = page.campaign, page.reader, found  # before anything of a new page is read
+        environ[ASKED] = page.campaign, page.reader, visited  # before anything of a new page is read
         if page.reader is not None:
-            reader = found.reader
+            reader = visited.reader
             if reader is None or reader.organises != page.organises or reader.last_seen_at <= moment - SEEN_EVERY:
                 return False  # the session is over, or its visit is to be noted
-        return (found.campaign_id, found.generation) == page.made_for
+        return (visited.campaign_id, visited.generation) == page.made_for
 
     def _ask(self, key: Key, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         begun: list[Any] = []
@@ -244,9 +244,9 @@ def _note_generation() -> None:
     if request.method == "GET" and request.endpoint in VIEWS:
         token = session.get("_user_id")
         g.token_hash = None if token is None else token_hash(token)
-        campaign, reader, found = request.environ.get(ASKED, (None, None, None))
-        if found is not None and (campaign, reader) == (_campaign(), g.token_hash):
-            g.visit = found
+        campaign, reader, visited = request.environ.get(ASKED, (None, None, None))
+        if visited is not None and (campaign, reader) == (_campaign(), g.token_hash):
+            g.visit = visited
             return
         with reading() as database_session:
             g.visit = visit(database_session, _campaign(), g.token_hash, now())
@@ -271,7 +271,7 @@ def _keep(response: Response) -> Response:
         g.token_hash,
         organises=reader is not None and reader.organises,
         since=now(),
-        until=min((one for one in (due, g.get("changes_at")) if one is not None), default=None),
+        until=min(filter(None, (due, g.get("changes_at"))), default=None),
         personal=personal,
     )
     return response

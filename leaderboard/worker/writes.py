@@ -213,10 +213,9 @@ def switch(session: Session, actor: Actor, scoring_set: ScoringSet) -> None:
     scoring_set.state = SetState.CURRENT if official else SetState.BESIDE
     if official:
         _show_from(scoring_set, now)
+        _rank_as_its_campaign(session, actor, scoring_set)
     elif scoring_set.shown_until is None:  # else since when boards showed it stays on record
         scoring_set.switched_at = now
-    if official:
-        _rank_as_its_campaign(session, actor, scoring_set)
     record(session, actor, "switch", scoring_set, evaluation=scoring_set.evaluation_id)
     is_new = standing is not None and standing.revision_id != scoring_set.revision_id
     if official and is_new and not is_replay():
