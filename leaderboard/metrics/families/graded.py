@@ -106,6 +106,7 @@ def kept_discounted(
 
 
 def summed(documents: Gained, cutoff: int | None, queries: int) -> Floats:
+    """float64[Q]: the gains down to the cutoff, added up."""
     top = documents.top(cutoff)
     return total(top.query, top.gain, queries)
 
