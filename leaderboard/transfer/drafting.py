@@ -155,7 +155,7 @@ def _groups(files: dict[str, list[str]]) -> list[_Group]:
     """An evaluation for each folder with judgments, or for each name where one folder has judgments of several years or
     rounds; files of judgments that share a folder of runs are revisions."""
     named = {part.lower() for path in files[RUN] for part in PurePosixPath(path).parts[:-1]}
-    found: dict[tuple[str, str], _Group] = {}
+    by_name: dict[tuple[str, str], _Group] = {}
     for path in files[JUDGMENTS]:
         folder = PurePosixPath(path).parent
         while folder.name.lower() in GENERIC:
@@ -164,9 +164,9 @@ def _groups(files: dict[str, list[str]]) -> list[_Group]:
         words = _words(path)
         year = YEAR.search(words)
         name = words if words.lower() in named else year[0] if year else ""
-        group = found.setdefault((own, name), _Group(own, [], name or folder.name or words))
+        group = by_name.setdefault((own, name), _Group(own, [], name or folder.name or words))
         group.judgments.append(path)
-    groups = list(found.values())
+    groups = list(by_name.values())
     for kind in (RUN, QUERIES):
         for path in files[kind]:
             fits = [group.fit(path) for group in groups]

@@ -95,12 +95,12 @@ class Export:
 
 
 @contextmanager
-def exporting(database: Database, actor: Actor, slug: str, beside: Path | None = None) -> Iterator[Export]:
-    """An export of the campaign, whose files lie in a private folder (in `beside`, where given) while the block runs.
+def exporting(database: Database, actor: Actor, slug: str, parent: Path | None = None) -> Iterator[Export]:
+    """An export of the campaign, whose files lie in a private folder (in `parent`, if any) while the block runs.
 
     Raises NotFound where there is no such campaign for `actor`, and NotAllowed for whoever does not organise it.
     """
-    with tempfile.TemporaryDirectory(dir=beside, prefix=".export-") as folder:
+    with tempfile.TemporaryDirectory(dir=parent, prefix=".export-") as folder:
         with database.read() as session:
             campaign = find_campaign(session, actor, slug)
             require_organiser(actor, campaign.id)

@@ -105,16 +105,16 @@ def plan(upload: Received, campaign: str, manifest_text: str = "") -> ArchivePla
     """
     separate = store().receive(io.BytesIO(manifest_text.encode()), NAME) if manifest_text.strip() else None
     planned = _bring_in(upload, separate, campaign, keep=False)
-    kept = " ".join(uploads.keep(file) for file in (upload, separate) if file)
-    return ArchivePlan(**_fields(planned), filename=upload.filename, kept=kept)
+    proofs = " ".join(uploads.keep(file) for file in (upload, separate) if file)
+    return ArchivePlan(**_fields(planned), filename=upload.filename, kept=proofs)
 
 
-def bring_in(kept: str, campaign: str, field: str) -> importing.Imported:
+def bring_in(proofs: str, campaign: str, field: str) -> importing.Imported:
     """Brings in the archive that a plan names, whole or not at all; workers score its runs.
 
     Raises FileRejected with every problem, and InvalidFields for `field` where the archive is gone.
     """
-    return _bring_in(*_kept(kept, field), campaign, keep=True)
+    return _bring_in(*_kept(proofs, field), campaign, keep=True)
 
 
 def campaign_export(slug: str) -> Response:
@@ -278,8 +278,8 @@ def complete(campaign: str) -> ResponseReturnValue:
         return _refused(campaign, error, DRAFT, form, draft=None)
 
 
-def _manifest_page(campaign: str, kept: str, text: str, drafted: ManifestDraft | None = None) -> ResponseReturnValue:
-    form = DraftForm(formdata=None, kept=kept, manifest=text)
+def _manifest_page(campaign: str, proofs: str, text: str, drafted: ManifestDraft | None = None) -> ResponseReturnValue:
+    form = DraftForm(formdata=None, kept=proofs, manifest=text)
     return render_template(DRAFT, form=form, campaign=campaign, draft=drafted, problems=None)
 
 
