@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.formats.chunks import Piece, cut, side_by_side
-from leaderboard.formats.ids import WORD, Codes, Keys, Places, Texts, cut_out, words_of
+from leaderboard.formats.ids import WORD, Codes, Keys, Places, cut_out, words_of
 from leaderboard.formats.plain_text import CappedReader, Limits
 from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, wrong_width
 from leaderboard.formats.tables import (
@@ -60,7 +60,7 @@ PAIRS = [
     for digits, mask in ((1, 0x00FF00FF00FF00FF), (2, 0x0000FFFF0000FFFF), (4, 0x00000000FFFFFFFF))
 ]
 WHOLE_TENS = np.array([10**power for power in range(WORD + 1)], np.uint64)
-IS_OF_NUMBER = np.isin(np.arange(256), [*b"\0+-.0123456789Ee"])  # by character code
+MARKS = np.frombuffer(b"eE", np.uint8)  # of an exponent
 SAFE = np.uint64(10**18)  # below it, whole numbers are taken
 LONG = np.longdouble
 LONG_BITS = np.finfo(LONG).nmant  # 63 or more, where a machine has them: then whole numbers of 64 bits are exact
@@ -92,27 +92,50 @@ def integers(codes: Codes, start: Places, length: Places) -> tuple[Places, Bools
 
 def floats(codes: Codes, start: Places, length: Places) -> tuple[Floats, Bools]:
     """(float64[n], bool[n]): the numbers codes[start : start + length], and which of them were read."""
-    read = _read_digits(codes, start, length)
-    down = TENS.take(np.minimum(read.places, len(TENS) - 1))
-    value = read.number.astype(np.float64) / down
-    sure = read.plain & (read.places < len(TENS))
-    long = np.flatnonzero(sure & (read.number > EXACT))
-    if len(long):
-        value[long], sure[long] = _divide(read.number[long], down[long])
-    np.negative(value, out=value, where=read.negative)
-    rest = np.flatnonzero(~sure & (length <= LONGEST))
+    value, sure = _to_floats(_read_digits(codes, start, length))
+    rest = np.flatnonzero(~sure)
     if len(rest):
-        value[rest], sure[rest] = _read_unusual(cut_out(codes, start[rest], length[rest]))
+        value[rest], sure[rest] = _read_unusual(codes, start[rest], length[rest])
     return value, sure
 
 
-def _read_unusual(texts: Texts) -> tuple[Floats, Bools]:
+def _read_unusual(codes: Codes, start: Places, length: Places) -> tuple[Floats, Bools]:
     """As `floats`, for numbers with an exponent and for those that division leaves in doubt."""
-    if IS_OF_NUMBER.take(texts.view(np.uint8)).all():
-        with suppress(ValueError):
-            value = texts.astype(np.float64)
-            return value, np.isfinite(value)
-    return np.zeros(len(texts)), np.zeros(len(texts), np.bool_)
+    read = _read_with_exponent(codes, start, length)
+    value, sure = _to_floats(read)
+    doubtful = np.flatnonzero(read.plain & ~sure)
+    if len(doubtful):
+        texts = cut_out(codes, start[doubtful], length[doubtful])
+        value[doubtful] = [float(text) for text in texts.tolist()]
+        sure[doubtful] = np.isfinite(value[doubtful])
+    return value, sure
+
+
+def _read_with_exponent(codes: Codes, start: Places, length: Places) -> Digits:
+    """Numbers with an exponent or without: the power of ten moves the dot."""
+    texts = cut_out(codes, start, np.minimum(length, LONGEST))
+    is_mark = np.isin(texts.view(np.uint8).reshape(len(texts), -1), MARKS)
+    marked = is_mark.any(axis=1)
+    mark = np.where(marked, is_mark.argmax(axis=1), length)
+    read = _read_digits(codes, start, mark)
+    power, whole = integers(codes, np.minimum(start + mark + 1, start + length), np.maximum(length - mark - 1, 0))
+    return Digits(read.number, read.places - power, read.negative, read.plain & (whole | ~marked), read.whole)
+
+
+def _to_floats(read: Digits) -> tuple[Floats, Bools]:
+    most = len(TENS) - 1
+    down = TENS.take(np.clip(read.places, 0, most))
+    value = read.number.astype(np.float64) / down
+    sure = read.plain & (np.abs(read.places) <= most)
+    raised = read.places < 0
+    if raised.any():
+        value *= TENS.take(np.clip(-read.places, 0, most))
+    long = np.flatnonzero(sure & (read.number > EXACT))
+    if len(long):
+        value[long], sure[long] = _divide(read.number[long], down[long])
+        sure[long] &= ~raised[long]
+    np.negative(value, out=value, where=read.negative)
+    return value, sure
 
 
 @dataclass(frozen=True, slots=True)
