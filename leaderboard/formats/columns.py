@@ -22,22 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from leaderboard.formats import tables
 from leaderboard.formats.chunks import Piece, cut, side_by_side
 from leaderboard.formats.ids import WORD, Codes, Keys, Places, cut_out, words_of
 from leaderboard.formats.plain_text import CappedReader, Limits
 from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, wrong_width
-from leaderboard.formats.tables import (
-    GRADE_LIMIT,
-    ODD_IN_ID,
-    CheckedRows,
-    Kind,
-    Schema,
-    Table,
-    control_character,
-    not_utf8,
-    read_score,
-    schema_of_width,
-)
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -290,16 +279,16 @@ class Doubt(Exception):  # no error: it leads to the slow reader
     """Something in a piece may be wrong."""
 
 
-def read_columns(text: CappedReader, schemas: Sequence[Schema], problems: Problems) -> Iterator[Table]:
+def read_columns(text: CappedReader, schemas: Sequence[tables.Schema], problems: Problems) -> Iterator[tables.Table]:
     """The rows of a text in columns; the schema goes by the number of columns in the first line that is no comment."""
     pieces = cut(text, problems)
     start = next(((piece, width) for piece in pieces if (width := _width(piece))), None)
     if start is None:
         problems.raise_empty()
     first, width = start
-    schema = schema_of_width(width, schemas)
+    schema = tables.schema_of_width(width, schemas)
 
-    def read(piece: Piece) -> Table:
+    def read(piece: Piece) -> tables.Table:
         return read_piece(piece, schema, problems.limits)
 
     # Reading plain text takes hardly any time: a second thread would save less than waiting for the lock costs.
@@ -314,7 +303,7 @@ def _width(piece: Piece) -> int:
     return len(fields)
 
 
-def read_piece(piece: Piece, schema: Schema, limits: Limits, part: Part = WHOLE) -> Table:
+def read_piece(piece: Piece, schema: tables.Schema, limits: Limits, part: Part = WHOLE) -> tables.Table:
     """The piece's rows, and what is wrong with those that can't be read."""
     with suppress(Doubt):
         return _read_fast(piece, schema, limits, part)
@@ -331,11 +320,11 @@ def _require_plain(piece: Piece) -> None:
         text = piece.text.decode()
     except UnicodeDecodeError:
         raise Doubt from None
-    if ODD_IN_ID.search(text):
+    if tables.ODD_IN_ID.search(text):
         raise Doubt
 
 
-def _read_fast(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Table:
+def _read_fast(piece: Piece, schema: tables.Schema, limits: Limits, part: Part) -> tables.Table:
     """The piece's rows. Raises Doubt."""
     codes = piece.codes
     width = schema.width
@@ -350,7 +339,7 @@ def _read_fast(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Tabl
         column.name: FAST[column.kind or "id"](piece.padded, start, length, limits)
         for (_, column), (start, length) in zip(schema.read, fields, strict=True)
     }
-    return Table(schema, columns, piece.numbers, part, end=piece.last_line())
+    return tables.Table(schema, columns, piece.numbers, part, end=piece.last_line())
 
 
 # Each of these gives a column, or raises Doubt.
@@ -366,7 +355,7 @@ def _scores(codes: Codes, start: Places, length: Places, _limits: Limits) -> NDA
     score, sound = floats(codes, start, length)
     for row in np.flatnonzero(~sound).tolist():
         try:
-            score[row] = read_score(codes[start[row] : start[row] + length[row]].tobytes().decode())
+            score[row] = tables.read_score(codes[start[row] : start[row] + length[row]].tobytes().decode())
         except Wrong:
             raise Doubt from None
     return score
@@ -374,7 +363,7 @@ def _scores(codes: Codes, start: Places, length: Places, _limits: Limits) -> NDA
 
 def _grades(codes: Codes, start: Places, length: Places, _limits: Limits) -> NDArray[Any]:
     grade, sure = integers(codes, start, length)
-    if not sure.all() or np.abs(grade).max(initial=0) > GRADE_LIMIT:
+    if not sure.all() or np.abs(grade).max(initial=0) > tables.GRADE_LIMIT:
         raise Doubt
     return grade
 
@@ -390,7 +379,7 @@ def _tags(codes: Codes, start: Places, length: Places, limits: Limits) -> NDArra
     return cut_out(codes, start, np.minimum(length, limits.id_bytes + 1))
 
 
-FAST: Mapping[Kind, Callable[[Codes, Places, Places, Limits], NDArray[Any]]] = {
+FAST: Mapping[tables.Kind, Callable[[Codes, Places, Places, Limits], NDArray[Any]]] = {
     "id": _ids,
     "score": _scores,
     "grade": _grades,
@@ -399,9 +388,9 @@ FAST: Mapping[Kind, Callable[[Codes, Places, Places, Limits], NDArray[Any]]] = {
 }
 
 
-def _read_line_by_line(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Table:
+def _read_line_by_line(piece: Piece, schema: tables.Schema, limits: Limits, part: Part) -> tables.Table:
     """The piece's rows, and what is wrong with each of the others, up to where enough is wrong."""
-    rows = CheckedRows(schema, limits, part)
+    rows = tables.CheckedRows(schema, limits, part)
     for number, line in zip(piece.numbers, piece.lines(), strict=True):
         try:
             rows.add(number, _fields(line, schema))
@@ -412,17 +401,17 @@ def _read_line_by_line(piece: Piece, schema: Schema, limits: Limits, part: Part)
     return rows.table(piece.last_line())
 
 
-def _fields(text: bytes, schema: Schema) -> list[str]:
+def _fields(text: bytes, schema: tables.Schema) -> list[str]:
     """The texts of the columns that are read."""
     try:
         text.decode()
     except UnicodeDecodeError as error:
-        raise not_utf8(error) from None
+        raise tables.not_utf8(error) from None
     fields = text.split()
     if len(fields) != schema.width and not (schema.open_end and len(fields) > schema.width):
         raise wrong_width(str(schema.width), len(fields), schema)
     if CONTROL.search(text):
         for column, field in zip(schema.columns, fields, strict=False):
             if column.kind in (None, "tag") and CONTROL.search(field):
-                raise control_character(column.name, field.decode())
+                raise tables.control_character(column.name, field.decode())
     return [fields[index].decode() for index, _ in schema.read]

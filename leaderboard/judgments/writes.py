@@ -26,14 +26,7 @@ from leaderboard.formats import Judgments, QueryRow, SubtopicJudgments
 from leaderboard.formats.plain_text import shown
 from leaderboard.judgments.inputs import RevisionWords
 from leaderboard.judgments.models import JudgmentRevision, Query
-from leaderboard.judgments.reads.refusals import (
-    known_sources,
-    query_numbers,
-    refusals,
-    removal_of_source,
-    require_source,
-    revision_state,
-)
+from leaderboard.judgments.reads import refusals as judgment_refusals
 from leaderboard.judgments.reads.revisions import COLUMNS
 from leaderboard.judgments.rules import JudgmentFiles, Removal
 from leaderboard.moments import moment_in_words
@@ -216,7 +209,7 @@ def import_judgments(
     named, released_at = settings.get("source"), settings.get("released_at")
     source = checked_slug(named, "source") if named else evaluation.official_source
     files = JudgmentFiles(judgments, known, subtopics)
-    for refused in refusals(session, evaluation, files, source):
+    for refused in judgment_refusals.refusals(session, evaluation, files, source):
         raise refused
     now = present()
     if released_at is not None and released_at > now:
@@ -255,14 +248,14 @@ def import_previewed(
 ) -> JudgmentRevision:
     """The same of what was previewed. state: that of the preview, "" without one. Raises OtherJudgments too."""
     source = words.source or evaluation.official_source
-    if state and state != revision_state(session, evaluation, source):
+    if state and state != judgment_refusals.revision_state(session, evaluation, source):
         raise OtherJudgments
     more = files.known, files.subtopics
     return import_judgments(session, actor, evaluation, files.judgments, words.note, *more, source=source)
 
 
 def _insert_rows(session: Session, revision: JudgmentRevision, evaluation: Evaluation, files: JudgmentFiles) -> None:
-    numbers = query_numbers(session, evaluation)
+    numbers = judgment_refusals.query_numbers(session, evaluation)
     for (table, columns), rows in zip(COLUMNS.items(), files.rows, strict=True):
         names = ("query_id", *(column.key for column in columns))
         values = (
@@ -283,9 +276,9 @@ def rename_source(session: Session, actor: Actor, evaluation: Evaluation, source
     """
     require_organiser(actor, evaluation.campaign_id)
     evaluation = locked(session, Evaluation, evaluation.id)
-    require_source(session, evaluation, source)
+    judgment_refusals.require_source(session, evaluation, source)
     name = checked_slug(name, "name")
-    if name in known_sources(session, evaluation):
+    if name in judgment_refusals.known_sources(session, evaluation):
         raise InvalidFields({"name": [f"there is a source {name} already; give another name"]})
     sets = _of_source(session, ScoringSet, evaluation, source)
     for revision in _of_source(session, JudgmentRevision, evaluation, source):
@@ -310,7 +303,7 @@ def remove_source(session: Session, actor: Actor, evaluation: Evaluation, source
     """
     require_organiser(actor, evaluation.campaign_id)
     evaluation = locked(session, Evaluation, evaluation.id)
-    removal = removal_of_source(session, evaluation, source, present())
+    removal = judgment_refusals.removal_of_source(session, evaluation, source, present())
     if removal is not Removal.GONE:
         set_aside_sources(session, actor, evaluation, [source], evaluation.official_source)
         if removal is Removal.HIDDEN:
@@ -338,7 +331,7 @@ def set_aside_sources(
     Raises InvalidFields for the official one, and for those that are none of the evaluation's.
     """
     require_organiser(actor, evaluation.campaign_id)
-    judged = known_sources(session, evaluation)
+    judged = judgment_refusals.known_sources(session, evaluation)
     if lost := [shown(source) for source in sources if source == official or source not in judged]:
         raise InvalidFields({"set_aside": [f"{first_of(lost, NAMED)}: no source beside the official one"]})
     for source in sources:

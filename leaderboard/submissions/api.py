@@ -124,7 +124,7 @@ def submit_run(campaign: str, evaluation: str) -> SubmissionStatus:
         _require_same(earlier.id)
         return answered(earlier)
     try:
-        return read(reads.status, _taken(Intake(evaluation_id, partial(_team, evaluation_id)), key))
+        return read(reads.status, _taken(Intake(evaluation_id, partial(_team, evaluation_id), key)))
     except (Conflict, InvalidFields):
         if (earlier := _sent(key, evaluation_id)) is not None:  # two tries came at the same moment
             return answered(earlier)
@@ -212,7 +212,7 @@ def _system(session: Session, team: Team, fields: MultiDict[str, str]) -> System
         raise InvalidFields({"system": [error.message, MAKE_ONE]}) from None
 
 
-def _taken(intake: Intake, key: str | None) -> int:
+def _taken(intake: Intake) -> int:
     """The submission that is made of this request's form and file. Raises what is wrong, and keeps nothing then."""
     number: int | None = None
 
@@ -229,7 +229,7 @@ def _taken(intake: Intake, key: str | None) -> int:
         checked = check_upload(intake.evaluation_id, upload, sent.details["threshold"], sent.team_id, path)
         try:
             moments = {"begun_at": now(), "received_at": posted.received_at}
-            number = intake.submit(sent, checked, wrong.fields, confirmed=confirmed, key=key, arrived=path, **moments)
+            number = intake.submit(sent, checked, wrong.fields, confirmed=confirmed, arrived=path, **moments)
         except LeaderboardError:
             # An answer that tells of queries which the sender may not know of costs what the worker's verdict would.
             if checked.tells_of_hidden:

@@ -50,10 +50,12 @@ class Intake:
 
     place    what its file holds in the quotas, from before it is read until it is counted; None before and after
     team_of  the team that the fields before the file name
+    key      what the sender calls this sending: no second run of theirs is taken under it
     """
 
-    def __init__(self, evaluation_id: int, team_of: Callable[[Session, Fields], Team]) -> None:
+    def __init__(self, evaluation_id: int, team_of: Callable[[Session, Fields], Team], key: str | None = None) -> None:
         self.evaluation_id = evaluation_id
+        self.key = key
         self.place: int | None = None
         self._team_of = team_of
 
@@ -89,13 +91,12 @@ class Intake:
         begun_at: dt.datetime,
         received_at: dt.datetime,
         confirmed: bool = False,
-        key: str | None = None,
         arrived: Path | None = None,
     ) -> int:
         """The id of the submission that is made of it.
 
         wrong    what is wrong with the form already, by field: of these nothing else is said
-        begun_at, received_at, key  as `submissions.submit` takes them
+        begun_at, received_at  as `submissions.submit` takes them
         confirmed  whether its sender means it, whatever the warnings
         arrived  where the file lies that is to be kept now; None where the store has it
 
@@ -112,7 +113,7 @@ class Intake:
             with found:
                 run = submissions.submit(
                     session, actor(), evaluation, team, system=system, upload=sent.upload, begun_at=begun_at,
-                    received_at=received_at, place=self.place, key=key, **sent.details,
+                    received_at=received_at, place=self.place, key=self.key, **sent.details,
                 ).id  # fmt: skip
             found.fields |= wrong
             try:

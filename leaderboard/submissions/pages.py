@@ -22,20 +22,11 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 from wtforms import BooleanField, Field, FileField, HiddenField, RadioField, SelectField, StringField
 
+from leaderboard import errors
 from leaderboard.access import require
 from leaderboard.accounts import rate_limits as attempts
 from leaderboard.boards.reads.entries import NO_FIGURE
 from leaderboard.declared.inputs import checked_partly
-from leaderboard.errors import (
-    Conflict,
-    InvalidFields,
-    LeaderboardError,
-    Missing,
-    NotAllowed,
-    NotFound,
-    QuotaSpent,
-    Unconfirmed,
-)
 from leaderboard.evaluations.rules import FieldKind, FormField, form_name
 from leaderboard.evaluations.writes import agreement_name
 from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, run_metadata, side_metadata
@@ -74,8 +65,8 @@ def run_download(submission: int, sha256: str, filename: str) -> Response:
     try:
         with store().run_file(sha256) as path:
             file = path.open("rb")
-    except NotFound:
-        raise Missing(f"The stored file of submission {submission} is missing.") from None
+    except errors.NotFound:
+        raise errors.Missing(f"The stored file of submission {submission} is missing.") from None
     packed = file.peek(2)[:2] == b"\x1f\x8b"
     stem = file_name(filename).replace(".", "_").strip("-_")[:LONGEST_STEM]
     name = f"submission-{submission}-{stem}.txt{'.gz' if packed else ''}"
@@ -167,7 +158,7 @@ class SubmitForm(Form):
             for name, field in self._fields.items()
             if field.errors  # they stand at the field
         }
-        if isinstance(posted.refusal, InvalidFields) and not self.system.errors:
+        if isinstance(posted.refusal, errors.InvalidFields) and not self.system.errors:
             wrong |= {name: [*messages] for name, messages in posted.refusal.fields.items()}
         if posted.refused is not None:
             wrong["run"] = [posted.refused]
@@ -283,13 +274,14 @@ csrf.exempt(send)  # uploads.receive checks the token itself, before it keeps a 
 
 def _take_in(page: Submitting, posted: uploads.Posted, intake: Intake) -> ResponseReturnValue:
     form = SubmitForm.on(page, posted.fields)
-    if posted.refusal is not None and not isinstance(posted.refusal, InvalidFields):
+    if posted.refusal is not None and not isinstance(posted.refusal, errors.InvalidFields):
         return _page(page, form, posted.refusal)
     upload, kept = uploads.kept_with(form.text("kept"))
     key = kept.get("key")  # pressed twice, the button of a form that came back sends one run
     if posted.upload is not None or upload is None:
         upload, key = posted.upload, None
         kept = {"begun_at": now().isoformat(), "key": secrets.token_urlsafe(), "said": {}}
+    intake.key = key
     beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
     kept["said"] = beside.entries or kept["said"]
     form.kept.data = uploads.keep(upload, **kept)
@@ -306,9 +298,8 @@ def _take_in(page: Submitting, posted: uploads.Posted, intake: Intake) -> Respon
             begun_at=dt.datetime.fromisoformat(kept["begun_at"]),
             received_at=posted.received_at,
             confirmed="confirm" in posted.fields,
-            key=key,
         )
-    except LeaderboardError as error:
+    except errors.LeaderboardError as error:
         if checked.problem_count or checked.tells_of_hidden:
             intake.count_rejected(posted.received_at)
         intake.give_up()
@@ -322,15 +313,15 @@ def _take_in(page: Submitting, posted: uploads.Posted, intake: Intake) -> Respon
 def _refused(
     page: Submitting,
     form: SubmitForm,
-    error: LeaderboardError,
+    error: errors.LeaderboardError,
     wrong: dict[str, list[str]],
     upload: Received | None,
     checked: Checked,
 ) -> ResponseReturnValue:
     """The form again, with what is wrong, or what is to be confirmed. The file need not be sent again."""
-    if isinstance(error, Unconfirmed):
+    if isinstance(error, errors.Unconfirmed):
         return _page(page, form, error, upload=upload, checked=checked)
-    if not isinstance(error, InvalidFields):
+    if not isinstance(error, errors.InvalidFields):
         return _page(page, form, error, upload=upload)
     if checked.problem_count:  # another file has to be chosen
         form.kept.data, upload = "", None
@@ -357,7 +348,7 @@ def header_of(upload: Received) -> dict[str, str]:
 def _page(
     page: Submitting,
     form: SubmitForm,
-    error: LeaderboardError | None = None,
+    error: errors.LeaderboardError | None = None,
     *,
     upload: Received | None = None,
     checked: Checked | None = None,
@@ -368,14 +359,14 @@ def _page(
     return form_page("submit/new.html", form, error, page=page, upload=upload, found=checked)
 
 
-def _refusal(page: Submitting) -> LeaderboardError | None:
+def _refusal(page: Submitting) -> errors.LeaderboardError | None:
     """Why this reader can submit nothing here now, whatever the form holds."""
     if page.closed is not None:
-        return Conflict(page.closed)
+        return errors.Conflict(page.closed)
     if not page.teams:
-        return NotAllowed("Runs are submitted by teams, and you are in none.")
+        return errors.NotAllowed("Runs are submitted by teams, and you are in none.")
     if not page.teams_with_quota:
-        return QuotaSpent(retry_seconds=retry_seconds(page.quotas, now()))  # the page says which, for each team
+        return errors.QuotaSpent(retry_seconds=retry_seconds(page.quotas, now()))  # the page says which, for each team
     return None
 
 
@@ -388,10 +379,12 @@ def _team(session: Session, choice: str) -> Team:
 
 def _row(session: Session, model: type[Row], key: str) -> Row:
     if not (key.isascii() and key.isdecimal() and len(key) < 10):
-        raise InvalidFields({"system": ["choose one of the list"]})
+        raise errors.InvalidFields({"system": ["choose one of the list"]})
     row = session.get(model, int(key))
     if row is None:
-        raise NotAllowed(submissions.NOT_YOURS)  # as for one of another team, so that nobody learns which there are
+        raise errors.NotAllowed(
+            submissions.NOT_YOURS
+        )  # as for one of another team, so that nobody learns which there are
     return row
 
 
@@ -420,7 +413,7 @@ def check(campaign: str, evaluation: str) -> ResponseReturnValue:
     if looked is None:
         wrong["run"] = ["choose the file of the run"]
     if looked is None or wrong:
-        return form_page("submit/check.html", form, InvalidFields(wrong), page=page, found=None)
+        return form_page("submit/check.html", form, errors.InvalidFields(wrong), page=page, found=None)
     found = check_looked(looked, page.expected, page.evaluation.id, settings.threshold, actor().teams)
     return render_template("submit/check.html", form=form, page=page, found=found)
 
@@ -521,7 +514,7 @@ def save_description(submission: int) -> ResponseReturnValue:
         with writing() as session:
             row = session.get_one(Submission, submission)
             submissions.describe(session, actor(), row, **form.sent())
-    except InvalidFields as error:
+    except errors.InvalidFields as error:
         return form_page("submissions/describe.html", form, error, run=run)
     flash("Label and notes are changed.")
     return redirect(url_for("submissions.show", submission=submission))
@@ -559,7 +552,7 @@ def _decide(submission: int, *, act: Act) -> ResponseReturnValue:
     try:
         with writing() as session:
             ACTS[act](session, actor(), session.get_one(Submission, submission), now=clock(), **reason)
-    except Conflict as refused:
+    except errors.Conflict as refused:
         flash(refused.message, "warning")
     else:
         flash(DECIDED[act])

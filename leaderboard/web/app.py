@@ -37,7 +37,7 @@ from leaderboard.web.security import FORM_BYTES
 def register(app: Flask) -> None:
     """Every blueprint of a module of pages, and the API."""
     app.url_map.converters["int"] = RowNumber  # before the blueprints, whose addresses use it
-    members = [vars(module).values() for floor in ("pages", "organise", "measures") for module in modules_of(floor)]
+    members = [vars(module).values() for floor in ("pages", "organise") for module in modules_of(floor)]
     for blueprint in dict.fromkeys(value for values in members for value in values if isinstance(value, Blueprint)):
         app.register_blueprint(blueprint)
     openapi.init_app(app)

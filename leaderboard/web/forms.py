@@ -16,17 +16,9 @@ from wtforms import BooleanField, Field, HiddenField, RadioField, StringField, T
 from wtforms.validators import DataRequired
 from wtforms.widgets import DateTimeLocalInput
 
+from leaderboard import errors
 from leaderboard.audit.rules import short
 from leaderboard.declared.inputs import MUST_STAY, Inputs, as_text, choices_of, is_required, kinds_of, shown_of
-from leaderboard.errors import (
-    BadInput,
-    Conflict,
-    Gathered,
-    InvalidFields,
-    LeaderboardError,
-    TooManyAttempts,
-    Unconfirmed,
-)
 from leaderboard.web.context import writing
 from leaderboard.web.errors import retry_after
 
@@ -74,7 +66,7 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
         return field.default if field.errors else field.data
 
     @contextmanager
-    def checked_with(self, problems: Gathered | None = None) -> Iterator[None]:
+    def checked_with(self, problems: errors.Gathered | None = None) -> Iterator[None]:
         """Checks the form, then lets the service within check what can be used of it: so that all is told at once.
 
         problems  what was refused before already, such as a proof that had to be looked at outside the transaction
@@ -84,11 +76,11 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
         """
         sound = self.validate()
         refused = {name for name, field in self._fields.items() if field.errors}
-        problems = problems or Gathered()
+        problems = problems or errors.Gathered()
         with problems:
             yield
         if refused or problems.fields or not sound:  # what belongs to no field of the form makes it unsound too
-            raise InvalidFields({name: said for name, said in problems.fields.items() if name not in refused})
+            raise errors.InvalidFields({name: said for name, said in problems.fields.items() if name not in refused})
 
     def refuse(self, fields: Mapping[str, Sequence[str]]) -> None:
         """Puts each message beside its field; what belongs to none stands above the form."""
@@ -170,7 +162,7 @@ def filled(form: type[Declared], values: Mapping[str, Any]) -> Declared:
 
 
 def saved(
-    change: Callable[[Session], tuple[str, str]], page: Callable[[LeaderboardError], ResponseReturnValue]
+    change: Callable[[Session], tuple[str, str]], page: Callable[[errors.LeaderboardError], ResponseReturnValue]
 ) -> ResponseReturnValue:
     """What the POST of a form answers: where it leads once the change is made, or the page with what was refused.
 
@@ -180,7 +172,7 @@ def saved(
     try:
         with writing() as session:
             said, address = change(session)
-    except LeaderboardError as error:
+    except errors.LeaderboardError as error:
         return page(error)
     flash(said)
     return redirect(address)
@@ -190,7 +182,7 @@ def done(change: Callable[[], object], said: str, address: str, back: str) -> Re
     """Where a button without a form leads: to `address` once the change is made, or back with what refused it."""
     try:
         change()
-    except Conflict as refused:
+    except errors.Conflict as refused:
         flash(refused.message, "warning")
         return redirect(back)
     flash(said)
@@ -208,7 +200,7 @@ def answered(
     if form.is_submitted() and (checks or form.validate()):
         try:
             return change()
-        except (BadInput, TooManyAttempts, Conflict) as refusal:
+        except (errors.BadInput, errors.TooManyAttempts, errors.Conflict) as refusal:
             error = refusal
     return form_page(template, form, error, **context)
 
@@ -225,7 +217,7 @@ def refuse_stale(form: Form, values: Mapping[str, Any]) -> None:
     """
     shown, form["state"].data = form.text("state"), state_of(values)
     if shown and shown != form["state"].data:
-        raise Conflict(
+        raise errors.Conflict(
             "Somebody changed these settings since you opened this page. Nothing is saved. Look at them in another "
             "window, or save again to put yours in their place."
         )
@@ -234,12 +226,14 @@ def refuse_stale(form: Form, values: Mapping[str, Any]) -> None:
 Required = DataRequired  # whether the value is valid is checked by the service
 
 
-def form_page(template: str, form: Form, error: LeaderboardError | None = None, **context: Any) -> ResponseReturnValue:
+def form_page(
+    template: str, form: Form, error: errors.LeaderboardError | None = None, **context: Any
+) -> ResponseReturnValue:
     """The page of a form; after a POST, filled in as it was sent, with what is wrong and status 400 or the error's."""
-    if isinstance(error, Unconfirmed):
+    if isinstance(error, errors.Unconfirmed):
         form.asked = error.effects
         return render_template(template, form=form, **context)
-    if isinstance(error, InvalidFields):
+    if isinstance(error, errors.InvalidFields):
         form.refuse(error.fields)
     elif error is not None:
         form.refuse({"": [error.message]})

@@ -14,19 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.errors import Unavailable
-from leaderboard.worker.messages import (
-    Entered,
-    Exceeded,
-    Failed,
-    Job,
-    Message,
-    Reply,
-    Settings,
-    Stage,
-    out_of_memory,
-    read_message,
-    write_message,
-)
+from leaderboard.worker import messages
 
 # Nothing that it imports is garbage: looking for it took a sixth of the time of its start.
 PROGRAM = "import gc, sys; gc.disable(); sys.path = {}; from leaderboard.worker.run_scorer import main; main()"
@@ -41,10 +29,10 @@ log = logging.getLogger("leaderboard.worker.loop")
 class ChildProcess:
     """A running scoring process. One job at a time: `ask`, then `reply` until one comes; `kill` at any time."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: messages.Settings) -> None:
         """Starts the process and waits until it is ready. Raises Unavailable when it does not get there."""
         self._job_bytes = settings.job_bytes
-        self.stage = Stage.STARTING
+        self.stage = messages.Stage.STARTING
         self._computed_before = 0.0
         try:
             self._popen: Any = subprocess.Popen(  # noqa: S603  # our own program
@@ -73,12 +61,12 @@ class ChildProcess:
             problem = problem or (self._said[-1].strip() if self._said else self._death())
             raise Unavailable(f"The scoring process did not start: {problem}.")
 
-    def ask(self, job: Job) -> None:
-        self.stage = Stage.STARTING
+    def ask(self, job: messages.Job) -> None:
+        self.stage = messages.Stage.STARTING
         self._computed_before = self._computed()
         self._write(job)
 
-    def reply(self, seconds: float) -> Reply | None:
+    def reply(self, seconds: float) -> messages.Reply | None:
         """The reply to the job; None when none came in that time. Of a process that died: how it ended."""
         deadline = time.monotonic() + seconds
         while True:
@@ -89,8 +77,8 @@ class ChildProcess:
             if line is None:
                 self.kill()
                 return self._end()
-            reply: Reply | Entered = read_message(line)
-            if not isinstance(reply, Entered):
+            reply: messages.Reply | messages.Entered = messages.read_message(line)
+            if not isinstance(reply, messages.Entered):
                 return reply
             self.stage = reply.stage
 
@@ -124,9 +112,9 @@ class ChildProcess:
             with contextlib.suppress(BrokenPipeError):
                 stream.close()
 
-    def _write(self, message: Message) -> None:
+    def _write(self, message: messages.Message) -> None:
         with contextlib.suppress(BrokenPipeError):  # it has died, which the next reply says
-            self._popen.stdin.write(write_message(message) + "\n")
+            self._popen.stdin.write(messages.write_message(message) + "\n")
             self._popen.stdin.flush()
 
     def _read(self) -> None:
@@ -139,11 +127,11 @@ class ChildProcess:
             self._said.append(line)
             log.warning("scoring process: %s", line.rstrip())
 
-    def _end(self) -> Exceeded | Failed:
+    def _end(self) -> messages.Exceeded | messages.Failed:
         """What the end of the process means for the job."""
         if any(sign in line for line in self._said for sign in NO_MEMORY):
-            return out_of_memory(self._job_bytes, self.stage)
-        return Failed(self._death())
+            return messages.out_of_memory(self._job_bytes, self.stage)
+        return messages.Failed(self._death())
 
     def _death(self) -> str:
         """How the process ended, in words."""

@@ -44,22 +44,7 @@ from leaderboard.metrics.families.sweep import MQWV
 from leaderboard.statistics import threshold_intervals
 from leaderboard.store import RankedList, RunStore
 from leaderboard.submissions.models import Submission
-from leaderboard.worker.messages import (
-    Copied,
-    Entered,
-    Failed,
-    Job,
-    MeasureScore,
-    Postponed,
-    Rejected,
-    Reply,
-    RunScores,
-    Stage,
-    Unreadable,
-    out_of_memory,
-    read_message,
-    write_message,
-)
+from leaderboard.worker import messages
 from leaderboard.worker.models import ScoringSet
 from leaderboard.worker.writes import imported, of_its_event
 
@@ -94,42 +79,46 @@ class RunScorer:
     """
 
     def __init__(
-        self, database: Database, store: RunStore, limits: Limits, report: Callable[[Stage], None] = lambda _: None
+        self,
+        database: Database,
+        store: RunStore,
+        limits: Limits,
+        report: Callable[[messages.Stage], None] = lambda _: None,
     ) -> None:
         self._database = database
         self._store = store
         self._limits = limits
         self._report = report
-        self._stage = Stage.STARTING
+        self._stage = messages.Stage.STARTING
         self._prepared: _Prepared | None = None
         self._rules: RunRules | None = None
         self._rules_are_of: object = None
 
-    def answer(self, job: Job, job_bytes: int) -> Reply:
+    def answer(self, job: messages.Job, job_bytes: int) -> messages.Reply:
         """Does a job and says what came of it, whatever goes wrong."""
-        self._stage = Stage.STARTING
+        self._stage = messages.Stage.STARTING
         try:
             if not job.copy_only:
                 return self.score(job.submission_id, job.scoring_set_id)
             prepared, _, run = self._read(job.submission_id, job.scoring_set_id)
             self._keep_lists(job.submission_id, run, prepared)
-            return Copied()
+            return messages.Copied()
         except (Damaged, Conflict) as error:
-            return Unreadable(error.message, isinstance(error, Damaged) and not isinstance(error, Missing))
+            return messages.Unreadable(error.message, isinstance(error, Damaged) and not isinstance(error, Missing))
         except (NoDatabase, NoStore) as error:
             log.warning("submission %s waits: %s", job.submission_id, error.reason)
-            return Postponed(WAITS[type(error)])
+            return messages.Postponed(WAITS[type(error)])
         except FileRejected as error:
-            return Rejected(error.problems, error.count)
+            return messages.Rejected(error.problems, error.count)
         except MemoryError:
-            return out_of_memory(job_bytes, self._stage)
+            return messages.out_of_memory(job_bytes, self._stage)
         except Exception as error:  # whatever it is, the worker records it and lives on
             log.exception("submission %s failed while %s", job.submission_id, self._stage)
             if isinstance(error, OSError) and error.errno in REFUSALS:
-                return Postponed(f"the system did not allow what it needs ({os.strerror(error.errno)})")
-            return Failed(f"an error while {self._stage}: {type(error).__name__}")
+                return messages.Postponed(f"the system did not allow what it needs ({os.strerror(error.errno)})")
+            return messages.Failed(f"an error while {self._stage}: {type(error).__name__}")
 
-    def score(self, submission_id: int, scoring_set_id: int, *, keep: bool = True) -> RunScores:
+    def score(self, submission_id: int, scoring_set_id: int, *, keep: bool = True) -> messages.RunScores:
         """Scores a run.
 
         keep  whether the store keeps the run's ranked lists; not where figures are only to be compared
@@ -139,7 +128,7 @@ class RunScorer:
         """
         started = time.perf_counter()
         prepared, submission, run = self._read(submission_id, scoring_set_id)
-        self._enter(Stage.SCORING)
+        self._enter(messages.Stage.SCORING)
         score = partial(scoring.score, threshold=submission.threshold, name=submission.filename)
         scored = {
             subset: score(run, judged, prepared.measures, prepared.setting)
@@ -155,7 +144,7 @@ class RunScorer:
         if keep:
             self._keep_lists(submission_id, run, prepared)
         listed = set(run.queries)
-        return RunScores(
+        return messages.RunScores(
             measures=tuple(measures),
             missing=tuple(query for query in prepared.asked if query not in listed),
             unjudged=prepared.judged[Subset.ALL].left_out,
@@ -176,12 +165,12 @@ class RunScorer:
             },
         )
 
-    def _enter(self, stage: Stage) -> None:
+    def _enter(self, stage: messages.Stage) -> None:
         self._stage = stage
         self._report(stage)
 
     def _read(self, submission_id: int, scoring_set_id: int) -> tuple[_Prepared, Submission, Run]:
-        self._enter(Stage.JUDGMENTS)
+        self._enter(messages.Stage.JUDGMENTS)
         if self._prepared is None or self._prepared.set_id != scoring_set_id:
             self._prepared = _prepare(self._database, scoring_set_id)
         prepared = self._prepared
@@ -189,7 +178,7 @@ class RunScorer:
             submission = session.get_one(Submission, submission_id)
             # A run that was scored has kept the rules of its time: later ones reject it no more.
             rules = None if submission.scored_at else self._rules_of(session, submission.evaluation_id, prepared)
-        self._enter(Stage.RUN)
+        self._enter(messages.Stage.RUN)
         with self._store.open_run(submission.sha256) as source:
             queries = prepared.positions.keys()
             run = read_run(source, queries=queries, name=submission.filename, limits=self._limits, rules=rules)
@@ -207,7 +196,7 @@ class RunScorer:
         return self._rules
 
     def _keep_lists(self, submission_id: int, run: Run, prepared: _Prepared) -> None:
-        self._enter(Stage.LISTS)
+        self._enter(messages.Stage.LISTS)
         lists = _ranked_lists(run, prepared)
         self._store.keep_ranked_lists(submission_id, prepared.setting.compat, prepared.size, lists)
 
@@ -278,7 +267,7 @@ def _judgments_of_subtopics(rows: Sequence[Sequence[Any]]) -> SubtopicJudgments:
 
 def _measure_score(
     measure: Measure, subset: Subset, scored: scoring.Scored, prepared: _Prepared, one_threshold: bool
-) -> MeasureScore:
+) -> messages.MeasureScore:
     """The measure's mean, and its values by position."""
     evaluated = scored.results[measure]
     values = np.full(prepared.size, np.nan)
@@ -293,7 +282,7 @@ def _measure_score(
         if one_threshold and AQWV(rel=rel) in scored.results:
             ends |= {"lost_low": own.lost.low, "lost_high": own.lost.high}
     mean = evaluated.mean if is_defined else None
-    return MeasureScore(str(measure), subset, mean, evaluated.count, values, **ends)
+    return messages.MeasureScore(str(measure), subset, mean, evaluated.count, values, **ends)
 
 
 def _ranked_lists(run: Run, prepared: _Prepared) -> Iterator[tuple[int, RankedList]]:
@@ -325,8 +314,8 @@ def main() -> None:
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     logging.basicConfig(format="%(levelname)s %(message)s", stream=sys.stderr)
-    settings = read_message(sys.stdin.readline())
-    jobs: queue.Queue[Job] = queue.Queue()
+    settings = messages.read_message(sys.stdin.readline())
+    jobs: queue.Queue[messages.Job] = queue.Queue()
     threading.Thread(target=_listen, args=(sys.stdin, jobs), daemon=True).start()
     _bound_memory(settings.job_bytes)
     gc.freeze()  # what is imported stays: walking it again and again would take a third of the time of reading JSON
@@ -335,11 +324,13 @@ def main() -> None:
         Database.connect(settings.database_url, must_exist=True),
         RunStore(settings.store_url, must_exist=True),
         Limits(expanded_bytes=settings.text_bytes),
-        report=lambda stage: _say(replies, write_message(Entered(stage))),  # the worker must know it when this dies
+        report=lambda stage: _say(
+            replies, messages.write_message(messages.Entered(stage))
+        ),  # the worker must know it when this dies
     )
     _say(replies, READY)
     while True:
-        _say(replies, write_message(run_scorer.answer(jobs.get(), settings.job_bytes)))
+        _say(replies, messages.write_message(run_scorer.answer(jobs.get(), settings.job_bytes)))
 
 
 def _bound_memory(job_bytes: int) -> None:
@@ -352,9 +343,9 @@ def _bound_memory(job_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (job_bytes, job_bytes))
 
 
-def _listen(stdin: TextIO, jobs: queue.Queue[Job]) -> None:
+def _listen(stdin: TextIO, jobs: queue.Queue[messages.Job]) -> None:
     for line in stdin:
-        jobs.put(read_message(line))
+        jobs.put(messages.read_message(line))
     os._exit(0)  # nobody is left to hear an answer
 
 

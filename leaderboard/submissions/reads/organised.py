@@ -18,20 +18,10 @@ from leaderboard.errors import BadInput, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.form_fields import form_fields
 from leaderboard.evaluations.rules import Answer, as_written
+from leaderboard.submissions import rules
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import ITS_TEAMS_PART, contenders, select_refusal, with_current_scoring
 from leaderboard.submissions.reads.status import answers_of_run
-from leaderboard.submissions.rules import (
-    SHOWN_STATES,
-    UNFINISHED,
-    WITHDRAWN,
-    Designation,
-    Ruling,
-    State,
-    SystemKind,
-    shown_state,
-    title_of_run,
-)
 from leaderboard.teams.models import System, Team
 from leaderboard.worker.models import Scoring
 
@@ -79,8 +69,8 @@ class SubmissionRow:
     team_slug: str
     system: str
     system_slug: str
-    kind: SystemKind
-    designation: Designation
+    kind: rules.SystemKind
+    designation: rules.Designation
     is_primary: bool
     state: str
     late: bool
@@ -142,8 +132,8 @@ def submissions(
     if page is not None:
         statement = statement.limit(ROWS).offset(paging.before(ROWS))
     rows = tuple(_row(row) for row in session.execute(statement))
-    waits = sa.case((sa.and_(Scoring.state.in_(UNFINISHED), *_state("")), Scoring.queued_at))
-    took = sa.case((Scoring.state == State.SCORED, Scoring.seconds))
+    waits = sa.case((sa.and_(Scoring.state.in_(rules.UNFINISHED), *_state("")), Scoring.queued_at))
+    took = sa.case((Scoring.state == rules.State.SCORED, Scoring.seconds))
     oldest, mean, longest = session.execute(
         _joined(sa.select(sa.func.min(waits), sa.func.avg(took), sa.func.max(took))).where(*asked)
     ).one()
@@ -222,7 +212,7 @@ def _conditions(filters: Filters) -> list[sa.ColumnElement[bool]]:
     if filters.team:
         conditions.append(Team.slug == filters.team)
     if filters.kind:
-        _one_of("kind", filters.kind, [kind.value for kind in SystemKind])
+        _one_of("kind", filters.kind, [kind.value for kind in rules.SystemKind])
         conditions.append(System.kind == filters.kind)
     if filters.late:
         _one_of("late", filters.late, ["yes", "no"])
@@ -242,13 +232,13 @@ def _state(state: str) -> list[sa.ColumnElement[bool]]:
     on_boards = [Submission.withdrawn_at.is_(None), Submission.ruling.is_(None)]
     if not state:
         return []
-    _one_of("state", state, SHOWN_STATES)
-    if state == WITHDRAWN:
+    _one_of("state", state, rules.SHOWN_STATES)
+    if state == rules.WITHDRAWN:
         return [Submission.withdrawn_at.is_not(None)]
-    if state in set(Ruling):
+    if state in set(rules.Ruling):
         return [Submission.withdrawn_at.is_(None), Submission.ruling == state]
-    if state == State.QUEUED:
-        return [*on_boards, sa.or_(Scoring.state == State.QUEUED, Scoring.id.is_(None))]
+    if state == rules.State.QUEUED:
+        return [*on_boards, sa.or_(Scoring.state == rules.State.QUEUED, Scoring.id.is_(None))]
     return [*on_boards, Scoring.state == state]
 
 
@@ -264,9 +254,9 @@ def _counts(session: Session, asked: list[sa.ColumnElement[bool]]) -> dict[str, 
         .where(*asked)
         .group_by(Scoring.state, withdrawn, Submission.ruling)
     )
-    counts = dict.fromkeys(SHOWN_STATES, 0)
+    counts = dict.fromkeys(rules.SHOWN_STATES, 0)
     for state, is_withdrawn, ruling, number in rows:
-        counts[WITHDRAWN if is_withdrawn else shown_state(state, None, ruling)] += number
+        counts[rules.WITHDRAWN if is_withdrawn else rules.shown_state(state, None, ruling)] += number
     return counts
 
 
@@ -276,7 +266,7 @@ def _row(row: Any) -> SubmissionRow:
     return snapshot(
         SubmissionRow,
         run,
-        title=title_of_run(run.label, run.filename, run.id),
+        title=rules.title_of_run(run.label, run.filename, run.id),
         campaign=campaign,
         evaluation=evaluation.slug,
         evaluation_title=evaluation.title,
@@ -286,7 +276,7 @@ def _row(row: Any) -> SubmissionRow:
         system_slug=system.slug,
         kind=system.kind,
         is_primary=is_primary,
-        state=shown_state(scoring.state if scoring else None, run.withdrawn_at, run.ruling),
+        state=rules.shown_state(scoring.state if scoring else None, run.withdrawn_at, run.ruling),
         submitter=submitter or "",
         finished_at=scoring.finished_at if scoring else None,
         seconds=scoring.seconds if scoring else None,

@@ -17,13 +17,8 @@ from leaderboard.boards.reads.entries import Entry, SystemLabel, label_without_n
 from leaderboard.db import read_so_far, snapshot
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
+from leaderboard.evaluations.reads import headings
 from leaderboard.evaluations.reads.form_fields import form_fields
-from leaderboard.evaluations.reads.headings import (
-    EvaluationHeading,
-    closed_details,
-    evaluation_heading,
-    measures_of_returned,
-)
 from leaderboard.evaluations.rules import Answer, FormField, ShownTo, Subset, answers_of, in_words, said_by, said_to
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import ITS_TEAMS_PART, contenders, selected_by_order, with_current_scoring
@@ -205,7 +200,7 @@ class SubmissionStatus:
     """
 
     id: int
-    evaluation: EvaluationHeading
+    evaluation: headings.EvaluationHeading
     system: SystemLabel
     state: str
     own: bool
@@ -280,7 +275,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
     shown = snapshot(
         SubmissionStatus,
         run,
-        evaluation=evaluation_heading(evaluation, now),
+        evaluation=headings.evaluation_heading(evaluation, now),
         system=label_of(session, actor, run, now),
         state=state,
         own=actor.is_in(run.team_id),
@@ -289,10 +284,10 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         may_make_primary=inside and may_change and state == State.SCORED and not (run.late or is_primary),
         results_open=results_open,
         details_open=details_open,
-        details_closed_because="" if details_open else closed_details(evaluation),
+        details_closed_because="" if details_open else headings.closed_details(evaluation),
         title=title_of_run(run.label if named else "", run.filename if inside else "", run.id),
         is_primary=is_primary,
-        threshold_unused=run.threshold is not None and not measures_of_returned(evaluation.campaign),
+        threshold_unused=run.threshold is not None and not headings.measures_of_returned(evaluation.campaign),
         receipt=run.sha256,
         version=run.version if named else "",
         submitter=run.submitter.name if run.submitter else "",

@@ -21,22 +21,14 @@ from leaderboard.boards.rules import Rounding, is_told_rounded
 from leaderboard.db import Base
 from leaderboard.evaluations.rules import Subset
 from leaderboard.metrics.measure import Family
+from leaderboard.submissions import rules
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import select_scored_runs
-from leaderboard.submissions.rules import (
-    RunChoice,
-    ScoredRun,
-    SetState,
-    State,
-    StoredChoice,
-    selected_runs,
-    stored_choices,
-)
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 
 RUNS, SYSTEMS = "runs whose system may stand otherwise", "systems that lost a run or gained one of another"
 SETS, PAST = "sets that came back, or rank by another measure", "scorings that an import's old boards had"
-HAS_CEASED = sa.or_(ScoringSet.state == SetState.SUPERSEDED, ScoringSet.shown_until.is_not(None))
+HAS_CEASED = sa.or_(ScoringSet.state == rules.SetState.SUPERSEDED, ScoringSet.shown_until.is_not(None))
 # Columns that decide which run stands.
 OF_RUN = (
     "system_id", "late", "received_at", "scored_at", "chosen_at", "withdrawn_at", "ruling", "holds_place",
@@ -48,15 +40,15 @@ class BoardSlot(NamedTuple):
     whether its late run is meant."""
 
     scoring_set_id: int
-    run_choice: RunChoice
+    run_choice: rules.RunChoice
     subset: Subset
     rounded: bool
     system_id: int
     late: bool
 
     @property
-    def kept(self) -> StoredChoice:
-        return StoredChoice(self.run_choice, self.subset, self.rounded)
+    def kept(self) -> rules.StoredChoice:
+        return rules.StoredChoice(self.run_choice, self.subset, self.rounded)
 
 
 COLUMNS = tuple(getattr(Standing, name) for name in BoardSlot._fields)
@@ -76,7 +68,7 @@ def note_selection(session: Session, row: Base) -> None:
             session.info.setdefault(SYSTEMS, set()).update(of_both)
     elif isinstance(row, Scoring):
         history = state.attrs["state"].history
-        if State.SCORED in (*(history.added or ()), *(history.deleted or ())):
+        if rules.State.SCORED in (*(history.added or ()), *(history.deleted or ())):
             runs.add(row.submission_id)
             if row.of_the_past:
                 session.info.setdefault(PAST, set()).add((row.scoring_set_id, row.submission_id))
@@ -84,7 +76,7 @@ def note_selection(session: Session, row: Base) -> None:
         history = state.attrs["primary_submission_id"].history
         runs.update(run for run in (*(history.added or ()), *(history.deleted or ())) if run is not None)
     elif isinstance(row, ScoringSet) and state.persistent:
-        was_set_aside = SetState.SUPERSEDED in (state.attrs["state"].history.deleted or ())
+        was_set_aside = rules.SetState.SUPERSEDED in (state.attrs["state"].history.deleted or ())
         ranks_otherwise = state.attrs["primary_measure"].history.has_changes()
         if was_set_aside or ranks_otherwise or any(state.attrs["shown_until"].history.deleted or ()):
             session.info.setdefault(SETS, set()).add(row.id)
@@ -125,12 +117,12 @@ def selection_by_rule(
     for scoring_set in session.scalars(sa.select(ScoringSet).where(of_sets).order_by(ScoringSet.id)).all():
         measure = metrics.parse(scoring_set.settings.measures[0])
         runs, means = _runs_with_means(session, scoring_set, *which, at=at)
-        for choice in stored_choices(scoring_set.settings):
+        for choice in rules.stored_choices(scoring_set.settings):
             own = means[choice.subset]
             if choice.rounded:
                 own = _rounded(own, measure.family, Rounding(scoring_set.settings.size(choice.subset)))
             mean = partial(_mean_of, own)
-            for run in selected_runs(runs, choice.run_choice, mean, measure.direction):
+            for run in rules.selected_runs(runs, choice.run_choice, mean, measure.direction):
                 selected[BoardSlot(scoring_set.id, *choice, run.system_id, run.late)] = run.scoring_id
     return selected
 
@@ -157,20 +149,20 @@ def _select_runs_with_means(subsets: tuple[Subset, ...], of_past: bool) -> sa.Se
 
 def _runs_with_means(
     session: Session, scoring_set: ScoringSet, *which: sa.ColumnElement[bool], at: dt.datetime | None
-) -> tuple[list[ScoredRun], dict[Subset, dict[int, float | None]]]:
+) -> tuple[list[rules.ScoredRun], dict[Subset, dict[int, float | None]]]:
     """The set's scored runs, and the mean of each under its primary measure by subset and scoring."""
     subsets = scoring_set.settings.subsets
-    runs: list[ScoredRun] = []
+    runs: list[rules.ScoredRun] = []
     means: dict[Subset, dict[int, float | None]] = {subset: {} for subset in subsets}
     values = {"of_set": scoring_set.id, "by_measure": scoring_set.settings.measures[0]} | ({"at": at} if at else {})
     for row in session.execute(_select_runs_with_means(subsets, at is not None).where(*which), values):
-        runs.append(ScoredRun(*row[: -len(subsets)]))
+        runs.append(rules.ScoredRun(*row[: -len(subsets)]))
         for subset, mean in zip(subsets, row[-len(subsets) :], strict=True):
             means[subset][runs[-1].scoring_id] = mean
     return runs, means
 
 
-def _mean_of(means: Mapping[int, float | None], run: ScoredRun) -> float | None:
+def _mean_of(means: Mapping[int, float | None], run: rules.ScoredRun) -> float | None:
     return means[run.scoring_id]
 
 
@@ -210,7 +202,7 @@ def _settle_past(session: Session, set_id: int, submissions: Collection[int]) ->
     systems = set(session.scalars(sa.select(Submission.system_id).where(Submission.id.in_(submissions))))
     own = sa.and_(ScoringSet.id == set_id, HAS_CEASED)
     stands = selection_by_rule(session, Submission.system_id.in_(systems), of_sets=own, at=at)
-    if scoring_set.state is SetState.SUPERSEDED or scoring_set.shown_until is not None:
+    if scoring_set.state is rules.SetState.SUPERSEDED or scoring_set.shown_until is not None:
         before = stored_selection(session, Standing.scoring_set_id == set_id, Standing.system_id.in_(systems))
         _keep(session, before, stands)
 

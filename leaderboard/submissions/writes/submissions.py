@@ -29,19 +29,8 @@ from leaderboard.evaluations.writes import accept_agreements
 from leaderboard.store import Received
 from leaderboard.submissions.inputs import RunSettings
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission
+from leaderboard.submissions.reads import selection
 from leaderboard.submissions.reads.form import personal_quota, team_quotas
-from leaderboard.submissions.reads.selection import (
-    IS_WANTED,
-    ONLY_ORGANISERS,
-    contenders,
-    holders_against,
-    on_boards,
-    primary_refusal,
-    select_primary_runs,
-    select_refusal,
-    selected_by_order,
-    system_refusal,
-)
 from leaderboard.submissions.rules import (
     Designation,
     Quota,
@@ -341,8 +330,8 @@ def _require_may_stand(
     session: Session, actor: Actor, evaluation: Evaluation, system: System, designation: Designation, *, late: bool
 ) -> None:
     if late and not actor.may_organise(evaluation.campaign_id):
-        raise InvalidFields({"stand": [f"the run is late: {ONLY_ORGANISERS}"]})
-    refused = system_refusal(session, evaluation, system, late)
+        raise InvalidFields({"stand": [f"the run is late: {selection.ONLY_ORGANISERS}"]})
+    refused = selection.system_refusal(session, evaluation, system, late)
     if refused is not None and designation is not Designation.PRIMARY:
         raise InvalidFields({"stand": [refused]})
 
@@ -367,9 +356,9 @@ def select_run(session: Session, actor: Actor, submission: Submission, *, now: d
     """
     _require_team(session, actor, submission, "choose the run that stands")
     submission = locked_run(session, submission.id)
-    _refuse(select_refusal(session, actor, submission, now or present()))
-    on_board = [run for run in contenders(session, submission) if not run.off_board]
-    before = selected_by_order(on_board).submission_id if on_board else None
+    _refuse(selection.select_refusal(session, actor, submission, now or present()))
+    on_board = [run for run in selection.contenders(session, submission) if not run.off_board]
+    before = selection.selected_by_order(on_board).submission_id if on_board else None
     _give_places_up(session, actor, submission)
     submission.chosen_at = present()
     record(session, actor, "let stand", submission, before=before)
@@ -408,11 +397,11 @@ def make_primary(session: Session, actor: Actor, submission: Submission, *, now:
     """
     _require_team(session, actor, submission, "choose its primary run")
     submission = locked_run(session, submission.id)
-    _refuse(primary_refusal(session, actor, submission, now or present()))
+    _refuse(selection.primary_refusal(session, actor, submission, now or present()))
     before = session.get_one(Participation, (submission.team_id, submission.evaluation_id)).primary_submission_id
     _give_places_up(session, actor, submission, primary=True)
-    others = select_primary_runs(submission.team_id, submission.evaluation_id)
-    for other in session.scalars(others.where(Submission.id != submission.id, on_boards())).all():
+    others = selection.select_primary_runs(submission.team_id, submission.evaluation_id)
+    for other in session.scalars(others.where(Submission.id != submission.id, selection.on_boards())).all():
         other.designation = Designation.CONTRASTIVE
         record(session, actor, "make contrastive", other, instead=submission.id)
     submission.designation = Designation.PRIMARY
@@ -513,7 +502,7 @@ def settle_primary(session: Session, actor: Actor, team_id: int, evaluation_id: 
     # Locked first: whoever else is recording a score of this team waits, and then sees this one.
     participation = locked(session, Participation, (team_id, evaluation_id))
     session.flush()
-    runs = session.scalars(select_primary_runs(team_id, evaluation_id))
+    runs = session.scalars(selection.select_primary_runs(team_id, evaluation_id))
     before, participation.primary_submission_id = participation.primary_submission_id, primary_run(runs)
     if before is None or participation.primary_submission_id in {None, before}:
         return
@@ -536,7 +525,11 @@ def retry(session: Session, actor: Actor, submission: Submission) -> None:
     parked = session.scalars(
         sa.select(Scoring)
         .join(ScoringSet)
-        .where(Scoring.submission_id == submission.id, Scoring.state.in_((State.FAILED, State.REJECTED)), IS_WANTED)
+        .where(
+            Scoring.submission_id == submission.id,
+            Scoring.state.in_((State.FAILED, State.REJECTED)),
+            selection.IS_WANTED,
+        )
         .with_for_update(of=Scoring)
     ).all()
     if not parked:
@@ -554,7 +547,7 @@ def retry(session: Session, actor: Actor, submission: Submission) -> None:
 
 def retry_failed(session: Session, actor: Actor, evaluation: Evaluation) -> None:
     """Puts every run of an evaluation whose scoring failed back into the queue."""
-    of_evaluation = ScoringSet.evaluation_id == evaluation.id, IS_WANTED, Scoring.state == State.FAILED
+    of_evaluation = ScoringSet.evaluation_id == evaluation.id, selection.IS_WANTED, Scoring.state == State.FAILED
     failed = sa.select(Scoring.submission_id).join(ScoringSet).where(*of_evaluation)
     for submission in session.scalars(sa.select(Submission).where(Submission.id.in_(failed)).order_by(Submission.id)):
         retry(session, actor, submission)
@@ -597,7 +590,7 @@ def _refuse(reason: str | None) -> None:
 
 def _give_places_up(session: Session, actor: Actor, submission: Submission, *, primary: bool = False) -> None:
     """Ends it that runs off the boards hold their places against this run: of its system, or as primary one."""
-    holders = holders_against(session, submission, primary=primary)
+    holders = selection.holders_against(session, submission, primary=primary)
     for holder in holders:
         holder.holds_place = False
         record(session, actor, "give place up", holder, to=submission.id)
