@@ -201,11 +201,6 @@ class Checked:
         return tuple(warnings)
 
     @property
-    def asks_for_threshold(self) -> bool:
-        """Whether giving θ, or another one, is what a warning asks for."""
-        return any(warned.kind in (Kind.RETURNED, Kind.THRESHOLD) for warned in self.warnings)
-
-    @property
     def remarks(self) -> tuple[str, ...]:
         """What else is to be said of it, a sentence each."""
         remarks = []
