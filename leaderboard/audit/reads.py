@@ -366,9 +366,7 @@ def _value(text: str | None) -> Any:
     if text is None or text.startswith("sha256 "):
         return text and "a longer text"
     try:
-        return json.loads(
-            text, parse_float=lambda digits: int(float(digits)) if digits.endswith(".0") else float(digits)
-        )
+        return json.loads(text)
     except ValueError:
         return text
 
@@ -382,6 +380,8 @@ def _words(name: str, value: Any, names: Names) -> str:
     if isinstance(value, dict):
         parts = (f"{part.replace('_', ' ')}: {_words('', each, names)}" for part, each in value.items())
         return ", ".join(parts) or "none"
+    if isinstance(value, float) and value.is_integer():  # canonical JSON has a point in whole numbers, too
+        value = int(value)
     if isinstance(value, int) and (named := names.get((NUMBERS.get(name, ""), value))):
         return named
     return "none" if value is None else str(value)

@@ -277,10 +277,11 @@ def _take_in(page: Submitting, posted: uploads.Posted, intake: Intake) -> Respon
     if posted.refusal is not None and not isinstance(posted.refusal, errors.InvalidFields):
         return _page(page, form, posted.refusal)
     upload, kept = uploads.kept_with(form.text("kept"))
-    key = kept.get("key")  # pressed twice, the button of a form that came back sends one run
     if posted.upload is not None or upload is None:
-        upload, key = posted.upload, None
-        kept = {"begun_at": now().isoformat(), "key": secrets.token_urlsafe(), "said": {}}
+        upload, kept = posted.upload, {}
+    key = kept.get("key")  # pressed twice, the button of a form that came back sends one run
+    # A proof that a page of organisers made holds none of these.
+    kept = {"begun_at": now().isoformat(), "key": secrets.token_urlsafe(), "said": {}} | kept
     intake.key = key
     beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
     kept["said"] = beside.entries or kept["said"]
@@ -382,9 +383,8 @@ def _row(session: Session, model: type[Row], key: str) -> Row:
         raise errors.InvalidFields({"system": ["choose one of the list"]})
     row = session.get(model, int(key))
     if row is None:
-        raise errors.NotAllowed(
-            submissions.NOT_YOURS
-        )  # as for one of another team, so that nobody learns which there are
+        # As for one of another team, so that nobody learns which there are.
+        raise errors.NotAllowed(submissions.NOT_YOURS)
     return row
 
 

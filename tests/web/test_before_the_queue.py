@@ -7,6 +7,7 @@ import re
 import pytest
 import sqlalchemy as sa
 from flask import Flask
+from itsdangerous import URLSafeTimedSerializer
 
 from leaderboard.audit.writes import present
 from leaderboard.evaluations import writes as submission_forms
@@ -98,6 +99,15 @@ def test_nobody_else_confirms_a_file(measured: World, participant: Reader, other
     refused = other.send(FORM, None, **beta, confirm="yes")
     assert (refused.status_code, measured.count(Submission)) == (400, 0)
     assert "choose the file of the run" in refused.text
+
+
+def test_the_proof_of_a_file_that_another_form_kept_is_one_here_too(
+    app: Flask, measured: World, participant: Reader
+) -> None:
+    sent = filled(participant.send(FORM, RUN, **measured.sent()).text, MARK)
+    signer = URLSafeTimedSerializer(app.extensions["config"].secret_key, salt="an upload that was received")
+    sent["kept"] = signer.dumps(signer.loads(sent["kept"]) | {"more": {}})  # as the pages of organisers make them
+    assert participant.send(FORM, None, **sent, confirm="yes").location == "/submissions/1"
 
 
 def test_what_came_in_time_is_confirmed_until_the_end_of_the_grace(
