@@ -148,3 +148,11 @@ def test_the_trail_counts_many_rows_and_says_how_many_changed_only_where_as_many
         page = trail(session, CONSOLE, "small", present(), filters=TrailFilters(), page=None)
     revisions = [change for row in page.rows for change in row.changes if "revision" in change.what]
     assert [(change.before, change.after) for change in revisions] == [("2", "3"), ("1", "2"), ("0", "1")]
+
+
+def test_a_whole_number_is_written_without_a_point(world: World) -> None:
+    with world.organising() as (session, campaign, _):
+        record(session, CONSOLE, "tell", campaign, beta=20.0, share=0.5)
+    with world.database.read() as session:
+        page = trail(session, CONSOLE, "small", present(), filters=TrailFilters(), page=None)
+    assert dict(page.rows[0].facts) == {"beta": "20", "share": "0.5"}
