@@ -6,10 +6,11 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields
+from difflib import get_close_matches
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import numpy as np
 import sqlalchemy as sa
@@ -25,6 +26,7 @@ from leaderboard.errors import BadInput, LeaderboardError, NoDatabase, NotFound,
 from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.metrics import Floats
 from leaderboard.metrics.segments import Ints
+from leaderboard.numbers import first_of
 from leaderboard.private_files import private_file, tighten
 
 NAMING = {
@@ -36,6 +38,7 @@ NAMING = {
 }
 
 
+LISTED = 10  # names that a message lists
 AS_COMMITTED = "opens a session beside this one"
 READ_SO_FAR = "what was read in this session"
 ONE_CONNECTION = {"pool_size": 1, "max_overflow": 0}
@@ -423,6 +426,25 @@ def or_refuse(session: Session, refusal: LeaderboardError) -> Iterator[None]:
 def exists(session: Session, *conditions: sa.ColumnElement[bool]) -> bool:
     """Whether there is a row of which all of these are true."""
     return bool(session.scalar(sa.select(sa.exists().where(*conditions))))
+
+
+def missing(
+    session: Session,
+    what: str,
+    name: str,
+    column: InstrumentedAttribute[str],
+    *among: sa.ColumnElement[bool],
+    within: str = "",
+    there: str = "there are",
+) -> NoReturn:
+    """Raises NotFound that suggests the nearest names, or lists the first few when none is near.
+
+    there  what these are
+    """
+    names = list(session.scalars(sa.select(column).where(*among).order_by(column)))
+    near = " or ".join(get_close_matches(name, names))
+    hint = f"; did you mean {near}?" if near else f"; {there} {first_of(names, LISTED)}" if names else ""
+    raise NotFound(f"there is no {what} {name!r}{within}{hint}")
 
 
 def insert_unless_there(session: Session, model: type[Base], **values: Any) -> None:

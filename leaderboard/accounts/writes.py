@@ -33,9 +33,8 @@ from leaderboard.accounts.reads import is_live
 from leaderboard.accounts.rules import Scope, token_hash
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser
-from leaderboard.db import Database, add_or_refuse, locked
+from leaderboard.db import Database, add_or_refuse, locked, missing
 from leaderboard.errors import BadInput, Conflict, Gathered, InvalidFields, NotFound
-from leaderboard.evaluations.reads.find import missing
 from leaderboard.mail import writes as outbox
 from leaderboard.mail.models import Mail, MailLink
 from leaderboard.mail.rules import OPTIONAL, MailKind

@@ -17,10 +17,10 @@ from leaderboard.audit.events import StoredEvent, stored_events
 from leaderboard.audit.models import Event
 from leaderboard.boards.reads.entries import Paging, paging_of
 from leaderboard.campaigns.models import Campaign
-from leaderboard.campaigns.reads import organised_campaign
 from leaderboard.db import Base
 from leaderboard.errors import InvalidFields
 from leaderboard.evaluations.models import Agreement, Evaluation
+from leaderboard.evaluations.reads import organised_campaign
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.numbers import read_whole
 from leaderboard.submissions.models import Submission

@@ -31,7 +31,7 @@ from leaderboard.boards.models import Board, Standing
 from leaderboard.db import locked, unanswered
 from leaderboard.errors import NoDatabase
 from leaderboard.judgments.models import JudgmentRevision
-from leaderboard.judgments.reads.revisions import stored_rows
+from leaderboard.judgments.reads import stored_rows
 from leaderboard.moments import moment_in_words
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State

@@ -28,12 +28,15 @@ from leaderboard.campaigns.rules import Visibility
 from leaderboard.db import snapshot
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.find import find_campaign, find_evaluation, removal_refusal
-from leaderboard.evaluations.reads.headings import (
+from leaderboard.evaluations.reads import (
     CampaignHeading,
     EvaluationHeading,
     campaign_heading,
     evaluation_heading,
+    find_campaign,
+    organised_campaign,
+    organised_evaluation,
+    removal_refusal,
 )
 from leaderboard.evaluations.rules import Phase, Split, phase_of
 from leaderboard.judgments.models import JudgmentRevision, Query
@@ -129,20 +132,6 @@ class CampaignRoom:
     heading: CampaignHeading
     organisers: tuple[str, ...]
     evaluations: tuple[EvaluationRow, ...]
-
-
-def organised_campaign(session: Session, actor: Actor, slug: str) -> Campaign:
-    """Raises NotFound also for whoever does not organise it."""
-    campaign = find_campaign(session, actor, slug)
-    if not actor.may_organise(campaign.id):
-        raise NotFound
-    return campaign
-
-
-def organised_evaluation(session: Session, actor: Actor, campaign_slug: str, slug: str) -> Evaluation:
-    """The evaluation with its campaign. Raises NotFound also for whoever does not organise the campaign."""
-    organised_campaign(session, actor, campaign_slug)
-    return find_evaluation(session, actor, campaign_slug, slug)
 
 
 def room(session: Session, actor: Actor, campaign_slug: str, slug: str | None, _: dt.datetime) -> Room:

@@ -16,7 +16,7 @@ from leaderboard.db import add_or_refuse, locked
 from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import Conflict, Gathered, InvalidFields, PriorLocked
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.find import closed_again
+from leaderboard.evaluations.reads import closed_again
 from leaderboard.evaluations.rules import OF_CAMPAIGN
 from leaderboard.names import checked_slug, free_slug, slug_of
 from leaderboard.teams.models import Team

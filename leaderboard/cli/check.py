@@ -87,7 +87,7 @@ def _against(run: Path, place: Place, threshold: float | None) -> "Checked":
 
     from leaderboard.access import CONSOLE
     from leaderboard.cli.database import reading
-    from leaderboard.evaluations.reads.find import find_evaluation
+    from leaderboard.evaluations.reads import find_evaluation
     from leaderboard.submissions.reads.form import completed, expected_of
 
     now = dt.datetime.now(dt.UTC)

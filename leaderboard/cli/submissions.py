@@ -17,7 +17,7 @@ from leaderboard.cli.options import PLACE, Place, flag, option
 from leaderboard.cli.output import UNDEFINED, aligned, counting_bar, named
 from leaderboard.client import UNFINISHED, Client
 from leaderboard.errors import BadInput, Conflict, FileRejected, LeaderboardError, Problem, Unavailable
-from leaderboard.evaluations.reads.find import find_evaluation
+from leaderboard.evaluations.reads import find_evaluation
 from leaderboard.evaluations.rules import WHERE_READ
 from leaderboard.judgments.models import Query
 from leaderboard.names import name_key

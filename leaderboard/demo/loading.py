@@ -24,7 +24,7 @@ from leaderboard.campaigns.writes import add_organiser, create_campaign
 from leaderboard.config import folder
 from leaderboard.db import Database
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.find import find_evaluation
+from leaderboard.evaluations.reads import find_evaluation
 from leaderboard.evaluations.rules import Judging, NoRelevant, Opening
 from leaderboard.evaluations.writes import create_evaluation, set_rules
 from leaderboard.formats import Judgments, QueryRow, read_judgments, read_queries

@@ -15,12 +15,12 @@ from leaderboard.campaigns import reads
 from leaderboard.declared.commands import Command, Table, moment
 from leaderboard.errors import InvalidFields, NotFound, Unconfirmed
 from leaderboard.evaluations import inputs
+from leaderboard.evaluations import reads as readiness
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import readiness
-from leaderboard.evaluations.reads.form_fields import OrganisedForm, organised_form
+from leaderboard.evaluations.reads import OrganisedForm, organised_form
 from leaderboard.formats import document_list
-from leaderboard.judgments.reads.files import doubts_about
+from leaderboard.judgments.reads import doubts_about
 from leaderboard.web.context import actor, read, reading, store, writing
 from leaderboard.web.endpoints import get, post
 from leaderboard.web.organise import (

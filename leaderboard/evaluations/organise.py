@@ -20,10 +20,10 @@ from leaderboard.errors import InvalidFields, LeaderboardError, Unconfirmed, fil
 from leaderboard.evaluations import api, inputs
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.form_fields import organised_form
+from leaderboard.evaluations.reads import organised_evaluation, organised_form
 from leaderboard.formats import document_list
 from leaderboard.judgments.organise import evaluation_here, read_stored
-from leaderboard.judgments.reads.files import doubts_about
+from leaderboard.judgments.reads import doubts_about
 from leaderboard.moments import moment_in_words
 from leaderboard.numbers import counted
 from leaderboard.store import Received
@@ -216,7 +216,7 @@ def copy(**_: str) -> ResponseReturnValue:
     """Takes over what another evaluation of the campaign asks."""
 
     def change(session: Session, by: Actor, record: Evaluation) -> Evaluation:
-        source = reads.organised_evaluation(session, by, g.room.campaign, request.form.get("source", ""))
+        source = organised_evaluation(session, by, g.room.campaign, request.form.get("source", ""))
         evaluations.copy_form(session, by, source, record)
         return source
 

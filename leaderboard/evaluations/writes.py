@@ -23,10 +23,10 @@ from leaderboard.campaigns.writes import slug_taken
 from leaderboard.db import Base, add_or_refuse, insert_unless_there, locked
 from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound
+from leaderboard.evaluations import reads as forms
 from leaderboard.evaluations.inputs import YEAR, AgreementText, EvaluationSettings, FileRuleChanges, FormFieldSettings
 from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
-from leaderboard.evaluations.reads import form_fields as forms
-from leaderboard.evaluations.reads.find import closed_again, removal_refusal
+from leaderboard.evaluations.reads import closed_again, removal_refusal
 from leaderboard.evaluations.rules import MOST_FIELDS, OF_EVALUATION, WHERE_READ, FieldKind, FormField
 from leaderboard.formats import DocumentList, FileRules
 from leaderboard.judgments.models import JudgmentRevision, Query

@@ -18,8 +18,13 @@ from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.ranking import ComparedBoard, Orders, load_boards, orders, shared
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.find import find_evaluation, of_subset
-from leaderboard.evaluations.reads.headings import EvaluationHeading, closed_details, evaluation_heading
+from leaderboard.evaluations.reads import (
+    EvaluationHeading,
+    closed_details,
+    evaluation_heading,
+    find_evaluation,
+    of_subset,
+)
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.numbers import counted, first_of

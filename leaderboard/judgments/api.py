@@ -22,10 +22,9 @@ from leaderboard.errors import Conflict, FileRejected, InvalidFields, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import QueryRow, read_queries
-from leaderboard.judgments import inputs, writes
-from leaderboard.judgments.reads import files as reads
-from leaderboard.judgments.reads import published as judgments
-from leaderboard.judgments.reads.published import JudgmentFile
+from leaderboard.judgments import inputs, reads, writes
+from leaderboard.judgments import reads as judgments
+from leaderboard.judgments.reads import JudgmentFile
 from leaderboard.judgments.rules import READERS, JudgmentFiles
 from leaderboard.numbers import counted, first_of
 from leaderboard.web.context import actor, read, reading, writing

@@ -17,16 +17,15 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from wtforms import BooleanField, FileField, HiddenField, SelectField, StringField
 
-from leaderboard.campaigns.reads import organised_evaluation
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import FileRejected, Gathered, InvalidFields, LeaderboardError
 from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads import organised_evaluation
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import QUERY_FORMATS, read_queries
-from leaderboard.judgments import writes
+from leaderboard.judgments import reads, writes
 from leaderboard.judgments.inputs import RenamedSource, RevisionWords
 from leaderboard.judgments.models import Query
-from leaderboard.judgments.reads import files as reads
 from leaderboard.judgments.rules import READERS, JudgmentFiles
 from leaderboard.numbers import counted
 from leaderboard.store import Received

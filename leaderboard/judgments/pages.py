@@ -5,8 +5,8 @@ from collections.abc import Callable
 from flask import Blueprint, Response, render_template
 from flask.typing import ResponseReturnValue
 
-from leaderboard.judgments.reads import published as judgments
-from leaderboard.judgments.reads.published import JudgedQuery, JudgmentFile
+from leaderboard.judgments import reads as judgments
+from leaderboard.judgments.reads import JudgedQuery, JudgmentFile
 from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Cell, Table, columns, evaluation_facts, exported, file_name, table
 

@@ -20,14 +20,14 @@ from leaderboard.boards.models import Board
 from leaderboard.db import locked
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.find import find_query, queries_stay
+from leaderboard.evaluations.reads import find_query, queries_stay
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import Judgments, QueryRow, SubtopicJudgments
 from leaderboard.formats.plain_text import shown
+from leaderboard.judgments import reads as judgment_refusals
 from leaderboard.judgments.inputs import RevisionWords
 from leaderboard.judgments.models import JudgmentRevision, Query
-from leaderboard.judgments.reads import refusals as judgment_refusals
-from leaderboard.judgments.reads.revisions import COLUMNS
+from leaderboard.judgments.reads import COLUMNS
 from leaderboard.judgments.rules import JudgmentFiles, Removal
 from leaderboard.moments import moment_in_words
 from leaderboard.names import checked_slug

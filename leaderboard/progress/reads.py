@@ -15,8 +15,14 @@ from leaderboard.campaigns import reads as campaign_reads
 from leaderboard.campaigns.models import Campaign
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.find import find_campaign
-from leaderboard.evaluations.reads.headings import CampaignHeading, Terms, campaign_heading, campaign_measures, terms_of
+from leaderboard.evaluations.reads import (
+    CampaignHeading,
+    Terms,
+    campaign_heading,
+    campaign_measures,
+    find_campaign,
+    terms_of,
+)
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION
 from leaderboard.worker.models import ScoringSet
 from leaderboard.worker.reads import current_sets

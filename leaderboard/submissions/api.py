@@ -27,8 +27,7 @@ from leaderboard.declared.commands import Command, Find, Other
 from leaderboard.declared.inputs import checked, checked_partly, is_required
 from leaderboard.errors import Conflict, Gathered, InvalidFields, LeaderboardError, NotFound, TooLarge, Unconfirmed
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.find import find_evaluation
-from leaderboard.evaluations.reads.form_fields import form_fields
+from leaderboard.evaluations.reads import find_evaluation, form_fields
 from leaderboard.evaluations.rules import checked_answers
 from leaderboard.evaluations.writes import agreements_of
 from leaderboard.formats import HEADER_BYTES, ByteSource, Limits, Metadata, run_metadata, side_metadata

@@ -10,7 +10,7 @@ from leaderboard.accounts import reads as accounts
 from leaderboard.accounts.rules import Scope
 from leaderboard.declared.commands import Command, Find, Other, Table, moment
 from leaderboard.errors import NotFound, Unconfirmed
-from leaderboard.evaluations.reads.readiness import entered_by
+from leaderboard.evaluations.reads import entered_by
 from leaderboard.evaluations.writes import remove_system as remove_unused
 from leaderboard.teams import inputs, writes
 from leaderboard.teams.merging import merge_teams

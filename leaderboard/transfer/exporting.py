@@ -25,11 +25,10 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Base, Database
 from leaderboard.errors import Damaged, NotFound
 from leaderboard.evaluations.models import Agreement, Evaluation
-from leaderboard.evaluations.reads.find import find_campaign
-from leaderboard.evaluations.reads.form_fields import collection_list, file_rules, form_fields
+from leaderboard.evaluations.reads import collection_list, file_rules, find_campaign, form_fields
 from leaderboard.evaluations.rules import Split
 from leaderboard.judgments.models import JudgmentRevision, Query
-from leaderboard.judgments.reads.revisions import COLUMNS, stored_rows
+from leaderboard.judgments.reads import COLUMNS, stored_rows
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.teams.models import System, Team

@@ -19,8 +19,8 @@ from flask.typing import ResponseReturnValue
 from wtforms import FileField, HiddenField, TextAreaField
 
 from leaderboard.access import actor_of
-from leaderboard.campaigns.reads import organised_campaign
 from leaderboard.errors import BadInput, FileRejected, InvalidFields, LeaderboardError, NotFound
+from leaderboard.evaluations.reads import organised_campaign
 from leaderboard.formats.plain_text import shown
 from leaderboard.numbers import counted
 from leaderboard.store import Received

@@ -18,7 +18,7 @@ from flask import Blueprint, Response
 
 from leaderboard.boards.reads.entries import Column
 from leaderboard.boards.rules import Rounding
-from leaderboard.evaluations.reads.headings import CampaignHeading, EvaluationHeading, Terms
+from leaderboard.evaluations.reads import CampaignHeading, EvaluationHeading, Terms
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION
 
 P = ParamSpec("P")

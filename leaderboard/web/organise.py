@@ -25,11 +25,11 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
 from leaderboard.campaigns.models import Campaign
-from leaderboard.campaigns.reads import Room, organised_campaign, organised_evaluation, room
+from leaderboard.campaigns.reads import Room, room
 from leaderboard.db import locked
 from leaderboard.errors import BadInput, Unconfirmed, file_of
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.readiness import effects
+from leaderboard.evaluations.reads import effects, organised_campaign, organised_evaluation
 from leaderboard.formats import ByteSource, Limits
 from leaderboard.web.context import actor, config, now, read, reading, writing
 from leaderboard.web.forms import Declared, refuse_stale, state_of

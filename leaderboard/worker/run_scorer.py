@@ -33,11 +33,11 @@ from leaderboard.audit.rules import judgments_sha256
 from leaderboard.db import Database
 from leaderboard.errors import Conflict, Damaged, FileRejected, Missing, NoDatabase, NoStore
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.form_fields import collection_list, file_rules
+from leaderboard.evaluations.reads import collection_list, file_rules
 from leaderboard.evaluations.rules import Subset
 from leaderboard.formats import NO_RULES, Ids, Judgments, Limits, Run, RunRules, SubtopicJudgments, read_run
 from leaderboard.judgments.models import JudgmentRevision, Query
-from leaderboard.judgments.reads.revisions import stored_rows
+from leaderboard.judgments.reads import stored_rows
 from leaderboard.metrics import Measure, Setting, query_order
 from leaderboard.metrics.families.detection import AQWV
 from leaderboard.metrics.families.sweep import MQWV

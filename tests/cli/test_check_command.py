@@ -9,8 +9,7 @@ from leaderboard import cli
 from leaderboard.access import CONSOLE
 from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.find import find_evaluation
-from leaderboard.evaluations.reads.form_fields import file_rules, form_fields, standing_agreements
+from leaderboard.evaluations.reads import file_rules, find_evaluation, form_fields, standing_agreements
 from leaderboard.submissions.models import Submission
 from tests.support.world import RUN, World
 

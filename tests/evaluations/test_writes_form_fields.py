@@ -15,16 +15,10 @@ from leaderboard.audit.writes import present
 from leaderboard.errors import InvalidFields, NotAllowed, NotFound
 from leaderboard.evaluations import writes
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
-from leaderboard.evaluations.reads.form_fields import (
-    collection_list,
-    file_rules,
-    form_fields,
-    organised_form,
-    standing_agreements,
-)
+from leaderboard.evaluations.reads import collection_list, file_rules, form_fields, organised_form, standing_agreements
 from leaderboard.evaluations.rules import FieldKind, FormField, ShownTo, answers_of
 from leaderboard.formats import FileRules, document_list
-from leaderboard.judgments.reads.files import doubts_about
+from leaderboard.judgments.reads import doubts_about
 from leaderboard.submissions.models import Submission
 from tests.support.refused import refused
 from tests.support.world import RUN, World, run_text

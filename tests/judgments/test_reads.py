@@ -9,7 +9,7 @@ from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Opening, Split
-from leaderboard.judgments.reads.published import PublishedPage, documents_of, published, qrels
+from leaderboard.judgments.reads import PublishedPage, documents_of, published, qrels
 from leaderboard.judgments.writes import exclude_queries, set_split
 from leaderboard.worker.models import ScoringSet
 from leaderboard.worker.writes import switch

@@ -13,7 +13,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.formats import read_subtopic_judgments
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, SubtopicJudgment
-from leaderboard.judgments.reads.files import JudgmentChanges, judgment_changes
+from leaderboard.judgments.reads import JudgmentChanges, judgment_changes
 from leaderboard.judgments.rules import JudgmentFiles
 from tests.support.refused import refused
 from tests.support.verification import named, verified

@@ -32,7 +32,7 @@ from leaderboard.formats import QueryRow, read_subtopic_judgments
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
 from leaderboard.judgments.models import JudgmentRevision
-from leaderboard.judgments.reads.published import published, qrels
+from leaderboard.judgments.reads import published, qrels
 from leaderboard.results.reads.queries import query_list
 from leaderboard.results.reads.run import JUDGMENTS, KNOWN, QUERIES, SUBTOPICS, Receipt, receipt, results
 from leaderboard.submissions.writes import submissions

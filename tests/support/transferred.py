@@ -14,7 +14,7 @@ from leaderboard.boards.reads.entries import Figure
 from leaderboard.boards.reads.ranking import Show
 from leaderboard.db import Database
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.find import find_campaign
+from leaderboard.evaluations.reads import find_campaign
 from leaderboard.history.reads import board_difference, board_versions
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.submissions.models import Participation, Submission

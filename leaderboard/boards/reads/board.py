@@ -13,9 +13,8 @@ from leaderboard.audit.events import Verifications, verifications
 from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads import ranking
 from leaderboard.errors import BadInput
-from leaderboard.evaluations.reads import headings
-from leaderboard.evaluations.reads.find import find_evaluation_and_set
-from leaderboard.evaluations.reads.form_fields import form_fields
+from leaderboard.evaluations import reads as headings
+from leaderboard.evaluations.reads import find_evaluation_and_set, form_fields
 from leaderboard.history.reads import BoardVersion, board_version, replaced_beside, visible_set
 from leaderboard.metrics import Floats, parse, query_order
 from leaderboard.metrics.segments import Bools, Ints

@@ -14,8 +14,8 @@ from leaderboard.boards.reads.board import EVERYTHING, BoardQuery
 from leaderboard.boards.reads.ranking import load_standing, sorted_rows
 from leaderboard.db import snapshot
 from leaderboard.errors import BadInput, InvalidFields, NotFound
-from leaderboard.evaluations.reads import headings
-from leaderboard.evaluations.reads.find import find_evaluation_and_set
+from leaderboard.evaluations import reads as headings
+from leaderboard.evaluations.reads import find_evaluation_and_set
 from leaderboard.evaluations.rules import Judging, ScoringSettings, Subset
 from leaderboard.metrics.aggregation import Columns
 from leaderboard.metrics.families.detection import columns_from_values

@@ -14,8 +14,14 @@ from leaderboard.boards.reads.board import EVERYTHING, BoardQuery
 from leaderboard.boards.reads.ranking import Show, load_standing, show_of, sorted_rows
 from leaderboard.db import snapshot
 from leaderboard.errors import NotFound
-from leaderboard.evaluations.reads.find import find_evaluation_and_set, find_query, of_subset
-from leaderboard.evaluations.reads.headings import EvaluationHeading, closed_details, evaluation_heading
+from leaderboard.evaluations.reads import (
+    EvaluationHeading,
+    closed_details,
+    evaluation_heading,
+    find_evaluation_and_set,
+    find_query,
+    of_subset,
+)
 from leaderboard.evaluations.rules import Judging, Subset
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.results.reads.run import QuerySpread, load_slices, load_vectors, spread_of, value_in

@@ -18,7 +18,7 @@ from leaderboard.access import Actor, Content, may_see
 from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.ranking import load_standing, ranks, sorted_rows
 from leaderboard.db import snapshot, value_at
-from leaderboard.evaluations.reads import headings
+from leaderboard.evaluations import reads as headings
 from leaderboard.evaluations.rules import Judging, NoRelevant, ScoringSettings, Subset
 from leaderboard.metrics import Measure
 from leaderboard.metrics.families.detection import AQWV, columns_from_values

@@ -20,9 +20,17 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, Content, may_see, submission_refusal, subset_seen
 from leaderboard.db import snapshot
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
-from leaderboard.evaluations.reads.find import find_evaluation, of_subset
-from leaderboard.evaluations.reads.form_fields import collection_list, file_rules, form_fields, standing_agreements
-from leaderboard.evaluations.reads.headings import EvaluationHeading, evaluation_heading, measures_of_returned
+from leaderboard.evaluations.reads import (
+    EvaluationHeading,
+    collection_list,
+    evaluation_heading,
+    file_rules,
+    find_evaluation,
+    form_fields,
+    measures_of_returned,
+    of_subset,
+    standing_agreements,
+)
 from leaderboard.evaluations.rules import FormField, Split, Subset, is_late
 from leaderboard.formats import NO_RULES, FileRules, Run, RunRules
 from leaderboard.judgments.models import Judgment, Query

@@ -12,11 +12,10 @@ from leaderboard.access import Actor
 from leaderboard.accounts.models import User
 from leaderboard.boards.reads.entries import Paging, paging_of
 from leaderboard.campaigns.models import Campaign
-from leaderboard.campaigns.reads import organised_campaign, organised_evaluation
 from leaderboard.db import snapshot
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.form_fields import form_fields
+from leaderboard.evaluations.reads import form_fields, organised_campaign, organised_evaluation
 from leaderboard.evaluations.rules import Answer, as_written
 from leaderboard.submissions import rules
 from leaderboard.submissions.models import Participation, Submission

@@ -7,7 +7,7 @@ offers it and by the service that does it.
 import datetime as dt
 import functools
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, TypeVarTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -15,7 +15,6 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, may_change_standing
 from leaderboard.boards.models import Standing
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.find import Columns
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import (
     STANDING,
@@ -31,6 +30,8 @@ from leaderboard.submissions.rules import (
 from leaderboard.teams.models import System
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import IS_CURRENT
+
+Columns = TypeVarTuple("Columns")
 
 # Condition on scorings and their sets: whose figures boards show, or will, or showed where an import comes from.
 IS_WANTED = sa.or_(ScoringSet.state != SetState.SUPERSEDED, Scoring.of_the_past)

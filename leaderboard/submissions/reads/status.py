@@ -16,9 +16,9 @@ from leaderboard.boards.models import Board
 from leaderboard.boards.reads.entries import Entry, SystemLabel, label_without_name, system_label
 from leaderboard.db import read_so_far, snapshot
 from leaderboard.errors import BadInput, NotFound
+from leaderboard.evaluations import reads as headings
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
-from leaderboard.evaluations.reads import headings
-from leaderboard.evaluations.reads.form_fields import form_fields
+from leaderboard.evaluations.reads import form_fields
 from leaderboard.evaluations.rules import Answer, FormField, ShownTo, Subset, answers_of, in_words, said_by, said_to
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import ITS_TEAMS_PART, contenders, selected_by_order, with_current_scoring

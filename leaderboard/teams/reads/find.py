@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, knows_team, maker_may_invite
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
+from leaderboard.db import missing
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.find import missing
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import on_boards
 from leaderboard.submissions.rules import State

@@ -21,12 +21,11 @@ from leaderboard.accounts.models import User
 from leaderboard.boards.reads.entries import Column, Entry, Paging, disclosures, load_entries, paged
 from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
 from leaderboard.campaigns.models import Campaign
-from leaderboard.campaigns.reads import evaluations_of, organised_campaign, primary_columns
+from leaderboard.campaigns.reads import evaluations_of, primary_columns
 from leaderboard.db import snapshot
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.find import removal_refusal
-from leaderboard.evaluations.reads.headings import EvaluationHeading, evaluation_heading
+from leaderboard.evaluations.reads import EvaluationHeading, evaluation_heading, organised_campaign, removal_refusal
 from leaderboard.numbers import counted
 from leaderboard.progress.reads import Line, ProgressPage, progress_in
 from leaderboard.submissions.models import Participation, Submission

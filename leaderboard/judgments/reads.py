@@ -1,37 +1,54 @@
-"""What a file of queries or of judgments would change, told before anything is written; queries and revisions as
+"""The judgments of a revision as they are stored.
+
+Why judgments can't be taken in, and a source not taken away: asked by the writes and by previews of them.
+
+What a file of queries or of judgments would change, told before anything is written; queries and revisions as
 organisers see them.
 
 What a list of the collection's documents would rule out, told before it is taken: runs with others are refused.
+
+Judgments that the organisers have published: by query, of one query, and all of them as files of four columns.
 """
 
 import datetime as dt
+import hashlib
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor
+from leaderboard.access import VISITOR, Actor, Content, may_see, open_to_all, require, subset_seen
 from leaderboard.accounts.models import User
 from leaderboard.audit.rules import rows_of, short
 from leaderboard.boards.reads.entries import Paging, paged
-from leaderboard.campaigns.reads import organised_evaluation
 from leaderboard.db import snapshot
-from leaderboard.errors import InvalidFields, LeaderboardError
+from leaderboard.errors import Conflict, FileRejected, InvalidFields, LeaderboardError, Problem
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.find import queries_stay
-from leaderboard.evaluations.rules import Split
-from leaderboard.formats import DocumentList, QueryRow, SubtopicJudgments
+from leaderboard.evaluations.reads import (
+    EvaluationHeading,
+    evaluation_heading,
+    find_evaluation,
+    find_query,
+    of_subset,
+    once_revealed,
+    organised_evaluation,
+    queries_stay,
+)
+from leaderboard.evaluations.rules import Split, closed_from
+from leaderboard.formats import GRADE_LIMIT, DocumentList, QueryRow, SubtopicJudgments
 from leaderboard.formats.plain_text import shown
-from leaderboard.judgments.models import Judgment, JudgmentRevision, Query
-from leaderboard.judgments.reads.refusals import query_numbers, refusals, removal_of_source
-from leaderboard.judgments.reads.revisions import rows_of_table
-from leaderboard.judgments.rules import JudgmentFiles
-from leaderboard.numbers import counted
+from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
+from leaderboard.judgments.rules import JudgmentFiles, Removal
+from leaderboard.metrics import query_order
+from leaderboard.moments import moment_in_words
+from leaderboard.numbers import counted, first_of
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import on_boards
@@ -39,7 +56,93 @@ from leaderboard.submissions.rules import UNFINISHED, SetState, State
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import Judged, current_set, newest_revision, settings_if
 
-PAGE = 200
+# What a revision is made of: its tables, and what each says beside the query.
+COLUMNS: Mapping[type[Any], tuple[Any, ...]] = {
+    Judgment: (Judgment.document, Judgment.grade),
+    KnownDocument: (KnownDocument.document,),
+    SubtopicJudgment: (SubtopicJudgment.subtopic, SubtopicJudgment.document, SubtopicJudgment.grade),
+}
+
+
+def rows_of_table(session: Session, table: type[Any], revision_id: int, *where: sa.ColumnElement[bool]) -> Any:
+    """What a table says of a revision: the query's id first, then its columns; in any order."""
+    rows = sa.select(Query.external_id, *COLUMNS[table]).join(table, table.query_id == Query.id)
+    return session.execute(rows.where(table.revision_id == revision_id, *where))
+
+
+def stored_rows(session: Session, revision_id: int, *where: sa.ColumnElement[bool]) -> list[Any]:
+    """(query, document, grade), (query, document) and (query, subtopic, document, grade), in any order."""
+    return [rows_of_table(session, table, revision_id, *where) for table in COLUMNS]
+
+
+UNKNOWN_NAMED = 10  # unknown queries that a message names
+
+
+def query_numbers(session: Session, evaluation: Evaluation) -> dict[str, int]:
+    """The row id of each of the evaluation's queries, by its own id, in their order."""
+    rows = sa.select(Query.external_id, Query.id).where(Query.evaluation_id == evaluation.id)
+    return dict(session.execute(rows.order_by(Query.position)).all())
+
+
+def refusals(session: Session, evaluation: Evaluation, files: JudgmentFiles, source: str) -> Iterator[LeaderboardError]:
+    """Every reason not to take these in, as what an import raises: Conflict for an evaluation without queries and where
+    the source's newest revision says the same, FileRejected for queries that it lacks and grades beyond the limit.
+    """
+    numbers = query_numbers(session, evaluation)
+    if not numbers:
+        yield Conflict(f"{evaluation.title} has no queries yet; import the queries first, then the judgments.")
+        return
+    for name in ("judgments", "known", "subtopics"):
+        if (judged := getattr(files, name)) is None:
+            continue
+        if unknown := [query for query in judged.queries if query not in numbers]:
+            lacks = f"the evaluation lacks {len(unknown):,} of the {len(judged.queries):,} queries"
+            problem = Problem(None, f"{lacks}: {first_of(unknown, UNKNOWN_NAMED)}; import the queries first")
+            yield FileRejected([problem], name=name)
+        wide = judged.grade[np.abs(judged.grade) > GRADE_LIMIT]
+        if wide.size and name != "known":
+            yield FileRejected([Problem(None, f"grade {wide[0]} is beyond ±{GRADE_LIMIT:,}")], wide.size, name)
+    # By a source that was set aside the same judgments may come again: they are taken up with that.
+    newest = None if source in evaluation.set_aside else newest_revision(session, evaluation, source)
+    if newest is not None and newest.sha256 == files.sha256:
+        yield Conflict(f"These are the judgments of revision {newest.number}, which is the newest one already.")
+
+
+def revision_state(session: Session, evaluation: Evaluation, source: str) -> str:
+    """What was shown of judgments by a source holds as long as this is the same."""
+    newest = newest_revision(session, evaluation, source)
+    return f"{source}:{newest.number if newest is not None else None}"
+
+
+def known_sources(session: Session, evaluation: Evaluation) -> frozenset[str]:
+    """Those that judged anything, and the official one; those that are set aside too."""
+    own = sa.select(JudgmentRevision.source).where(JudgmentRevision.evaluation_id == evaluation.id)
+    return frozenset((evaluation.official_source, *session.scalars(own.distinct())))
+
+
+def require_source(session: Session, evaluation: Evaluation, source: str) -> None:
+    """Raises Conflict for one that is none of the evaluation's, naming those that are."""
+    known = known_sources(session, evaluation)
+    if source not in known:
+        raise Conflict(f"There are no judgments by {source}; there are some by: {', '.join(sorted(known))}.")
+
+
+def removal_of_source(session: Session, evaluation: Evaluation, source: str, now: dt.datetime) -> Removal:
+    """What taking it away does. Raises Conflict for the official source, one that is set aside and one that is none."""
+    require_source(session, evaluation, source)
+    if source == evaluation.official_source:
+        raise Conflict(f"Boards go by the judgments of {source}; let them go by another source first, or rename it.")
+    if source in evaluation.set_aside:
+        raise Conflict(f"{source} is set aside already.")
+    if not session.scalar(sa.select(sa.exists().where(Submission.evaluation_id == evaluation.id))):
+        return Removal.GONE
+    own = ScoringSet.evaluation_id == evaluation.id, ScoringSet.source == source
+    was_official = session.scalar(sa.select(sa.exists().where(*own, ScoringSet.shown_until.is_not(None))))
+    was_open = "details" in open_to_all(evaluation, now) | once_revealed(session, evaluation)
+    return Removal.KEPT if was_official or was_open else Removal.HIDDEN
+
+
+QUERIES_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +244,7 @@ def organised_queries(
     """One page of all queries, hidden and excluded ones too. Raises NotFound."""
     evaluation = organised_evaluation(session, actor, campaign_slug, slug)
     queries = _queries(session, evaluation)
-    shown, paging = paged(queries, page, PAGE)
+    shown, paging = paged(queries, page, QUERIES_AT_ONCE)
     judged = _judged(session, evaluation, shown)
     return OrganisedQueries(
         rows=tuple(
@@ -180,7 +283,7 @@ def _judged(session: Session, evaluation: Evaluation, queries: Sequence[Query]) 
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedQuery:
+class QueryInFile:
     """What a file judges for one query. relevant: from the evaluation's level on."""
 
     id: str
@@ -223,7 +326,7 @@ class JudgmentChanges:
     judgments: int
     repeated: int
     grades: tuple[tuple[int, int], ...]
-    queries: tuple[JudgedQuery, ...]
+    queries: tuple[QueryInFile, ...]
     unknown: tuple[str, ...]
     unjudged: tuple[str, ...]
     none_relevant: tuple[str, ...]
@@ -317,7 +420,7 @@ def judgment_changes(
     changed = Counter((before[key], after[key]) for key in both if before[key] != after[key])
     level, places = evaluation.relevance_level, len(judged.queries)
     counts = (np.bincount(rows, minlength=places) for rows in (judged.query, judged.query[judged.grade >= level]))
-    own = tuple(itertools.starmap(JudgedQuery, zip(judged.queries, *(count.tolist() for count in counts), strict=True)))
+    own = tuple(itertools.starmap(QueryInFile, zip(judged.queries, *(count.tolist() for count in counts), strict=True)))
     numbers, named = query_numbers(session, evaluation), set(judged.queries)
     submitted = sa.select(sa.func.count(sa.distinct(Scoring.submission_id))).join(ScoringSet)
     return JudgmentChanges(
@@ -436,3 +539,204 @@ def _listed_by_runs(session: Session, store: RunStore, evaluation: Evaluation) -
             documents = (store.ranked_list(run, compat, position).documents for position in positions)
             lists.append(list(itertools.chain.from_iterable(documents)))
     return lists
+
+
+PAGE = 500
+
+
+class JudgmentFile(StrEnum):
+    """What is published of the judgments as a file: what `leaderboard score` takes beside a run."""
+
+    JUDGMENTS = "judgments"
+    KNOWN = "known"  # what the user knew already, for Coverage and Novelty
+    SUBTOPICS = "subtopics"  # judgments of single aspects of queries, for measures of diversity
+
+
+TABLES = dict(zip(JudgmentFile, COLUMNS, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedQuery:
+    """grades: grade -> how many judgments have it. excluded: it counts in no figure and is not in the file."""
+
+    id: str
+    judged: int
+    relevant: int
+    grades: dict[int, int]
+    excluded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedPage:
+    """The judgments of the current set. grades: all there are, the lowest first; revision: None before the first.
+
+    sha256   of the revision, and file_sha256 of the file as the reader downloads it
+    in_file  judgments that the file holds: those of excluded queries are left out
+    files    those that there are
+    public   whether everybody sees this, or its organisers only so far; to_publish: whether everybody is to
+    """
+
+    evaluation: EvaluationHeading
+    revision: int | None
+    sha256: str
+    file_sha256: str
+    grades: tuple[int, ...]
+    relevance_level: int
+    queries: tuple[JudgedQuery, ...]
+    paging: Paging
+    judgments: int
+    in_file: int
+    files: tuple[JudgmentFile, ...]
+    excluded: int
+    public: bool
+    to_publish: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedDocument:
+    document: str
+    grade: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedDocuments:
+    """Of one query; the highest grade first, then by the document's id."""
+
+    evaluation: EvaluationHeading
+    query: str
+    text: str
+    excluded_because: str
+    relevance_level: int
+    documents: tuple[JudgedDocument, ...]
+    paging: Paging
+
+
+def published(
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime, *, page: int | None = 1
+) -> PublishedPage:
+    """By query, in the order of the queries. Raises NotFound, and NotAllowed while judgments are not published."""
+    evaluation, scoring_set = _opened(session, actor, campaign_slug, slug, now)
+    queries = session.scalars(
+        sa.select(Query).where(*of_subset(evaluation.id, subset_seen(actor, evaluation, now))).order_by(Query.position)
+    ).all()
+    rows = _rows_of(session, scoring_set, JudgmentFile.JUDGMENTS) if scoring_set else {}
+    text = _text([query.external_id for query in queries], scoring_set, rows) if scoring_set else ""
+    left_out = set(scoring_set.settings.excluded) if scoring_set else set()
+    judged_queries = []
+    for query in queries:
+        grades = dict(sorted(Counter(grade for *_, grade in rows.get(query.external_id, ())).items()))
+        relevant = sum(count for grade, count in grades.items() if grade >= evaluation.relevance_level)
+        counts = sum(grades.values()), relevant, grades
+        judged_queries.append(JudgedQuery(query.external_id, *counts, query.external_id in left_out))
+    shown, paging = paged(judged_queries, page, PAGE)
+    settings = scoring_set.settings if scoring_set else None
+    there = dict(
+        zip(JudgmentFile, (settings, settings and settings.known, settings and settings.subtopics), strict=True)
+    )
+    revision: JudgmentRevision | None = scoring_set.revision if scoring_set else None
+    return PublishedPage(
+        evaluation=evaluation_heading(evaluation, now),
+        revision=revision.number if revision else None,
+        sha256=revision.sha256 if revision else "",
+        file_sha256=hashlib.sha256(text.encode()).hexdigest() if scoring_set else "",
+        grades=tuple(sorted({grade for query in judged_queries for grade in query.grades})),
+        relevance_level=evaluation.relevance_level,
+        queries=shown,
+        paging=paging,
+        judgments=sum(query.judged for query in judged_queries),
+        in_file=sum(query.judged for query in judged_queries if not query.excluded),
+        files=tuple(file for file, is_there in there.items() if is_there),
+        excluded=sum(query.excluded for query in judged_queries),
+        public=may_see(VISITOR, evaluation, Content.JUDGMENTS, now),
+        to_publish=evaluation.judgments_published,
+    )
+
+
+def documents_of(
+    session: Session,
+    actor: Actor,
+    campaign_slug: str,
+    slug: str,
+    external_id: str,
+    now: dt.datetime,
+    *,
+    page: int | None = 1,
+) -> JudgedDocuments:
+    """Raises NotFound also for a query that the reader may not know of, NotAllowed as `published` does."""
+    evaluation, scoring_set = _opened(session, actor, campaign_slug, slug, now)
+    query = find_query(session, evaluation, external_id, subset_seen(actor, evaluation, now))
+    rows = session.execute(
+        sa.select(Judgment.document, Judgment.grade).where(
+            Judgment.revision_id == (scoring_set.revision_id if scoring_set else None), Judgment.query_id == query.id
+        )
+    )
+    ordered = sorted((JudgedDocument(*row) for row in rows), key=lambda judged: (-judged.grade, judged.document))
+    shown, paging = paged(ordered, page, PAGE)
+    return JudgedDocuments(
+        evaluation=evaluation_heading(evaluation, now),
+        query=query.external_id,
+        text=query.text if may_see(actor, evaluation, Content.TEXTS, now) else "",
+        excluded_because=query.excluded_because if query.excluded_at is not None else "",
+        relevance_level=evaluation.relevance_level,
+        documents=shown,
+        paging=paging,
+    )
+
+
+def qrels(
+    session: Session,
+    actor: Actor,
+    campaign_slug: str,
+    slug: str,
+    now: dt.datetime,
+    *,
+    file: JudgmentFile = JudgmentFile.JUDGMENTS,
+) -> str:
+    """Lines of TREC's four columns, for trec_eval and `leaderboard score`: query, 0, document, grade, as bytes rising.
+    In place of 0 a file of subtopics has them.
+
+    Queries that the board leaves out are left out, and hidden ones as long as the reader may not know of them. Raises
+    as `published` does.
+    """
+    evaluation, scoring_set = _opened(session, actor, campaign_slug, slug, now)
+    if scoring_set is None:
+        return ""
+    own = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
+    known = session.scalars(sa.select(Query.external_id).where(*own)).all()
+    return _text(known, scoring_set, _rows_of(session, scoring_set, file))
+
+
+def _rows_of(session: Session, scoring_set: ScoringSet, file: JudgmentFile) -> dict[str, list[Sequence[Any]]]:
+    """Query -> the other columns of each of its lines, in the order of the file."""
+    by_query: dict[str, list[Sequence[Any]]] = {}
+    for query, *columns in rows_of_table(session, TABLES[file], scoring_set.revision_id):
+        whole = columns if file is JudgmentFile.SUBTOPICS else ("0", columns[0], *(columns[1:] or [1]))
+        by_query.setdefault(query, []).append(whole)
+    for rows in by_query.values():
+        rows.sort(key=lambda row: (row[0].encode(), row[1].encode()))
+    return by_query
+
+
+def _text(known: Collection[str], scoring_set: ScoringSet, rows: Mapping[str, list[Sequence[Any]]]) -> str:
+    """known: the queries that the reader knows of."""
+    return "".join(
+        f"{query} {of} {document} {grade}\n"
+        for query in query_order(set(known) - set(scoring_set.settings.excluded))
+        for of, document, grade in rows.get(query, ())
+    )
+
+
+def _opened(
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime
+) -> tuple[Evaluation, ScoringSet | None]:
+    evaluation = find_evaluation(session, actor, campaign_slug, slug)
+    require(may_see(actor, evaluation, Content.JUDGMENTS, now), _closed(evaluation))
+    return evaluation, current_set(session, evaluation.id)
+
+
+def _closed(evaluation: Evaluation) -> str:
+    """Why the judgments can't be read."""
+    end = closed_from(evaluation)
+    if not evaluation.judgments_published or end is None:
+        return "The organisers have not published the judgments."
+    return f"The judgments are published when the evaluation has closed, {moment_in_words(end)}."

@@ -1,0 +1,934 @@
+"""Campaigns, evaluations and queries by the names of their addresses, and whether one can be removed.
+
+What everybody may see of an evaluation, of what there is to see; and what a change of its dates took back.
+
+What an evaluation asks beside a run.
+
+What an evaluation asks of a submission, as its organisers see it.
+
+The headings of pages: the campaign, the evaluation, and the settings that its figures depend on.
+
+What a change does at once, as counts: listed before it is kept, so that nobody re-scores or opens unawares.
+
+To know it the change is made in `session`, and compared with what `committed` reads; it is undone unless confirmed.
+
+What an evaluation still lacks before it can open, and before its runs can be scored and shown.
+"""
+
+import datetime as dt
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import compress
+from typing import Any, NoReturn, TypeVarTuple
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard import metrics
+from leaderboard.access import Actor, known_campaigns, known_evaluations, open_to_all, rounding_seen, subset_seen
+from leaderboard.audit.events import stored_events
+from leaderboard.audit.models import Event
+from leaderboard.boards.reads.entries import Column, Disclosure, column, columns_of, load_entries
+from leaderboard.boards.reads.ranking import Show, choose, ranks
+from leaderboard.boards.rules import Rounding
+from leaderboard.campaigns.models import Campaign, CampaignTeam
+from leaderboard.campaigns.rules import Visibility, is_beta_of, is_known
+from leaderboard.db import missing, read_so_far, snapshot
+from leaderboard.errors import NotFound
+from leaderboard.evaluations import rules
+from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
+from leaderboard.evaluations.rules import (
+    FormField,
+    Judging,
+    Opening,
+    Phase,
+    ScoringSettings,
+    ShownTo,
+    Split,
+    Subset,
+    answers_of,
+    closed_from,
+    phase_of,
+    said_by,
+)
+from leaderboard.formats import FileRules
+from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
+from leaderboard.metrics import parse
+from leaderboard.metrics.measure import NEEDED, Need
+from leaderboard.moments import moment_in_words
+from leaderboard.numbers import counted
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.reads.selection import with_current_scoring
+from leaderboard.submissions.rules import SetState, State, SystemKind
+from leaderboard.teams.models import System
+from leaderboard.teams.reads.find import teams_with_runs
+from leaderboard.worker.models import Scoring, ScoringSet
+from leaderboard.worker.reads import IS_CURRENT, current_set, newest_revision, note_current_set, standing_set
+
+Columns = TypeVarTuple("Columns")
+
+
+def find_campaign(session: Session, actor: Actor, slug: str) -> Campaign:
+    """Raises NotFound, also where `actor` may not know of it."""
+    known = known_campaigns(actor)
+    campaign = session.scalar(sa.select(Campaign).where(Campaign.slug == slug, known))
+    return campaign or missing(session, "campaign", slug, Campaign.slug, known)
+
+
+def find_evaluation(session: Session, actor: Actor, campaign_slug: str, slug: str) -> Evaluation:
+    """The evaluation with its campaign, in one statement. Raises NotFound, also where `actor` may not know of it."""
+    evaluation: Evaluation | None = session.scalar(_of_address(sa.select(Evaluation), actor, campaign_slug, slug))
+    return evaluation or _no_evaluation(session, actor, campaign_slug, slug)
+
+
+def organised_campaign(session: Session, actor: Actor, slug: str) -> Campaign:
+    """Raises NotFound also for whoever does not organise it."""
+    campaign = find_campaign(session, actor, slug)
+    if not actor.may_organise(campaign.id):
+        raise NotFound
+    return campaign
+
+
+def organised_evaluation(session: Session, actor: Actor, campaign_slug: str, slug: str) -> Evaluation:
+    """The evaluation with its campaign. Raises NotFound also for whoever does not organise the campaign."""
+    organised_campaign(session, actor, campaign_slug)
+    return find_evaluation(session, actor, campaign_slug, slug)
+
+
+def find_evaluation_and_set(
+    session: Session, actor: Actor, campaign_slug: str, slug: str
+) -> tuple[Evaluation, ScoringSet | None]:
+    """What `find_evaluation` and `current_set` give, in one statement."""
+    row = session.execute(
+        _of_address(sa.select(Evaluation, ScoringSet), actor, campaign_slug, slug)
+        .outerjoin(ScoringSet, sa.and_(ScoringSet.evaluation_id == Evaluation.id, IS_CURRENT))
+        .outerjoin(ScoringSet.revision)
+        .options(sa.orm.contains_eager(ScoringSet.revision))
+    ).one_or_none()
+    if row is None:
+        _no_evaluation(session, actor, campaign_slug, slug)
+    evaluation, current = row
+    note_current_set(session, evaluation.id, current)
+    return evaluation, current
+
+
+def _of_address(statement: sa.Select[*Columns], actor: Actor, campaign_slug: str, slug: str) -> sa.Select[*Columns]:
+    """A statement on evaluations, of the one with this address, where `actor` may know of it, with its campaign."""
+    return (
+        statement.join(Evaluation.campaign)
+        .options(sa.orm.contains_eager(Evaluation.campaign))
+        .where(Campaign.slug == campaign_slug, Evaluation.slug == slug, known_evaluations(actor))
+    )
+
+
+def _no_evaluation(session: Session, actor: Actor, campaign_slug: str, slug: str) -> NoReturn:
+    campaign = find_campaign(session, actor, campaign_slug)
+    own = Evaluation.campaign_id == campaign.id
+    shown = sa.true() if actor.may_organise(campaign.id) else Evaluation.draft.is_(False)
+    missing(session, "evaluation", slug, Evaluation.slug, own, shown, within=f" in {campaign.slug}")
+
+
+def removal_refusal(session: Session, which: Campaign | Evaluation | System) -> str | None:
+    """Why a campaign, an evaluation or a system can't be removed, in words; None when it can."""
+    name = which.name if isinstance(which, System) else which.title
+    own = {Campaign: Evaluation.campaign_id, Evaluation: Evaluation.id, System: Submission.system_id}[type(which)]
+    runs = sa.select(sa.func.count()).select_from(Submission).join(Submission.evaluation).where(own == which.id)
+    if count := session.scalar(runs):
+        return f"{name} has submissions ({count:,}), which stay on record; it can't be removed."
+    return None
+
+
+def queries_stay(session: Session, evaluation: Evaluation) -> str | None:
+    """Why queries of an evaluation can't be removed any more, in words; None while they can."""
+    for table, what in ((JudgmentRevision, "judgments"), (Submission, "submissions")):
+        if session.scalar(sa.select(sa.exists().where(table.evaluation_id == evaluation.id))):
+            return f"{evaluation.title} has {what}, so its queries stay on record; exclude what shall not count."
+    return None
+
+
+def find_query(session: Session, evaluation: Evaluation, external_id: str, subset: Subset = Subset.ALL) -> Query:
+    """The query, if it is in the subset. Raises NotFound, which names queries of the subset only."""
+    own = of_subset(evaluation.id, subset)
+    query = session.scalar(sa.select(Query).where(*own, Query.external_id == external_id))
+    return query or missing(session, "query", external_id, Query.external_id, *own, within=f" in {evaluation.title}")
+
+
+def of_subset(evaluation_id: int, subset: Subset) -> tuple[sa.ColumnElement[bool], ...]:
+    """Conditions on Query: of the evaluation, and in the subset."""
+    left_out = [split for split in Split if subset.leaves_out(split)]
+    return Query.evaluation_id == evaluation_id, Query.split.not_in(left_out)
+
+
+REVEALING = frozenset({"details", "judgments", "hidden_queries"})  # who has read these makes better runs
+CLOSED_AGAIN = "closed_again"  # the fact of an event: what of these everybody could read until a change took it back
+
+
+def of_what_there_is(session: Session, evaluation: Evaluation, opened: Collection[str]) -> frozenset[str]:
+    """Those of what `access.open_to_all` names that the evaluation has something of: nothing opens with no runs."""
+    own = {
+        "texts": sa.exists().where(Query.evaluation_id == evaluation.id),
+        "hidden_queries": sa.exists().where(Query.evaluation_id == evaluation.id, Query.split == Split.HIDDEN),
+        "judgments": sa.exists().where(JudgmentRevision.evaluation_id == evaluation.id),
+        **dict.fromkeys(("results", "details", "names"), sa.exists().where(Submission.evaluation_id == evaluation.id)),
+    }
+    there = session.execute(sa.select(*(own[name].label(name) for name in opened))).one() if opened else ()
+    return frozenset(compress(opened, there))
+
+
+def closed_again(session: Session, evaluation: Evaluation, before: Collection[str], now: dt.datetime) -> dict[str, Any]:
+    """What a change just took back of `REVEALING` that everybody could read, as facts of its event; none for nothing.
+
+    before  what `access.open_to_all` gave before the change
+    """
+    closed = of_what_there_is(session, evaluation, REVEALING.intersection(before) - open_to_all(evaluation, now))
+    return {CLOSED_AGAIN: sorted(closed)} if closed else {}
+
+
+def once_revealed(session: Session, evaluation: Evaluation) -> frozenset[str]:
+    """What of `REVEALING` everybody could read until a change of the evaluation took it back, by the audit trail."""
+    of_it = (Event.subject == "evaluation", Event.subject_id == evaluation.id, Event.action == "change")
+    with closing(stored_events(session, *of_it)) as events:
+        facts = [stored.event.facts for stored in events if stored.event is not None]
+    return REVEALING.intersection(name for own in facts for name in own.get(CLOSED_AGAIN, ()))
+
+
+WAS_READ = State.SCORED, State.REJECTED
+
+
+def form_fields(evaluation: Evaluation) -> tuple[FormField, ...]:
+    """The fields of its submission form, retired ones too, in their order."""
+    return tuple(map(FormField.from_json, evaluation.form_fields))
+
+
+def fields_used(session: Session, evaluation: Evaluation) -> tuple[Counter[str], set[str]]:
+    """How many runs answer each field of its form, by the field's key: in the form, or in their own metadata.
+
+    And the keys of the fields that keep something that a run says of itself to fewer than who sees whose run it is:
+    what they read, and its parts. Of a run whose file was not read yet everything is taken to be said.
+    """
+    fields, answered, keeping = form_fields(evaluation), Counter[str](), set[str]()
+    closed = [field for field in fields if field.header and field.shown_to is not ShownTo.EVERYONE]
+    header = Scoring.facts if any(field.header for field in fields) else sa.null()
+    runs = with_current_scoring(sa.select(Submission.answers, Submission.said, header, Scoring.state))
+    for answers, of_file, facts, state in session.execute(runs.where(Submission.evaluation_id == evaluation.id)):
+        said = said_by(facts or {}, of_file)
+        answered.update(field.key for field in answers_of(fields, answers, said))
+        keeping |= {field.key for field in closed if state not in WAS_READ or any(map(field.covers, said))}
+    return answered, keeping
+
+
+def file_rules(evaluation: Evaluation) -> FileRules:
+    """What it asks of run files."""
+    return FileRules.from_json(evaluation.file_rules)
+
+
+def collection_list(session: Session, evaluation_id: int) -> bytes | None:
+    """The document ids of its collection, packed; None where no list was given."""
+    return session.scalar(sa.select(CollectionList.packed).where(CollectionList.evaluation_id == evaluation_id))
+
+
+def standing_agreements(session: Session, evaluation_id: int) -> list[Agreement]:
+    """The last version of each agreement that was not ended, in the order of their keys."""
+    later = sa.orm.aliased(Agreement)
+    is_last = ~sa.exists().where(
+        later.evaluation_id == Agreement.evaluation_id, later.key == Agreement.key, later.version > Agreement.version
+    )
+    own = Agreement.evaluation_id == evaluation_id, Agreement.ended_at.is_(None), is_last
+    return list(session.scalars(sa.select(Agreement).where(*own).order_by(Agreement.key)))
+
+
+@dataclass(frozen=True, slots=True)
+class OrganisedField:
+    """A field, and what keeps it from being removed.
+
+    answered  how many runs answer it: in the form, or in their own metadata
+    keeps     whether it keeps something that runs say of themselves to organisers and the run's team
+    """
+
+    field: FormField
+    answered: int
+    keeps: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OrganisedAgreement:
+    """The standing version of an agreement, and how many accounts accepted it."""
+
+    key: str
+    version: int
+    title: str
+    text: str
+    since: dt.datetime
+    accepted: int
+
+
+@dataclass(frozen=True, slots=True)
+class OrganisedForm:
+    """others: slug and title of the campaign's other evaluations, whose form could be copied, the newest first."""
+
+    fields: tuple[OrganisedField, ...]
+    agreements: tuple[OrganisedAgreement, ...]
+    rules: FileRules
+    others: tuple[tuple[str, str], ...]
+
+
+def organised_form(session: Session, actor: Actor, campaign: str, evaluation: str, _: dt.datetime) -> OrganisedForm:
+    """Raises NotFound also for whoever does not organise the campaign."""
+    record = organised_evaluation(session, actor, campaign, evaluation)
+    answers, closing = fields_used(session, record)
+    accounts = sa.select(sa.func.count()).where(Acceptance.agreement_id == Agreement.id)
+    counts = sa.select(Agreement.id, accounts.scalar_subquery()).where(Agreement.evaluation_id == record.id)
+    accepted: dict[int, int] = dict(session.execute(counts).all())
+    others = sa.select(Evaluation.slug, Evaluation.title).where(
+        Evaluation.campaign_id == record.campaign_id, Evaluation.id != record.id
+    )
+    return OrganisedForm(
+        fields=tuple(OrganisedField(field, answers[field.key], field.key in closing) for field in form_fields(record)),
+        agreements=tuple(
+            snapshot(OrganisedAgreement, agreement, since=agreement.created_at, accepted=accepted[agreement.id])
+            for agreement in standing_agreements(session, record.id)
+        ),
+        rules=file_rules(record),
+        others=tuple(
+            (slug, title)
+            for slug, title in session.execute(others.order_by(Evaluation.period_key.desc(), Evaluation.id))
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignHeading:
+    slug: str
+    title: str
+    description: str
+    simulated: bool
+    visibility: Visibility
+    archived: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationHeading:
+    """What a page shows of its evaluation.
+
+    results, details  when they open to the public; each page's own fields say whether this reader sees them
+    closed_from       the end of the grace after closing: when what closing opens is open
+    """
+
+    id: int
+    campaign: CampaignHeading
+    slug: str
+    title: str
+    description: str
+    period: str
+    period_key: int
+    condition: str
+    collection: str
+    phase: Phase
+    opens_at: dt.datetime | None
+    closes_at: dt.datetime | None
+    grace_seconds: int
+    closed_from: dt.datetime | None
+    late_allowed: bool
+    results: Opening
+    details: Opening
+    draft: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedQuery:
+    """A query and what a scoring set's judgments say of it. best_grade: None without any; beta: that the set's runs
+    were scored with, None where there was none."""
+
+    position: int
+    external_id: str
+    text: str
+    split: Split
+    tags: Sequence[str]
+    excluded: bool
+    best_grade: int | None
+    beta: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The settings that all figures of an evaluation depend on: figures under equal terms can be compared.
+
+    cost, value, prior  as the campaign gives them; None when β is not theirs
+    queries             all that this reader may know of: counted + excluded + unjudged
+    counted             those that may have a value: judged and not excluded
+    nothing_relevant    counted ones without a relevant document, which measures may leave out
+    unjudged            left out because nothing is judged (pooled judging)
+    rounding            how this reader sees figures; None: with all digits. Where they are rounded, how many queries
+                        are judged is not told: `counted` is then those that count if they are judged, `unjudged` None
+    """
+
+    settings: ScoringSettings
+    cost: float | None
+    value: float | None
+    prior: float | None
+    metric_version: str
+    revision: int
+    revision_at: dt.datetime
+    queries: int
+    counted: int
+    nothing_relevant: int
+    excluded: int
+    unjudged: int | None
+    rounding: Rounding | None
+    columns: tuple[Column, ...]
+
+    @property
+    def primary(self) -> Column:
+        return self.columns[0]
+
+
+def campaign_measures(campaign: Campaign) -> tuple[str, ...]:
+    """The measures that the campaign shows, the primary one first."""
+    return tuple(dict.fromkeys((campaign.primary_measure, *campaign.measures)))
+
+
+def measures_of_returned(campaign: Campaign) -> tuple[str, ...]:
+    """Those of them that count what was returned, for which θ is asked."""
+    return tuple(name for name in campaign_measures(campaign) if parse(name).family.of_returned)
+
+
+def campaign_heading(campaign: Campaign) -> CampaignHeading:
+    """What a page shows of its campaign."""
+    return snapshot(CampaignHeading, campaign, archived=campaign.archived_at is not None)
+
+
+def evaluation_heading(evaluation: Evaluation, now: dt.datetime) -> EvaluationHeading:
+    """What a page shows of its evaluation at the moment `now`."""
+    return snapshot(
+        EvaluationHeading,
+        evaluation,
+        campaign=campaign_heading(evaluation.campaign),
+        phase=phase_of(evaluation, now),
+        closed_from=closed_from(evaluation),
+    )
+
+
+def closed_details(evaluation: Evaluation) -> str:
+    """Why single queries can't be seen, and from when."""
+    never = Opening.NEVER in (evaluation.details, evaluation.results)
+    closed = closed_from(evaluation)
+    if closed is None or never:
+        return "Single queries would give the judgments away; the organisers keep them to themselves."
+    moment = moment_in_words(closed)
+    return f"Single queries would give the judgments away; they open when the evaluation closes, {moment}."
+
+
+def terms_of(
+    session: Session,
+    actor: Actor,
+    sets: Sequence[tuple[Evaluation, ScoringSet]],
+    now: dt.datetime,
+    team_id: int | None = None,
+) -> dict[int, Terms]:
+    """Evaluation id -> the terms of the scoring set that comes with it, as `actor` sees them, or of `team_id`'s own
+    runs; in two statements.
+    """
+    roundings = {own.id: rounding_seen(actor, evaluation, own.settings, now, team_id) for evaluation, own in sets}
+    judged = judged_queries(session, [own for _, own in sets if roundings[own.id] is None])
+    betas = _betas(session, [own for _, own in sets if roundings[own.id] is not None])
+    betas |= {set_id: queries[0].beta for set_id, queries in judged.items() if queries}
+    terms_by_id = {}
+    for evaluation, scoring_set in sets:
+        campaign, revision, settings = evaluation.campaign, scoring_set.revision, scoring_set.settings
+        if (used := betas.get(scoring_set.id)) is not None:
+            settings = replace(settings, beta=used)
+        parts = {name: getattr(campaign, name) for name in ("cost", "value", "prior")}
+        terms_by_id[evaluation.id] = Terms(
+            settings=settings,
+            **(parts if is_beta_of(settings.beta, **parts) else dict.fromkeys(parts)),
+            metric_version=scoring_set.metric_version,
+            revision=revision.number,
+            revision_at=revision.released_at or revision.imported_at,
+            rounding=roundings[scoring_set.id],
+            columns=columns_of(settings),
+            **_counts(settings, subset_seen(actor, evaluation, now), judged.get(scoring_set.id)),
+        )
+    return terms_by_id
+
+
+def _used(scoring_set: ScoringSet) -> sa.ColumnElement[float | None]:
+    """The β that the set's runs were scored with, as a part of a statement; none where the set has none."""
+    if scoring_set.settings.beta is None:  # else all of its scorings would be read to find none
+        return sa.cast(sa.null(), sa.Double)
+    return (
+        sa.select(Scoring.beta)
+        .where(Scoring.scoring_set_id == scoring_set.id, Scoring.state == State.SCORED, Scoring.beta.is_not(None))
+        .limit(1)
+        .scalar_subquery()
+    )
+
+
+def _betas(session: Session, sets: Sequence[ScoringSet]) -> dict[int, float | None]:
+    """Set id -> the β that its runs were scored with, of those sets that have one; at most one statement."""
+    wanted = [scoring_set for scoring_set in sets if scoring_set.settings.beta is not None]
+    row = session.execute(sa.select(*map(_used, wanted))).one() if wanted else ()
+    return dict(zip((scoring_set.id for scoring_set in wanted), row, strict=True))
+
+
+def judged_queries(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[JudgedQuery]]:
+    """Set id -> its queries, in the order of their positions; at most one statement for all sets."""
+    wanted = {scoring_set.id: scoring_set for scoring_set in sets}
+    # One that came after the set has no place in its vectors.
+    return {
+        set_id: [query for query in queries if query.position < wanted[set_id].settings.queries]
+        for set_id, queries in queries_of(session, wanted.values()).items()
+    }
+
+
+def queries_of(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[JudgedQuery]]:
+    """Set id -> all queries of its evaluation, those too that came after it; as `judged_queries` gives them."""
+    wanted = list(sets)
+    known: dict[int, list[JudgedQuery]] = read_so_far(session, "judged queries")
+    if unread := {scoring_set.id: scoring_set for scoring_set in wanted if scoring_set.id not in known}:
+        known.update((set_id, []) for set_id in unread)
+        of_query = Judgment.revision_id == ScoringSet.revision_id, Judgment.query_id == Query.id
+        columns = (
+            *(Query.position, Query.external_id, Query.text, Query.split, Query.tags, Query.excluded_at.is_not(None)),
+            sa.select(sa.func.max(Judgment.grade)).where(*of_query).scalar_subquery(),
+            sa.case(*((ScoringSet.id == set_id, _used(scoring_set)) for set_id, scoring_set in unread.items())),
+        )
+        rows = session.execute(
+            sa.select(ScoringSet.id, *columns)
+            .join(Query, Query.evaluation_id == ScoringSet.evaluation_id)
+            .where(ScoringSet.id.in_(unread))
+            .order_by(Query.position)
+        )
+        for set_id, *row in rows:
+            known[set_id].append(JudgedQuery(*row))
+    return {scoring_set.id: known[scoring_set.id] for scoring_set in wanted}
+
+
+def queries_of_subset(session: Session, scoring_set: ScoringSet, subset: Subset, texts: bool) -> list[JudgedQuery]:
+    """All queries of a set's evaluation that are in the subset; `texts`: whether their texts and tags may be seen."""
+    queries = queries_of(session, [scoring_set])[scoring_set.id]
+    known = [query for query in queries if not subset.leaves_out(query.split)]
+    return known if texts else [replace(query, text="", tags=()) for query in known]
+
+
+def _counts(settings: ScoringSettings, subset: Subset, judged: Sequence[JudgedQuery] | None) -> dict[str, Any]:
+    """The counts of queries. judged: None for a reader who may not know which are."""
+    if judged is None:
+        counted, hidden = settings.size(subset), set(settings.hidden) if subset is Subset.SHOWN else set()
+        excluded = len(set(settings.excluded) - hidden)
+        return {
+            "queries": counted + excluded,
+            "counted": counted,
+            "nothing_relevant": 0,
+            "excluded": excluded,
+            "unjudged": None,
+        }
+    excluded_ids = {*settings.excluded}
+    known = [query for query in judged if not subset.leaves_out(query.split)]
+    left = [query for query in known if query.external_id not in excluded_ids]
+    grades = [
+        query.best_grade for query in left if query.best_grade is not None or settings.judging is Judging.COMPLETE
+    ]
+    return {
+        "queries": len(known),
+        "counted": len(grades),
+        "nothing_relevant": sum(grade is None or grade < settings.relevance_level for grade in grades),
+        "excluded": len(known) - len(left),
+        "unjudged": len(left) - len(grades),
+    }
+
+
+IN_WORDS = {
+    "results": "the board",
+    "details": "results by query, which reveal judgments",
+    "judgments": "the judgments themselves",
+    "hidden_queries": "the hidden queries",
+    "texts": "texts and tags of queries",
+    "names": "names of teams and systems",
+}
+READERS = Visibility.DRAFT, Visibility.PRIVATE, Visibility.PUBLIC  # from few to many
+Places = dict[tuple[int, bool], tuple[int, int | None]]  # system, whether late -> the run that is shown, its rank
+TAKES_RUNS = rules.Phase.UPCOMING, rules.Phase.OPEN  # those that are ranked, now or later
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """An evaluation before or after a change.
+
+    readers   how many know of it: a place in READERS
+    open      what all of them can read
+    knowing   the teams with runs in it that know of it, each with whether it is let into its campaign
+    ranked_by what the order of its board depends on, beside figures
+    """
+
+    evaluation: Evaluation
+    readers: int
+    takes_runs: bool
+    open: frozenset[str]
+    knowing: dict[int, bool]
+    ranked_by: tuple[Any, ...]
+    fields: tuple[rules.FormField, ...]
+
+
+def effects(
+    session: Session, committed: Session, actor: Actor, changed: sa.ColumnElement[bool], now: dt.datetime
+) -> tuple[str, ...]:
+    """What the change does that nobody may do unawares, a line each; empty for nothing.
+
+    changed  which evaluations it may be about
+    """
+    session.flush()
+    own = sa.select(Evaluation).where(changed).order_by(Evaluation.id)
+    stored = {row.id: _state(committed, row, now) for row in committed.scalars(own).all()}
+    pairs = [(stored[row.id], _state(session, row, now)) for row in session.scalars(own).all() if row.id in stored]
+    lines = []
+    scored_before, scored_again = _scored_again(committed, changed), _scored_again(session, changed)
+    if runs := [scored_again[made] for made in scored_again.keys() - scored_before.keys()]:
+        lines.append(
+            f"{counted(sum(runs), 'run')} of {counted(len(runs), 'evaluation')} scored again; boards show the figures "
+            "of before until all are."
+        )
+    if shut_out := {team for before, after in pairs for team in before.knowing.keys() - after.knowing.keys()}:
+        lines.append(f"{counted(len(shut_out), 'team')} with runs can't see them any more.")
+    let_in = {team for before, after in pairs for team, _ in after.knowing.items() - before.knowing.items()}
+    if let_in and any(after.readers != before.readers for before, after in pairs):
+        lines.append(f"{counted(len(let_in), 'team')} with runs let in.")
+    for before, after in pairs:
+        lines += _opened(session, before, after)
+        if before.ranked_by != after.ranked_by:
+            places = (_places(committed, actor, before.evaluation, now), _places(session, actor, after.evaluation, now))
+            other_source = before.evaluation.official_source != after.evaluation.official_source
+            lines += _moved(after.evaluation.title, *places, always=other_source)  # the figures are others too
+        if before.fields != after.fields:
+            lines += _answers_shown(session, before, after)
+    return tuple(lines)
+
+
+def entered_by(system_id: int) -> sa.ColumnElement[bool]:
+    """The evaluations that a change of this system may be about."""
+    return Evaluation.id.in_(sa.select(Submission.evaluation_id).where(Submission.system_id == system_id))
+
+
+def _scored_again(session: Session, changed: sa.ColumnElement[bool]) -> dict[int, int]:
+    """Each set that is being built for a board -> how many runs it scores."""
+    rows = session.execute(
+        sa.select(ScoringSet.id, sa.func.count(Scoring.id))
+        .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
+        .join(Scoring, Scoring.scoring_set_id == ScoringSet.id)
+        .where(changed, ScoringSet.state == SetState.BUILDING, ScoringSet.source == Evaluation.official_source)
+        .group_by(ScoringSet.id)
+    )
+    return dict(rows.all())
+
+
+def revealed_in_words(opened: Collection[str]) -> str:
+    """What of it everybody may read, or could, in words."""
+    return "; ".join(words for name, words in IN_WORDS.items() if name in opened)
+
+
+def _state(session: Session, evaluation: Evaluation, now: dt.datetime) -> _State:
+    campaign = evaluation.campaign
+    known_to = Visibility.DRAFT if evaluation.draft else campaign.visibility
+    let_in = {*session.scalars(sa.select(CampaignTeam.team_id).where(CampaignTeam.campaign_id == campaign.id))}
+    entered = {team.id for team in teams_with_runs(session, campaign.id, evaluation.id)}
+    current = standing_set(session, evaluation.id, evaluation.official_source)
+    baselines = sa.select(System.id).join(Submission).where(
+        Submission.evaluation_id == evaluation.id, System.kind == SystemKind.BASELINE
+    )  # fmt: skip
+    return _State(
+        evaluation=evaluation,
+        readers=READERS.index(known_to),
+        takes_runs=rules.phase_of(evaluation, now) in TAKES_RUNS,
+        open=open_to_all(evaluation, now),
+        knowing={team: team in let_in for team in entered if is_known(known_to, let_in=team in let_in)},
+        ranked_by=(
+            current and (current.source, current.primary_measure),
+            campaign.run_choice,
+            {*session.scalars(baselines)},
+        ),
+        fields=form_fields(evaluation),
+    )
+
+
+def _opened(session: Session, before: _State, after: _State) -> Iterator[str]:
+    """What closes or opens: for runs, and for readers."""
+    evaluation = after.evaluation
+    title, was_open = evaluation.title, before.takes_runs and before.readers > 0
+    if was_open and not after.takes_runs and after.readers:
+        follows = "runs are late from now on" if evaluation.late_allowed else "it takes no runs any more"
+        yield f"{title} closes at once: {follows}."
+    hidden_names = frozenset() if "results" in after.open else {"names"}  # there is no board that they stand on
+    known_before = frozenset() if before.readers < after.readers else before.open
+    if opened := of_what_there_is(session, evaluation, after.open - known_before - hidden_names):
+        private = evaluation.campaign.visibility is Visibility.PRIVATE
+        whom = "members of the teams that are let in" if private else "everybody"
+        yield f"{title} opens to {whom}, for good: {revealed_in_words(opened)}."
+    if after.takes_runs and after.readers and not was_open:
+        revealed = once_revealed(session, evaluation) | of_what_there_is(session, evaluation, REVEALING & before.open)
+        if revealed:
+            yield f"{title} takes runs again, although these could be read: {revealed_in_words(revealed)}."
+
+
+def _places(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Places:
+    current = standing_set(session, evaluation.id, evaluation.official_source)
+    if current is None:
+        return {}
+    by = column(current.primary_measure)
+    entries = load_entries(session, [Disclosure(actor, evaluation, current, now)], [by.name])
+    selected = choose(entries, Show(evaluation.campaign.run_choice.value), by)
+    rank = ranks(selected, by)
+    return {(run.system_id, run.late): (run.submission_id, rank.get(run.submission_id)) for run in selected}
+
+
+def _moved(title: str, before: Places, after: Places, *, always: bool) -> Iterator[str]:
+    none = (0, None)
+    both = before.keys() | after.keys()
+    systems = len({system for system, _ in both})
+    other_runs, moved = (
+        {key[0] for key in both if before.get(key, none)[part] != after.get(key, none)[part]} for part in (0, 1)
+    )
+    if moved or other_runs or (always and both):
+        yield f"{title}: {len(moved):,} of {counted(systems, 'system')} change rank, {len(other_runs):,} the run shown."
+
+
+def _answers_shown(session: Session, before: _State, after: _State) -> Iterator[str]:
+    """How many answers, and entries of runs' own metadata, were for their team and the organisers only."""
+    rows = session.execute(
+        with_current_scoring(sa.select(Submission.answers, Submission.said, Scoring.facts)).where(
+            Submission.evaluation_id == after.evaluation.id,
+            Submission.withdrawn_at.is_(None),
+            sa.or_(Scoring.state.is_(None), Scoring.state != State.REJECTED),
+        )
+    )
+    runs = [(answers, rules.said_by(facts or {}, said)) for answers, said, facts in rows]
+    opened = sum(len(_for_everyone(after.fields, *run) - _for_everyone(before.fields, *run)) for run in runs)
+    if opened:
+        yield f"{after.evaluation.title}: {counted(opened, 'answer')} shown to more readers, for good."
+
+
+def _for_everyone(fields: tuple[rules.FormField, ...], answers: Any, said: dict[str, str]) -> set[tuple[str, str]]:
+    """What everyone who sees whose run it is sees of its answers and its metadata: ("answer" or "file", its key)."""
+    everyone = [field for field in fields if field.shown_to is rules.ShownTo.EVERYONE]
+    read = {key for key in said if any(field.reads(key) for field in everyone)}
+    of_file = {("file", key) for key in read | rules.said_to(fields, said, {rules.ShownTo.EVERYONE}).keys()}
+    return of_file | {("answer", field.key) for field in everyone if field.key in answers}
+
+
+class Urgency(StrEnum):
+    """How far a point stands in the way."""
+
+    TO_DO = "to do"  # without it the evaluation can't do what it is there for
+    LOOK = "worth a look"  # it may be meant so
+    DONE = "done"
+
+
+class Mend(StrEnum):
+    """Where a point is mended."""
+
+    QUERIES = "queries"
+    JUDGMENTS = "judgments"
+    SETTINGS = "settings of the evaluation"
+    CAMPAIGN = "settings of the campaign"
+    ORGANISERS = "teams let in"
+    SYSTEMS = "systems"
+    FORM = "form and file rules"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    about: str
+    urgency: Urgency
+    words: str
+    mend: Mend
+
+
+# Where it is mended that a measure lacks something.
+MENDS: dict[Need, Mend] = {
+    "documents": Mend.SETTINGS, "beta": Mend.CAMPAIGN, "known": Mend.JUDGMENTS, "subtopics": Mend.JUDGMENTS,
+}  # fmt: skip
+TO_DO, LOOK, DONE = Urgency
+# Of one check: what is done comes last, and counts where nothing else is said. Without a place where it is mended it is
+# mended at the check's.
+Points = Iterator[tuple[Urgency, str] | tuple[Urgency, str, Mend]]
+
+
+def readiness(session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime) -> tuple[Point, ...]:
+    """Every point, what is to do first. Raises NotFound."""
+    evaluation = organised_evaluation(session, actor, campaign_slug, slug)
+    return tuple(sorted(_points(session, evaluation, now), key=lambda point: [*Urgency].index(point.urgency)))
+
+
+def left_to_do(session: Session, actor: Actor, campaign_slug: str, now: dt.datetime) -> dict[str, int]:
+    """Evaluation -> how many points are to do, of those that have not closed and of drafts. Raises NotFound."""
+    campaign = organised_campaign(session, actor, campaign_slug)
+    evaluations = session.scalars(sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id)).all()
+    return {
+        evaluation.slug: sum(point.urgency is TO_DO for point in _points(session, evaluation, now))
+        for evaluation in evaluations
+        if evaluation.draft or rules.phase_of(evaluation, now) is not rules.Phase.CLOSED
+    }
+
+
+def _points(session: Session, evaluation: Evaluation, now: dt.datetime) -> Iterator[Point]:
+    revision = newest_revision(session, evaluation, evaluation.official_source)
+    checks: dict[str, tuple[Mend, Points]] = {
+        "Queries": (Mend.QUERIES, _queries(session, evaluation)),
+        "Judgments": (Mend.JUDGMENTS, _judgments(session, evaluation, revision)),
+        "Measures": (Mend.CAMPAIGN, _measures(session, evaluation, revision)),
+        "Dates": (Mend.SETTINGS, _dates(session, evaluation, now)),
+        "Who knows of it": (Mend.SETTINGS, _knowledge(session, evaluation)),
+        "What is public": (Mend.SETTINGS, _openings(evaluation, now)),
+        "Quotas": (Mend.SETTINGS, _quotas(evaluation)),
+        "Documents": (Mend.FORM, _document_list(session, evaluation, revision)),
+        "Baselines": (Mend.SYSTEMS, _baselines(session, evaluation)),
+        "Words": (Mend.CAMPAIGN, _words(evaluation)),
+    }
+    for about, (mend, check) in checks.items():
+        points = [Point(about, urgency, words, *more or [mend]) for urgency, words, *more in check]
+        yield from [point for point in points if point.urgency is not DONE] or points
+
+
+def _queries(session: Session, evaluation: Evaluation) -> Points:
+    own = Query.evaluation_id == evaluation.id, Query.excluded_at.is_(None)
+    counting = session.execute(sa.select(Query.split, Query.text == "").where(*own)).all()
+    textless = sum(empty for _, empty in counting)
+    if not counting:
+        yield TO_DO, "There are no queries, or all are excluded."
+    elif all(split is rules.Split.HIDDEN for split, _ in counting):
+        yield TO_DO, "All queries are hidden: nobody can make a run."
+    if textless:
+        yield LOOK, f"{_of_all(textless, counting)} without a text: participants see ids only."
+    yield DONE, f"{counted(len(counting), 'query')}."
+
+
+def _of_all(count: int, queries: Sequence[Any]) -> str:
+    return f"{counted(count, 'query')} of {len(queries):,}"
+
+
+def _judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevision | None) -> Points:
+    if revision is None:
+        yield TO_DO, "There are no judgments yet. Runs are taken, and scored once there are."
+        return
+    grades = session.scalars(
+        sa.select(sa.func.max(Judgment.grade))
+        .select_from(Query)
+        .outerjoin(Judgment, sa.and_(Judgment.query_id == Query.id, Judgment.revision_id == revision.id))
+        .where(Query.evaluation_id == evaluation.id, Query.excluded_at.is_(None))
+        .group_by(Query.id)
+    ).all()
+    unjudged = grades.count(None) if evaluation.judging is rules.Judging.POOLED else 0
+    barren = sum(grade is None or grade < evaluation.relevance_level for grade in grades) - unjudged
+    if unjudged:
+        yield LOOK, f"{_of_all(unjudged, grades)} without judgments: left out of all means."
+    if barren:
+        yield LOOK, f"{_of_all(barren, grades)} without a relevant document."
+    yield DONE, f"{counted(revision.judgments, 'judgment')}."
+
+
+def _measures(session: Session, evaluation: Evaluation, revision: JudgmentRevision | None) -> Points:
+    known, subtopics = (  # before there are judgments, they may come with them
+        revision is None or bool(session.scalar(sa.select(sa.exists().where(table.revision_id == revision.id))))
+        for table in (KnownDocument, SubtopicJudgment)
+    )
+    documents, beta = evaluation.documents, evaluation.campaign.beta
+    missing = defaultdict[Need, list[str]](list)
+    for name in campaign_measures(evaluation.campaign):
+        for need in rules.lacks(metrics.parse(name), documents=documents, beta=beta, known=known, subtopics=subtopics):
+            missing[need].append(name)
+    for need, names in missing.items():
+        yield TO_DO, f"{', '.join(names)} {'need' if names[1:] else 'needs'} {NEEDED[need]}.", MENDS[need]
+    if revision is not None and current_set(session, evaluation.id) is None:
+        yield TO_DO, "No run can be scored with these settings.", Mend.JUDGMENTS
+    yield DONE, "Every measure has what it needs."
+
+
+def _dates(session: Session, evaluation: Evaluation, now: dt.datetime) -> Points:
+    takes_runs = rules.phase_of(evaluation, now) in TAKES_RUNS
+    counts = sa.select(sa.func.count(), sa.func.count(Submission.imported_at))
+    runs, imported = session.execute(counts.where(Submission.evaluation_id == evaluation.id)).one()
+    waiting = [name for name in ("results", "details", "texts") if getattr(evaluation, name) is rules.Opening.CLOSED]
+    start, end = (moment and moment_in_words(moment) for moment in (evaluation.opens_at, evaluation.closes_at))
+    if end is None and 0 < runs == imported:
+        yield TO_DO, "Its runs were brought in, and it takes new ones without end. Give the dates that it had."
+    elif end is None and waiting:
+        yield LOOK, f"It never closes, so what is to open when it closes stays closed: {', '.join(waiting)}."
+    elif not takes_runs and not runs:
+        yield TO_DO, f"It closed on {end}. No run ever came: give it dates to come."
+    if takes_runs and (revealed := revealed_in_words(once_revealed(session, evaluation))):
+        yield LOOK, f"It takes runs again, and ranks them, although everybody could read before: {revealed}."
+    late = "; late runs are taken" if evaluation.late_allowed else ""
+    yield DONE, f"Open from {start or 'the start'} {f'to {end}{late}' if end else 'on; it never closes'}."
+
+
+def _knowledge(session: Session, evaluation: Evaluation) -> Points:
+    """Who knows of it."""
+    visibility, own = evaluation.campaign.visibility, CampaignTeam.campaign_id == evaluation.campaign_id
+    if evaluation.draft:
+        yield TO_DO, "It is a draft: for everybody but organisers it is not there."
+    elif visibility is Visibility.DRAFT:
+        yield TO_DO, "Its campaign is a draft: for everybody but organisers it is not there.", Mend.CAMPAIGN
+    elif visibility is Visibility.PRIVATE:
+        teams = session.scalar(sa.select(sa.func.count()).where(own)) or 0
+        words = f"The campaign is private: {counted(teams, 'team')} let in."
+        yield DONE if teams else TO_DO, words, Mend.ORGANISERS
+    else:
+        yield DONE, "Everybody."
+
+
+def _openings(evaluation: Evaluation, now: dt.datetime) -> Points:
+    until, closes = evaluation.anonymous_until, evaluation.closes_at
+    if rules.phase_of(evaluation, now) is not rules.Phase.CLOSED and evaluation.details is rules.Opening.ALWAYS:
+        yield LOOK, "Results by query are public while runs are taken: they reveal the judgments."
+    if evaluation.judgments_published and closes is None:
+        yield LOOK, "The judgments are published when it has closed, and it never closes: give it a closing date."
+    if evaluation.texts is rules.Opening.NEVER:
+        yield LOOK, "Texts of queries are never public: give them to participants in another way."
+    if until is not None and closes is not None and until < closes:
+        yield LOOK, f"Names of teams are shown from {moment_in_words(until)} on, before it closes."
+    board = {rules.Opening.NEVER: "to organisers only", rules.Opening.CLOSED: "to all once it has closed"}
+    yield DONE, f"The board is shown {board.get(evaluation.results, 'to all')}."
+
+
+def _quotas(evaluation: Evaluation) -> Points:
+    quotas = {"a day": evaluation.daily_quota, "in all": evaluation.total_quota}
+    bounds = [f"{bound:,} {when}" for when, bound in quotas.items() if bound is not None]
+    if not bounds:
+        yield LOOK, "No limit of submissions: the figures of many runs tell something of the judgments."
+    if 0 in quotas.values():
+        yield LOOK, "The quota is 0: no team can submit a run. Left empty, there is no limit."
+    yield DONE, f"A team submits {' and '.join(bounds)} at most."
+
+
+def _document_list(session: Session, evaluation: Evaluation, revision: JudgmentRevision | None) -> Points:
+    """Whether the list of documents can be the collection's: by its length, since each look at a page asks."""
+    listed, documents = file_rules(evaluation).documents, evaluation.documents
+    if not listed:
+        return
+    has, refused = f"The list of documents has {counted(listed, 'document')}", "Runs that name others are rejected."
+    if documents is not None and documents != listed:
+        yield TO_DO, f"{has}, and the collection {documents:,} (N_total). {refused}"
+    if documents is None and revision is not None:
+        different = sa.select(sa.func.count(sa.distinct(Judgment.document)))
+        if (judged := session.scalar(different.where(Judgment.revision_id == revision.id)) or 0) > listed:
+            yield TO_DO, f"{has}, and {judged:,} are judged. {refused}"
+    yield DONE, f"{has}."
+
+
+def _baselines(session: Session, evaluation: Evaluation) -> Points:
+    own = Submission.evaluation_id == evaluation.id, Submission.withdrawn_at.is_(None)
+    systems = sa.select(sa.func.count(sa.distinct(System.id))).join(Submission, Submission.system_id == System.id)
+    if count := session.scalar(systems.where(*own, System.kind == SystemKind.BASELINE)):
+        yield DONE, f"{counted(count, 'baseline')}."
+    else:
+        yield (
+            LOOK,
+            "No baseline yet: participants see better where they stand beside one. Mark a system with runs as one.",
+        )
+
+
+def _words(evaluation: Evaluation) -> Points:
+    lacking = [f"no {name}" for name in ("contact", "guidelines") if not getattr(evaluation.campaign, name)]
+    words = " and ".join(lacking) or "guidelines and a contact"
+    yield LOOK if lacking else DONE, f"The campaign's page has {words}."
