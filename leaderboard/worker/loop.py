@@ -85,13 +85,15 @@ class _Pause:
     def __init__(self) -> None:
         self._until = 0.0
 
-    def is_over(self, seconds: float) -> bool:
+    def is_over(self, seconds: float = 0.0) -> bool:
         """Whether it is; the next one begins then, and lasts for `seconds`."""
-        now = time.monotonic()
-        if now < self._until:
+        if time.monotonic() < self._until:
             return False
-        self._until = now + seconds
+        self.begin(seconds)
         return True
+
+    def begin(self, seconds: float) -> None:
+        self._until = time.monotonic() + seconds
 
 
 class Mailing:
@@ -101,8 +103,7 @@ class Mailing:
         self._database = database
         self._server = config.mail_server
         self._config = config
-        self._busy, self._ahead = _Pause(), _Pause()
-        self._away_until = 0.0
+        self._busy, self._ahead, self._away = _Pause(), _Pause(), _Pause()
 
     def step(self, *, busy: bool = False) -> bool:
         """Sends some of what waits; False when there was nothing to send. busy: runs wait, and come first."""
@@ -110,9 +111,7 @@ class Mailing:
             with self._database.write() as session:
                 outbox.sweep(session)
                 outbox.remind(session, self._config.deadline_days, present())
-        if self._server is None or time.monotonic() < self._away_until:
-            return False
-        if busy and not self._busy.is_over(MAIL_BUSY_SECONDS):
+        if self._server is None or not self._away.is_over() or (busy and not self._busy.is_over(MAIL_BUSY_SECONDS)):
             return False
         try:
             sent = outbox.send_waiting(self._database, self._server, self._config.site_url, MAILS_AT_ONCE)
@@ -120,7 +119,7 @@ class Mailing:
             raise
         except Unavailable as error:
             log.warning("mails wait: %s", error.message)
-            self._away_until = time.monotonic() + AWAY_SECONDS
+            self._away.begin(AWAY_SECONDS)
             return False
         if sent:
             log.info("sent %s mails", sent)
@@ -132,7 +131,7 @@ PATIENCE = 3  # times what a job may compute is how long it may take
 RECORD_SECONDS = 2.0  # between two tries to record a result while the database does not answer
 LOOK_SECONDS = 0.2  # between two looks at whether to stop, while a run is being scored
 SWITCH_LOOK_SECONDS = 1.0  # between two looks for sets to make current while runs wait
-SWITCH_AGAIN_SECONDS = 60.0  # between two tries to make a set current, after one that failed
+SWITCH_AGAIN_SECONDS = 60.0  # before sets are looked at again after one could not be made current
 GRACE_SECONDS = 5.0  # what a job may take to finish after a stop; service managers wait ten or more
 JOBS_OF_CHILD = 500  # then the scoring process is replaced: memory that a library keeps goes with it
 
@@ -158,8 +157,7 @@ class Worker:
         self._mails = Mailing(database, config)
         self._child: ChildProcess | None = None
         self._jobs = 0
-        self._sweeps, self._switches = _Pause(), _Pause()
-        self._switch_again: dict[int, float] = {}  # by a set that could not be switched, when to try again
+        self._sweeps, self._switches, self._failed_switch = _Pause(), _Pause(), _Pause()
 
     def step(self, stop: threading.Event) -> bool:
         """Scores the next run, or refreshes a board when none waits; False when there was nothing to do.
@@ -307,28 +305,25 @@ class Worker:
         busy: runs wait; then it looks every SWITCH_LOOK_SECONDS only.
 
         In transactions after the one that records: of two workers with the last two runs, the later one sees both.
-        One for each set: whatever a switch raises leaves that set and its boards as they are for SWITCH_AGAIN_SECONDS,
-        and harms neither the others nor the worker. Raises only where the database does not answer.
+        One for each set: whatever a switch raises leaves that set and its boards as they are, and harms neither the
+        others nor the worker, which looks again after SWITCH_AGAIN_SECONDS. Raises only where the database does not
+        answer.
         """
-        if busy and not self._switches.is_over(SWITCH_LOOK_SECONDS):
+        if not self._failed_switch.is_over() or (busy and not self._switches.is_over(SWITCH_LOOK_SECONDS)):
             return False
-        switched = False
         with self._database.read() as session:
             ready = [scoring_set.id for scoring_set in ready_sets(session)]
         for set_id in ready:
-            if time.monotonic() < self._switch_again.get(set_id, 0.0):
-                continue
             try:
                 with self._database.write() as session:
                     for scoring_set in ready_sets(session, set_id):
                         switch(session, WORKER, scoring_set)
-                switched = True
             except NoDatabase:
                 raise
             except Exception:
                 log.exception("scoring set %s could not be made the current one", set_id)
-                self._switch_again[set_id] = time.monotonic() + SWITCH_AGAIN_SECONDS
-        return switched
+                self._failed_switch.begin(SWITCH_AGAIN_SECONDS)
+        return bool(ready)
 
 
 POLL_SECONDS = 1.0  # between two looks at an empty queue

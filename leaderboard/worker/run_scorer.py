@@ -246,23 +246,16 @@ def _numbered(values: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.uint32
 
 def _judgments(rows: Sequence[Sequence[Any]]) -> Judgments:
     """Rows of query, document and grade as columns."""
-    queries, query = _numbered([row[0] for row in rows])
-    grade = np.array([row[2] for row in rows], np.int64)
-    return Judgments(queries=queries, query=query, document=Ids.of([row[1] for row in rows]), grade=grade)
+    query, document, grade = zip(*rows, strict=True) if rows else ((), (), ())
+    return Judgments(*_numbered(query), Ids.of(document), np.array(grade, np.int64))
 
 
 def _judgments_of_subtopics(rows: Sequence[Sequence[Any]]) -> SubtopicJudgments:
     """Rows of query, subtopic, document and grade as columns."""
     queries, query = _numbered([row[0] for row in rows])
     subtopics, subtopic = _numbered([row[1] for row in rows])
-    return SubtopicJudgments(
-        queries=queries,
-        subtopics=subtopics,
-        query=query,
-        subtopic=subtopic,
-        document=Ids.of([row[2] for row in rows]),
-        grade=np.array([row[3] for row in rows], np.int64),
-    )
+    document, grade = Ids.of([row[2] for row in rows]), np.array([row[3] for row in rows], np.int64)
+    return SubtopicJudgments(queries, subtopics, query, subtopic, document, grade)
 
 
 def _measure_score(
