@@ -9,7 +9,6 @@ import io
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +24,13 @@ from leaderboard.config import folder
 from leaderboard.db import Database
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import find_evaluation
-from leaderboard.evaluations.rules import Judging, NoRelevant, Opening
 from leaderboard.evaluations.writes import create_evaluation, set_rules
 from leaderboard.formats import Judgments, QueryRow, read_judgments, read_queries
 from leaderboard.judgments.writes import import_judgments, import_queries
 from leaderboard.names import name_key, slug_of
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules import Designation, RunChoice, SystemKind
+from leaderboard.submissions.rules import Designation, SystemKind
 from leaderboard.submissions.writes.submissions import submit
 from leaderboard.teams.models import Membership, System, Team
 from leaderboard.teams.reads.find import find_system, find_team
@@ -46,7 +44,8 @@ Settings = Mapping[str, Any]  # further arguments of the service that makes it, 
 class SystemPlan:
     slug: str
     name: str
-    settings: Settings = field(default_factory=dict)
+    kind: SystemKind = SystemKind.AUTOMATIC
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,23 +142,13 @@ def load_accounts(session: Session, accounts: tuple[Account, ...], new: Mapping[
                 add_organiser(session, CONSOLE, campaign, user)
 
 
-CHOICES: Mapping[str, type[StrEnum]] = {
-    "no_relevant": NoRelevant,
-    "run_choice": RunChoice,
-    "judging": Judging,
-    "results": Opening,
-    "details": Opening,
-    "kind": SystemKind,
-}
-
-
 def load_campaign(session: Session, plan: CampaignPlan) -> Campaign:
     """The campaign with its teams, systems, evaluations, queries and judgments; no run yet."""
     for team in plan.teams:
         _load_team(session, team)
     campaign = session.scalar(sa.select(Campaign).where(Campaign.slug == plan.slug))
     if campaign is None:
-        campaign = create_campaign(session, CONSOLE, plan.slug, **_typed(plan.settings))
+        campaign = create_campaign(session, CONSOLE, plan.slug, **plan.settings)
     there = set(session.scalars(sa.select(Evaluation.slug).where(Evaluation.campaign_id == campaign.id)))
     for evaluation in plan.evaluations:
         if evaluation.slug not in there:
@@ -183,20 +172,15 @@ def _load_team(session: Session, plan: TeamPlan) -> None:
     there = set(session.scalars(sa.select(System.slug).where(System.team_id == team.id)))
     for system in plan.systems:
         if system.slug not in there:
-            create_system(session, CONSOLE, team, NewSystem(system.name, **_typed(system.settings)))
+            create_system(session, CONSOLE, team, NewSystem(system.name, system.kind, system.description))
 
 
 def _load_evaluation(session: Session, campaign: Campaign, plan: EvaluationPlan) -> None:
-    evaluation = create_evaluation(session, CONSOLE, campaign, plan.slug, **_typed(plan.settings))
+    evaluation = create_evaluation(session, CONSOLE, campaign, plan.slug, **plan.settings)
     import_queries(session, CONSOLE, evaluation, plan.queries)
     import_judgments(session, CONSOLE, evaluation, plan.judgments)
     if plan.file_rules:
         set_rules(session, CONSOLE, evaluation, **plan.file_rules)
-
-
-def _typed(settings: Settings) -> dict[str, Any]:
-    """The settings as the services take them: a word that names a choice becomes the enumeration's member."""
-    return {name: CHOICES[name](value) if name in CHOICES else value for name, value in settings.items()}
 
 
 def _submit(database: Database, store: RunStore, campaign: str, evaluation_slug: str, run: RunPlan) -> bool:

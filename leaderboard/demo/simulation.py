@@ -21,6 +21,7 @@ from leaderboard.campaigns.rules import beta_of
 from leaderboard.demo.loading import CampaignPlan, EvaluationPlan, RunPlan, SystemPlan, TeamPlan
 from leaderboard.formats import RUN_WRITERS, Ids, Judgments, QueryRow, RunLine, read_queries
 from leaderboard.metrics.segments import Bools, Floats, Ints
+from leaderboard.submissions.rules import SystemKind
 
 Table = Mapping[str, Any]  # of scenario.toml, whose comments say what its entries mean
 
@@ -324,9 +325,7 @@ class _Round:
 
 def _team_plan(team: Table) -> TeamPlan:
     systems = tuple(
-        SystemPlan(
-            each["slug"], each["name"], {"description": each["description"], "kind": each.get("kind", "automatic")}
-        )
+        SystemPlan(each["slug"], each["name"], SystemKind(each.get("kind", "automatic")), each["description"])
         for each in team["system"]
     )
     return TeamPlan(team["slug"], team["name"], team["description"], systems)

@@ -32,6 +32,7 @@ from leaderboard.errors import Conflict
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.judgments.models import JudgmentRevision
+from leaderboard.judgments.reads.refusals import require_source
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes import members_taking_part, put_wanted
 from leaderboard.submissions.models import Submission
@@ -148,8 +149,11 @@ def _rank_as_its_campaign(session: Session, actor: Actor, scoring_set: ScoringSe
 
 def record_making(session: Session, actor: Actor, made: ScoringSet, revision: JudgmentRevision) -> None:
     """A worker scores by the set only where these facts are the set's (`of_its_event`)."""
-    of_set = made.evaluation_id, made.settings_hash
-    record(session, actor, "make set", made, evaluation=of_set[0], revision=revision.number, settings=of_set[1])
+    record(session, actor, "make set", made, **_facts_of_making(made, revision, made.settings_hash))
+
+
+def _facts_of_making(made: ScoringSet, revision: JudgmentRevision, settings: str) -> dict[str, Any]:
+    return {"evaluation": made.evaluation_id, "revision": revision.number, "settings": settings}
 
 
 def of_its_event(session: Session, made: ScoringSet) -> bool:
@@ -158,8 +162,8 @@ def of_its_event(session: Session, made: ScoringSet) -> bool:
     A set that somebody made or changed past this program is not.
     """
     revision = session.get_one(JudgmentRevision, made.revision_id)
-    facts = {"evaluation": made.evaluation_id, "revision": revision.number, "settings": made.settings.hash}
-    return next(_facts_of(session, "make set", "scoring_set", made.id), None) == facts
+    facts = next(_facts_of(session, "make set", "scoring_set", made.id), None)
+    return facts == _facts_of_making(made, revision, made.settings.hash)
 
 
 def imported(session: Session, revision: JudgmentRevision) -> bool:
@@ -181,10 +185,8 @@ def _facts_of(session: Session, action: str, subject: str, subject_id: int) -> I
 
 def enqueue(session: Session, submission: Submission, scoring_set: ScoringSet) -> None:
     """Queues one run in one set, in its team's turn."""
-    evaluation = session.get_one(Evaluation, submission.evaluation_id)
-    _queue(
-        session, scoring_set, [submission], SUBMITTED if scoring_set.source == evaluation.official_source else BESIDE
-    )
+    official = session.get_one(Evaluation, submission.evaluation_id).official_source
+    _queue(session, scoring_set, [submission], SUBMITTED if scoring_set.source == official else BESIDE)
 
 
 def _queue(session: Session, scoring_set: ScoringSet, runs: Sequence[Submission], priority: int) -> None:
@@ -242,13 +244,10 @@ def make_official(session: Session, actor: Actor, evaluation: Evaluation, source
     evaluation = locked(session, Evaluation, evaluation.id)
     if source == evaluation.official_source:
         raise Conflict(f"{source} is the official source of judgments already.")
-    live = [scoring_set for scoring_set in live_sets(session, evaluation.id) if scoring_set.source == source]
+    require_source(session, evaluation, source)
     if source in evaluation.set_aside:
         raise Conflict(f"{source} is set aside, so no run is scored by it: import judgments by it to take it up again.")
-    if not live:
-        sources = {revision.source for revision in _newest_revisions(session, evaluation)}
-        there = ", ".join(sorted(sources)) or "none"
-        raise Conflict(f"There are no judgments by {source}; there are some by: {there}.")
+    live = [scoring_set for scoring_set in live_sets(session, evaluation.id) if scoring_set.source == source]
     waiting = Scoring.scoring_set_id.in_([scoring_set.id for scoring_set in live]), Scoring.state.in_(UNFINISHED)
     if any(scoring_set.state is SetState.BUILDING for scoring_set in live) or exists(session, *waiting):
         raise Conflict(f"Runs are still being scored by the judgments of {source}; try again when all are.")
