@@ -32,7 +32,7 @@ from leaderboard.errors import Conflict
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.judgments.models import JudgmentRevision
-from leaderboard.judgments.reads.refusals import require_source
+from leaderboard.judgments.reads import require_source
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes import members_taking_part, put_wanted
 from leaderboard.submissions.models import Submission
