@@ -14,7 +14,7 @@ dangerous.
 import dataclasses
 import datetime as dt
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -40,13 +40,12 @@ from leaderboard.accounts import reads
 from leaderboard.accounts import writes as accounts
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rate_limits import LINK, MAIL, NAME, REGISTRATION, KnownBrowser, Limit, count, take_back
-from leaderboard.accounts.reads import tokens_of
 from leaderboard.accounts.rules import Scope, token_hash
 from leaderboard.config import Config
 from leaderboard.declared.inputs import Inputs, checked
-from leaderboard.errors import BadInput, Conflict, Gathered, InvalidFields, NotFound
+from leaderboard.errors import BadInput, Conflict, NotFound
 from leaderboard.mail.rules import OPTIONAL, MailKind
-from leaderboard.names import SLUG, email_key
+from leaderboard.names import email_key
 from leaderboard.web.context import actor, client_address, config, database, now, on_its_way, reading, writing
 from leaderboard.web.forms import Form, Required, answered
 from leaderboard.web.sessions import known_browser, local, sign_in, sign_out, signed_in, stay_signed_in
@@ -122,14 +121,9 @@ def _user() -> User:
         return database_session.get_one(User, current_user.id)
 
 
-def _done(words: str) -> ResponseReturnValue:
+def _done(words: str, then: str = "account.show") -> ResponseReturnValue:
     flash(words)
-    return redirect(url_for("account.show"))
-
-
-def _to_log_in(words: str) -> ResponseReturnValue:
-    flash(words)
-    return redirect(url_for("auth.log_in"))
+    return redirect(url_for(then))
 
 
 @blueprint.route("/login", methods=["GET", "POST"])
@@ -169,8 +163,7 @@ def counted_account(form: NameForm, password: str | None) -> accounts.NewAccount
     Raises InvalidFields with all that is wrong, TooManyAttempts.
     """
     _count(REGISTRATION)
-    wrong = Gathered()
-    with form.checked_with(wrong):
+    with form.checked_with() as wrong:
         with wrong:
             new = accounts.new_account(form.text("name"), password, form.text("email"))
         if "name" not in wrong.fields:
@@ -186,7 +179,7 @@ def counted_account(form: NameForm, password: str | None) -> accounts.NewAccount
 @blueprint.post("/logout")
 def log_out() -> ResponseReturnValue:
     sign_out()
-    return _to_log_in("You are logged out.")
+    return _done("You are logged out.", "auth.log_in")
 
 
 class ForgottenForm(Form):
@@ -210,7 +203,8 @@ def forgotten() -> ResponseReturnValue:
         _count_mail(form.text("email"), MailKind.RESET)
         with writing() as session:
             accounts.ask_for_reset(session, form.text("email"))
-        return _to_log_in(on_its_way("If an account has this confirmed address, a link that works for an hour", "it"))
+        said = on_its_way("If an account has this confirmed address, a link that works for an hour", "it")
+        return _done(said, "auth.log_in")
 
     return answered(form, "auth/forgotten.html", ask)
 
@@ -226,7 +220,7 @@ def reset(token: str) -> ResponseReturnValue:
         new = accounts.hashed(form.text("password"), user.name, user.email or "")
         with writing() as session:
             accounts.reset_password(session, token, new, now())
-        return _to_log_in("Your password is changed. Log in with it.")
+        return _done("Your password is changed. Log in with it.", "auth.log_in")
 
     return answered(form, "auth/reset.html", change, name=user.name)
 
@@ -254,10 +248,8 @@ class Proven:
 def _is_safe(address: str) -> bool:
     """Whether nobody in between can change what is fetched there: HTTPS, or this machine."""
     parts = urlsplit(address)
-    if parts.scheme == "https":
-        return bool(parts.hostname)
     try:
-        return parts.scheme == "http" and ip_address(parts.hostname or "").is_loopback
+        return parts.scheme == "https" or (parts.scheme == "http" and ip_address(parts.hostname or "").is_loopback)
     except ValueError:
         return False
 
@@ -304,12 +296,7 @@ def init_app(app: Flask) -> None:
     config: Config = app.extensions["config"]
     providers = _providers(config.oidc_file)
     app.extensions["providers"] = {slug: (provider, _client(slug, provider)) for slug, provider in providers.items()}
-    app.jinja_env.globals["providers"] = listed
-
-
-def listed() -> list[tuple[str, str]]:
-    """(slug, title) of every provider, in the order of the file."""
-    return [(slug, provider.title) for slug, (provider, _) in current_app.extensions["providers"].items()]
+    app.jinja_env.globals["providers"] = providers
 
 
 @contextmanager
@@ -367,21 +354,14 @@ def _client(slug: str, provider: Provider) -> Any:
 
 
 def _providers(path: str) -> dict[str, Provider]:
-    if not path:
-        return {}
-    where = f"LEADERBOARD_OIDC_FILE: {path}"
+    """By the name of their section, in the order of the file."""
+    providers, slug = {}, ""
     try:
-        sections = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInput(f"{where}: {error}") from error
-    providers = {}
-    for slug, section in sections.items():
-        try:
-            if not SLUG.fullmatch(slug) or not isinstance(section, Mapping):
-                raise BadInput("expected a section such as [orcid]")
+        sections = tomllib.loads(Path(path).read_text(encoding="utf-8")) if path else {}
+        for slug, section in sections.items():
             providers[slug] = checked(Provider, {"title": slug, **section})
-        except BadInput as error:
-            raise BadInput(f"{where}: [{slug}]: {error.message}") from error
+    except (OSError, TypeError, ValueError, BadInput) as error:
+        raise BadInput(f"LEADERBOARD_OIDC_FILE: {path}: {slug}: {error}") from error
     return providers
 
 
@@ -433,28 +413,24 @@ def register_identity() -> ResponseReturnValue:
 @signed_in
 def link() -> ResponseReturnValue:
     proven = _proven()
-    form, title = ProofForm(), proven.title
+    title = proven.title
 
     def add() -> ResponseReturnValue:
-        form.prove()
         _write(accounts.link_identity, proven.issuer, proven.subject, title)
         session.pop(PROVEN, None)
         return _done(f"{title} logs in to this account now.")
 
-    return answered(form, "account/link.html", add, title=title)
+    return answered(ProofForm(), "account/link.html", add, title=title)
 
 
 @identity_blueprint.route("/account/identities/<int:identity>/remove", methods=["GET", "POST"])
 @signed_in
 def remove(identity: int) -> ResponseReturnValue:
-    form = ProofForm()
-
     def take_away() -> ResponseReturnValue:
-        form.prove()
         _write(accounts.unlink_identity, identity)
         return _done("This identity no longer logs in to your account.")
 
-    return answered(form, "account/unlink.html", take_away)
+    return answered(ProofForm(), "account/unlink.html", take_away)
 
 
 def _keep(proven: Proven) -> None:
@@ -482,45 +458,31 @@ class ProofForm(Form):
     def asks_password(self) -> bool:
         return _user().password_hash is not None
 
-    def prove(self) -> None:
-        """Raises InvalidFields when it is not the account's owner; wrong passwords count as failed log-ins.
+    def validate_current(self, field: PasswordField) -> None:
+        """Refuses who is not the account's owner; wrong passwords count as failed log-ins.
 
-        It writes in transactions of its own: `Form.checked_with` takes what it found into that of a service.
+        It writes in transactions of its own: `answered` validates the form before one is opened.
         """
+        session = current_user.session
         if not self.asks_password:
-            if now() - current_user.session.created_at > FRESH:
-                raise InvalidFields(
-                    {"": ["log out and in again, then do this within ten minutes: there is no password to ask for"]}
+            if now() - session.created_at > FRESH:
+                raise ValidationError(
+                    "log out and in again, then do this within ten minutes: there is no password to ask for"
                 )
             return
-        if not self.text("current"):
-            raise InvalidFields({"current": ["give your current password"]})
         # Whoever guesses at the account from elsewhere must not keep its owner, who is logged in, from what is theirs.
         # The moment tells its session from an older one that had this number.
-        session = current_user.session
         here = KnownBrowser(current_user.id, f"with session {session.id} of {session.created_at.isoformat()}")
         try:
-            accounts.authenticate(database(), current_user.name, self.text("current"), client_address(), now(), here)
+            accounts.authenticate(database(), current_user.name, field.data or "", client_address(), now(), here)
         except BadInput:
-            raise InvalidFields({"current": ["this is not your current password"]}) from None
-
-    def proof(self) -> Gathered:
-        """The same, with what is wrong gathered for `checked_with`."""
-        problems = Gathered()
-        with problems:
-            self.prove()
-        return problems
+            raise ValidationError("this is not your current password") from None
 
 
 class PasswordForm(ProofForm):
     password = _new_password(
         "New password", "You stay logged in here and are logged out everywhere else, and your API tokens stop working."
     )
-
-    def validate_password(self, field: PasswordField) -> None:
-        """By the two texts, so that it tells nothing of the password in use to who does not know it."""
-        if field.data and field.data == self.text("current"):
-            raise ValidationError("this is the current password: choose another one")
 
 
 @account_blueprint.get("/")
@@ -529,9 +491,9 @@ def show() -> ResponseReturnValue:
     with reading() as session:
         account = reads.account(session, actor(), now())
         sessions = reads.open_sessions(session, current_user.id, now(), current_user.session.id)
-        keys = tokens_of(session, current_user.id, now())
+        tokens = reads.tokens_of(session, current_user.id, now())
     return render_template(
-        "account/show.html", account=account, sessions=sessions, this=current_user.session.id, tokens=keys
+        "account/show.html", account=account, sessions=sessions, this=current_user.session.id, tokens=tokens
     )
 
 
@@ -541,8 +503,8 @@ def password() -> ResponseReturnValue:
     form = PasswordForm()
 
     def change() -> ResponseReturnValue:
-        proof, user = form.proof(), _user()
-        with form.checked_with(proof):
+        user = _user()
+        with form.checked_with():
             new = accounts.hashed(form.text("password"), user.name, user.email or "")
         token = _write(accounts.set_password, new, staying=current_user.session.id)
         stay_signed_in(token)
@@ -554,18 +516,15 @@ def password() -> ResponseReturnValue:
 @account_blueprint.route("/close", methods=["GET", "POST"])
 @signed_in
 def close() -> ResponseReturnValue:
-    form = ProofForm()
     with reading() as session:
-        needed = reads.needed_by(session, actor())
+        needed = reads.needed_by(session, current_user.id)
 
     def finish_account() -> ResponseReturnValue:
-        form.prove()
         _write(accounts.close_account)
         sign_out()
-        flash("Your account is closed.")
-        return redirect(url_for("campaigns.front"))
+        return _done("Your account is closed.", "campaigns.front")
 
-    return answered(form, "account/close.html", finish_account, needed=needed)
+    return answered(ProofForm(), "account/close.html", finish_account, needed=needed)
 
 
 @account_blueprint.post("/sessions/<int:session_id>/end")
@@ -586,8 +545,7 @@ def end_sessions() -> ResponseReturnValue:
     return _done("You are logged out everywhere but here.")
 
 
-FOREVER = "until revoked"
-LASTS = [("30", "30 days"), ("90", "90 days"), ("365", "A year"), (FOREVER, "Until I revoke it")]
+LASTS: Any = {30: "30 days", 90: "90 days", 365: "A year", 0: "Until I revoke it"}
 
 
 class TokenForm(ProofForm):
@@ -600,25 +558,23 @@ class TokenForm(ProofForm):
     submit_runs = BooleanField("Submit runs, choose which one stands, withdraw them")
     manage = BooleanField("Manage teams: make and join them, and say who is in those that I own")
     organise = BooleanField("Organise: see and do what I may as an organiser")
-    days = RadioField("Lasts", default="90")
+    days = RadioField("Lasts", choices=LASTS, coerce=int, default=90)
 
 
 @token_blueprint.route("/new", methods=["GET", "POST"])
 @signed_in
 def new() -> ResponseReturnValue:
     form = TokenForm()
-    form.days.choices = LASTS
 
     def make() -> ResponseReturnValue:
         boxes = {Scope.SUBMIT: form.submit_runs, Scope.MANAGE: form.manage, Scope.ORGANISE: form.organise}
         scopes = [scope for scope, box in boxes.items() if box.data]
-        proof = form.proof()
-        with writing() as session, form.checked_with(proof):
-            days = None if form.usable("days") == FOREVER else int(form.usable("days"))
+        name, days = form.text("name"), form.days.data or None
+        with writing() as session, form.checked_with():
             user = session.get_one(User, current_user.id)
-            token = accounts.make_token(session, actor(), user, form.text("name"), scopes, days=days, now=now())
+            token = accounts.make_token(session, actor(), user, name, scopes, days=days, now=now())
         # Shown in the answer itself: a redirect would have to keep it somewhere.
-        page = render_template("account/token.html", token=token, name=form.text("name"))
+        page = render_template("account/token.html", token=token, name=name)
         return page, {"Cache-Control": "no-store"}
 
     return answered(form, "account/new_token.html", make, checks=True)
@@ -652,10 +608,10 @@ def change() -> ResponseReturnValue:
     form = AddressForm()
 
     def save() -> ResponseReturnValue:
-        address, proof = form.text("email").strip(), form.proof()
-        if address and not proof.fields:
+        address = form.text("email").strip()
+        if address and not form.errors:
             _count_mail(address, MailKind.CONFIRMATION)
-        with writing() as session, form.checked_with(proof):
+        with writing() as session, form.checked_with():
             accounts.change_address(session, actor(), session.get_one(User, current_user.id), address)
         return _done(on_its_way("A link", address) if address else "Your account has no address any more.")
 

@@ -26,8 +26,6 @@ A network address is a whole /64 where it is an IPv6 one, since that is what one
 import datetime as dt
 import ipaddress
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
@@ -122,8 +120,18 @@ def count(database: Database, limit: Limit, now: dt.datetime, address: str, **na
 
     Gives the ids of what was counted, for `take_back`. Raises TooManyAttempts, with when to try again.
     """
-    with _counting(database, now) as session:
-        return _count(session, limit, now, network=_network(address), **names)
+    names |= {"network": _network(address)}
+    with database.write() as session:
+        lock_table(session, Attempt)
+        session.execute(sa.delete(Attempt).where(Attempt.at <= now - HOUR))
+        bounds = {subject.format_map(names): most for subject, most in limit.bounds.items()}
+        wait = max(_wait(session, subject, most, limit.window, now) for subject, most in bounds.items() if most)
+        if wait:
+            raise TooManyAttempts(limit.says.format(wait=wait), 60 * wait)
+        attempts = [Attempt(subject=subject, at=now) for subject in bounds]
+        session.add_all(attempts)
+        session.flush()
+        return [attempt.id for attempt in attempts]
 
 
 def count_log_in(
@@ -137,14 +145,11 @@ def count_log_in(
     Gives the ids of what was counted, for `forgive`: first that of this place at this account. Raises TooManyAttempts,
     with when to try again.
     """
-    with _counting(database, now) as session:
-        limit = LOG_IN
-        if browser:
-            limit = LOG_IN_KNOWN
-        elif _wait(session, account, OF_ACCOUNT, WINDOW, now):
-            limit = LOG_IN_GUESSED
-        names = {"account": account, "network": _network(address), "browser": browser.id if browser else ""}
-        return _count(session, limit, now, **names)
+    if browser:
+        return count(database, LOG_IN_KNOWN, now, address, account=account, browser=browser.id)
+    with database.read() as session:
+        is_guessed = _wait(session, account, OF_ACCOUNT, WINDOW, now)
+    return count(database, LOG_IN_GUESSED if is_guessed else LOG_IN, now, address, account=account)
 
 
 def forgive(session: Session, counted: list[int]) -> None:
@@ -156,26 +161,6 @@ def forgive(session: Session, counted: list[int]) -> None:
 def take_back(session: Session, counted: list[int]) -> None:
     """Takes back what was counted, and nothing else that the same place did."""
     session.execute(sa.delete(Attempt).where(Attempt.id.in_(counted)))
-
-
-@contextmanager
-def _counting(database: Database, now: dt.datetime) -> Iterator[Session]:
-    with database.write() as session:
-        lock_table(session, Attempt)
-        session.execute(sa.delete(Attempt).where(Attempt.at <= now - HOUR))
-        yield session
-
-
-def _count(session: Session, limit: Limit, now: dt.datetime, **names: object) -> list[int]:
-    """Counts one attempt for each subject, unless one of them has had its number within its time. Gives their ids."""
-    bounds = {subject.format_map(names): most for subject, most in limit.bounds.items()}
-    wait = max(_wait(session, subject, most, limit.window, now) for subject, most in bounds.items() if most is not None)
-    if wait:
-        raise TooManyAttempts(limit.says.format(wait=wait), 60 * wait)
-    attempts = [Attempt(subject=subject, at=now) for subject in bounds]
-    session.add_all(attempts)
-    session.flush()
-    return [attempt.id for attempt in attempts]
 
 
 def _network(address: str) -> str:

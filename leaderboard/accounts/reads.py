@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, actor_columns, actor_in
 from leaderboard.accounts.models import ApiToken, BrowserSession, Identity, User
-from leaderboard.accounts.rules import Scope, token_hash
+from leaderboard.accounts.rules import token_hash
 from leaderboard.db import UtcDateTime, snapshot
 from leaderboard.errors import NotAllowed
 from leaderboard.teams.models import Invitation, Membership, Team
@@ -92,19 +92,18 @@ def account(session: Session, actor: Actor, now: dt.datetime) -> Account:
         unconfirmed_email=user.unconfirmed_email or "",
         has_password=user.password_hash is not None,
         teams=_teams(session, user.id),
-        runs=(
-            *own_runs(session, actor, actor.teams, now, limit=LATEST, rejected=False),
-            *own_runs(session, actor, actor.teams, now, limit=LATEST, rejected=True),
+        runs=tuple(
+            run
+            for rejected in (False, True)
+            for run in own_runs(session, actor, actor.teams, now, limit=LATEST, rejected=rejected)
         ),
         identities=identities_of(session, user.id),
     )
 
 
-def needed_by(session: Session, actor: Actor) -> tuple[str, ...]:
+def needed_by(session: Session, user_id: int) -> tuple[str, ...]:
     """The teams and campaigns that would be without an owner or organiser if this account were closed."""
-    if actor.user_id is None:
-        return ()
-    return (*only_owner_of(session, actor.user_id), *only_organiser_of(session, actor.user_id))
+    return (*only_owner_of(session, user_id), *only_organiser_of(session, user_id))
 
 
 def open_session(session: Session, token: str, now: dt.datetime) -> OpenSession | None:
@@ -180,30 +179,14 @@ def _teams(session: Session, user_id: int) -> tuple[OwnTeam, ...]:
     return tuple(OwnTeam(*row) for row in rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A token that opens something still. hint: its first characters; the rest is kept nowhere."""
-
-    id: int
-    user_id: int
-    name: str
-    hint: str
-    scopes: frozenset[Scope]
-    created_at: dt.datetime
-    expires_at: dt.datetime | None
-    last_used_at: dt.datetime | None
-
-
-def open_token(session: Session, token: str, now: dt.datetime) -> Token | None:
+def open_token(session: Session, token: str, now: dt.datetime) -> ApiToken | None:
     """The token, if it is one, not revoked, not expired, and of an account that is not closed."""
-    api_token = session.scalars(OF_TEXT, {"now": now, "token_hash": token_hash(token)}).one_or_none()
-    return None if api_token is None else _shown(api_token)
+    return session.scalars(OF_TEXT, {"now": now, "token_hash": token_hash(token)}).one_or_none()
 
 
-def tokens_of(session: Session, user_id: int, now: dt.datetime) -> tuple[Token, ...]:
+def tokens_of(session: Session, user_id: int, now: dt.datetime) -> Sequence[ApiToken]:
     """The account's, the newest first."""
-    tokens = session.scalars(_open(now).where(ApiToken.user_id == user_id).order_by(ApiToken.id.desc()))
-    return tuple(map(_shown, tokens))
+    return session.scalars(_open(now).where(ApiToken.user_id == user_id).order_by(ApiToken.id.desc())).all()
 
 
 def is_live(now: dt.datetime | sa.BindParameter[dt.datetime]) -> sa.ColumnElement[bool]:
@@ -217,7 +200,3 @@ def _open(now: dt.datetime | sa.BindParameter[dt.datetime]) -> sa.Select[ApiToke
 
 # Built once: each request of a program asks for it.
 OF_TEXT = _open(sa.bindparam("now", type_=UtcDateTime())).where(ApiToken.token_hash == sa.bindparam("token_hash"))
-
-
-def _shown(token: ApiToken) -> Token:
-    return snapshot(Token, token, scopes=frozenset(map(Scope, token.scopes)))

@@ -14,22 +14,20 @@ account is found by an address that a provider of identities names: it may be un
 import datetime as dt
 import re
 import secrets
-from base64 import b64encode
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, replace
 from math import factorial, prod
-from typing import NewType
+from typing import Any, NewType
 
 import sqlalchemy as sa
 from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
-from argon2.low_level import ARGON2_VERSION
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, actor_of, require
 from leaderboard.accounts.models import ApiToken, BrowserSession, Identity, User
 from leaderboard.accounts.rate_limits import KnownBrowser, count_log_in, forgive
-from leaderboard.accounts.reads import is_live
+from leaderboard.accounts.reads import is_live, needed_by, tokens_of
 from leaderboard.accounts.rules import Scope, token_hash
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser
@@ -40,7 +38,6 @@ from leaderboard.mail.models import Mail, MailLink
 from leaderboard.mail.rules import OPTIONAL, MailKind
 from leaderboard.names import LONGEST_EMAIL, NAME_TAKEN, checked_email, checked_name, email_key, name_key, normalised
 from leaderboard.teams.models import JoinRequest, Membership, Team
-from leaderboard.teams.reads.find import only_organiser_of, only_owner_of
 from leaderboard.teams.rules import closed_account
 from leaderboard.teams.writes import end_requests
 from leaderboard.texts import text_problem
@@ -56,6 +53,9 @@ JUDGED = 20
 SITE = ("leaderboard", "retrieval", "evaluation", "campaign")
 
 hasher = PasswordHasher()
+# Verified against when there is no such account, so that the answer takes as long: no password's hash. It is written
+# and not computed: a hash takes a twentieth of a second, which every command would pay for.
+OF_NOBODY = f"$argon2id$v=19$m=65536,t=3,p=4${'A' * 22}${'A' * 43}"
 
 
 def hashed(password: str, *about: str) -> PasswordHash:
@@ -74,16 +74,6 @@ def _is_of(password_hash: str, password: str) -> bool:
         return len(password) <= LONGEST and hasher.verify(password_hash, password)
     except VerificationError:
         return False
-
-
-def of_nobody() -> PasswordHash:
-    """What to verify against when there is no such account, so that the answer takes as long: no password's hash.
-
-    It is written and not computed: a hash takes a twentieth of a second, which every command would pay for.
-    """
-    salt, digest = (b64encode(bytes(size)).decode().rstrip("=") for size in (hasher.salt_len, hasher.hash_len))
-    cost = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
-    return PasswordHash(f"$argon2id$v={ARGON2_VERSION}${cost}${salt}${digest}")
 
 
 def _password_problem(password: str, about: tuple[str, ...]) -> str | None:
@@ -149,17 +139,16 @@ def start_session(session: Session, user_id: int, now: dt.datetime, browser: str
 
 def note_seen(session: Session, session_id: int, now: dt.datetime) -> None:
     """Lets an open session last on from now."""
-    session.execute(
-        sa.update(BrowserSession)
-        .where(BrowserSession.id == session_id, BrowserSession.ended_at.is_(None))
-        .values(last_seen_at=now, expires_at=now + SESSION_LASTS)
-    )
+    _change_session(session, session_id, last_seen_at=now, expires_at=now + SESSION_LASTS)
 
 
 def end_session(session: Session, session_id: int, now: dt.datetime) -> None:
     """Ends one session, in every browser that holds its cookie."""
-    open_one = sa.update(BrowserSession).where(BrowserSession.id == session_id, BrowserSession.ended_at.is_(None))
-    session.execute(open_one.values(ended_at=now))
+    _change_session(session, session_id, ended_at=now)
+
+
+def _change_session(session: Session, session_id: int, **changes: object) -> None:
+    session.execute(sa.update(BrowserSession).where(BrowserSession.id == session_id).values(changes))
 
 
 def end_all_sessions(session: Session, user_id: int, now: dt.datetime, staying: int | None = None) -> str:
@@ -210,20 +199,14 @@ def make_token(
     name = " ".join(name.split())
     if problem := text_problem(name, LONGEST_NAME) if name else "say what the token is for":
         raise InvalidFields({"name": [problem]})
-    if (
-        session.scalar(sa.select(sa.func.count()).where(ApiToken.user_id == user.id, is_live(now))) or 0
-    ) >= MOST_TOKENS:
+    if len(tokens_of(session, user.id, now)) >= MOST_TOKENS:
         raise Conflict(f"The account has {MOST_TOKENS} tokens; revoke one first.")
     token = TOKEN_PREFIX + secrets.token_urlsafe(32)
-    granted = sorted({Scope.READ, *scopes})
-    session.add(
-        ApiToken(
-            user_id=user.id, name=name, hint=token[:HINT], scopes=[scope.value for scope in granted],
-            token_hash=token_hash(token), created_at=now,
-            expires_at=None if days is None else now + dt.timedelta(days=days),
-        )
-    )  # fmt: skip
-    record(session, actor, "make token", user, name=name, scopes=[scope.value for scope in granted], days=days)
+    granted = sorted(scope.value for scope in {Scope.READ, *scopes})
+    ends = None if days is None else now + dt.timedelta(days=days)
+    values = {"token_hash": token_hash(token), "created_at": now, "expires_at": ends}
+    session.add(ApiToken(user_id=user.id, name=name, hint=token[:HINT], scopes=granted, **values))
+    record(session, actor, "make token", user, name=name, scopes=granted, days=days)
     return token
 
 
@@ -248,13 +231,11 @@ WRONG = "This name and password don't belong together."
 
 @dataclass(frozen=True, slots=True)
 class NewAccount:
-    """What `new_account` found good: names with the keys that they are compared by, and the password's hash."""
+    """What `new_account` found good, and the password's hash."""
 
     name: str
-    name_key: str
     password_hash: PasswordHash | None
     email: str | None = None
-    email_key: str | None = None
 
 
 def new_account(name: str, password: str | None, email: str | None = None) -> NewAccount:
@@ -265,19 +246,19 @@ def new_account(name: str, password: str | None, email: str | None = None) -> Ne
     Raises InvalidFields with everything that is wrong.
     """
     wrong = Gathered()
-    shown, key, address, address_key, password_hash = name, "", None, None, None
+    address, password_hash = None, None
     with wrong:
-        shown, key = checked_name(name)
+        name, _ = checked_name(name)
         # Signing in takes a name or an e-mail address: a name that is one could be somebody else's.
-        if "@" in shown:
+        if "@" in name:
             raise InvalidFields({"name": ["a name can't hold an @"]})
     with wrong:
         if email and email.strip():
-            address, address_key = checked_email(email)
+            address, _ = checked_email(email)
     with wrong:
-        password_hash = None if password is None else hashed(password, shown, address or "")
+        password_hash = None if password is None else hashed(password, name, address or "")
     wrong.raise_any()
-    return NewAccount(shown, key, password_hash, address, address_key)
+    return NewAccount(name, password_hash, address)
 
 
 def create_user(session: Session, actor: Actor, new: NewAccount, *, is_admin: bool = False) -> User:
@@ -286,7 +267,7 @@ def create_user(session: Session, actor: Actor, new: NewAccount, *, is_admin: bo
     Raises InvalidFields when its name or address is taken.
     """
     require(actor.all_powerful, "Only an admin makes accounts for others.")
-    user = _add(session, new, is_admin)
+    user = _add(session, new, is_admin=is_admin)
     record(session, actor, "create", user, is_admin=is_admin)
     return user
 
@@ -308,8 +289,7 @@ def register(session: Session, new: NewAccount) -> User:
 
     Its address counts once it is confirmed: until then nobody learns whether another account has the same.
     """
-    require_free(session, new.name)
-    user = _add(session, replace(new, email=None, email_key=None), is_admin=False)
+    user = _add(session, replace(new, email=None))
     if new.email is not None:
         user.unconfirmed_email = new.email
         outbox.put(session, MailKind.CONFIRMATION, user.id, new.email)
@@ -347,7 +327,7 @@ def authenticate(
     known = browser if browser is not None and user is not None and browser.user_id == user.id else None
     counted = count_log_in(database, account, address, now, known)
     stored = user.password_hash if user is not None else None
-    right = _is_of(stored or of_nobody(), password)
+    right = _is_of(stored or OF_NOBODY, password)
     if user is None or stored is None or not right:
         raise BadInput(WRONG)
     newer = hasher.hash(password) if hasher.check_needs_rehash(stored) else stored
@@ -417,17 +397,11 @@ def set_founder(session: Session, actor: Actor, user: User, *, may_found: bool) 
         record(session, actor, "let found campaigns" if may_found else "let found no more campaigns", user)
 
 
-def _add(session: Session, new: NewAccount, is_admin: bool) -> User:
-    taken: dict[str, list[str]] = {}
-    other = session.scalar(sa.select(User.name).where(User.name_key == new.name_key))
-    if other is not None:
-        taken["name"] = [f"{other!r} is taken: choose a name that is not so close to it"]
-    if new.email_key and session.scalar(sa.select(User.id).where(User.email_key == new.email_key)) is not None:
-        taken["email"] = ["there is an account with this e-mail address"]
-    if taken:
-        raise InvalidFields(taken)
-    user = User(**asdict(new), is_admin=is_admin, created_at=present())
-    add_or_refuse(session, user, InvalidFields({"name": ["somebody just took this name or e-mail address"]}))
+def _add(session: Session, new: NewAccount, **more: Any) -> User:
+    require_free(session, new.name)
+    keys = {"name_key": name_key(new.name), "email_key": new.email and email_key(new.email)}
+    user = User(**asdict(new), **keys, **more, created_at=present())
+    add_or_refuse(session, user, InvalidFields({"name": ["another account has this name or e-mail address"]}))
     return user
 
 
@@ -627,7 +601,7 @@ def close_account(session: Session, actor: Actor, user: User) -> None:
     left = [locked(session, Team, key) for key in sorted(session.scalars(teams))]
     handed = [locked(session, Campaign, key) for key in sorted(session.scalars(organised))]
     user = locked(session, User, user.id)
-    if needed := [*only_owner_of(session, user.id), *only_organiser_of(session, user.id)]:
+    if needed := needed_by(session, user.id):
         raise Conflict(f"Somebody else has to own or organise first: {', '.join(needed)}.")
     for table in ITS_OWN:
         session.execute(sa.delete(table).where(table.user_id == user.id))

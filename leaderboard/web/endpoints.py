@@ -183,7 +183,8 @@ def identify() -> None:
         with reading() as session:
             opened = open_token(session, token.strip(), now())
             if opened is not None:
-                g.actor, g.scopes = actor_through(session, opened.user_id, opened.scopes), opened.scopes
+                g.scopes = frozenset(map(Scope, opened.scopes))
+                g.actor = actor_through(session, opened.user_id, g.scopes)
     if opened is None:
         count(database(), WRONG_TOKEN, now(), client_address())
         raise NotIdentified("This token opens nothing: it is mistyped, revoked, or over. Make another on your account.")

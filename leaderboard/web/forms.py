@@ -60,27 +60,20 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
             field.errors = list(dict.fromkeys(field.errors))
         return bool(sound)
 
-    def usable(self, name: str) -> Any:
-        """What the field gives the service: what was sent, or its default where the form refuses that."""
-        field: Field = self._fields[name]
-        return field.default if field.errors else field.data
-
     @contextmanager
-    def checked_with(self, problems: errors.Gathered | None = None) -> Iterator[None]:
-        """Checks the form, then lets the service within check what can be used of it: so that all is told at once.
-
-        problems  what was refused before already, such as a proof that had to be looked at outside the transaction
+    def checked_with(self) -> Iterator[errors.Gathered]:
+        """Lets the service within check what can be used of a form that was validated: so that all is told at once.
 
         It stands inside the transaction: where either refused something, InvalidFields undoes what the service did. Of
-        a field that the form refuses, what the service says is left out: it was given a stand-in.
+        a field that the form refuses, what the service says is left out.
         """
-        sound = self.validate()
-        refused = {name for name, field in self._fields.items() if field.errors}
-        problems = problems or errors.Gathered()
+        problems = errors.Gathered()
         with problems:
-            yield
-        if refused or problems.fields or not sound:  # what belongs to no field of the form makes it unsound too
-            raise errors.InvalidFields({name: said for name, said in problems.fields.items() if name not in refused})
+            yield problems
+        if self.errors or problems.fields:
+            raise errors.InvalidFields(
+                {name: said for name, said in problems.fields.items() if name not in self.errors}
+            )
 
     def refuse(self, fields: Mapping[str, Sequence[str]]) -> None:
         """Puts each message beside its field; what belongs to none stands above the form."""
@@ -194,12 +187,14 @@ def answered(
 ) -> ResponseReturnValue:
     """The page of a form; after a POST, what `change` answers, or the page again with what was refused.
 
-    checks  whether `change` checks the form itself, with what the service finds (`Form.checked_with`)
+    checks  whether `change` is asked though the form refuses something, for what the service finds
+            (`Form.checked_with`)
     """
     error = None
-    if form.is_submitted() and (checks or form.validate()):
+    if form.is_submitted():
         try:
-            return change()
+            if form.validate() or checks:
+                return change()
         except (errors.BadInput, errors.TooManyAttempts, errors.Conflict) as refusal:
             error = refusal
     return form_page(template, form, error, **context)

@@ -31,7 +31,6 @@ from leaderboard.evaluations.rules import Subset
 from leaderboard.formats import Judgments, QueryRow, read_judgments, read_subtopic_judgments
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
-from leaderboard.names import email_key, name_key
 from leaderboard.store import Received, RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SetState
@@ -159,9 +158,7 @@ class World:
 
 def new_account(name: str, email: str | None = None) -> people.NewAccount:
     """An account to be made, with the password of the tests hashed at the lowest cost."""
-    return people.NewAccount(
-        name, name_key(name), PasswordHash(QUICK.hash(PASSWORD)), email, email_key(email) if email else None
-    )
+    return people.NewAccount(name, PasswordHash(QUICK.hash(PASSWORD)), email)
 
 
 def add_senders(database: Database, count: int) -> list[str]:

@@ -231,7 +231,6 @@ GOOD = "[lab]\nissuer = 'https://a.example.org'\nclient_id = 'a'\nclient_secret 
         (GOOD.replace("client_secret", "# "), "client_secret: is missing"),
         (GOOD.replace("https", "http"), "expected an address with https"),
         (GOOD + "secret = 'c'\n", "secret: is not known here"),
-        ("lab = 1\n", "expected a section"),
         ("[lab\n", "LEADERBOARD_OIDC_FILE"),
     ],
 )
