@@ -25,7 +25,7 @@ def progress(campaign: str) -> ResponseReturnValue:
     page = read(reads.progress, campaign, asked=ASKED)
     text = request.args.get("text", "")
     lines, paging = page.listed(text, page_number())
-    drawn = {"chart": charts.progress_chart(page), "teams": charts.team_chart(page)}
+    drawn = {"chart": charts.progress_chart(page), "teams": charts.progress_chart(page, "team")}
     return render_template(
         "progress/progress.html",
         page=page,

@@ -2,7 +2,6 @@
 from another run, query by query; and progress over the periods, one line a system or one a team."""
 
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +16,7 @@ from leaderboard.numbers import counted
 from leaderboard.progress.reads import Line, ProgressPage
 from leaderboard.results.reads.compare import Compared
 from leaderboard.results.reads.run import SubmissionResults
-from leaderboard.web.formatting import plain_figure
+from leaderboard.web.formatting import plain_figure, signed
 from leaderboard.web.sentences import best_over_periods, one_system_over_periods
 
 Spec = dict[str, Any]
@@ -110,7 +109,7 @@ def _named(drawn: str, alt: str) -> str:
         for attribute in ("fill", "stroke"):
             if (colour := element.get(attribute, "")) in PROPERTIES:
                 element.set(attribute, f"var({PROPERTIES[colour]})")
-        if label and element.tag in (f"{{{SVG}}}path", f"{{{SVG}}}text", f"{{{SVG}}}line", f"{{{SVG}}}rect"):
+        if label and not len(element):  # of a mark, not of a group of them
             title = ElementTree.Element(f"{{{SVG}}}title")
             title.text = label
             element.insert(0, title)
@@ -123,11 +122,12 @@ HEIGHT = 220  # px, of the plot
 LABELLED = 60  # queries that still have room for their names on a desktop, a bar being 13 px wide
 SINGLE = 250  # queries up to which each has a bar of its own; more are counted in bins
 LONGEST_NAME = 16  # characters of a query's name
+# Names of queries differ at their ends.
+SHORTENED = f"length(datum.label) > {LONGEST_NAME} ? '…' + slice(datum.label, {1 - LONGEST_NAME}) : datum.label"
 CHARACTER = 7.5  # px, at most, of most names
 WIDE_FROM = 600  # px, whole width
 ZERO: Spec = {"type": "rule", "color": INK, "strokeWidth": 1}
 SAYS: Spec = {"field": "says"}
-ABOVE: Spec = {"baseline": "bottom", "dy": -2}
 
 Row = dict[str, Any]  # of data
 Difference = tuple[str, float]  # a query, and by how much
@@ -150,24 +150,15 @@ def _plot(width: int, height: int, title: Spec, layers: Sequence[Spec], right: f
     }
 
 
-def differences(results: SubmissionResults) -> list[Difference]:
-    """(query, value of the page's column − the systems' median), the greatest first; undefined ones are left out."""
-    index = results.value_columns.index(results.column)
-    return _greatest_first((row.external_id, row.values[index], row.median) for row in results.queries)
-
-
-def _greatest_first(rows: Iterable[tuple[str, float | None, float | None]]) -> list[Difference]:
-    defined = [(query, value - other) for query, value, other in rows if value is not None and other is not None]
-    return sorted(defined, key=lambda row: (-row[1], row[0]))
-
-
 def differences_chart(results: SubmissionResults) -> Chart | None:
-    """None when there is no other system to compare with, or no query of which both have a value."""
-    rows = differences(results)
+    """Of the page's column from the systems' median. None when there is no other system to compare with, or no query
+    of which both have a value."""
+    index = results.value_columns.index(results.column)
+    rows = _greatest_first((row.external_id, row.values[index], row.median) for row in results.queries)
     if results.compared_with < 2 or not rows:
         return None
-    finding = _finding(rows, results.column, f"the median of {results.compared_with} systems")
-    return _differences_chart(rows, results.column.name, "the median of the systems", "the median", finding)
+    other = f"the median of {results.compared_with} systems"
+    return _differences_chart(rows, results.column.name, other, _finding(rows, results.column, other))
 
 
 def comparison_chart(compared: Compared) -> Chart | None:
@@ -177,14 +168,20 @@ def comparison_chart(compared: Compared) -> Chart | None:
         return None
     first, second = compared.names
     finding = f"{first}: {_finding(rows, compared.column, second)}"
-    return _differences_chart(rows, f"{compared.column.name} of {first}", second, second, finding)
+    return _differences_chart(rows, f"{compared.column.name} of {first}", second, finding)
 
 
-def _differences_chart(rows: Sequence[Difference], what: str, other: str, short: str, finding: str) -> Chart:
-    """other: from what the differences are, short: in a few words"""
+def _greatest_first(rows: Iterable[tuple[str, float | None, float | None]]) -> list[Difference]:
+    """Undefined ones are left out."""
+    defined = [(query, value - other) for query, value, other in rows if value is not None and other is not None]
+    return sorted(defined, key=lambda row: (-row[1], row[0]))
+
+
+def _differences_chart(rows: Sequence[Difference], what: str, other: str, finding: str) -> Chart:
+    """other: from what the differences are"""
     kind, plot = ("Bars", _bars) if len(rows) <= SINGLE else ("Histogram", _histogram)
     alt = f"{kind} of the difference in {what} from {other}, query by query. {finding}"
-    return draw(lambda width: plot(f"{what} minus {other}", short, rows, width), alt, finding)
+    return draw(lambda width: plot(f"{what} minus {other}", rows, width), alt, finding)
 
 
 def _finding(rows: Sequence[Difference], column: Column, other: str) -> str:
@@ -201,44 +198,44 @@ def _finding(rows: Sequence[Difference], column: Column, other: str) -> str:
     return f"{words}."
 
 
-def _bars(title: str, other: str, rows: Sequence[Difference], width: int) -> Spec:
+def _bars(title: str, rows: Sequence[Difference], width: int) -> Spec:
     labelled = len(rows) <= (LABELLED if width > WIDE_FROM else 12)
-    # Names of queries differ at their ends.
-    names = [query if len(query) <= LONGEST_NAME else f"…{query[1 - LONGEST_NAME :]}" for query, _ in rows]
-    if len(set(names)) < len(names):
-        names = [query for query, _ in rows]
-    longest = max(map(len, names)) * CHARACTER
-    upright = len(rows) > 15 or longest > (width - 60) / len(rows)
+    longest = min(max(len(query) for query, _ in rows), LONGEST_NAME) * CHARACTER
+    upright = longest > (width - 60) / len(rows)
     room = 12 + longest if labelled and upright else 44
     values = [
         {
-            "query": name,
+            "query": query,
             "difference": difference,
             "colour": SERIES[0] if difference >= 0 else SERIES[1],
-            "says": f"{query}: {plain_figure(abs(difference))} "
-            f"{'above' if difference > 0 else 'below' if difference < 0 else 'from'} {other}",
+            "says": f"{query}: {signed(difference)}",
         }
-        for (query, difference), name in zip(rows, names, strict=True)
+        for query, difference in rows
     ]
-    axis = {"title": None if labelled else f"queries, most above {other} first", "labels": labelled, "ticks": False}
     x = {
         "field": "query",
         "type": "nominal",
         "sort": None,
         "scale": {"paddingInner": 0.2, "paddingOuter": 0.1},
-        "axis": {**axis, "labelAngle": -90 if upright else 0, "labelLimit": room},
+        "axis": {
+            "title": None if labelled else "queries, the greatest difference first",
+            "labels": labelled,
+            "labelExpr": SHORTENED,
+            "ticks": False,
+            "labelAngle": -90 if upright else 0,
+            "labelLimit": room,
+        },
     }
-    y = {"field": "difference", "type": "quantitative"}
+    y = {"field": "difference", "type": "quantitative", "axis": {"title": None, "labelExpr": SIGNED}}
     bar = {"type": "bar", "aria": True}
-    signed = {**y, "axis": {"title": None, "labelExpr": SIGNED}}
     layers = [
-        _layer(values, bar, x=x, y=signed, color=ASIDE["color"], description=SAYS),
+        _layer(values, bar, x=x, y=y, color=ASIDE["color"], description=SAYS),
         _layer([{"difference": 0}], ZERO, y=y),
     ]
     return _plot(width, HEIGHT, {"text": title}, layers, 8, room)
 
 
-def _histogram(title: str, _: str, rows: Sequence[Difference], width: int) -> Spec:
+def _histogram(title: str, rows: Sequence[Difference], width: int) -> Spec:
     x = {
         "field": "difference",
         "bin": {"maxbins": 40 if width > WIDE_FROM else 20},
@@ -247,49 +244,39 @@ def _histogram(title: str, _: str, rows: Sequence[Difference], width: int) -> Sp
     }
     y = {"aggregate": "count", "type": "quantitative", "axis": {"title": None}}
     values = [{"difference": difference} for _, difference in rows]
-    return _plot(
-        width, HEIGHT, {"text": "queries"}, [_layer(values, {"type": "bar", "color": SERIES[0]}, x=x, y=y)], 8, 44
-    )
+    layers = [_layer(values, {"type": "bar", "color": SERIES[0]}, x=x, y=y)]
+    return _plot(width, HEIGHT, {"text": "queries"}, layers, 8, 44)
 
 
 PROGRESS_HEIGHT = 340  # px, of the plot
 INTERVAL = 5  # px, width of the bar of an interval
 LABEL_HEIGHT = 17  # px, between two labels
-MOST_GREY = 40  # lines; of more than that a band is drawn from the lowest to the highest of them
+MOST_GREY = 40  # lines: nobody could tell more of them apart
 LABEL_STARTS = 28  # px right of the plot
 NARROWER = 0.88  # a name is cut by the width that it has where it is drawn; in a reader's font it may be wider
 NAMED_NOW = 3  # places of the latest period whose systems have a name in any case
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")  # with the colours, not only they
-TICKS = 5  # on the value axis, about
-WIDE_SPAN = 20.0  # of values, from which their axis needs no decimals
+THIN = {"width": 1, "opacity": 0.7, "size": 18}
+THICK = {"width": 2, "opacity": 1, "size": 60}
 
 
-def progress_chart(page: ProgressPage, *, only: int | None = None) -> Chart | None:
-    """The page's systems and baselines; `only`: the one system that has a colour and a label, the others being grey.
+def progress_chart(page: ProgressPage, kind: str = "system", only: int | None = None) -> Chart | None:
+    """The page's systems and baselines; or, of the kind "team", the best of each team's systems in every period.
 
-    None when there is nothing to draw: a line needs two periods, and each with one evaluation.
+    only: the one system that has a colour and a label, the others being grey. None when there is nothing to draw: a
+    line needs two periods, and each with one evaluation.
     """
-    return _lines_chart(page, (*page.systems, *page.baselines), "system", only)
-
-
-def team_chart(page: ProgressPage) -> Chart | None:
-    """The best of each team's systems in every period. None when there is nothing to draw."""
-    return _lines_chart(page, (*page.teams, *page.baselines), "team", None)
-
-
-def _lines_chart(page: ProgressPage, lines: Sequence[Line], kind: str, only: int | None) -> Chart | None:
-    lines = [line for line in lines if line.points]
+    lines = [line for line in (*(page.teams if kind == "team" else page.systems), *page.baselines) if line.points]
     if not page.is_series or not lines:
         return None
-    sentence = one_system_over_periods(page, lines, only) if only is not None else best_over_periods(page, kind)
+    sentence = best_over_periods(page, kind) if only is None else one_system_over_periods(page, lines, only)
     drawn = [_Drawn(line, _colour(page, line, only), only is None and _stands_out(page, line)) for line in lines]
-    grey = [own.line for own in drawn if not own.is_named]
-    band = grey if len(grey) > MOST_GREY else []  # lines that nobody could tell apart
-    if band:
-        sentence += f" The grey band spans the other {counted(len(band), kind)}."
-        drawn = [own for own in drawn if own.is_named]
+    named = [own for own in drawn if own.is_named]
+    if len(drawn) - len(named) > MOST_GREY:
+        sentence += f" The other {counted(len(drawn) - len(named), kind)} are not drawn."
+        drawn = named
     alt = f"Line chart of {page.column.name} over {', '.join(period.label for period in page.periods)}. {sentence}"
-    return draw(lambda width: _progress(page, drawn, band, width), alt, sentence)
+    return draw(lambda width: _progress(page, drawn, width), alt, sentence)
 
 
 def _colour(page: ProgressPage, line: Line, only: int | None) -> str:
@@ -333,15 +320,13 @@ class _Drawn:
     def rows(self, column: Column, number: int, aside: float) -> Iterator[Row]:
         """A row of data for each point, with all that its marks go by. number: of the line in its drawing; aside: by
         how many px it stands beside its period."""
-        is_thin = self.colour == REST
         for point in self.line.points:
-            figure, says = point.figure, f"{self.line.called}, {point.period.label}: "
-            says += plain_figure(point.figure.mean, column.unit)
+            figure, text = point.figure, plain_figure(point.figure.mean, column.unit)
+            says = f"{self.line.called}, {point.period.label}: {text}"
             says += f", rank {point.rank}" if point.rank is not None else ""
             if figure.low is not None:
-                says += (
-                    f", interval {plain_figure(figure.low, column.unit)} to {plain_figure(figure.high, column.unit)}"
-                )
+                low, high = (plain_figure(end, column.unit) for end in (figure.low, figure.high))
+                says += f", interval {low} to {high}"
             yield {
                 "line": number,
                 "name": self.line.called,
@@ -349,25 +334,24 @@ class _Drawn:
                 "mean": figure.mean or 0.0,
                 "low": figure.low if self.is_series else None,
                 "high": figure.high,
-                "text": plain_figure(figure.mean, column.unit),
+                "end": (figure.low if column.direction == "lower" else figure.high) or figure.mean or 0.0,
+                "text": text,
                 "says": says,
                 "is_best": point.best,
                 "aside": aside,
                 "colour": self.colour,
                 "shape": SHAPES[self.line.number % len(SHAPES)] if self.colour in SERIES else "circle",
                 "dash": [5, 4] if self.colour == MUTED else [1, 0],
-                "width": 1 if is_thin else 2,
-                "opacity": 0.7 if is_thin else 1,
-                "size": 18 if is_thin else 60,
+                **(THIN if self.colour == REST else THICK),
             }
 
 
-def _progress(page: ProgressPage, drawn: Sequence[_Drawn], band: Sequence[Line], width: int) -> Spec:
-    """One drawing of the lines at one width. band: those that are drawn as one."""
+def _progress(page: ProgressPage, drawn: Sequence[_Drawn], width: int) -> Spec:
+    """One drawing of the lines at one width."""
     column, is_wide, periods = page.column, width > WIDE_FROM, [period.label for period in page.periods]
     characters, right = (28, 232) if is_wide else (15, 126)
     inner = width - LEFT - right
-    lowest, highest = _domain(column, [own.line for own in drawn], band)
+    domain = _domain(column, [own.line for own in drawn])
     x: Spec = {
         "field": "period",
         "type": "nominal",
@@ -377,21 +361,19 @@ def _progress(page: ProgressPage, drawn: Sequence[_Drawn], band: Sequence[Line],
     y: Spec = {
         "field": "mean",
         "type": "quantitative",
-        "scale": {"domain": [lowest, highest], "nice": False, "zero": False},
-        "axis": {"title": None, "format": f",.{_digits(highest - lowest)}f"},
+        "scale": {"domain": domain, "nice": False, "zero": False},
+        "axis": {"title": None},
     }
     rows = _rows(column, drawn, inner / len(periods))
-    labels = _labels(page, drawn, rows, (lowest, highest), characters)
-    layers = [_layer([{"mean": 0.0}], ZERO, y=y)] if column.lowest < 0 else []  # which any lower one is worse than
-    layers += [*_band(periods, band, x, y), *_marks(rows, x, y)]
-    layers += [
-        *_rings(rows, column, (highest - lowest) / PROGRESS_HEIGHT, x, y),
-        *_names(labels, periods[-1], x, y, inner, right),
-    ]
-    hints = ["lower is better"] if column.direction == "lower" else []
-    hints += ["0 = nothing returned"] if column.lowest < 0 else []
-    name = f"{column.name}, {page.condition}" if page.condition else column.name
-    return _plot(width, PROGRESS_HEIGHT, {"text": "; ".join([name, *hints]), "limit": width}, layers, right, 28)
+    labels = _labels(page, drawn, rows, domain, characters)
+    layers = [*_marks(rows, x, y), *_rings(rows, column, x, y), *_names(labels, periods[-1], x, y, inner, right)]
+    title = f"{column.name}, {page.condition}" if page.condition else column.name
+    if column.direction == "lower":
+        title += "; lower is better"
+    if column.lowest < 0:  # which any lower one is worse than
+        title += "; 0 = nothing returned"
+        layers.insert(0, _layer([{"mean": 0.0}], ZERO, y=y))
+    return _plot(width, PROGRESS_HEIGHT, {"text": title, "limit": width}, layers, right, 28)
 
 
 def _rows(column: Column, drawn: Sequence[_Drawn], room: float) -> list[Row]:
@@ -402,18 +384,6 @@ def _rows(column: Column, drawn: Sequence[_Drawn], room: float) -> list[Row]:
     asides = {number: (index - (len(series) - 1) / 2) * apart for index, number in enumerate(series)}
     upwards = sorted(enumerate(drawn), key=lambda pair: (pair[1].is_series, pair[1].colour == MUTED, -pair[0]))
     return [row for number, own in upwards for row in own.rows(column, number, asides.get(number, 0.0))]
-
-
-def _band(periods: Sequence[str], band: Sequence[Line], x: Spec, y: Spec) -> Iterator[Spec]:
-    means = {
-        period: [point.figure.mean or 0.0 for line in band for point in line.points if point.period.label == period]
-        for period in periods
-    }
-    says = f"The other {len(band)}"
-    rows = [{"period": period, "low": min(own), "high": max(own), "says": says} for period, own in means.items() if own]
-    if rows:
-        mark = {"type": "area", "aria": True, "color": REST, "opacity": 0.3}
-        yield _layer(rows, mark, x=x, y={**y, "field": "low"}, y2={"field": "high"}, description=SAYS)
 
 
 def _marks(rows: Sequence[Row], x: Spec, y: Spec) -> Iterator[Spec]:
@@ -428,23 +398,17 @@ def _marks(rows: Sequence[Row], x: Spec, y: Spec) -> Iterator[Spec]:
     yield _layer(rows, dot, x=x, y=y, **ASIDE, size=_by("size"), shape=SHAPE, description=SAYS)
 
 
-def _rings(rows: Sequence[Row], column: Column, px: float, x: Spec, y: Spec) -> Iterator[Spec]:
-    """A ring round the best of each period, with its figure beyond the intervals that are drawn beside it. px: how much
-    of the axis one has."""
-    is_below = column.direction == "lower"
-    best = []
-    for row in filter(lambda row: row["is_best"], rows):
-        others = [other for other in rows if other["period"] == row["period"] and other["low"] is not None]
-        ends = [other["low" if is_below else "high"] for other in others]
-        label = min([row["mean"] - 9 * px, *ends]) if is_below else max([row["mean"] + 9 * px, *ends])
-        best.append({**row, "label": label})
+def _rings(rows: Sequence[Row], column: Column, x: Spec, y: Spec) -> Iterator[Spec]:
+    """A ring round the best of each period, with its figure beyond its interval."""
+    best = [row for row in rows if row["is_best"]]
+    at: dict[str, Spec] = {"x": x, "xOffset": ASIDE["xOffset"]}
     ring = {"type": "point", "aria": True, "filled": False, "size": 200, "strokeWidth": 1.25, "opacity": 1}
-    yield _layer(best, {**ring, "color": INK}, x=x, y=y, xOffset=ASIDE["xOffset"], description=SAYS)
+    yield _layer(best, {**ring, "color": INK}, **at, y=y, description=SAYS)
     # The text twice: first as a halo, so that a line behind it does not make it unreadable.
-    style = {"type": "text", "fontWeight": 600, **({"baseline": "top", "dy": 3} if is_below else ABOVE)}
-    at: dict[str, Spec] = {"x": x, "xOffset": ASIDE["xOffset"], "y": {**y, "field": "label"}}
+    beyond = {"baseline": "top", "dy": 12} if column.direction == "lower" else {"baseline": "bottom", "dy": -11}
     for look in ({"stroke": PAGE, "strokeWidth": 4, "color": PAGE}, {"color": INK}):
-        yield _layer(best, {**style, **look}, **at, text={"field": "text"})
+        text = {"type": "text", "fontWeight": 600, **beyond, **look}
+        yield _layer(best, text, **at, y={**y, "field": "end"}, text={"field": "text"})
 
 
 def _labels(
@@ -487,23 +451,14 @@ ASIDE = {"xOffset": _by("aside"), "color": _by("colour", "nominal")}
 SHAPE = _by("shape", "nominal")
 
 
-def _digits(span: float) -> int:
-    """How many decimals tell the axis's ticks apart; two where they would do with fewer, none on a wide axis."""
-    if span >= WIDE_SPAN:
-        return 0
-    return max(2, -math.floor(math.log10(span / TICKS)))
-
-
-def _domain(column: Column, lines: Sequence[Line], band: Sequence[Line]) -> tuple[float, float]:
-    """What the axis spans: every figure with its interval, the band and some air; zero too where a value can be below
-    it."""
+def _domain(column: Column, lines: Sequence[Line]) -> tuple[float, float]:
+    """What the axis spans: every figure with its interval and some air; zero too where a value can be below it."""
     ends = [end for line in lines for point in line.points for end in point.figure.ends if end is not None]
-    ends += [point.figure.mean or 0.0 for line in band for point in line.points]
     if column.lowest < 0:
         ends.append(0.0)
-    air = max((max(ends) - min(ends)) * 0.08, max(map(abs, ends)) * 0.02) or 0.01
-    lowest, highest = min(ends) - air, max(ends) + air
-    return (max(lowest, column.lowest) if min(ends) >= column.lowest else lowest), min(highest, column.highest)
+    lowest, highest = min(ends), max(ends)
+    air = max((highest - lowest) * 0.08, max(map(abs, ends)) * 0.02) or 0.01
+    return max(lowest - air, min(lowest, column.lowest)), min(highest + air, column.highest)
 
 
 def spread(values: Sequence[float], lowest: float, highest: float, share: float) -> list[float]:

@@ -69,7 +69,7 @@ def page(years: Field) -> ProgressPage:
 
 
 def test_the_finding_stands_under_the_chart_and_in_its_description(page: ProgressPage) -> None:
-    chart, teams = drawn(page), charts.team_chart(page)
+    chart, teams = drawn(page), charts.progress_chart(page, "team")
     assert chart.sentence == "The highest AP is 0.500 in 2024 (Birch) and 0.625 in 2026 (Alder)."
     for svg in (chart.wide, chart.narrow):
         root = ElementTree.fromstring(svg)
@@ -131,8 +131,9 @@ def test_what_stands_on_hover_is_written_for_readers(years: Field) -> None:
     """Never the names of our own data, nor a colour that stands for the page's."""
     page = years_of(years, {"Alder": (0.25, 0.5, 0.5), "Birch": (0.5, None, 0.25)})
     run = years.run("Cedar", {"AP": [0.75, 0.25, 0.5, NAN]}, evaluation="2024")
-    for chart in (charts.progress_chart(page), charts.team_chart(page), differences_drawn(years.database, run)):
-        assert chart is not None
+    teams = charts.progress_chart(page, "team")
+    assert teams is not None
+    for chart in (drawn(page), teams, differences_drawn(years.database, run)):
         said = [title.text or "" for title in ElementTree.fromstring(chart.wide).iter(f"{{{SVG}}}title")]
         assert said
         assert not [text for text in said if re.search("colour|#0000|mean|label|period|difference|zero", text)]
@@ -168,7 +169,7 @@ def test_nothing_is_drawn_over_evaluations_of_one_period(database: Database) -> 
     page = progress_of(database)
     assert charts.progress_chart(page) is None
     assert charts.progress_chart(page, only=field.systems["Alder"]) is None
-    assert charts.team_chart(page) is None
+    assert charts.progress_chart(page, "team") is None
 
 
 def test_the_first_few_of_the_latest_period_have_a_name_in_the_chart_however_young_they_are(years: Field) -> None:
