@@ -152,11 +152,11 @@ def _fields_problem(error: InvalidFields, arguments: Sequence[str]) -> str:
     context, words = click.Context(leaderboard), iter(arguments)
     while isinstance(command, click.Group):
         command = command.get_command(context, next(words, ""))
-    labels = {parameter.name: _label(parameter) for parameter in (command.params if command is not None else ())}
+    labels = {parameter.name: label_of(parameter) for parameter in (command.params if command is not None else ())}
     lines = [f"{labels.get(name, name)}: {text}" for name, messages in error.fields.items() for text in messages]
     return "\n".join(lines)
 
 
-def _label(parameter: click.Parameter) -> str:
+def label_of(parameter: click.Parameter) -> str:
     """What a person calls it: an option's long name, an argument's capitals."""
     return next((name for name in parameter.opts if name.startswith("--")), parameter.human_readable_name)

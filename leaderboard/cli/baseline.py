@@ -1,7 +1,7 @@
 """`leaderboard baseline`: a run of BM25 or tf-idf over a collection of documents."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from io import FileIO
 from pathlib import Path
@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import click
 
 from leaderboard import baselines
-from leaderboard.cli import options
-from leaderboard.cli.options import flag, option
+from leaderboard.cli import label_of, options
+from leaderboard.cli.options import flag, option, refuse_if
 from leaderboard.cli.output import aligned, counting_bar, named, progress_bar
-from leaderboard.cli.runs import OUT_HELP, TAG, Written, require_place, watched, write_run
+from leaderboard.cli.runs import OUT_HELP, TAG, in_words, require_place, watched, write_run
 from leaderboard.cli.score import BETA_OF, setting_of
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.formats import QueryRow, read_judgments, read_queries
@@ -47,15 +47,7 @@ SHARED = options.together(
     option("--system", "What the baseline is called on the board (default: what it is)."),
     options.WAIT,
 )
-OF_CAMPAIGN = {  # what states it with --submit, by the names of the arguments
-    "beta": "--beta",
-    "cost": "--cost",
-    "value": "--value",
-    "prior": "--prior",
-    "no_relevant": "--no-relevant",
-    "level": "--relevance",
-    "judging": "--judging",
-}
+OF_CAMPAIGN = (*BETA_OF, "no_relevant", "level", "judging")  # with --submit it states them
 
 
 @click.group()
@@ -105,19 +97,15 @@ def tfidf(context: click.Context, /, **asked: Any) -> int:
 def _baseline(context: click.Context, weighting: baselines.Weighting, short: str, asked: SimpleNamespace) -> int:
     """asked: the options of SHARED"""
     _require_sense(context, asked)
-    _require_encoding(asked.encoding)
-    language = baselines.language_of(asked.language)
-    analyser = baselines.Analyser(language, stop_words=not asked.no_stop_words, stemming=not asked.no_stems)
     rows = _read_queries(asked.query_file)
     files = baselines.document_files(asked.documents)
-
-    def weights_of(queries: Iterable[QueryRow]) -> baselines.Weights:
-        return baselines.Weights(_index(files, analyser, [row.text for row in queries], asked.encoding), weighting)
-
     if asked.explain is not None:
         query, document = asked.explain
-        row = _query(rows, query, asked.query_file)
-        click.echo(_explained(weights_of([row]), row, document), nl=False)
+        row = next((row for row in rows if row.id == query), None)
+        if row is None:
+            there = named([row.id for row in rows])
+            raise NotFound(f"{asked.query_file}: there is no query {query!r}; it has {there}")
+        click.echo(_explained(_weights(asked, files, weighting, [row]), row, document), nl=False)
         return 0
     own = filter(None, (asked.query_file, asked.tuning_judgments, asked.tuning_queries))
     require_place(asked.out, [*own, *(file.path for file in files)])
@@ -127,9 +115,9 @@ def _baseline(context: click.Context, weighting: baselines.Weighting, short: str
         queries = [row.id for row in rows]
         vars(asked).update(campaign_of_baseline(asked.place, asked.team, asked.system or weighting.name, queries))
     tuning = _tuning(asked, rows) if asked.tuning_judgments else None
-    weights = weights_of([*rows, *(tuning.queries if tuning else ())])
-    tuned = None if tuning is None else _tuned(tuning, weights, asked)
-    theta = None if tuned is None else tuned.theta
+    weights = _weights(asked, files, weighting, [*rows, *(tuning.queries if tuning else ())])
+    tuned = _tuned(tuning, weights, asked) if tuning else None
+    theta = tuned.theta if tuned else None
     answers = _answers(weights, rows, asked.depth, "Answering")
     _report(asked.out, weights, write_run(asked.out, answers, asked.tag or short, theta), tuned)
     return 0 if asked.place is None else _submit(asked, weights, short, theta)
@@ -152,37 +140,23 @@ def _submit(asked: SimpleNamespace, weights: baselines.Weights, short: str, thet
 def _require_sense(context: click.Context, asked: SimpleNamespace) -> None:
     """Raises UsageError for options that don't go together, before any file is read."""
     chosen = options.given_on_line(context)
-    of_campaign = ", ".join(option for name, option in OF_CAMPAIGN.items() if name in chosen)
-    for is_wrong, words in (
-        (asked.out is None and asked.explain is None, "--out is missing; name the run to write (or --explain …)"),
-        (
-            asked.explain is not None and (asked.out or asked.place or asked.tuning_judgments),
-            "--explain only prints; leave out --out, --submit and --tune-threshold",
-        ),
-        (
-            (asked.tuning_judgments is None) != (asked.tuning_queries is None),
-            "--tune-threshold QRELS goes with --tune-queries FILE: judgments of other queries, and their texts",
-        ),
-        (
-            asked.place is None and chosen.keys() & {"team", "system", "wait"},
-            "--team, --system and --wait go with --submit",
-        ),
-        (asked.place is not None and asked.team is None, "--submit needs --team: the slug of the baseline's team"),
-        (of_campaign and asked.place, f"leave out {of_campaign}: with --submit the campaign states it"),
-        (of_campaign and asked.tuning_judgments is None, f"{of_campaign}: only --tune-threshold needs it"),
-    ):
-        if is_wrong:
-            raise click.UsageError(words)
-
-
-def _require_encoding(name: str) -> None:
-    """Raises UsageError for an encoding that Python does not know, or that is none of text."""
+    states = ", ".join(label_of(each) for each in context.command.params if each.name in chosen.keys() & OF_CAMPAIGN)
+    explains, tunes, submits = asked.explain is not None, asked.tuning_judgments, asked.place
+    refuse_if(not asked.out and not explains, "--out is missing; name the run to write (or --explain …)")
+    only_prints = "--explain only prints; leave out --out, --submit and --tune-threshold"
+    refuse_if(explains and (asked.out or submits or tunes), only_prints)
+    both = "--tune-threshold QRELS goes with --tune-queries FILE: judgments of other queries, and their texts"
+    refuse_if(bool(tunes) != bool(asked.tuning_queries), both)
+    of_submit = not submits and chosen.keys() & {"team", "system", "wait"}
+    refuse_if(of_submit, "--team, --system and --wait go with --submit")
+    refuse_if(submits and not asked.team, "--submit needs --team: the slug of the baseline's team")
+    refuse_if(states and submits, f"leave out {states}: with --submit the campaign states it")
+    refuse_if(states and not tunes, f"{states}: only --tune-threshold needs it")
     try:
-        b" ".decode(name)
-    except UnicodeError:
-        return  # one that a single byte is too little for
+        "".encode(asked.encoding)
     except LookupError:
-        raise click.UsageError(f"--encoding: no encoding is called {name!r}; try utf-8, latin-1 or cp1252") from None
+        words = f"--encoding: no encoding is called {asked.encoding!r}; try utf-8, latin-1 or cp1252"
+        raise click.UsageError(words) from None
 
 
 def _read_queries(file: Path) -> tuple[QueryRow, ...]:
@@ -192,25 +166,23 @@ def _read_queries(file: Path) -> tuple[QueryRow, ...]:
     return rows
 
 
-def _query(rows: Sequence[QueryRow], wanted: str, file: Path) -> QueryRow:
-    row = next((row for row in rows if row.id == wanted), None)
-    if row is None:
-        raise NotFound(f"{file}: there is no query {wanted!r}; it has {named([row.id for row in rows])}")
-    return row
-
-
-def _index(
-    files: Sequence[baselines.DocumentFile], analyser: baselines.Analyser, queries: Iterable[str], encoding: str
-) -> Any:
-    """The index of all documents, with a bar while they are read."""
-    builder = baselines.IndexBuilder(analyser, queries)
+def _weights(
+    asked: SimpleNamespace,
+    files: Sequence[baselines.DocumentFile],
+    weighting: baselines.Weighting,
+    rows: Iterable[QueryRow],
+) -> baselines.Weights:
+    """The weights in all documents, with a bar while they are read."""
+    language = baselines.language_of(asked.language)
+    analyser = baselines.Analyser(language, stop_words=not asked.no_stop_words, stemming=not asked.no_stems)
+    builder = baselines.IndexBuilder(analyser, [row.text for row in rows])
     with progress_bar([file.path for file in files]) as opened:
         for file in files:
             source = opened(file.path)
-            builder.add_all(baselines.read_documents(file, source, encoding=encoding), file.name)
+            builder.add_all(baselines.read_documents(file, source, encoding=asked.encoding), file.name)
             if isinstance(source, FileIO):  # a folder may hold more files than can be open at once
                 source.close()
-    return builder.index()
+    return baselines.Weights(builder.index(), weighting)
 
 
 def _answers(
@@ -230,8 +202,8 @@ class _Tuning(NamedTuple):
 
 def _tuning(asked: SimpleNamespace, run: Sequence[QueryRow]) -> _Tuning:
     setting = setting_of({name: getattr(asked, name) for name in (*BETA_OF, "no_relevant")})
-    if setting.beta is None:
-        raise click.UsageError("--tune-threshold needs β: --beta B, or --cost, --value and --prior, or a campaign's")
+    needs = "--tune-threshold needs β: --beta B, or --cost, --value and --prior, or a campaign's"
+    refuse_if(setting.beta is None, needs)
     queries = _read_queries(asked.tuning_queries)
     baselines.require_other_queries(run, queries)
     file = asked.tuning_judgments
@@ -255,18 +227,18 @@ def _what(weights: baselines.Weights) -> str:
     return f"{weights.weighting.name}{f' ({parameters})' if parameters else ''}; {weights.index.analyser.described}"
 
 
-def _report(out: Path, weights: baselines.Weights, written: Written, tuned: baselines.Tuned | None) -> None:
+def _report(out: Path, weights: baselines.Weights, lengths: Mapping[str, int], tuned: baselines.Tuned | None) -> None:
     index = weights.index
     click.echo(
         f"{_what(weights)}\n"
         f"{counted(index.documents, 'document')}, {index.mean_length:.1f} terms each on average\n"
-        f"{out}: {written}"
+        f"{out}: {in_words(lengths)}"
     )
     if tuned is not None:
         theta = "none: returning nothing is best" if math.isinf(tuned.theta) else repr(tuned.theta)
         click.echo(f"θ = {theta} (value {tuned.qwv:.4f} on what it was tuned on, queries: {tuned.queries:,})")
-    if written.empty:
-        click.echo(f"{counted(len(written.empty), 'query')} without a document: {named(written.empty)}", err=True)
+    if empty := [query for query, lines in lengths.items() if not lines]:
+        click.echo(f"{counted(len(empty), 'query')} without a document: {named(empty)}", err=True)
 
 
 HEAD = ("term", "in query", "weight", "tf", "df", "idf", "tf part", "share")

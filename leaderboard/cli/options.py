@@ -41,13 +41,6 @@ def address_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def umask() -> int:
-    """This process's own."""
-    current = os.umask(0o077)
-    os.umask(current)
-    return current
-
-
 def option(words: str, help: str, type: Any = None, **more: Any) -> Callable[[Any], Any]:  # noqa: A002  # click's names
     """An option of a command. words: its names, and that of the parameter where it is another.
 
@@ -240,6 +233,12 @@ def given_on_line(context: click.Context) -> dict[str, Any]:
     """What the command line gives, by name, without what has its default."""
     from_line = click.core.ParameterSource.COMMANDLINE
     return {name: value for name, value in context.params.items() if context.get_parameter_source(name) is from_line}
+
+
+def refuse_if(is_wrong: object, words: str) -> None:
+    """Raises UsageError with these words where it is wrong, as options are that don't go together."""
+    if is_wrong:
+        raise click.UsageError(words)
 
 
 def ask(question: str) -> None:

@@ -10,26 +10,24 @@ import io
 import json
 import math
 import os
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
-from tempfile import mkstemp
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from leaderboard.baselines import Normalisation, RankedList, reciprocal_rank_fusion
 from leaderboard.baselines import combsum as by_scores
 from leaderboard.cli import options
-from leaderboard.cli.options import option
+from leaderboard.cli.options import option, refuse_if
 from leaderboard.cli.output import aligned, counting_bar, csv_text, defined, figure, json_text
 from leaderboard.cli.score import judged_queries, read_runs, setting_of, tell_queries, tell_strange
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.formats import RUN_WRITERS, Run, RunLine
 from leaderboard.formats.plain_text import LONGEST_TAG
-from leaderboard.metrics import Ranking, oracles, parse_agreements, sweep
+from leaderboard.metrics import oracles, parse_agreements, sweep
 from leaderboard.metrics.families.agreement import Agreed, Items
 from leaderboard.metrics.families.recall_levels import over_rank, over_recall
 from leaderboard.numbers import counted
@@ -57,8 +55,7 @@ def agreement(first: Path, second: Path, depth: int | None, measures: str, layou
     `leaderboard score --explain RBO` has more.
     """
     asked = parse_agreements(measures)
-    if not asked:
-        raise click.UsageError(f"--measures names none; expected some of {USUAL}")
+    refuse_if(not asked, f"--measures names none; expected some of {USUAL}")
     reference, other = (_lists(run, depth) for run in read_runs([first, second]))
     shared = [query for query in reference if query in other]
     if not shared:
@@ -97,14 +94,19 @@ def _by_name(names: Sequence[str], agreed: Sequence[Agreed], things: str) -> dic
     return {name: {"value": defined(value), things: n} for name, (value, n) in zip(names, agreed, strict=True)}
 
 
-DETECTION = {"sweep", "oracle"}
 OF_SETTING = ("documents", "beta", "no_relevant", "compat")
+CURVES: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {  # what computes it, and its columns
+    "sweep": (sweep, ("theta", "p_miss", "p_fa", "qwv")),
+    "oracle": (oracles, ("theta", "p_miss", "p_fa", "value")),
+    "recall": (over_recall, ("recall", "precision")),
+    "rank": (over_rank, ("rank", "precision", "recall")),
+}
 
 
 @click.command()
 @click.argument("run", metavar="RUN", type=options.FILE)
 @option("--judgments", "The judgments.", options.FILE, metavar="QRELS", required=True)
-@option("--curve", "At thresholds, best ones, recalls or ranks.", ("sweep", "oracle", "recall", "rank"), required=True)
+@option("--curve", "At thresholds, best ones, recalls or ranks.", tuple(CURVES), required=True)
 @option("--query", "The curve of this query alone, not of all.")
 @options.LEVEL_OPTION
 @option("--depth", "How many ranks --curve rank has (the longest list).", options.whole(1))
@@ -133,52 +135,33 @@ def curves(
     lacks counts as an empty list.
     """
     settings = {name: asked.pop(name) for name in OF_SETTING}
-    if curve in DETECTION and (settings["documents"] is None or settings["beta"] is None):
-        raise click.UsageError(f"--curve {curve} needs --documents N and --beta B")
-    if depth is not None and curve != "rank":
-        raise click.UsageError("--depth goes with --curve rank")
+    is_detection = curve in ("sweep", "oracle")
+    lacks = settings["documents"] is None or settings["beta"] is None
+    refuse_if(is_detection and lacks, f"--curve {curve} needs --documents N and --beta B")
+    refuse_if(depth is not None and curve != "rank", "--depth goes with --curve rank")
     setting = setting_of(settings)
     judged, strange = judged_queries(judgments, **asked)
     if query is not None and query not in judged.number:
         raise NotFound(f"{judgments}: there is no query {query!r} that counts")
     [read] = read_runs([run])
-    tell_strange(strange, read.queries)
+    tell_strange(strange.difference(read.queries))
     ranking, names = join(read, judged, setting).ranking, judged.queries
     if query is not None:
         ranking, names = ranking.of_query(judged.number[query]), (query,)
-    points = _points(curve, ranking, names, level, depth)
+    compute, columns = CURVES[curve]
+    made = compute(ranking, level, *[depth] * (curve == "rank"))
+    points: dict[str, Sequence[Any]] = {"query": names} if curve == "oracle" else {}
+    points |= {name: [defined(value) for value in getattr(made, name).tolist()] for name in columns}
     if layout == "csv":
         click.echo(csv_text([points, *zip(*points.values(), strict=True)]), nl=False)
         return
     document = {"run": str(run), "curve": curve, "query": query, "relevance": level, "setting": settings}
-    columns = {name: [None if value == math.inf else value for value in column] for name, column in points.items()}
-    click.echo(json.dumps(document | {"points": columns}, ensure_ascii=False, allow_nan=False))
-
-
-def _points(
-    curve: str, ranking: Ranking, queries: tuple[str, ...], level: int, depth: int | None
-) -> dict[str, list[Any]]:
-    """The curve's columns by name; None where a value is undefined."""
-    made: Any
-    names: tuple[str, ...]
-    match curve:
-        case "sweep":
-            made, names = sweep(ranking, level), ("theta", "p_miss", "p_fa", "qwv")
-        case "oracle":
-            made, names = oracles(ranking, level), ("theta", "p_miss", "p_fa", "value")
-        case "recall":
-            made, names = over_recall(ranking, level), ("recall", "precision")
-        case _:
-            made, names = over_rank(ranking, level, depth), ("rank", "precision", "recall")
-    first = {"query": list(queries)} if curve == "oracle" else {}
-    return first | {name: [defined(value) for value in getattr(made, name).tolist()] for name in names}
-
-
-NO_TAG = re.compile(r"\s|[^\x21-\U0010ffff]")
+    finite = {name: [None if value == math.inf else value for value in column] for name, column in points.items()}
+    click.echo(json.dumps(document | {"points": finite}, ensure_ascii=False, allow_nan=False))
 
 
 def _tag(text: str) -> str:
-    if not text or NO_TAG.search(text) or not text.isprintable() or len(text) > LONGEST_TAG:
+    if not 0 < len(text) <= LONGEST_TAG or " " in text or not text.isprintable():
         raise ValueError(f"a run tag has 1 to {LONGEST_TAG} characters and no blank, found {text!r}")
     return text
 
@@ -233,18 +216,16 @@ def combsum(paths: tuple[Path, ...], out: Path, depth: int, tag: str | None, nor
 
 
 def _fuse(paths: Sequence[Path], out: Path, tag: str, method: Callable[[Sequence[Run]], Iterator[RankedList]]) -> None:
-    if len(paths) < 2:
-        raise click.UsageError("name two runs or more: one alone is fused with nothing")
-    if len({path.resolve() for path in paths}) < len(paths):
-        raise click.UsageError("a run is named twice")
+    refuse_if(len(paths) < 2, "name two runs or more: one alone is fused with nothing")
+    refuse_if(len({path.resolve() for path in paths}) < len(paths), "a run is named twice")
     require_place(out, paths)
     runs = list(read_runs(paths))
     queries = {query for run in runs for query in run.queries}
     for path, run in zip(paths, runs, strict=True):
         tell_queries(path, sorted(queries - set(run.queries)), "of other runs not in it")
     with counting_bar(len(queries), "Fusing") as tell:
-        written = write_run(out, watched(method(runs), tell), tag)
-    click.echo(f"{out}: {tag}, {written}, fused of {len(paths)} runs")
+        lengths = write_run(out, watched(method(runs), tell), tag)
+    click.echo(f"{out}: {tag}, {in_words(lengths)}, fused of {len(paths)} runs")
 
 
 def watched(lists: Iterable[RankedList], tell: Callable[[int], None]) -> Iterator[RankedList]:
@@ -254,29 +235,21 @@ def watched(lists: Iterable[RankedList], tell: Callable[[int], None]) -> Iterato
         tell(1)
 
 
-class Written(NamedTuple):
-    """How much a run file holds, and which queries have no line in it."""
-
-    queries: int
-    lines: int
-    empty: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"{counted(self.queries, 'query')}, {counted(self.lines, 'line')}"
+def in_words(lengths: Mapping[str, int]) -> str:
+    """How much a run file holds, of which `write_run` says how many lines each query has."""
+    return f"{counted(sum(map(bool, lengths.values())), 'query')}, {counted(sum(lengths.values()), 'line')}"
 
 
 def require_place(out: Path, inputs: Iterable[Path]) -> None:
     """Raises UsageError where the file to write has no folder, is no file, or is one of those that are read."""
-    if not out.parent.is_dir():
-        raise click.UsageError(f"--out {out}: there is no folder {out.parent}")
-    if out.exists() and not out.is_file():
-        raise click.UsageError(f"--out {out} is no file that could be replaced")
-    if out.resolve() in {path.resolve() for path in inputs}:
-        raise click.UsageError(f"--out {out} is one of the files that are read; name another")
+    refuse_if(not out.parent.is_dir(), f"--out {out}: there is no folder {out.parent}")
+    refuse_if(out.exists() and not out.is_file(), f"--out {out} is no file that could be replaced")
+    is_input = out.resolve() in {path.resolve() for path in inputs}
+    refuse_if(is_input, f"--out {out} is one of the files that are read; name another")
 
 
-def write_run(out: Path, lists: Iterable[RankedList], tag: str, theta: float | None = None) -> Written:
-    """Writes the lists as they come, as TREC's six columns; gzipped where the name ends in .gz.
+def write_run(out: Path, lists: Iterable[RankedList], tag: str, theta: float | None = None) -> dict[str, int]:
+    """Writes the lists as they come, as TREC's six columns; gzipped where the name ends in .gz. Query -> its lines.
 
     Scores have every digit, so that they are read as they were. With θ the run holds decisions: Y from θ on.
     The file gets its name when all of it is written; one of this name is replaced. Raises BadInput for a run without a
@@ -284,7 +257,7 @@ def write_run(out: Path, lists: Iterable[RankedList], tag: str, theta: float | N
     """
     write = RUN_WRITERS["trec" if theta is None else "decisions"]
     least = -math.inf if theta is None else theta
-    queries, lines, empty = 0, 0, []
+    lengths = {}
     with _whole(out) as text:
         for query, document, score in lists:
             columns = zip(document.tolist(), score.tolist(), strict=True)
@@ -292,29 +265,23 @@ def write_run(out: Path, lists: Iterable[RankedList], tag: str, theta: float | N
                 write(RunLine(query, name.decode(), rank, repr(value), value >= least, tag))
                 for rank, (name, value) in enumerate(columns, 1)
             )
-            lines += len(score)
-            queries += len(score) > 0
-            if not len(score):
-                empty.append(query)
-        if not lines:
+            lengths[query] = len(score)
+        if not any(lengths.values()):
             raise BadInput("no document was found for any query; no run is written")
-    return Written(queries, lines, tuple(empty))
+    return lengths
 
 
 @contextmanager
 def _whole(out: Path) -> Iterator[io.TextIOWrapper]:
     """A text to write to, which becomes the file when the block ends without an exception, and else leaves nothing."""
     out = out.resolve()  # a link stays, and what it leads to is replaced
-    number, name = mkstemp(dir=out.parent, prefix=f".{out.name[:100]}.")
-    unfinished = Path(name)
+    unfinished = out.with_name(f".{out.name[:100]}.{os.getpid()}")
     try:
         with ExitStack() as files:
-            raw: Any = files.enter_context(os.fdopen(number, "wb"))
+            raw: Any = files.enter_context(unfinished.open("wb"))
             if out.suffix == ".gz":  # without name and time, so that the same run is the same file
-                packed = files.enter_context(gzip.GzipFile("", "wb", 6, raw, mtime=0))
-                raw = files.enter_context(io.BufferedWriter(packed, 1 << 16))
+                raw = files.enter_context(gzip.GzipFile("", "wb", 6, raw, mtime=0))
             yield files.enter_context(io.TextIOWrapper(raw, encoding="utf-8", newline="\n"))
-        unfinished.chmod(0o666 & ~options.umask())  # as any other new file; mkstemp's are their maker's only
         unfinished.replace(out)
     finally:
         unfinished.unlink(missing_ok=True)

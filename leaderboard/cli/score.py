@@ -4,18 +4,19 @@ And what every command that reads runs and judgments from files begins with: the
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from leaderboard import formats, scoring, statistics
 from leaderboard.campaigns.rules import checked_beta
 from leaderboard.cli import options
-from leaderboard.cli.options import option
+from leaderboard.cli.options import option, refuse_if
 from leaderboard.cli.output import UNDEFINED, aligned, csv_text, defined, figure, json_text, named, progress_bar
 from leaderboard.cli.trec_eval import printed_under_own_names, trec_lines
 from leaderboard.errors import BadInput
@@ -36,8 +37,7 @@ OPTION = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredRun:
+class ScoredRun(NamedTuple):
     """A run's figures. `name` is what the file is called, `tag` what the run calls itself."""
 
     name: str
@@ -64,7 +64,7 @@ class ScoredRun:
 @option("--subtopics", "Judgments of subtopics (alpha_nDCG); without --judgments, all.", options.FILE)
 @option("--format layout", "", ("table", "trec_eval", "json", "csv"), default="table")
 @option("--compare", "Hold the other runs against this one: differences, tests, effects.", metavar="RUN")
-@option("--seed", "What --compare draws its resamples from (1).", options.whole(0))
+@option("--seed", "What --compare draws its resamples from.", options.whole(0), default=statistics.SEED)
 @option("--explain", "Say what a measure means, and end.")
 def score(explain: str | None, **values: Any) -> None:
     """Scores run files against judgments: no database, no site.
@@ -91,43 +91,44 @@ def score(explain: str | None, **values: Any) -> None:
         click.echo(explained(explain))
         return
     asked = SimpleNamespace(**values)
-    if not asked.runs:
-        raise click.UsageError("no run is named; give one run file or more")
-    if asked.judgments is None and asked.subtopics is None:
-        raise click.UsageError("--judgments is missing; name the file of judgments")
-    setting = setting_of(values)
     baseline = _baseline(asked)
+    setting = setting_of(values)
     names = asked.measures or (USUAL if setting.beta is None or asked.documents is None else USUAL_WITH_BETA)
     if asked.layout == "trec_eval":
         request = printed_under_own_names(names, asked.compat, asked.level)
         wanted = tuple(dict.fromkeys(printed.at(asked.level) for printed in request.measures))
-        how: Any = {name: values[name] for name in ("level", "compat", "per_query")}
-        runs = _scored(asked, wanted, setting)
-        text = "".join(line for run in runs for line in trec_lines(run.scored, run.tag, request, **how))
     else:
         wanted = tuple(measure.at_relevance(asked.level) for measure in parse_all(names))
-        runs = _scored(asked, wanted, setting)
-        if baseline is None:
-            text = FORMATS[asked.layout](runs, wanted, setting, asked.per_query)
-        else:
-            text = COMPARISONS[asked.layout](runs, _compared(runs, wanted, baseline, asked.seed))
+    runs = _scored(asked, wanted, setting)
+    if asked.layout == "trec_eval":
+        how: Any = {name: values[name] for name in ("level", "compat", "per_query")}
+        text = "".join(line for run in runs for line in trec_lines(run.scored, run.tag, request, **how))
+    elif baseline is not None:
+        tables = {measure: _compared(runs, measure, baseline, asked.seed) for measure in wanted}
+        text = COMPARISONS[asked.layout](runs, tables)
+    elif asked.layout == "json":
+        of_setting = {name: getattr(setting, name) for name in ("beta", "compat", "documents", "no_relevant")}
+        documents = [_document(run, wanted, asked.per_query) for run in runs]
+        text = json_text({"setting": of_setting, "runs": documents})
+    else:
+        text = _figures(asked.layout, runs, wanted, asked.per_query)
     click.echo(text, nl=False)
 
 
 def _baseline(asked: SimpleNamespace) -> str | None:
-    """The name of the run that --compare names; None without it. Raises UsageError."""
+    """The name of the run that --compare names; None without it. Raises UsageError for options that do not fit."""
+    refuse_if(not asked.runs, "no run is named; give one run file or more")
+    refuse_if(not (asked.judgments or asked.subtopics), "--judgments is missing; name the file of judgments")
     if asked.compare is None:
-        if asked.seed is not None:
-            raise click.UsageError("--seed is for --compare; scores themselves draw nothing")
         return None
-    if asked.layout == "trec_eval" or asked.per_query:
-        raise click.UsageError("--compare is of whole runs; leave out --per-query and --format trec_eval")
-    if len(asked.runs) < 2 or len(set(asked.runs)) < len(asked.runs):
-        raise click.UsageError("--compare needs two different runs or more: the one to compare with and the others")
-    for path in asked.runs:
-        if path.resolve() == Path(asked.compare).resolve():
-            return str(path)
-    raise click.UsageError(f"--compare: {asked.compare} is not among the runs: {', '.join(map(str, asked.runs))}")
+    is_whole = asked.layout != "trec_eval" and not asked.per_query
+    refuse_if(not is_whole, "--compare is of whole runs; leave out --per-query and --format trec_eval")
+    names = {path.resolve(): str(path) for path in asked.runs}
+    baseline = names.get(Path(asked.compare).resolve())
+    refuse_if(baseline is None, f"--compare: {asked.compare} is not among the runs: {', '.join(names.values())}")
+    needs = "--compare needs two different runs or more: the one to compare with and the others"
+    refuse_if(len(names) < max(2, len(asked.runs)), needs)
+    return baseline
 
 
 def _scored(asked: SimpleNamespace, wanted: Sequence[Measure], setting: Setting) -> list[ScoredRun]:
@@ -143,11 +144,10 @@ def _scored(asked: SimpleNamespace, wanted: Sequence[Measure], setting: Setting)
     )  # fmt: skip
     cut: Any = {name: getattr(asked, name) for name in ("threshold", "depth", "judged_only")}
     scored = []
-    for path, run in zip(asked.runs, read_runs(asked.runs), strict=True):
-        strange = strange.difference(run.queries)
-        figures = scoring.score(run, judged, wanted, setting, name=str(path), **cut)
-        scored.append(ScoredRun(str(path), run.tag, figures))
-    tell_strange(strange, ())
+    for path, run in zip(map(str, asked.runs), read_runs(asked.runs), strict=True):
+        strange -= set(run.queries)
+        scored.append(ScoredRun(path, run.tag, scoring.score(run, judged, wanted, setting, name=path, **cut)))
+    tell_strange(strange)
     for each in scored:
         _report(each, asked.excluded)
     return scored
@@ -155,50 +155,40 @@ def _scored(asked: SimpleNamespace, wanted: Sequence[Measure], setting: Setting)
 
 def _report(run: ScoredRun, excluded: Sequence[str]) -> None:
     """Says on stderr which queries are missing, which are ignored, and which means are over fewer than all."""
-    scored = run.scored
+    name, _, scored = run
     unknown = [query for query in scored.unknown if query not in excluded]
-    tell_queries(run.name, scored.missing, "judged but not in the run, scored as an empty list")
-    tell_queries(run.name, unknown, "in the run but not judged, ignored")
-    tell_queries(run.name, scored.crowded, "with more documents, listed and judged, than the collection has")
+    tell_queries(name, scored.missing, "judged but not in the run, scored as an empty list")
+    tell_queries(name, unknown, "in the run but not judged, ignored")
+    tell_queries(name, scored.crowded, "with more documents, listed and judged, than the collection has")
     total = len(scored.queries)
-    fewer: dict[tuple[int, str], list[str]] = {}
+    fewer = defaultdict(list)
     for measure, result in scored.results.items():
         if result.count < total:
-            fewer.setdefault((result.count, measure.family.valueless), []).append(str(measure))
-    for (count, valueless), names in fewer.items():
-        have = f"{count:,} of {total:,} queries have a value (the others {valueless})"
-        click.echo(f"{run.name}: {have}: {', '.join(names)}", err=True)
+            have = f"{result.count:,} of {total:,} queries have a value (the others {measure.family.valueless})"
+            fewer[have].append(str(measure))
+    for have, names in fewer.items():
+        click.echo(f"{name}: {have}: {', '.join(names)}", err=True)
 
 
-def _table(runs: Sequence[ScoredRun], measures: Sequence[Measure], _: Setting, per_query: bool) -> str:
-    """For people: four digits, aligned on the point; one row a run, or also one for each of its queries."""
+def _figures(layout: str, runs: Sequence[ScoredRun], measures: Sequence[Measure], per_query: bool) -> str:
+    """One row a run, or also one for each of its queries: for people with four digits, aligned on the point; for
+    programs (csv) with every digit, where an undefined value is empty."""
+    if layout == "csv":
+        return csv_text(_rows(runs, measures, lambda value, _: _number(value), per_query))
     rows = list(_rows(runs, measures, lambda value, measure: figure(value, 0 if measure.is_count else 4), per_query))
-    return aligned(rows, range(len(rows[0]) - len(measures)))
-
-
-def _csv(runs: Sequence[ScoredRun], measures: Sequence[Measure], _: Setting, per_query: bool) -> str:
-    """For programs: the same rows with every digit; an undefined value is empty."""
-    return csv_text(_rows(runs, measures, lambda value, _: _number(value), per_query))
-
-
-def _json(runs: Sequence[ScoredRun], measures: Sequence[Measure], setting: Setting, per_query: bool) -> str:
-    """For programs: every digit, and what was left out; an undefined value is null."""
-    of_setting = {name: getattr(setting, name) for name in ("beta", "compat", "documents", "no_relevant")}
-    return json_text({"setting": of_setting, "runs": [_document(run, measures, per_query) for run in runs]})
-
-
-FORMATS = {"table": _table, "csv": _csv, "json": _json}
+    return aligned(rows, range(1 + per_query))
 
 
 def _document(run: ScoredRun, measures: Sequence[Measure], per_query: bool) -> dict[str, Any]:
-    scored = run.scored
+    """For programs: every digit, and what was left out; an undefined value is null."""
+    name, tag, scored = run
     results = {str(measure): scored.results[measure] for measure in measures}
     document: dict[str, Any] = {
-        "run": run.name,
-        "tag": run.tag,
+        "run": name,
+        "tag": tag,
         "queries": len(scored.queries),
-        "missing": list(scored.missing),
-        "ignored": list(scored.unknown),
+        "missing": scored.missing,
+        "ignored": scored.unknown,
         "measures": {
             name: {"mean": _number(result.mean), "queries": result.count}
             | ({} if result.theta is None else {"theta": _number(result.theta)})
@@ -206,8 +196,7 @@ def _document(run: ScoredRun, measures: Sequence[Measure], per_query: bool) -> d
         },
     }
     if per_query:
-        columns = [map(_number, result.values.tolist()) for result in results.values()]
-        rows = zip(scored.queries, *columns, strict=True)
+        rows = zip(scored.queries, *(map(_number, result.values.tolist()) for result in results.values()), strict=True)
         document["per_query"] = {query: dict(zip(results, values, strict=True)) for query, *values in rows}
     return document
 
@@ -217,13 +206,12 @@ def _rows(
 ) -> Iterator[list[Any]]:
     """The head, then the rows; a run's queries come before its figure over all of them."""
     yield ["run", *["query"] * per_query, *map(str, measures)]
-    for run in runs:
-        results = [run.scored.results[measure] for measure in measures]
+    for name, _, scored in runs:
+        results = [scored.results[measure] for measure in measures]
         if per_query:
-            columns = [result.values.tolist() for result in results]
-            for query, *values in zip(run.scored.queries, *columns, strict=True):
-                yield [run.name, query, *map(show, values, measures)]
-        yield [run.name, *["all"] * per_query, *map(show, (result.mean for result in results), measures)]
+            for query, *values in zip(scored.queries, *(result.values.tolist() for result in results), strict=True):
+                yield [name, query, *map(show, values, measures)]
+        yield [name, *["all"] * per_query, *map(show, (result.mean for result in results), measures)]
 
 
 def _number(value: float) -> float | int | None:
@@ -233,8 +221,6 @@ def _number(value: float) -> float | int | None:
     return int(value) if value == int(value) else value
 
 
-MINUS = "−"
-DIGITS = 4
 TESTS = {"randomisation": "randomisation", "t": "paired t", "wilcoxon": "Wilcoxon"}
 COMPARISON_COLUMNS = (
     "measure", "run", "baseline", "mean", "baseline_mean", "difference", "low", "high", "queries", "left_out",
@@ -247,31 +233,28 @@ OF_COMPARISON = (
     "difference", f"{statistics.CONFIDENCE * 100:g} % interval", "d_z", "dominance", "better", "worse", "tied", "finds",
     "needs", "Tukey HSD", "test", "p", "Holm", "BH",
 )  # fmt: skip
-FINDS = (
+NOTES = (
     f"finds: the smallest difference that a paired t test at .05 finds with probability {statistics.POWER:g} on these "
-    "queries; needs: queries for one as large as the one seen"
+    "queries; needs: queries for one as large as the one seen\n"
+    "Tukey HSD: p by the randomised Tukey HSD test over all pairs of the runs at once; needs no further correction\n"
+    "{:,} resamples, seed {}; Holm and Benjamini–Hochberg (BH) over {}"
 )
 Tables = Mapping[Measure, statistics.ComparisonTable]
 
 
-def _compared(
-    runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, seed: int | None
-) -> dict[Measure, statistics.ComparisonTable]:
-    """Each measure's comparisons; none, with the reason, for a measure without a direction."""
-    seed = statistics.SEED if seed is None else seed
-    tables = {}
-    for measure in measures:
-        if measure.direction == "none":
-            reason = "neither a higher nor a lower value is better"
-            drawn = statistics.CONFIDENCE, statistics.RESAMPLES, seed
-            tables[measure] = statistics.ComparisonTable(baseline, (), *drawn, reason)
-            continue
-        columns = {run.name: run.scored.results[measure].columns for run in runs}
-        least = statistics.least_queries(measure, runs[0].scored.ranking.setting).for_interval
-        tables[measure] = statistics.compare(
-            columns, baseline, measure.family.aggregation, direction=measure.direction, least=least, seed=seed
-        )
-    return tables
+def _compared(runs: Sequence[ScoredRun], measure: Measure, baseline: str, seed: int) -> statistics.ComparisonTable:
+    """A measure's comparisons; none, with the reason, for one without a direction."""
+    if measure.direction == "none":
+        drawn = statistics.CONFIDENCE, statistics.RESAMPLES, seed
+        return statistics.ComparisonTable(baseline, (), *drawn, "neither a higher nor a lower value is better")
+    return statistics.compare(
+        {run.name: run.scored.results[measure].columns for run in runs},
+        baseline,
+        measure.family.aggregation,
+        direction=measure.direction,
+        least=statistics.least_queries(measure, runs[0].scored.ranking.setting).for_interval,
+        seed=seed,
+    )
 
 
 def _means(runs: Sequence[ScoredRun], measure: Measure) -> dict[str, float | None]:
@@ -303,21 +286,18 @@ def _compared_json(runs: Sequence[ScoredRun], tables: Tables) -> str:
 
 def _record(row: statistics.Comparison) -> dict[str, Any]:
     """What is known of one run's comparison, by column of the CSV."""
-    tests = {
-        f"{each.test.name}_{column}": p
-        for each in row.tests
-        for column, p in (("p", each.test.p), ("holm", each.holm), ("bh", each.benjamini_hochberg))
-    }
-    return {
-        **asdict(row.difference),
+    record = {
         **asdict(row.effects),
-        **tests,
+        **asdict(row.difference),
         "difference": row.difference.estimate,
-        "reason": row.difference.reason,
         "detectable": row.detectable.difference if row.detectable else None,
         "queries_needed": row.needed,
         "tukey_p": row.tukey,
     }
+    for each in row.tests:
+        for p, value in (("p", each.test.p), ("holm", each.holm), ("bh", each.benjamini_hochberg)):
+            record[f"{each.test.name}_{p}"] = value
+    return record
 
 
 def _compared_table(runs: Sequence[ScoredRun], tables: Tables) -> str:
@@ -330,33 +310,25 @@ COMPARISONS = {"table": _compared_table, "csv": _compared_csv, "json": _compared
 
 def _section(runs: Sequence[ScoredRun], measure: Measure, table: statistics.ComparisonTable) -> Iterator[str]:
     means = _means(runs, measure)
-    better = "" if measure.direction != "lower" else "; lower is better"
+    better = "; lower is better" if measure.direction == "lower" else ""
     yield f"{measure} against {table.baseline} ({figure(means[table.baseline])}){better}"
     if table.reason is not None:
         yield f"not compared: {table.reason}"
         return
-    of_logarithms = measure.family.aggregation is GEOMETRIC_MEAN
-    head = ["run", str(measure), *OF_COMPARISON]
-    if of_logarithms:
-        head[head.index("d_z")] = "d_z_log"
     lines = [line for row in table.rows for line in _lines(row, means[row.name])]
-    yield aligned([head, *lines], {0, head.index("test")}).rstrip()
+    yield aligned([("run", str(measure), *OF_COMPARISON), *lines], {0, OF_COMPARISON.index("test") + 2}).rstrip()
     for row in table.rows:
         if row.effects.left_out:
             left_out = counted(row.effects.left_out, "query")
             yield f"{row.name}: {left_out} left out, on which one of the two has no value"
-        if row.difference.estimate is not None and row.difference.reason:
+        if row.difference.reason:
             yield f"{row.name}: no interval, because {row.difference.reason}"
-    if of_logarithms:
-        yield "d_z_log, the tests and needs: of the logarithms of the values, as a geometric mean is of them"
-    yield FINDS
-    pairs = f"all pairs of the {len(table.rows) + 1} runs at once"
-    yield f"Tukey HSD: p by the randomised Tukey HSD test over {pairs}; needs no further correction"
+    if measure.family.aggregation is GEOMETRIC_MEAN:
+        yield "d_z, the tests and needs: of the logarithms of the values, as a geometric mean is of them"
     if table.swaps:
         rates = ", ".join(f"{100 * rate.rate:.0f} % with {rate.size:,} queries each" for rate in table.swaps)
         yield f"pairs of runs that two sets without a query in common order differently: {rates}"
-    corrected = f"Holm and Benjamini–Hochberg (BH) over {counted(len(table.rows), 'run')}"
-    yield f"{table.resamples:,} resamples, seed {table.seed}; {corrected}"
+    yield NOTES.format(table.resamples, table.seed, counted(len(table.rows), "run"))
 
 
 def _lines(row: statistics.Comparison, mean: float | None) -> Iterator[list[str]]:
@@ -365,7 +337,7 @@ def _lines(row: statistics.Comparison, mean: float | None) -> Iterator[list[str]
     interval = UNDEFINED if difference.low is None else f"{_signed(difference.low)} … {_signed(difference.high)}"
     first = [
         row.name, figure(mean), _signed(difference.estimate), interval, _signed(effects.d_z, 2),
-        _signed(effects.dominance, 2), str(effects.better), str(effects.worse), str(effects.tied),
+        _signed(effects.dominance, 2), *map(str, (effects.better, effects.worse, effects.tied)),
         figure(row.detectable.difference if row.detectable else None),
         UNDEFINED if row.needed is None else f"{row.needed:,}", _probability(row.tukey),
     ]  # fmt: skip
@@ -374,23 +346,22 @@ def _lines(row: statistics.Comparison, mean: float | None) -> Iterator[list[str]
         first = [""] * len(first)
 
 
-def _signed(value: float | None, digits: int = DIGITS) -> str:
+def _signed(value: float | None, digits: int = 4) -> str:
     if value is None:
         return UNDEFINED
-    text = f"{value:+.{digits}f}".replace("-", MINUS)
+    text = f"{value:+.{digits}f}".replace("-", "−")
     return text if text.strip("+−0.") else text[1:]  # a difference that rounds to zero has no sign
 
 
 def _probability(p: float | None) -> str:
-    smallest = 10**-DIGITS
-    return UNDEFINED if p is None else f"<{smallest:.{DIGITS}f}" if p < smallest else f"{p:.{DIGITS}f}"
+    return "<0.0001" if p is not None and p < 0.0001 else figure(p)
 
 
 def setting_of(asked: Mapping[str, Any]) -> Setting:
     """The measures' setting from the options. Raises InvalidFields for a wrong β, cost, value or prior."""
-    costs = {name: asked.get(name) for name in BETA_OF[1:]}
+    beta = checked_beta(**{name: asked.get(name) for name in BETA_OF})
     of_setting = {field.name: asked[field.name] for field in fields(Setting) if field.name in asked}
-    return Setting(**{**of_setting, "beta": checked_beta(asked["beta"], **costs)})
+    return Setting(**of_setting | {"beta": beta})
 
 
 def read_runs(paths: Sequence[Path]) -> Iterator[formats.Run]:
@@ -408,7 +379,7 @@ def judged_queries(
     excluded: Collection[str] = (),
     subtopics: Path | None = None,
     **more: Any,
-) -> tuple[scoring.JudgedQueries, frozenset[str]]:
+) -> tuple[scoring.JudgedQueries, set[str]]:
     """The judgments of the queries that count.
 
     judgments  a file of them, or None where those of subtopics say what is relevant
@@ -419,22 +390,18 @@ def judged_queries(
     With them come the excluded queries that are neither judged nor in the file of queries (`tell_strange`). Raises
     BadInput when no query has judgments.
     """
-    if judging == "complete" and query_file is None:
-        raise click.UsageError(
-            "--judging complete needs --queries FILE: judgments don't name the queries without relevant documents"
-        )
-    queries = None if query_file is None else [row.id for row in formats.read_queries(query_file, name=str(query_file))]
-    aspects: Any = None if subtopics is None else _told(formats.read_subtopic_judgments, subtopics)
+    refuse_if(
+        judging == "complete" and query_file is None,
+        "--judging complete needs --queries FILE: judgments don't name the queries without relevant documents",
+    )
+    aspects: Any = subtopics and _told(formats.read_subtopic_judgments, subtopics)
     whole = formats.of_any_subtopic(aspects) if judgments is None else _told(formats.read_judgments, judgments)
-    strange: frozenset[str] = frozenset()
-    if excluded:
-        asked = list(whole.queries) if queries is None else queries
-        strange = frozenset(excluded).difference(asked)
-        queries = [query for query in asked if query not in excluded]
-    judged = scoring.prepare(whole, queries, judging=judging, subtopics=aspects, **more)
+    asked = [row.id for row in formats.read_queries(query_file, name=str(query_file))] if query_file else whole.queries
+    counting = [query for query in asked if query not in excluded]
+    judged = scoring.prepare(whole, counting, judging=judging, subtopics=aspects, **more)
     if not judged.queries:
         raise BadInput(f"{judgments or subtopics}: none of the queries has judgments")
-    return judged, strange
+    return judged, set(excluded).difference(asked)
 
 
 def _told(read: Callable[..., Any], file: Path) -> Any:
@@ -452,9 +419,9 @@ def tell_queries(name: object, queries: Sequence[str], words: str) -> None:
         click.echo(f"{name}: {counted(len(queries), 'query')} {words}: {named(queries)}", err=True)
 
 
-def tell_strange(strange: Collection[str], answered: Iterable[str]) -> None:
+def tell_strange(strange: Collection[str]) -> None:
     """Says on stderr which excluded queries nobody knows: the judgments that a site publishes have none of those that
     it excludes, but the runs answer them.
     """
-    if unknown := sorted(set(strange).difference(answered), key=natural):
-        click.echo(f"--exclude: neither judged nor in a run: {named(unknown)}", err=True)
+    if strange:
+        click.echo(f"--exclude: neither judged nor in a run: {named(sorted(strange, key=natural))}", err=True)

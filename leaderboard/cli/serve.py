@@ -1,6 +1,7 @@
 """`leaderboard serve`: the site under gunicorn."""
 
 import ipaddress
+import os
 import resource
 import socket
 from typing import Any
@@ -9,7 +10,7 @@ import click
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  # gunicorn has no types
 
 from leaderboard.cli.database import require_up_to_date
-from leaderboard.cli.options import PORT, UNTIL_STDIN_CLOSES, address_of, flag, listen, option, umask, whole
+from leaderboard.cli.options import PORT, UNTIL_STDIN_CLOSES, address_of, flag, listen, option, whole
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.web.app import create_app
@@ -36,6 +37,13 @@ class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
 
     def load(self) -> Any:
         return gate(create_app(self._config, setting_up=self._setting_up), self._config, self._requests_at_once)
+
+
+def _umask() -> int:
+    """This process's own."""
+    current = os.umask(0o077)
+    os.umask(current)
+    return current
 
 
 @click.command()
@@ -81,7 +89,7 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
         threads=THREADS,
         worker_connections=CONNECTIONS,
         keepalive=IDLE_SECONDS,
-        umask=umask(),  # this process's own: gunicorn would set another
+        umask=_umask(),  # this process's own: gunicorn would set another
         # gunicorn would believe headers of a peer on this machine; what proxies say is the site's own setting.
         forwarded_allow_ips="",
         secure_scheme_headers={},

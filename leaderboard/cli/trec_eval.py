@@ -2,10 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import click
 
@@ -38,7 +36,10 @@ Compat = Literal[9, 10]
 @options.JUDGED_ONLY
 @options.DOCUMENTS
 @options.COMPAT
-def trec_eval(judgments: Path, run: Path, wanted: tuple[str, ...], **values: Any) -> None:
+def trec_eval(
+    judgments: Path, run: Path, wanted: tuple[str, ...], nosummary: bool, documents: int | None, depth: int | None,
+    judged_only: bool, **how: Any,
+) -> None:  # fmt: skip
     """Scores RUN against QRELS as trec_eval does.
 
     \b
@@ -48,42 +49,38 @@ def trec_eval(judgments: Path, run: Path, wanted: tuple[str, ...], **values: Any
     there: preference judgments, judgment groups (-R, -T) and z-scores (-Z). Files may be gzipped; CSV and JSON lines
     are read too, and for a run an archive of one file of decisions a query.
     """
-    asked = SimpleNamespace(**values)
-    request = read_request(wanted, asked.compat)
+    request = read_request(wanted, how["compat"])
     qrels = read_judgments(judgments, name=str(judgments))
     with progress_bar([run]) as opened:
         lists = read_run(opened(run), name=str(run), format="trec_eval")
     both = set(qrels.queries) & set(lists.queries)
     if not both:
         raise BadInput(f"{run}: no query of this run has judgments in {judgments}")
-    judged = prepare(qrels, qrels.queries if asked.complete else both)
-    measures = [printed.at(asked.level) for printed in request.measures]
-    setting = Setting(documents=asked.documents, compat=asked.compat)
-    scored = score(lists, judged, measures, setting, depth=asked.depth, judged_only=asked.judged_only)
-    how: Any = {name: values[name] for name in ("level", "compat", "per_query", "complete")}
-    click.echo("".join(trec_lines(scored, lists.tag, request, summary=not asked.nosummary, **how)), nl=False)
+    judged = prepare(qrels, qrels.queries if how["complete"] else both)
+    measures = [printed.at(how["level"]) for printed in request.measures]
+    setting = Setting(documents=documents, compat=how["compat"])
+    scored = score(lists, judged, measures, setting, depth=depth, judged_only=judged_only)
+    click.echo("".join(trec_lines(scored, lists.tag, request, summary=not nosummary, **how)), nl=False)
 
 
-@dataclass(frozen=True)
-class TrecRequest:
+class TrecRequest(NamedTuple):
     """What trec_eval was asked to print.
 
     measures   in trec_eval's order
     run_name   whether to print the run's own name (runid)
-    grades     of how many of a query's first documents to print the grades (relstring); None: of none
-    grades_as  the name printed beside them
+    grades     the name under which to print the grades of a query's first documents: relstring, for ten of them, or
+               relstring_5; "": not at all
     """
 
     measures: tuple[Printed, ...]
     run_name: bool = False
-    grades: int | None = None
-    grades_as: str = "relstring"
+    grades: str = ""
 
 
 def read_request(wanted: Iterable[str], compat: Compat) -> TrecRequest:
     """What the arguments of trec_eval's -m ask for; nothing means its official set. Raises UnknownMeasure."""
-    rest, request = _without_extras(tuple(wanted) or ("official",), compat)
-    return replace(request, measures=requested(rest))
+    names, extras = _without_extras(wanted or ("official",), compat)
+    return extras._replace(measures=requested(names))
 
 
 def printed_under_own_names(text: str, compat: Compat, level: int) -> TrecRequest:
@@ -92,18 +89,17 @@ def printed_under_own_names(text: str, compat: Compat, level: int) -> TrecReques
     Measures with a name in trec_eval come first, in its order. One of another relevance level than `level` (-l) keeps
     our name: trec_eval's does not show the level. Raises UnknownMeasure.
     """
-    rest, request = _without_extras(text.split(), compat)
-    trec = [each for each in rest if each in ALL_TREC or _has_parameters(each)]
+    names, extras = _without_extras(text.split(), compat)
+    trec = [name for name in names if name in ALL_TREC or _has_parameters(name)]
     # Looked up by trec_eval's names, not by our measures: some of its names are the same measure.
-    named = {printed.name: printed for each in trec for printed in requested([each])}
+    named = {printed.name: printed for name in trec for printed in requested([name])}
     own: dict[str, Printed] = {}
-    for measure in parse_all(" ".join(each for each in rest if each not in trec)):
-        name = measure.trec_eval if dict(measure.given).get("rel", level) == level else None
-        if name:
-            named.setdefault(name, Printed(name, measure))
+    for measure in parse_all(" ".join(name for name in names if name not in trec)):
+        if measure.trec_eval and dict(measure.given).get("rel", level) == level:
+            named.setdefault(measure.trec_eval, Printed(measure.trec_eval, measure))
         else:
             own[str(measure)] = Printed(str(measure), measure)
-    return replace(request, measures=(*sorted(named.values(), key=_order), *own.values()))
+    return extras._replace(measures=(*sorted(named.values(), key=_order), *own.values()))
 
 
 def trec_lines(
@@ -123,28 +119,24 @@ def trec_lines(
     complete  the queries are all that have judgments (-c). Version 9 then prints no lines for those the run lacks, and
               num_rel over all queries is counted from grade 1 on, whatever the level.
     """
-    if per_query:
-        skipped = frozenset(scored.missing if compat == 9 else ())
-        columns = [
-            (each.name, each.at(level), scored.results[each.at(level)].values.tolist())
-            for each in request.measures
-            if each.name not in SUMMARY_ONLY
-        ]
-        above = sum(_base(name) in BEFORE_GRADES for name, _, _ in columns)  # trec_eval's order: these come first
-        for position, query in enumerate(scored.queries):
-            if query not in skipped:
-                lines = [_line(name, query, values[position], measure) for name, measure, values in columns]
-                if request.grades is not None:
-                    grades = grade_string(scored.ranking, position, request.grades)
-                    lines.insert(above, f"{request.grades_as:<22}\t{query}\t'{grades}'\n")
-                yield "".join(lines)
-    if summary:
-        if request.run_name:
-            yield f"{'runid':<22}\tall\t{tag}\n"
-        for printed in request.measures:
-            measure = printed.over_all(level, complete)
-            evaluated = scored.results.get(measure) or measure.evaluate(scored.ranking)
-            yield _line(printed.name, "all", evaluated.mean, measure)
+    shown = [(each, each.at(level)) for each in request.measures if each.name not in SUMMARY_ONLY] if per_query else []
+    columns = [(each.name, measure, scored.results[measure].values.tolist()) for each, measure in shown]
+    above = sum(_base(name) in BEFORE_GRADES for name, _, _ in columns)  # trec_eval's order: these come first
+    skipped = frozenset(scored.missing if compat == 9 else ())
+    for position, query in enumerate(scored.queries if per_query else ()):
+        if query not in skipped:
+            lines = [_line(name, query, values[position], measure) for name, measure, values in columns]
+            if request.grades:
+                length = int(request.grades.partition("_")[2] or GRADES_SHOWN)
+                grades = grade_string(scored.ranking, position, length)
+                lines.insert(above, f"{request.grades:<22}\t{query}\t'{grades}'\n")
+            yield "".join(lines)
+    if summary and request.run_name:
+        yield f"{'runid':<22}\tall\t{tag}\n"
+    for printed in request.measures if summary else ():
+        measure = printed.over_all(level, complete)
+        evaluated = scored.results.get(measure) or measure.evaluate(scored.ranking)
+        yield _line(printed.name, "all", evaluated.mean, measure)
 
 
 def grade_string(ranking: Ranking, query: int, length: int) -> str:
@@ -159,30 +151,28 @@ def grade_string(ranking: Ranking, query: int, length: int) -> str:
 
 
 def _line(name: str, query: str, value: float, measure: Measure) -> str:
-    return f"{name:<22}\t{query}\t{int(value)}\n" if measure.is_count else f"{name:<22}\t{query}\t{value:6.4f}\n"
+    return f"{name:<22}\t{query}\t{int(value) if measure.is_count else f'{value:6.4f}'}\n"
 
 
 def _without_extras(wanted: Iterable[str], compat: Compat) -> tuple[list[str], TrecRequest]:
-    """The requests for measures, bundles replaced by what they hold; and a request for runid and relstring alone.
+    """The requests for measures, bundles replaced by what they hold; and a request for what is no measure.
 
     In version 9 the bundles lack the measures that came with version 10.
     """
-    rest: list[str] = []
-    run_name, grades, grades_as = False, None, "relstring"
+    names: list[str] = []
+    run_name, grades = False, ""
     for each in wanted:
         name, _, parameter = each.strip(",").partition(".")
         if name == "relstring" and parameter:
             if not (parameter.isascii() and parameter.isdecimal()):
                 raise UnknownMeasure(f"relstring takes how many grades to print, not {parameter!r}")
-            grades, grades_as = int(parameter), f"relstring_{parameter}"
+            grades = f"relstring_{parameter}"
         elif name == "relstring" or each == "all_trec":
-            grades = grades or GRADES_SHOWN
+            grades = grades or "relstring"
         run_name = run_name or name == "runid" or each in BUNDLES
-        if each in BUNDLES:
-            rest += [measure for measure in BUNDLES[each] if compat == 10 or measure not in NEW_IN_10]
-        elif name not in ("runid", "relstring"):
-            rest.append(each)
-    return rest, TrecRequest((), run_name, grades, grades_as)
+        measures = BUNDLES.get(each, (each,) if name not in ("runid", "relstring") else ())
+        names += [measure for measure in measures if compat == 10 or measure == each or measure not in NEW_IN_10]
+    return names, TrecRequest((), run_name, grades)
 
 
 def _has_parameters(request: str) -> bool:
@@ -199,6 +189,6 @@ def _base(name: str) -> str:
 def _order(printed: Printed) -> tuple[int, float]:
     """The sort key for trec_eval's order of printing: by measure, then by cutoff."""
     base = _base(printed.name)
-    suffix = printed.name[len(base) + 1 :]
+    suffix = printed.name.removeprefix(base).removeprefix("_")
     position = ALL_TREC.index(base) if base in ALL_TREC else len(ALL_TREC)
     return position, float(suffix) if is_number(suffix) else 0.0
