@@ -12,6 +12,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from leaderboard.formats import RUN_WRITERS, Run, RunLine
 from leaderboard.formats.plain_text import LONGEST_TAG
 from leaderboard.metrics import oracles, parse_agreements, sweep
 from leaderboard.metrics.families.agreement import Agreed, Items
-from leaderboard.metrics.families.recall_levels import over_rank, over_recall
+from leaderboard.metrics.families.binary import over_rank, over_recall
 from leaderboard.numbers import counted
 from leaderboard.scoring import join, ranked_lines
 
@@ -95,11 +96,11 @@ def _by_name(names: Sequence[str], agreed: Sequence[Agreed], things: str) -> dic
 
 
 OF_SETTING = ("documents", "beta", "no_relevant", "compat")
-CURVES: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {  # what computes it, and its columns
-    "sweep": (sweep, ("theta", "p_miss", "p_fa", "qwv")),
-    "oracle": (oracles, ("theta", "p_miss", "p_fa", "value")),
-    "recall": (over_recall, ("recall", "precision")),
-    "rank": (over_rank, ("rank", "precision", "recall")),
+CURVES: dict[str, Callable[..., Mapping[str, Any]]] = {
+    "sweep": lambda ranking, level: asdict(sweep(ranking, level)),
+    "oracle": oracles,
+    "recall": over_recall,
+    "rank": over_rank,
 }
 
 
@@ -148,10 +149,9 @@ def curves(
     ranking, names = join(read, judged, setting).ranking, judged.queries
     if query is not None:
         ranking, names = ranking.of_query(judged.number[query]), (query,)
-    compute, columns = CURVES[curve]
-    made = compute(ranking, level, *[depth] * (curve == "rank"))
+    made = CURVES[curve](ranking, level, *[depth] * (curve == "rank"))
     points: dict[str, Sequence[Any]] = {"query": names} if curve == "oracle" else {}
-    points |= {name: [defined(value) for value in getattr(made, name).tolist()] for name in columns}
+    points |= {name: [defined(value) for value in column.tolist()] for name, column in made.items()}
     if layout == "csv":
         click.echo(csv_text([points, *zip(*points.values(), strict=True)]), nl=False)
         return

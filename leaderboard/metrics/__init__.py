@@ -6,7 +6,7 @@ evaluated = measure.evaluate(ranking)     # .values (float64, one per query), .m
 """
 
 from leaderboard.metrics.aggregation import Aggregation, Columns, query_order
-from leaderboard.metrics.families.sweep import Oracle, Sweep, oracles, sweep
+from leaderboard.metrics.families.detection import Sweep, oracles, sweep
 from leaderboard.metrics.measure import GRADE_LIMIT, Evaluated, Family, Measure
 from leaderboard.metrics.names import (
     ALL_TREC,

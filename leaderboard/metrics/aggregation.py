@@ -9,7 +9,8 @@ often each query was drawn.
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, overload
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class Aggregation:
 
     name: str
     combine: Callable[[Columns, Floats | None], Any]
-    values: Callable[[Columns], Floats]
+    values: Callable[[Columns], Floats] = itemgetter(0)
     has_interval: bool = True
 
 
@@ -46,11 +47,7 @@ def query_order(queries: Iterable[str]) -> list[str]:
     return sorted(queries)  # by code points, which sort as their UTF-8 bytes do
 
 
-@overload
-def mean(column: Floats, weights: None = None) -> float: ...
-@overload
-def mean(column: Floats, weights: Floats) -> Floats: ...
-def mean(column: Floats, weights: Floats | None = None) -> float | Floats:
+def mean(column: Floats, weights: Floats | None = None) -> Any:
     """The mean over the queries that have a value; NaN when none has. Columns and weights as `Aggregation.combine`."""
     defined = ~np.isnan(column)
     if weights is None:
@@ -66,39 +63,25 @@ def in_order(values: Floats) -> float:
     return float(np.cumsum(values)[-1]) if len(values) else 0.0
 
 
-def _mean(columns: Columns, weights: Floats | None) -> float | Floats:
-    return mean(columns[0], weights)
-
-
-def _sum(columns: Columns, weights: Floats | None) -> float | Floats:
-    return in_order(columns[0]) if weights is None else weights @ columns[0]
-
-
-def _geometric_mean(columns: Columns, weights: Floats | None) -> float | Floats:
-    return np.exp(mean(np.log(np.maximum(columns[0], GEOMETRIC_FLOOR)), weights))
-
-
-def _value_of_means(columns: Columns, weights: Floats | None) -> float | Floats:
+def _value_of_means(columns: Columns, weights: Floats | None) -> Any:
     p_miss, weighted_p_fa = columns
     return 1.0 - mean(p_miss, weights) - mean(weighted_p_fa, weights)
 
 
-def _undefined(_columns: Columns, _weights: Floats | None) -> float:
-    return math.nan
-
-
-def _first(columns: Columns) -> Floats:
-    return columns[0]
-
-
-MEAN = Aggregation("mean over queries", _mean, _first)
-SUM = Aggregation("sum over queries", _sum, _first)
-GEOMETRIC_MEAN = Aggregation("geometric mean over queries, values below 0.00001 raised to it", _geometric_mean, _first)
+MEAN = Aggregation("mean over queries", lambda columns, weights: mean(columns[0], weights))
+SUM = Aggregation(
+    "sum over queries",
+    lambda columns, weights: in_order(columns[0]) if weights is None else weights @ columns[0],
+)
+GEOMETRIC_MEAN = Aggregation(
+    "geometric mean over queries, values below 0.00001 raised to it",
+    lambda columns, weights: np.exp(mean(np.log(np.maximum(columns[0], GEOMETRIC_FLOOR)), weights)),
+)
 VALUE_OF_MEANS = Aggregation(
     "1 − mean P_miss − β · mean P_fa, each mean over the queries that the policy counts",
     _value_of_means,
     lambda columns: 1.0 - columns[0] - columns[1],
 )
 WHOLE_RUN = Aggregation(
-    "defined on the whole run, not on its queries", _undefined, lambda columns: columns[0], has_interval=False
+    "defined on the whole run, not on its queries", lambda _columns, _weights: math.nan, has_interval=False
 )

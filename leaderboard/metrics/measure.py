@@ -4,9 +4,9 @@ come first: what each takes, and how a value is read and written.
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
@@ -27,10 +27,9 @@ GRADE_LIMIT = 1000
 # Every number that a measure takes is 0 or of a size between these two. None that means anything lies beyond them, and
 # within them no measure overflows or divides by what rounding has made of a number.
 SMALLEST, LARGEST = 1e-9, 1e9
-LONGEST_NUMBER = 100  # signs; Python refuses to read whole numbers of thousands of digits
 
 # Patterns are compiled when first used: compiling them took a third of this package's import.
-INT = r"[+-]?[0-9]+\Z"
+INT = r"[+-]?[0-9]{1,100}\Z"  # Python refuses to read whole numbers of thousands of digits
 FLOAT = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z"
 WORD = r"(['\"]?)([A-Za-z][\w-]*)\1\Z"  # in quotes or not
 
@@ -59,33 +58,30 @@ class Parameter:
 
     def read(self, value: Value, of: str) -> Value:
         """The value in this parameter's type. Raises UnknownMeasure that says what is allowed."""
-        if value is None:
-            return None
-        extreme = _extreme(value)
-        read = None if extreme else self._read(value)
-        if read is None:
+        read = None if value is None else self._read(value)
+        if read is None and value is not None:
             label = f"@{write(value)}" if self.name == "cutoff" else f"{self.name}={write(value)}"
-            raise UnknownMeasure(f"{of}: {label} is not allowed; {extreme or f'expected {self.expected}'}")
+            allowed = SIZES if _is_extreme(value) else f"expected {self.expected}"
+            raise UnknownMeasure(f"{of}: {label} is not allowed; {allowed}")
         return read
 
-    def _read(self, value: Value) -> Value:
+    def _read(self, value: Any) -> Value:
         """None: not allowed."""
-        if isinstance(value, str):
+        if self.kind == "choice":
             return value if value in self.choices else None
-        if isinstance(value, tuple):
-            pairs = sorted(each for each in value if isinstance(each, tuple))
-            numbers = sorted(float(each) for each in value if not isinstance(each, tuple))
-            if self.kind == "gains" and pairs and not numbers and pairs[0][0] >= 0 and pairs[-1][0] <= GRADE_LIMIT:
-                return tuple(pairs)
-            is_points = self.kind == "points" and numbers and not pairs
-            return tuple(numbers) if is_points and all(map(self._in_bounds, numbers)) else None
-        if value is None or self.kind not in {"int", "float"} or not (math.isfinite(value) and self._in_bounds(value)):
+        if _is_extreme(value) or isinstance(value, tuple) != (self.kind in {"gains", "points"}):
             return None
-        if self.kind == "float":
-            return float(value)
-        return int(value) if value == int(value) else None
+        if self.kind == "gains":
+            of_grades = all(isinstance(each, tuple) and 0 <= each[0] <= GRADE_LIMIT for each in value)
+            return tuple(sorted(value)) if of_grades else None
+        for number in value if self.kind == "points" else (value,):
+            if not isinstance(number, (int, float)) or not self._is_in_bounds(number):
+                return None
+        if self.kind == "points":
+            return tuple(sorted(map(float, value)))
+        return float(value) if self.kind == "float" else int(value) if value == int(value) else None
 
-    def _in_bounds(self, value: float) -> bool:
+    def _is_in_bounds(self, value: float) -> bool:
         return (self.low < value if self.above else self.low <= value) and value <= self.high
 
     @property
@@ -119,16 +115,14 @@ def fraction(name: str, default: float, meaning: str) -> Parameter:
     return Parameter(name, "float", default, low=0.0, high=1.0, meaning=meaning)
 
 
-def _extreme(value: Value) -> str | None:
-    """What is wrong with the size of a number, or of one between braces; None: nothing."""
+SIZES = f"a number is 0, or of a size from {SMALLEST:.9f} to {LARGEST:,.0f}"
+
+
+def _is_extreme(value: Value | Gains) -> bool:
+    """Whether a number, or one between braces, is of another size than SIZES."""
     if isinstance(value, tuple):
-        inside = (each[1] if isinstance(each, tuple) else each for each in value)
-        return next(filter(None, map(_extreme, inside)), None)
-    if not isinstance(value, (int, float)) or value == 0 or value != value:
-        return None
-    if abs(value) > LARGEST:
-        return f"numbers go up to {LARGEST:,.0f}"
-    return None if abs(value) >= SMALLEST else f"a number this small must be 0, or at least {SMALLEST:.9f} in size"
+        return any(map(_is_extreme, value))
+    return isinstance(value, (int, float)) and value != 0 and not SMALLEST <= abs(value) <= LARGEST
 
 
 def write(value: Value) -> str:
@@ -153,44 +147,21 @@ def read_value(text: str) -> Value:
     """
     text = text.strip()
     if re.match(INT, text):
-        return int(_readable(text))
+        return int(text)
     if re.match(FLOAT, text):
-        return float(_readable(text))
+        return float(text)
     if word := re.match(WORD, text):
         return word[2]
     if text.startswith("{") and text.endswith("}"):
-        parts = [part.strip() for part in text[1:-1].split(",")]
-        return _read_gains(parts) if ":" in text else _read_points(parts)
-    raise UnknownMeasure(f"{text!r} is no value; expected a number, a word or gains like {{1:3.5,2:9}}")
-
-
-def _readable(number: str) -> str:
-    """The digits of a number, as long as they make a finite one."""
-    if len(number) > LONGEST_NUMBER:
-        raise UnknownMeasure(f"{number[:20]}… has {len(number):,} signs; a number has at most {LONGEST_NUMBER}")
-    if math.isinf(float(number)):
-        raise UnknownMeasure(f"{number} is too large; numbers go up to {LARGEST:,.0f}")
-    return number
-
-
-def _read_points(parts: list[str]) -> Points:
-    for part in parts:
-        if not re.match(FLOAT, part):
-            raise UnknownMeasure(f"{part!r} is no number")
-    return tuple(sorted({float(_readable(part)) for part in parts}))
-
-
-def _read_gains(parts: list[str]) -> Gains:
-    gains: dict[int, float] = {}
-    for part in parts:
-        grade, _, gain = (piece.strip() for piece in part.partition(":"))
-        if not re.match(INT, grade) or not re.match(FLOAT, gain):
-            raise UnknownMeasure(f"{part!r} is no gain; expected grade:gain, like 2:3.5")
-        level = int(_readable(grade))
-        if level in gains:
-            raise UnknownMeasure(f"grade {level} has two gains")
-        gains[level] = float(_readable(gain))
-    return tuple(sorted(gains.items()))
+        parts: list[Any] = [[read_value(each) for each in part.split(":")] for part in text[1:-1].split(",")]
+        if all(isinstance(each, (int, float)) for part in parts for each in part):
+            if all(len(part) == 1 for part in parts):
+                return tuple(sorted({float(part[0]) for part in parts}))
+            if all(len(part) == 2 and isinstance(part[0], int) for part in parts):
+                if len(dict(parts)) < len(parts):
+                    raise UnknownMeasure(f"{text}: a grade has two gains")
+                return tuple(sorted((grade, float(gain)) for grade, gain in parts))
+    raise UnknownMeasure(f"{text[:99]!r} is no value; expected a number, a word or gains like {{1:3.5,2:9}}")
 
 
 Direction = Literal["higher", "lower", "none"]
@@ -241,7 +212,6 @@ class TrecEval:
     takes    "cutoff" or one of our parameters, which gets one value each; "" when it takes no list
     form     how one value is printed in the output name: "{}" or "{:.2f}"
     read     for a name whose list makes one measure: what follows its dot -> our parameters
-    write    the other way round: our arguments -> what follows the name in the output; None: it has no name for them
     """
 
     name: str
@@ -250,23 +220,12 @@ class TrecEval:
     values: tuple[Value, ...] = ()
     form: str = "{}"
     read: Callable[[str], dict[str, Value]] | None = None
-    write: Callable[[Mapping[str, Any]], str | None] | None = None
 
     def arguments(self, suffix: str | None) -> dict[str, Value]:
         """The parameters of ours that the name stands for with what follows it, or without. Raises UnknownMeasure."""
         if suffix is None:
             return dict(self.given)
         return dict(self.given) | (self.read(suffix) if self.read else {self.takes: read_value(suffix)})
-
-    def suffixes(self, arguments: Mapping[str, Any]) -> Iterator[str | None]:
-        """What may follow the name of a measure with these arguments; None: nothing."""
-        value = arguments[self.takes] if self.takes else None
-        if not self.takes:
-            yield None
-        elif value is not None and read_value(self.form.format(value)) == value:  # else two decimals don't say which
-            yield self.form.format(value)
-        if self.write is not None and (suffix := self.write(arguments)) is not None:
-            yield suffix
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -395,12 +354,13 @@ class Family(Definition):
 
     compute  (ranking, *, one keyword per parameter, cutoff when it takes one) -> float64[Q], or the columns that the
              aggregation takes, or an Evaluated for a measure of the whole run
+    group    its heading on the reference page
+    forms    its names in trec_eval
     span     (lowest, highest) value, or a function of (setting, measure) that gives them
     defined_where  (ranking, **the measure's arguments) -> bool[Q], the queries that have a value under complete
              judgments; None: all of them, or as the family itself decides (detection). Under pooled judgments all have.
     check    (the parameters given, by name) -> what is wrong with them taken together, or None
     refuse   (setting, arguments) -> why it can't be computed for this evaluation, beside what `needs` says, or None
-    uncut    why a cutoff is refused, where someone may well expect one
     valueless  what is true of the queries without a value, as the end of a sentence about them
     of_judgments   whether it depends on the judgments alone, whatever the run
     of_returned    whether it counts what the run returned, so that its decisions or θ change it
@@ -408,22 +368,17 @@ class Family(Definition):
 
     compute: Callable[..., Floats | Columns | Evaluated]
     _: KW_ONLY
+    group: str
+    forms: tuple[TrecEval, ...]
     span: Range | Callable[[Setting, "Measure"], Range] = RATIO
     aggregation: Aggregation = MEAN
     defined_where: Callable[..., Bools] | None = with_relevant
     needs: tuple[Need, ...] = ()
-    trec_eval: str | tuple[TrecEval, ...] = ()
     check: Callable[[Mapping[str, Value]], str | None] | None = None
     refuse: Callable[[Setting, Mapping[str, Any]], str | None] | None = None
-    uncut: str = ""
     valueless: str = "have no relevant document"
     of_judgments: bool = False
     of_returned: bool = False
-
-    @property
-    def forms(self) -> tuple[TrecEval, ...]:
-        """Its names in trec_eval: a name alone takes nothing."""
-        return (TrecEval(self.trec_eval),) if isinstance(self.trec_eval, str) else self.trec_eval
 
     @property
     def more(self) -> tuple[str, ...]:
@@ -432,13 +387,42 @@ class Family(Definition):
 
     def __call__(self, *, cutoff: Value = None, **arguments: Value) -> "Measure":
         """This family with parameters and cutoff. Raises UnknownMeasure for what it does not take."""
-        if self.uncut and cutoff is not None:
-            raise UnknownMeasure(f"{self.name}@{write(cutoff)} is refused: {self.uncut}")
         measure = Measure(self, self.read_arguments(arguments), self.read_cutoff(cutoff))
-        problem = self.check(arguments) if self.check else None
-        if problem:
+        if self.check and (problem := self.check(arguments)):
             raise UnknownMeasure(f"{self.name}: {problem}")
         return measure
+
+
+FAMILIES: dict[str, Family] = {}  # every measure, by its name
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def measured(
+    group: str,
+    name: str,
+    title: str,
+    *parameters: Parameter,
+    trec_eval: str | TrecEval | tuple[str | TrecEval, ...] = (),
+    **fields: Any,
+) -> Callable[[Function], Function]:
+    """Puts the function below among the measures of its group, under this name; fields: what else a Family has.
+
+    trec_eval  its names there, one or several; a name alone takes nothing
+    """
+    names = trec_eval if isinstance(trec_eval, tuple) else (trec_eval,)
+    forms = tuple(TrecEval(each) if isinstance(each, str) else each for each in names)
+
+    def register(compute: Function) -> Function:
+        FAMILIES[name] = Family(name, title, compute, parameters, group=group, forms=forms, **fields)
+        return compute
+
+    return register
+
+
+def only_one_of(*names: str) -> Callable[[Mapping[str, Value]], str | None]:
+    """A check of parameters that say the same thing in two ways."""
+    problem = f"{' and '.join(names)} say the same thing twice; give one"
+    return lambda arguments: problem if set(names) <= set(arguments) else None
 
 
 @dataclass(frozen=True, repr=False, slots=True)
@@ -467,12 +451,17 @@ class Measure(Named):
 
     @property
     def trec_eval(self) -> str | None:
-        """The name that trec_eval prints it under, None when it has none; the relevance level (its -l) is no part."""
+        """The name that trec_eval prints it under, None when it has none, or one with values for several parameters;
+        the relevance level (its -l) is no part."""
         given = tuple((name, value) for name, value in self.given if name != "rel")
         for form in self.family.forms:
-            for suffix in form.suffixes(self.arguments):
-                if self.family(**form.arguments(suffix)) == Measure(self.family, given, self.cutoff):
-                    return form.name if suffix is None else f"{form.name}_{suffix}"
+            value = self.arguments[form.takes] if form.takes else None
+            suffix = None if value is None else form.form.format(value)
+            is_exact = (
+                not form.takes if suffix is None else read_value(suffix) == value
+            )  # two decimals may not say which
+            if is_exact and self.family(**form.arguments(suffix)) == replace(self, given=given):
+                return form.name if suffix is None else f"{form.name}_{suffix}"
         return None
 
     def range(self, setting: Setting | None = None) -> Range:

@@ -7,45 +7,30 @@ each family carries its own `TrecEval` records.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from leaderboard.errors import UnknownMeasure
-from leaderboard.metrics.families import (
+from leaderboard.metrics.families import (  # noqa: F401  # each puts its measures among FAMILIES
     binary,
-    counts,
     detection,
     diversity,
     graded,
     incomplete,
-    recall_levels,
     sets,
-    sweep,
     user_models,
 )
-from leaderboard.metrics.families.counts import NUM_REL_RET, NUM_RET
-from leaderboard.metrics.families.sets import SET_P, SET_REL_P
-from leaderboard.metrics.measure import Family, Measure, TrecEval, Value, read_value
+from leaderboard.metrics.families.agreement import AGREEMENTS, Agreement, find_agreement
+from leaderboard.metrics.measure import FAMILIES, Family, Measure, TrecEval, Value, read_value
 
-if TYPE_CHECKING:
-    from leaderboard.metrics.families.agreement import Agreement
-
+HEADINGS = (
+    *("Detection", "Ranks, binary", "Ranks, graded", "Ranks, diversity", "Ranks, incomplete judgments"),
+    *("Sets", "Counts"),
+)
 _GROUPS: Mapping[str, tuple[Family, ...]] = {
-    "Detection": (*detection.FAMILIES, *sweep.FAMILIES),
-    "Ranks, binary": (*binary.FAMILIES, *recall_levels.FAMILIES, *user_models.RANK_BIASED),
-    "Ranks, graded": (
-        *graded.FAMILIES,
-        *user_models.CASCADE,
-        *user_models.FAMILIES,
-        *graded.COMPATIBILITY,
-        *graded.GAIN_VARIANTS,
-    ),
-    "Ranks, diversity": diversity.FAMILIES,
-    "Ranks, incomplete judgments": incomplete.FAMILIES,
-    "Sets": sets.FAMILIES,
-    "Counts": counts.FAMILIES,
+    heading: tuple(family for family in FAMILIES.values() if family.group == heading) for heading in HEADINGS
 }
 _FAMILIES = tuple(family for group in _GROUPS.values() for family in group)
-_BY_NAME = {each.name: each for each in _FAMILIES}
+FORMS = {form.name: (family, form) for family in _FAMILIES for form in family.forms}
 
 
 def groups() -> Mapping[str, tuple[Family, ...]]:
@@ -69,15 +54,16 @@ def families() -> tuple[Family, ...]:
 def nearest(word: str, names: Mapping[str, str]) -> tuple[str, ...]:
     """At most four names that resemble a word, for the message that says the word names nothing; the closest first.
 
-    names: what the word is compared with, in lower case -> the name to show.
+    names: what the word is compared with -> the name to show.
 
-    >>> nearest("recal", {"recall": "R", "rbp": "RBP"})
+    >>> nearest("recal", {"Recall": "R", "rbp": "RBP"})
     ('R',)
     """
     from difflib import get_close_matches  # slow to import, and only a wrong name needs it
 
-    close = get_close_matches(word.casefold(), names, n=4, cutoff=0.5)
-    return tuple(dict.fromkeys(names[each] for each in close))
+    folded = {name.casefold(): shown for name, shown in names.items()}
+    close = get_close_matches(word.casefold(), folded, n=4, cutoff=0.5)
+    return tuple(dict.fromkeys(folded[each] for each in close))
 
 
 T = TypeVar("T")
@@ -150,22 +136,20 @@ def _each_once(names: Iterable[str], resolve: Callable[[str], tuple[T, ...]]) ->
     return tuple(resolved)
 
 
-def parse_agreements(text: str) -> tuple["Agreement", ...]:
+def parse_agreements(text: str) -> tuple[Agreement, ...]:
     """Agreements separated by blanks or commas, each once. Raises UnknownMeasure as parse_all does.
 
     >>> [str(each) for each in parse_agreements("KendallTau, RBO(p=0.95) KendallDistance@10")]
     ['KendallTau', 'RBO(p=0.95)', 'KendallDistance@10']
     """
-    from leaderboard.metrics.families.agreement import AGREEMENTS, find_agreement  # not for those who only score
 
-    def resolve(part: str) -> tuple["Agreement", ...]:
+    def resolve(part: str) -> tuple[Agreement, ...]:
         match = re.match(OURS, part, re.DOTALL)
         agreement = find_agreement(match["name"]) if match else None
         if not match or not agreement:
             listed = ", ".join(each.name for each in AGREEMENTS)
             raise UnknownMeasure(f"no agreement is called {part!r}; there are {listed}")
-        inside = dict(_parameters(match["inside"] or "", part))
-        return (_filled(agreement, inside, match["cutoff"], part),)
+        return (_filled(agreement, _parameters(match["inside"], part), match["cutoff"], part),)
 
     return _each_once(_split(text), resolve)
 
@@ -185,18 +169,8 @@ def explain(name: str) -> str:
     >>> explain("RBO(p=0.95)").splitlines()[0]
     'RBO: Rank-biased overlap'
     """
-    from leaderboard.metrics.families.agreement import AGREEMENTS, find_agreement  # not for those who only score
-
-    word = re.split(r"[(@]", name.strip(), maxsplit=1)[0].strip()
-    if find_agreement(word):
-        return parse_agreements(name)[0].family.text
-    try:
-        return parse(name).family.text
-    except UnknownMeasure as unknown:
-        close = nearest(word, {each.name.casefold(): each.name for each in AGREEMENTS})
-        if not close:
-            raise
-        raise UnknownMeasure(f"{unknown.message}; between two rankings: {', '.join(close)}") from None
+    is_agreement = find_agreement(re.split(r"[(@]", name.strip(), maxsplit=1)[0].strip())
+    return (parse_agreements(name)[0] if is_agreement else parse(name)).family.text
 
 
 def _split(text: str) -> Iterator[str]:
@@ -225,43 +199,40 @@ def _outside_brackets(text: str, separators: str) -> Iterator[str]:
 
 def _resolve(text: str) -> tuple[Measure, ...]:
     match = re.match(OURS, text, re.DOTALL)
-    family = _BY_NAME.get(ALIASES.get(match["name"], match["name"])) if match else None
-    needs_more = family is not None and family.cutoff is not None and family.cutoff.required
-    if match and family and not (needs_more and match["cutoff"] is None and text in FORMS):
-        return (_filled(*_as_ours(family, dict(_parameters(match["inside"] or "", text))), match["cutoff"], text),)
-    measures = _trec_eval(text)
-    if not measures:
-        from leaderboard.metrics.families.agreement import find_agreement  # not for those who only score
-
-        if match and find_agreement(match["name"]):
-            raise UnknownMeasure(f"{text} compares two runs without judgments; use leaderboard agreement")
-        raise UnknownMeasure(f"no measure is called {text!r}; {_nearest(text)}")
-    return measures
-
-
-def _as_ours(family: Family, inside: dict[str, Value]) -> tuple[Family, dict[str, Value]]:
-    """The family that ir_measures means by these parameters, and those of them that are left for it."""
-    if family is NUM_RET and "rel" in inside:
-        return NUM_REL_RET, inside
-    relative = inside.get("relative")
-    if family in (SET_P, SET_REL_P) and relative in ("True", "False"):
-        del inside["relative"]
-        return (SET_REL_P if relative == "True" else SET_P), inside
-    return family, inside
+    name = ALIASES.get(match["name"], match["name"]) if match else ""
+    if match and name in FAMILIES and text not in FORMS:  # of names that both have, P alone stands for more there
+        inside = _parameters(match["inside"], text)
+        return (_filled(FAMILIES[_as_ours(name, inside)], inside, match["cutoff"], text),)
+    if measures := _trec_eval(text):
+        return measures
+    if find_agreement(name):
+        raise UnknownMeasure(f"{text} compares two runs without judgments; use leaderboard agreement")
+    close = ", ".join(_nearest(text))
+    instead = f"nearest: {close}" if close else f"the page of measures has all {len(FAMILIES)}, such as AP and nDCG@10"
+    raise UnknownMeasure(f"no measure is called {text!r}; {instead}")
 
 
-def _parameters(inside: str, name: str) -> Iterator[tuple[str, Value]]:
-    keys: set[str] = set()
-    for part in _outside_brackets(inside, ","):
+def _as_ours(name: str, inside: dict[str, Value]) -> str:
+    """The family that ir_measures means by these parameters; those that are not ours are taken out."""
+    if name == "NumRet" and "rel" in inside:
+        return "NumRelRet"
+    if name in {"SetP", "SetRelP"} and inside.get("relative") in ("True", "False"):
+        return "SetRelP" if inside.pop("relative") == "True" else "SetP"
+    return name
+
+
+def _parameters(inside: str | None, name: str) -> dict[str, Value]:
+    values: dict[str, Value] = {}
+    for part in _outside_brackets(inside or "", ","):
         key, sign, value = (piece.strip() for piece in part.partition("="))
         if not sign or not key.isidentifier():
             raise UnknownMeasure(f"{name}: {part.strip()!r} is no parameter; expected parameter=value")
         pair = (key, read_value(value))
         key, read = PARAMETER_ALIASES.get(pair, pair)
-        if key in keys:
+        if key in values:
             raise UnknownMeasure(f"{name} gives {key} twice")
-        keys.add(key)
-        yield key, read
+        values[key] = read
+    return values
 
 
 def _trec_eval(text: str) -> tuple[Measure, ...]:
@@ -274,24 +245,14 @@ def _trec_eval(text: str) -> tuple[Measure, ...]:
     return ()
 
 
-def _nearest(text: str) -> str:
-    """The names most like it, as a clause of a message."""
+def _nearest(text: str) -> tuple[str, ...]:
+    """The names most like it, with a cutoff where they need one."""
     cutoff = text.partition("@")[2]
-    word = re.split(r"[(@.]", text, maxsplit=1)[0]
-    ours = {name: name for name in _BY_NAME} | ALIASES | MEANT
-    names = {alias.casefold(): _example(_BY_NAME[name], cutoff) for alias, name in ours.items()}
-    for name in FORMS:
-        names.setdefault(name.casefold(), name)
-    close = nearest(word, names)
-    if not close:
-        return f"no name is like it; the page of measures has all {len(families())}, such as AP, nDCG@10 and AQWV"
-    return "nearest: " + ", ".join(close)
-
-
-def _example(family: Family, cutoff: str) -> str:
-    if family.cutoff is None or not (cutoff or family.cutoff.required):
-        return family.name
-    return f"{family.name}@{cutoff if cutoff.isdigit() else family.cutoff.example}"
+    names = {name: name for name in FORMS}
+    for alias, name in (ALIASES | MEANT | {name: name for name in FAMILIES}).items():
+        takes = FAMILIES[name].cutoff
+        names[alias] = f"{name}@{cutoff or takes.example}" if takes and (cutoff or takes.required) else name
+    return nearest(re.split(r"[(@.]", text, maxsplit=1)[0], names)
 
 
 # The order in which trec_eval prints, whatever the order of its -m.
@@ -325,9 +286,6 @@ class Printed(NamedTuple):
         return self.measure if complete and self.name == "num_rel" else self.at(rel)
 
 
-FORMS = {form.name: (family, form) for family in _FAMILIES for form in family.forms}
-
-
 def requested(requests: Iterable[str]) -> tuple[Printed, ...]:
     """What trec_eval prints for these -m arguments, in its order. Raises UnknownMeasure.
 
@@ -342,21 +300,14 @@ def requested(requests: Iterable[str]) -> tuple[Printed, ...]:
         name, _, parameters = request.partition(".")
         for single in BUNDLES.get(request, (name,)):
             if single not in FORMS:
-                raise UnknownMeasure(_unknown(request))
+                names = {each: each for each in (*FORMS, *BUNDLES)}
+                listed = ", ".join(nearest(name, names) or names)
+                raise UnknownMeasure(
+                    f"trec_eval has no measure {request!r} (it takes P.10, and prints P_10); it has {listed}"
+                )
             asked[single] = asked.get(single) or parameters or None
     in_order = sorted(asked, key=lambda name: ALL_TREC.index(name) if name in ALL_TREC else len(ALL_TREC))
     return tuple(printed for name in in_order for printed in expand(name, asked[name]))
-
-
-def _unknown(request: str) -> str:
-    """What is wrong with an argument of -m, and what may be meant."""
-    name, sign, parameters = request.rpartition("_")
-    if sign and name in FORMS and parameters[:1].isdigit():
-        return f"trec_eval's -m takes {name}.{parameters}, not {request!r}, which is how it prints it"
-    names = {each.casefold(): each for each in (*FORMS, *BUNDLES)}
-    close = nearest(request.partition(".")[0], names)
-    listed = f"nearest: {', '.join(close)}" if close else f"it has {', '.join(names.values())}"
-    return f"trec_eval has no measure {request!r}; {listed}"
 
 
 def expand(name: str, parameters: str | None = None) -> tuple[Printed, ...]:
@@ -373,22 +324,17 @@ def expand(name: str, parameters: str | None = None) -> tuple[Printed, ...]:
     if not form.takes:
         printed = name if parameters is None else f"{name}_{parameters}"
         return (Printed(printed, family(**form.arguments(parameters))),)
-    values: Iterable[Value] = form.values if parameters is None else _each(name, form, parameters)
-    return tuple(
-        Printed(f"{name}_{form.form.format(value)}", family(**dict(form.given), **{form.takes: value}))
-        for value in values
-    )
+    values = form.values if parameters is None else _each(name, form, parameters)
+    return tuple(Printed(f"{name}_{form.form.format(value)}", family(**{form.takes: value})) for value in values)
 
 
-def _each(name: str, form: TrecEval, parameters: str) -> list[float]:
+def _each(name: str, form: TrecEval, parameters: str) -> list[Any]:
     """The values of a comma-separated list in rising order; whole numbers are cut off as C's atol does."""
-    kind = type(form.values[0])
-    values: list[float] = []
-    for text in parameters.split(","):
-        value = read_value(text)
-        if not isinstance(value, (int, float)):
-            raise UnknownMeasure(f"trec_eval's {name} takes numbers, not {text!r}")
-        values.append(int(value) if kind is int else value)
+    kind: Any = type(form.values[0])
+    try:
+        values = sorted(kind(read_value(text)) for text in parameters.split(","))
+    except (TypeError, ValueError, OverflowError):
+        raise UnknownMeasure(f"trec_eval's {name} takes numbers, not {parameters[:99]!r}") from None
     if len(set(values)) < len(values):
         raise UnknownMeasure(f"{name}.{parameters} names a value twice")
-    return sorted(values)
+    return values

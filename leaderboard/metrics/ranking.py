@@ -3,8 +3,8 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, Literal, TypeVar, cast
+from functools import cached_property, wraps
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -12,10 +12,22 @@ from leaderboard.errors import BadInput
 from leaderboard.metrics.segments import Bools, Floats, Ints, count, starts
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 MOST_DOCUMENTS = 2**53  # whole numbers beyond are not exact as float64
 
 NoRelevant = Literal["exclude", "pfa_only", "pmiss_zero"]
+
+
+def kept(make: Callable[Concatenate["Ranking", P], T]) -> Callable[Concatenate["Ranking", P], T]:
+    """A function that is called once for a ranking and each choice of further arguments: measures of one run ask for
+    the same intermediate many times."""
+
+    @wraps(make)
+    def made_once(ranking: "Ranking", /, *arguments: P.args, **named: P.kwargs) -> T:
+        return ranking.keep((make, *arguments, *named.values()), lambda: make(ranking, *arguments, **named))
+
+    return made_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,23 +271,17 @@ class Ranking:
         columns: dict[str, Any] = {name: column[rows] for name in names if (column := getattr(self, name)) is not None}
         return replace(self, **columns)
 
-    def relevant(self, rel: int = 1) -> Relevant:
-        """The hits with grade >= rel, made once for each `rel`."""
-        return self.keep(("relevant", rel), lambda: self._relevant(rel))
-
     def keep(self, key: object, make: Callable[[], T]) -> T:
-        """What `make` gives, made once: measures of one run ask for the same intermediate many times."""
+        """What `make` gives, made once for each key."""
         if key not in self._kept:
             self._kept[key] = make()
         return cast("T", self._kept[key])
 
+    @kept
     def judged_only(self) -> "Ranking":
         """The ranking of the run that is left when all documents without a grade of 0 or more are taken out of its
         lists (trec_eval's -J), made once. For measures of subtopics those without such a grade for a subtopic are.
         """
-        return self.keep("judged only", self._judged_only)
-
-    def _judged_only(self) -> "Ranking":
         hits = np.flatnonzero(self.grade >= 0)
         query = self.query[hits]
         line = self.line_start[query] + self.rank[hits] - 1
@@ -298,7 +304,9 @@ class Ranking:
         ranks[listed] = (np.arange(1, pairs.shape[1] + 1) - np.searchsorted(pairs[0], pairs[0]))[each]
         return ranks
 
-    def _relevant(self, rel: int) -> Relevant:
+    @kept
+    def relevant(self, rel: int = 1) -> Relevant:
+        """The hits with grade >= rel, made once for each `rel`."""
         hits = np.flatnonzero(self.grade >= rel)
         query = self.query[hits]
         start = starts(query, self.queries)

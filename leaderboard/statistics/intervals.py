@@ -40,8 +40,7 @@ from statistics import NormalDist
 import numpy as np
 
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, VALUE_OF_MEANS, Aggregation, Columns
-from leaderboard.metrics.families.detection import AQWV
-from leaderboard.metrics.families.sweep import losses_at, promising_thresholds
+from leaderboard.metrics.families.detection import AQWV, losses_at, promising_thresholds
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.statistics import samples

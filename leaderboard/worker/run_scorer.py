@@ -39,8 +39,7 @@ from leaderboard.formats import NO_RULES, Ids, Judgments, Limits, Run, RunRules,
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.judgments.reads import stored_rows
 from leaderboard.metrics import Measure, Setting, query_order
-from leaderboard.metrics.families.detection import AQWV
-from leaderboard.metrics.families.sweep import MQWV
+from leaderboard.metrics.families.detection import AQWV, MQWV
 from leaderboard.statistics import threshold_intervals
 from leaderboard.store import RankedList, RunStore
 from leaderboard.submissions.models import Submission

@@ -107,15 +107,15 @@ MANY = "9" * 5000
 @pytest.mark.parametrize(
     ("name", "part"),
     [
-        ("AP@1e400", "1e400 is too large; numbers go up to 1,000,000,000"),
-        (f"AP@{MANY}", "99999999999999999999… has 5,000 signs"),
-        ("nDCG(gains={1:1e400})", "1e400 is too large"),
-        ("nDCG(gains={1:-1e10})", "numbers go up to 1,000,000,000"),
+        ("AP@1e400", "a number is 0, or of a size from 0.000000001 to 1,000,000,000"),
+        (f"AP@{MANY}", "a number is 0, or of a size from"),
+        ("nDCG(gains={1:1e400})", "a number is 0, or of a size from"),
+        ("nDCG(gains={1:-1e10})", "a number is 0, or of a size from"),
         ("nDCG(gains={1001:2})", "from 0 on, up to 1000"),
-        ("ERR(gmax=99999999999999999999999)", "numbers go up to"),
-        ("SetF(alpha=1e-320)", "a number this small"),
-        (f"P.{MANY}", "has 5,000 signs"),
-        (f"set_F.{'9' * 99}", "numbers go up to"),
+        ("ERR(gmax=99999999999999999999999)", "a number is 0, or of a size from"),
+        ("SetF(alpha=1e-320)", "a number is 0, or of a size from"),
+        (f"P.{MANY}", "takes numbers, not '999"),
+        (f"set_F.{'9' * 99}", "a number is 0, or of a size from"),
         ("rbp.0.8", "'0.8' is no p and no gain; expected p=0.8, or grade=gain"),
     ],
 )
@@ -150,4 +150,4 @@ def test_an_evaluations_figures_have_bounds_too(figures: dict[str, float], part:
 
 def test_rank_biased_precision_goes_by_trec_evals_name_only_where_it_is_the_same() -> None:
     names = ["RBP", "RBP(p=0.9)", "RBP(gain=scaled)", "RBP(p=0.9, gain=scaled)", "nDCG(discount=jk)", "nDCG"]
-    assert [parse(name).trec_eval for name in names] == [None, None, "rbp_p=0.8", "rbp", None, "ndcg"]
+    assert [parse(name).trec_eval for name in names] == [None, None, None, "rbp", None, "ndcg"]

@@ -59,7 +59,7 @@ def test_a_threshold_that_gains_nothing_is_not_the_best_one():
     best = parse("MQWV").evaluate(ranking)
     assert (best.mean, best.theta) == (0.0, math.inf)
     assert parse("OQWV").evaluate(ranking).mean == 0.0
-    assert oracles(ranking).theta.tolist() == [math.inf]
+    assert oracles(ranking)["theta"].tolist() == [math.inf]
 
 
 def test_everything_right_is_worth_one_and_everything_returned_one_less_beta():

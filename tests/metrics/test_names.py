@@ -43,7 +43,7 @@ def test_other_spellings_and_names_mean_the_same_measure(given, canonical):
     ("name", "part"),
     [
         ("nDGC@10", "nearest: nDCG@10"),
-        ("xyzzy", "no name is like it; the page of measures has all "),
+        ("xyzzy", "the page of measures has all "),
         ("FaginKendall@10", "FaginKendall@10 compares two runs without judgments; use leaderboard agreement"),
         ("", "no measure is called ''"),
         ("P(cutoff=5)@5", "P takes no parameter 'cutoff'; it takes rel"),
@@ -58,9 +58,8 @@ def test_other_spellings_and_names_mean_the_same_measure(given, canonical):
         ("P", "'P' stands for 9 measures; choose one: P@5, P@10"),
         ("SetP@5", "SetP takes no cutoff (@5)"),
         ("SetF(alpha=0.5, beta=1)", "give one"),
-        ("nDCG(gains={1:2,1:3})", "grade 1 has two gains"),
+        ("nDCG(gains={1:2,1:3})", "a grade has two gains"),
         ("nDCG(gains=5)", "expected a gain for each grade from 0 on"),
-        ("Accuracy@5", "Success@k is 1 where a relevant document is in the first k ranks; Accuracy, without a cutoff"),
         ("RBP(gains={1:0.5})", "goes with gain=scaled only"),
         ("map.5", "takes no parameters"),
         ("utility.1,2", "four numbers"),
@@ -104,9 +103,8 @@ def test_trec_eval_prints_in_its_own_order_under_the_names_as_typed():
 @pytest.mark.parametrize(
     ("request_", "part"),
     [
-        ("P_10", "trec_eval's -m takes P.10, not 'P_10'"),
-        ("mapp", "nearest: map"),
-        ("xyzzy", "; it has "),
+        ("P_10", "it takes P.10"),
+        ("mapp", "has map"),
     ],
 )
 def test_what_trec_eval_does_not_have_is_told_with_what_it_has(request_, part):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from leaderboard.metrics import Ranking, Setting, parse
-from leaderboard.metrics.families.sweep import losses_at, promising_thresholds
+from leaderboard.metrics.families.detection import losses_at, promising_thresholds
 from leaderboard.metrics.ranking import graded_lists
 from leaderboard.statistics.intervals import threshold_intervals
 from leaderboard.statistics.samples import draws

@@ -4,15 +4,17 @@ Each function takes two arrays of item ids in rank order. Where items may tie (s
 the score of each item, in the same order, for both lists.
 """
 
+import bisect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, NamedTuple
+from functools import partial
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.metrics.measure import Definition, Direction, Named, Parameter, Range, Value, fraction
+from leaderboard.metrics.measure import RATIO, Definition, Direction, Named, Parameter, Range, Value, fraction
 from leaderboard.metrics.segments import Bools, Floats, Ints
 
 Items = NDArray[Any]
@@ -68,26 +70,71 @@ def tied_pairs(changes: Bools) -> int:
 def larger_before(values: Floats | Ints) -> Ints:
     """How many values before each one are larger than it.
 
-    By the bits of their ranks, from the highest: values that have all higher bits in common stand together, in their
-    order; where the next bit of one is 0, those before it in whose it is 1 are larger, and all others are settled
-    before or after.
-
     >>> larger_before(np.array([3.0, 1.0, 2.0, 1.0])).tolist()
     [0, 1, 1, 2]
     """
-    ranks = np.unique(values, return_inverse=True)[1]
-    larger = np.zeros(len(ranks), dtype=np.int64)
-    order = np.arange(len(ranks))
-    for bit in reversed(range(int(ranks.max(initial=0)).bit_length())):
-        together = ranks[order] >> (bit + 1)
-        is_one = (ranks[order] >> bit) & 1
-        before = np.cumsum(is_one) - is_one
-        before -= before[np.searchsorted(together, together)]
-        larger[order] += np.where(is_one, 0, before)
-        order = order[np.argsort(2 * together + is_one, kind="stable")]
+    before: list[float] = []
+    larger = np.zeros(len(values), dtype=np.int64)
+    for place, value in enumerate(values.tolist()):
+        larger[place] = place - bisect.bisect_right(before, value)
+        bisect.insort(before, value)
     return larger
 
 
+DEPTH = Parameter("cutoff", "int", low=1, meaning="only the first k ranks of either list count")
+
+
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
+class AgreementFamily(Definition):
+    """One way to compare two rankings, for the page of measures.
+
+    compute  (first, second, *, one keyword per parameter, cutoff when it takes one) -> Agreed
+    """
+
+    compute: Callable[..., Agreed]
+    _: KW_ONLY
+    span: Range = RATIO
+    directions: ClassVar[Mapping[Direction, str]] = {"higher": "Higher is closer.", "lower": "Lower is closer."}
+
+    def __call__(self, *, cutoff: Value = None, **arguments: Value) -> "Agreement":
+        """This agreement with parameters and cutoff. Raises UnknownMeasure for what it does not take."""
+        return Agreement(self, self.read_arguments(arguments), self.read_cutoff(cutoff))
+
+
+@dataclass(frozen=True, repr=False, slots=True)
+class Agreement(Named):
+    """A way to compare two rankings, with its parameters and cutoff filled in."""
+
+    family: AgreementFamily
+
+    def compute(self, first: Items, second: Items) -> Agreed:
+        """How much two lists of ids in rank order agree."""
+        return self.family.compute(first, second, **self.arguments)
+
+
+AGREEMENTS: list[AgreementFamily] = []
+Compare = TypeVar("Compare", bound=Callable[..., Agreed])
+
+
+def agreement(name: str, title: str, *parameters: Parameter, **fields: Any) -> Callable[[Compare], Compare]:
+    """Puts the function below among the agreements, under this name; fields: what else an AgreementFamily has."""
+
+    def register(compute: Compare) -> Compare:
+        AGREEMENTS.append(AgreementFamily(name, title, compute, parameters, **fields))
+        return compute
+
+    return register
+
+
+correlation = partial(agreement, span=(-1.0, 1.0), unit="correlation")
+
+
+def find_agreement(name: str) -> AgreementFamily | None:
+    """The agreement of this name, in whatever case, or None."""
+    return next((each for each in AGREEMENTS if each.name.casefold() == name.casefold()), None)
+
+
+@agreement("KendallDistance", "Kendall distance at k", direction="lower", cutoff=DEPTH)
 def kendall_distance(first: Items, second: Items, *, cutoff: int | None = None) -> Agreed:
     """The share of the pairs of common items that the two lists put in different order.
 
@@ -114,6 +161,13 @@ def kendall_distance(first: Items, second: Items, *, cutoff: int | None = None) 
     return Agreed(pairs(x, y).discordant / (n * (n - 1) / 2) if n > 1 else math.nan, n)
 
 
+@agreement(
+    "FaginKendall",
+    "Kendall distance of top lists",
+    fraction("p", 0.5, "what a pair counts that only one list holds"),
+    cutoff=DEPTH,
+    direction="lower",
+)
 def fagin_kendall(first: Items, second: Items, *, p: float = 0.5, cutoff: int | None = None) -> Agreed:
     """How far two top lists are apart, items in one of them only included, as a share of what is possible.
 
@@ -146,6 +200,7 @@ def fagin_kendall(first: Items, second: Items, *, p: float = 0.5, cutoff: int | 
     return Agreed(apart / most if most else math.nan, len(x) + sum(alone))
 
 
+@correlation("KendallTau", "Kendall's τ-b")
 def kendall_tau(first: Items, second: Items, *, scores: Scores | None = None) -> Agreed:
     """Pairs in the same order less pairs in the other, corrected for ties.
 
@@ -179,6 +234,7 @@ def tau_b(pairs: Pairs) -> float:
     return (pairs.concordant - pairs.discordant) / math.sqrt(product) if product else math.nan
 
 
+@correlation("SpearmanRho", "Spearman's ρ", cutoff=DEPTH)
 def spearman_rho(first: Items, second: Items, *, cutoff: int | None = None, scores: Scores | None = None) -> Agreed:
     """The correlation of the ranks that the common items have among themselves.
 
@@ -213,6 +269,11 @@ def average_ranks(x: Floats) -> Floats:
     return np.asarray((last - (sizes - 1) / 2.0)[group], dtype=np.float64)
 
 
+@agreement(
+    "RBO",
+    "Rank-biased overlap",
+    Parameter("p", "float", 0.9, low=0.01, high=0.9999, meaning="the probability of looking one rank deeper"),
+)
 def rank_biased_overlap(first: Items, second: Items, *, p: float = 0.9) -> Agreed:
     """How much the two lists share at each depth, the top weighted most; extrapolated beyond what is seen.
 
@@ -252,6 +313,7 @@ def rank_biased_overlap(first: Items, second: Items, *, p: float = 0.9) -> Agree
     return Agreed(float((1 - p) / p * (agreement + unseen) + tail * p**n), len(here))
 
 
+@correlation("TauAP", "AP correlation")
 def tau_ap(first: Items, second: Items) -> Agreed:
     """Like Kendall's τ, but errors near the top of the second list cost most; the first list is the reference.
 
@@ -287,68 +349,3 @@ def tau_ap_of(places: Floats | Ints) -> float:
         return math.nan
     above = (np.arange(n) - larger_before(places))[1:]
     return float(2.0 * np.mean(above / np.arange(1, n)) - 1.0)
-
-
-DEPTH = Parameter("cutoff", "int", low=1, meaning="only the first k ranks of either list count")
-
-
-@dataclass(frozen=True, eq=False, repr=False, slots=True)
-class AgreementFamily(Definition):
-    """One way to compare two rankings, for the page of measures.
-
-    compute  (first, second, *, one keyword per parameter, cutoff when it takes one) -> Agreed
-    """
-
-    compute: Callable[..., Agreed]
-    _: KW_ONLY
-    span: Range
-    directions: ClassVar[Mapping[Direction, str]] = {"higher": "Higher is closer.", "lower": "Lower is closer."}
-
-    def __call__(self, *, cutoff: Value = None, **arguments: Value) -> "Agreement":
-        """This agreement with parameters and cutoff. Raises UnknownMeasure for what it does not take."""
-        return Agreement(self, self.read_arguments(arguments), self.read_cutoff(cutoff))
-
-
-@dataclass(frozen=True, repr=False, slots=True)
-class Agreement(Named):
-    """A way to compare two rankings, with its parameters and cutoff filled in."""
-
-    family: AgreementFamily
-
-    def compute(self, first: Items, second: Items) -> Agreed:
-        """How much two lists of ids in rank order agree."""
-        return self.family.compute(first, second, **self.arguments)
-
-
-RBO = AgreementFamily(
-    "RBO",
-    "Rank-biased overlap",
-    rank_biased_overlap,
-    (Parameter("p", "float", 0.9, low=0.01, high=0.9999, meaning="the probability of looking one rank deeper"),),
-    span=(0.0, 1.0),
-)
-
-AGREEMENTS = (
-    AgreementFamily(
-        "KendallDistance", "Kendall distance at k", kendall_distance, span=(0.0, 1.0), direction="lower", cutoff=DEPTH
-    ),
-    AgreementFamily(
-        "FaginKendall",
-        "Kendall distance of top lists",
-        fagin_kendall,
-        (fraction("p", 0.5, "what a pair counts that only one list holds"),),
-        DEPTH,
-        span=(0.0, 1.0),
-        direction="lower",
-    ),
-    AgreementFamily("SpearmanRho", "Spearman's ρ", spearman_rho, span=(-1.0, 1.0), unit="correlation", cutoff=DEPTH),
-    AgreementFamily("KendallTau", "Kendall's τ-b", kendall_tau, span=(-1.0, 1.0), unit="correlation"),
-    RBO,
-    AgreementFamily("TauAP", "AP correlation", tau_ap, span=(-1.0, 1.0), unit="correlation"),
-)
-_BY_NAME = {each.name.casefold(): each for each in AGREEMENTS}
-
-
-def find_agreement(name: str) -> AgreementFamily | None:
-    """The agreement of this name, in whatever case, or None."""
-    return _BY_NAME.get(name.casefold())

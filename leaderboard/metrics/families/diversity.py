@@ -6,10 +6,11 @@ about a subtopic is worth 1 − alpha of the one before.
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from leaderboard.metrics.measure import JUDGED_ONLY, RATIO, REL, Family, Parameter, Range, fraction
+from leaderboard.metrics.measure import JUDGED_ONLY, REL, Parameter, Range, fraction, measured
 from leaderboard.metrics.ranking import Ranking, Subtopics
 from leaderboard.metrics.segments import Bools, Floats, Ints, count, opens, share, total
 
@@ -87,6 +88,51 @@ def by_rank(rank: Floats) -> Floats:
     return 1.0 / rank
 
 
+def with_relevant_subtopic(ranking: Ranking, *, rel: int, **_others: object) -> Bools:
+    """bool[Q]: whether a document of the query is relevant to one of its subtopics."""
+    return relevant_subtopics(ranking, rel) > 0
+
+
+# The best list imaginable is added up rank by rank.
+DEPTH = Parameter("cutoff", "int", low=1, high=1000, required=True, meaning="only the first k ranks count")
+ALPHA = fraction("alpha", 0.5, "how much less each further document about a subtopic is worth")
+BETA = fraction("beta", 0.5, "the probability of going on to the next rank")
+ABOVE_ONE: Range = (0.0, math.inf)
+
+diversity = partial(measured, "Ranks, diversity", defined_where=with_relevant_subtopic, needs=("subtopics",))
+
+
+@diversity("alpha_nDCG", "α-nDCG", REL, ALPHA, JUDGED_ONLY, cutoff=DEPTH, span=ABOVE_ONE)
+def alpha_ndcg(ranking: Ranking, *, rel: int, alpha: float, cutoff: int) -> Floats:
+    """DCG that counts each further document about a subtopic for less, over that of the best order of what was judged.
+
+    Formula: αnDCG@k = (sum_{i=1}^{k} gain_i / log_2(i + 1)) / (sum_{i=1}^{k} ideal_i / log_2(i + 1))
+    Symbols: gain_i is the sum over the subtopics that the document at rank i is relevant to of (1 − alpha)ⁿ, where n
+        documents before it are too; ideal_i likewise where at each rank the document that gains most comes next, the
+        highest id first.
+    Range: 0 to 1; above 1 where the list beats that order, which is not always the best.
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: A query that has judgments of subtopics, and no relevant document among them: 0, and the query
+        counts, under pooled judgments; undefined, and left out of the mean, under complete ones. A query without
+        judgments of subtopics is left out of the mean.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: Ranks that a list lacks gain nothing.
+    Unjudged documents: A document without a judgment of a subtopic counts as relevant to none.
+    trec_eval and ir_measures: ir_measures' alpha_nDCG (ndeval) is the same but for equal scores, which it orders by
+        document id, ascending; there the cutoff is 20 at most. trec_eval has none.
+    Source: C. L. A. Clarke and others: Novelty and Diversity in Information Retrieval Evaluation, SIGIR 2008
+
+    Gains over those of the best order, float64[Q], NaN without judgments of subtopics.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> ranking = graded_lists([1, 0, 1, 1], about=["ab", "", "a", "c"])
+    >>> alpha_ndcg(ranking, rel=1, alpha=0.5, cutoff=4).round(4)
+    array([0.9305])
+    """
+    return by_best_found(ranking, rel=rel, alpha=alpha, discount=by_log, cutoff=cutoff)
+
+
+@diversity("alpha_DCG", "α-DCG", REL, ALPHA, JUDGED_ONLY, cutoff=DEPTH)
 def alpha_dcg(ranking: Ranking, *, rel: int, alpha: float, cutoff: int) -> Floats:
     """DCG that counts each further document about a subtopic for less, over that of the best list imaginable.
 
@@ -117,35 +163,7 @@ def alpha_dcg(ranking: Ranking, *, rel: int, alpha: float, cutoff: int) -> Float
     return by_best_imaginable(ranking, rel=rel, alpha=alpha, discount=by_log, cutoff=cutoff)
 
 
-def alpha_ndcg(ranking: Ranking, *, rel: int, alpha: float, cutoff: int) -> Floats:
-    """DCG that counts each further document about a subtopic for less, over that of the best order of what was judged.
-
-    Formula: αnDCG@k = (sum_{i=1}^{k} gain_i / log_2(i + 1)) / (sum_{i=1}^{k} ideal_i / log_2(i + 1))
-    Symbols: gain_i is the sum over the subtopics that the document at rank i is relevant to of (1 − alpha)ⁿ, where n
-        documents before it are too; ideal_i likewise where at each rank the document that gains most comes next, the
-        highest id first.
-    Range: 0 to 1; above 1 where the list beats that order, which is not always the best.
-    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
-    No relevant document: A query that has judgments of subtopics, and no relevant document among them: 0, and the query
-        counts, under pooled judgments; undefined, and left out of the mean, under complete ones. A query without
-        judgments of subtopics is left out of the mean.
-    Missing query: Scored as an empty list: 0, and it counts towards the mean.
-    Cutoff beyond the list: Ranks that a list lacks gain nothing.
-    Unjudged documents: A document without a judgment of a subtopic counts as relevant to none.
-    trec_eval and ir_measures: ir_measures' alpha_nDCG (ndeval) is the same but for equal scores, which it orders by
-        document id, ascending; there the cutoff is 20 at most. trec_eval has none.
-    Source: C. L. A. Clarke and others: Novelty and Diversity in Information Retrieval Evaluation, SIGIR 2008
-
-    Gains over those of the best order, float64[Q], NaN without judgments of subtopics.
-
-    >>> from leaderboard.metrics.ranking import graded_lists
-    >>> ranking = graded_lists([1, 0, 1, 1], about=["ab", "", "a", "c"])
-    >>> alpha_ndcg(ranking, rel=1, alpha=0.5, cutoff=4).round(4)
-    array([0.9305])
-    """
-    return by_best_found(ranking, rel=rel, alpha=alpha, discount=by_log, cutoff=cutoff)
-
-
+@diversity("ERR_IA", "Intent-aware expected reciprocal rank", REL, JUDGED_ONLY, cutoff=DEPTH)
 def err_ia(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
     """The expected inverse rank at which readers with different intents stop, over that of the best list imaginable.
 
@@ -176,6 +194,14 @@ def err_ia(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
     return by_best_imaginable(ranking, rel=rel, alpha=HALF, discount=by_rank, cutoff=cutoff)
 
 
+@diversity(
+    "nERR_IA",
+    "Normalised intent-aware expected reciprocal rank",
+    REL,
+    JUDGED_ONLY,
+    cutoff=DEPTH,
+    span=ABOVE_ONE,
+)
 def normalised_err_ia(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
     """The expected inverse rank at which readers with different intents stop, over that of the best order judged.
 
@@ -206,6 +232,7 @@ def normalised_err_ia(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
     return by_best_found(ranking, rel=rel, alpha=HALF, discount=by_rank, cutoff=cutoff)
 
 
+@diversity("NRBP", "Novelty- and rank-biased precision", REL, ALPHA, BETA)
 def novelty_rank_biased(ranking: Ranking, *, rel: int, alpha: float, beta: float) -> Floats:
     """RBP that counts each further document about a subtopic for less: novelty- and rank-biased precision.
 
@@ -237,6 +264,7 @@ def novelty_rank_biased(ranking: Ranking, *, rel: int, alpha: float, beta: float
     return per_subtopic(ranking, rel, (1.0 - (1.0 - alpha) * beta) * gains)
 
 
+@diversity("nNRBP", "Normalised novelty- and rank-biased precision", REL, ALPHA, BETA, span=ABOVE_ONE)
 def normalised_novelty_rank_biased(ranking: Ranking, *, rel: int, alpha: float, beta: float) -> Floats:
     """Novelty- and rank-biased precision over that of the best order of what was judged.
 
@@ -276,6 +304,7 @@ def patience(beta: float) -> Discount:
     return discount
 
 
+@diversity("AP_IA", "Intent-aware average precision", REL, JUDGED_ONLY)
 def average_precision_ia(ranking: Ranking, *, rel: int) -> Floats:
     """Average precision for each subtopic, averaged over the subtopics.
 
@@ -310,6 +339,7 @@ def average_precision_ia(ranking: Ranking, *, rel: int) -> Floats:
     return per_subtopic(ranking, rel, total(judged.query[rows], (before + 1) / at / all_relevant, ranking.queries))
 
 
+@diversity("P_IA", "Intent-aware precision", REL, JUDGED_ONLY, cutoff=DEPTH)
 def precision_ia(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
     """Precision at k for each subtopic, averaged over the subtopics.
 
@@ -341,6 +371,7 @@ def precision_ia(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
     return per_subtopic(ranking, rel, hits / cutoff)
 
 
+@diversity("StRecall", "Subtopic recall", REL, cutoff=DEPTH)
 def subtopic_recall(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
     """The share of the query's subtopics that the first k documents are about.
 
@@ -370,51 +401,3 @@ def subtopic_recall(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
     rows, at, before = found_in(judged, rank, rel)
     first = (at <= cutoff) & (before == 0)
     return per_subtopic(ranking, rel, count(judged.query[rows[first]], ranking.queries).astype(np.float64))
-
-
-def with_relevant_subtopic(ranking: Ranking, *, rel: int, **_others: object) -> Bools:
-    """bool[Q]: whether a document of the query is relevant to one of its subtopics."""
-    return relevant_subtopics(ranking, rel) > 0
-
-
-# The best list imaginable is added up rank by rank.
-DEPTH = Parameter("cutoff", "int", low=1, high=1000, required=True, meaning="only the first k ranks count")
-ALPHA = fraction("alpha", 0.5, "how much less each further document about a subtopic is worth")
-BETA = fraction("beta", 0.5, "the probability of going on to the next rank")
-ABOVE_ONE: Range = (0.0, math.inf)
-
-
-def _family(
-    name: str, title: str, compute: Callable[..., Floats], *parameters: Parameter, cut: bool, span: Range = RATIO
-) -> Family:
-    return Family(
-        name=name,
-        title=title,
-        compute=compute,
-        parameters=(REL, *parameters),
-        cutoff=DEPTH if cut else None,
-        defined_where=with_relevant_subtopic,
-        needs=("subtopics",),
-        span=span,
-    )
-
-
-FAMILIES = (
-    _family("alpha_nDCG", "α-nDCG", alpha_ndcg, ALPHA, JUDGED_ONLY, cut=True, span=ABOVE_ONE),
-    _family("alpha_DCG", "α-DCG", alpha_dcg, ALPHA, JUDGED_ONLY, cut=True),
-    _family("ERR_IA", "Intent-aware expected reciprocal rank", err_ia, JUDGED_ONLY, cut=True),
-    _family(
-        *("nERR_IA", "Normalised intent-aware expected reciprocal rank", normalised_err_ia, JUDGED_ONLY),
-        cut=True,
-        span=ABOVE_ONE,
-    ),
-    _family("NRBP", "Novelty- and rank-biased precision", novelty_rank_biased, ALPHA, BETA, cut=False),
-    _family(
-        *("nNRBP", "Normalised novelty- and rank-biased precision", normalised_novelty_rank_biased, ALPHA, BETA),
-        cut=False,
-        span=ABOVE_ONE,
-    ),
-    _family("AP_IA", "Intent-aware average precision", average_precision_ia, JUDGED_ONLY, cut=False),
-    _family("P_IA", "Intent-aware precision", precision_ia, JUDGED_ONLY, cut=True),
-    _family("StRecall", "Subtopic recall", subtopic_recall, cut=True),
-)

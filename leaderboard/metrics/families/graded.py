@@ -2,10 +2,9 @@
 list looks like the ideal list that is nearest to it.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from leaderboard.metrics.measure import (
     COUNT,
     JUDGED_ONLY,
     REL,
-    Family,
     Gains,
     Measure,
     Parameter,
@@ -23,15 +21,14 @@ from leaderboard.metrics.measure import (
     Value,
     choice,
     fraction,
+    measured,
     read_value,
-    write,
 )
-from leaderboard.metrics.ranking import Ranking, Setting
+from leaderboard.metrics.ranking import Ranking, Setting, kept
 from leaderboard.metrics.segments import Bools, Floats, Ints, count, running, share, starts, total
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Gained:
+class Gained(NamedTuple):
     """Documents with a gain other than 0, by query and rank: query, rank int64[n], gain float64[n]."""
 
     query: Ints
@@ -55,33 +52,26 @@ def gain_of(grade: Ints, gain: str, gains: Gains | None) -> Floats:
     return values
 
 
+@kept
 def gained(ranking: Ranking, gain: str, gains: Gains | None) -> Gained:
     """The run's hits with their gains, in rank order."""
-
-    def make() -> Gained:
-        # A negative grade reads as 0 in gain_of, but must not take the gain that `gains` gives to grade 0.
-        hits = np.flatnonzero(ranking.grade >= 0)
-        values = gain_of(ranking.grade[hits], gain, gains)
-        nonzero = values != 0
-        return Gained(ranking.query[hits][nonzero], ranking.rank[hits][nonzero], values[nonzero])
-
-    return ranking.keep(("gained", gain, gains), make)
+    # A negative grade reads as 0 in gain_of, but must not take the gain that `gains` gives to grade 0.
+    hits = np.flatnonzero(ranking.grade >= 0)
+    values = gain_of(ranking.grade[hits], gain, gains)
+    hits, values = hits[values != 0], values[values != 0]
+    return Gained(ranking.query[hits], ranking.rank[hits], values)
 
 
+@kept
 def ideal(ranking: Ranking, gain: str, gains: Gains | None) -> Gained:
     """All judged documents with a positive gain, each query's highest gains first."""
-
-    def make() -> Gained:
-        judged = np.flatnonzero(ranking.judged_grade >= 0)
-        values = gain_of(ranking.judged_grade[judged], gain, gains)
-        query, rank = ranking.judged_query[judged], ranking.judged_place[judged]
-        if gains:
-            order = np.lexsort((-values, query))
-            values = values[order]
-        positive = values > 0
-        return Gained(query[positive], rank[positive], values[positive])
-
-    return ranking.keep(("ideal", gain, gains), make)
+    judged = np.flatnonzero(ranking.judged_grade >= 0)
+    values = gain_of(ranking.judged_grade[judged], gain, gains)
+    query, rank = ranking.judged_query[judged], ranking.judged_place[judged]
+    if gains:
+        values = values[np.lexsort((-values, query))]
+    positive = values > 0
+    return Gained(query[positive], rank[positive], values[positive])
 
 
 def with_gain(ranking: Ranking, *, gains: Gains | None, gain: str = "linear", rel: int = 1, **_others: object) -> Bools:
@@ -91,18 +81,14 @@ def with_gain(ranking: Ranking, *, gains: Gains | None, gain: str = "linear", re
     return count(ideal(ranking, gain if gain == "exp" else "linear", gains).query, ranking.queries) > 0
 
 
-def discounted(documents: Gained, discount: str) -> Gained:
-    """Gains divided by what the discount takes off at their ranks."""
-    by = np.log2(documents.rank + 1.0) if discount == "log2" else np.maximum(np.log2(documents.rank), 1.0)
-    return Gained(documents.query, documents.rank, documents.gain / by)
-
-
-def kept_discounted(
+@kept
+def discounted(
     ranking: Ranking, documents: Callable[..., Gained], gain: str, gains: Gains | None, discount: str
 ) -> Gained:
-    """Those of the run (`gained`) or of the judgments (`ideal`), made once."""
-    key = ("discounted", documents.__name__, gain, gains, discount)
-    return ranking.keep(key, lambda: discounted(documents(ranking, gain, gains), discount))
+    """Those of the run (`gained`) or of the judgments (`ideal`), over what the discount takes off at their ranks."""
+    query, rank, gain_at = documents(ranking, gain, gains)
+    by = np.log2(rank + 1.0) if discount == "log2" else np.maximum(np.log2(rank), 1.0)
+    return Gained(query, rank, gain_at / by)
 
 
 def summed(documents: Gained, cutoff: int | None, queries: int) -> Floats:
@@ -111,88 +97,46 @@ def summed(documents: Gained, cutoff: int | None, queries: int) -> Floats:
     return total(top.query, top.gain, queries)
 
 
-def cumulated_gain(ranking: Ranking, *, gain: str, gains: Gains | None, cutoff: int | None) -> Floats:
-    """The sum of the gains of the documents in the first k ranks.
-
-    Formula: CG@k = sum_{i=1}^{k} gain_i
-    Symbols: gain_i is the gain of the document at rank i; ICG and IDCG are CG and DCG of the ideal list: all judged
-        documents, highest gain first.
-    Range: 0 and up (below 0 only with negative gains)
-    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
-    No relevant document: Where no document has a gain: 0, and the query counts, under pooled judgments; undefined, and
-        left out of the mean, under complete ones.
-    Missing query: Scored as an empty list: 0, and it counts towards the mean.
-    Cutoff beyond the list: Without one, the whole list counts. A list shorter than k is not excused: the ranks that it
-        lacks gain nothing.
-    Unjudged documents: An unjudged document gains nothing.
-    trec_eval and ir_measures: Neither has it.
-    Source: K. Järvelin, J. Kekäläinen: Cumulated gain-based evaluation of IR techniques, ACM Transactions on
-        Information Systems 20 (4), 2002
-
-    Σ gain, float64[Q].
-
-    >>> from leaderboard.metrics.ranking import graded_lists
-    >>> cumulated_gain(graded_lists([1, None, 0, 2], missed=[1]), gain='linear', gains=None, cutoff=None)
-    array([3.])
-    """
-    return summed(gained(ranking, gain, gains), cutoff, ranking.queries)
+def span(_setting: Setting, measure: Measure) -> Range:
+    """0 and up, unless `gains` names a negative one."""
+    gains = measure.arguments["gains"] or ()
+    return (-np.inf if min((gain for _, gain in gains), default=0.0) < 0 else 0.0), np.inf
 
 
-def discounted_gain(ranking: Ranking, *, gain: str, gains: Gains | None, discount: str, cutoff: int | None) -> Floats:
-    """Gains in the first k ranks, each worth less the lower its rank.
-
-    Formula: DCG@k = sum_{i=1}^{k} gain_i / log_2(i + 1)
-    Symbols: gain_i is the gain of the document at rank i; ICG and IDCG are CG and DCG of the ideal list: all judged
-        documents, highest gain first.
-    Range: 0 and up (below 0 only with negative gains)
-    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
-    No relevant document: Where no document has a gain: 0, and the query counts, under pooled judgments; undefined, and
-        left out of the mean, under complete ones.
-    Missing query: Scored as an empty list: 0, and it counts towards the mean.
-    Cutoff beyond the list: Without one, the whole list counts. A list shorter than k is not excused: the ranks that it
-        lacks gain nothing.
-    Unjudged documents: An unjudged document gains nothing.
-    trec_eval and ir_measures: trec_eval 10 prints it when asked for dcg, with linear gains and without a cutoff;
-        ir_measures has only the normalised one.
-    Source: K. Järvelin, J. Kekäläinen: Cumulated gain-based evaluation of IR techniques, ACM Transactions on
-        Information Systems 20 (4), 2002; gain=exp: C. Burges and others: Learning to Rank using Gradient Descent, ICML
-        2005
-
-    Σ gain / discount(rank), float64[Q].
-
-    >>> from leaderboard.metrics.ranking import graded_lists
-    >>> ranking = graded_lists([1, None, 0, 2], missed=[1])
-    >>> discounted_gain(ranking, gain='linear', gains=None, discount='log2', cutoff=None).round(4)
-    array([1.8614])
-    """
-    return summed(kept_discounted(ranking, gained, gain, gains, discount), cutoff, ranking.queries)
+def normalised_span(setting: Setting, measure: Measure) -> Range:
+    """0 to 1, unless `gains` names a negative one."""
+    return span(setting, measure)[0], 1.0
 
 
-def ideal_gain(ranking: Ranking, *, gain: str, gains: Gains | None, discount: str, cutoff: int | None) -> Floats:
-    """DCG of the best order of all judged documents: the same for every run, and what nDCG divides by.
-
-    Formula: IDCG@k = sum_{i=1}^{k} ideal_i / log_2(i + 1)
-    Symbols: ideal_i is the i-th highest gain of a judged document of the query.
-    Range: 0 and up
-    Ties: The run plays no part.
-    No relevant document: Where no document has a gain: 0, and the query counts, under pooled judgments; undefined, and
-        left out of the mean, under complete ones.
-    Missing query: The run plays no part: the query counts like any other.
-    Cutoff beyond the list: Without one, all judged documents count.
-    Unjudged documents: An unjudged document gains nothing.
-    trec_eval and ir_measures: trec_eval 10 prints it when asked for ideal_dcg; ir_measures has only the normalised one.
-    Source: K. Järvelin, J. Kekäläinen: Cumulated gain-based evaluation of IR techniques, ACM Transactions on
-        Information Systems 20 (4), 2002
-
-    float64[Q] of at least 0.
-
-    >>> from leaderboard.metrics.ranking import graded_lists
-    >>> ideal_gain(graded_lists([0, 1, 3]), gain="linear", gains=None, discount="jk", cutoff=2)
-    array([4.])
-    """
-    return summed(kept_discounted(ranking, ideal, gain, gains, discount), cutoff, ranking.queries)
+def read_gains(text: str) -> dict[str, Value]:
+    """trec_eval's 1=3.5,2=9 as our gains."""
+    return {"gains": read_value("{" + text.replace("=", ":") + "}")}
 
 
+GAIN = choice("gain", ("linear", "exp"), "the gain of grade g: g, or 2^g − 1")
+GAINS = Parameter("gains", "gains", meaning="the gain of single grades, in place of what `gain` says")
+DISCOUNT = choice(
+    "discount",
+    ("log2", "jk"),
+    "divide by log2(rank + 1); or, as Järvelin and Kekäläinen first did, by log2(rank) from rank 2 on",
+)
+
+graded = partial(measured, "Ranks, graded")
+of_gains = partial(graded, defined_where=with_gain)
+with_gains = partial(TrecEval, read=read_gains)
+
+
+@of_gains(
+    "nDCG",
+    "Normalised discounted cumulated gain",
+    GAIN,
+    GAINS,
+    DISCOUNT,
+    JUDGED_ONLY,
+    cutoff=RANK,
+    span=normalised_span,
+    trec_eval=(with_gains("ndcg"), at_cutoffs("ndcg_cut")),
+)
 def normalised_discounted_gain(
     ranking: Ranking, *, gain: str, gains: Gains | None, discount: str, cutoff: int | None
 ) -> Floats:
@@ -227,6 +171,86 @@ def normalised_discounted_gain(
     return share(reached, ideal_gain(ranking, gain=gain, gains=gains, discount=discount, cutoff=cutoff))
 
 
+@of_gains(
+    "DCG",
+    "Discounted cumulated gain",
+    GAIN,
+    GAINS,
+    DISCOUNT,
+    cutoff=RANK,
+    span=span,
+    unit="gain",
+    trec_eval=with_gains("dcg"),
+)
+def discounted_gain(ranking: Ranking, *, gain: str, gains: Gains | None, discount: str, cutoff: int | None) -> Floats:
+    """Gains in the first k ranks, each worth less the lower its rank.
+
+    Formula: DCG@k = sum_{i=1}^{k} gain_i / log_2(i + 1)
+    Symbols: gain_i is the gain of the document at rank i; ICG and IDCG are CG and DCG of the ideal list: all judged
+        documents, highest gain first.
+    Range: 0 and up (below 0 only with negative gains)
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: Where no document has a gain: 0, and the query counts, under pooled judgments; undefined, and
+        left out of the mean, under complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: Without one, the whole list counts. A list shorter than k is not excused: the ranks that it
+        lacks gain nothing.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: trec_eval 10 prints it when asked for dcg, with linear gains and without a cutoff;
+        ir_measures has only the normalised one.
+    Source: K. Järvelin, J. Kekäläinen: Cumulated gain-based evaluation of IR techniques, ACM Transactions on
+        Information Systems 20 (4), 2002; gain=exp: C. Burges and others: Learning to Rank using Gradient Descent, ICML
+        2005
+
+    Σ gain / discount(rank), float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> ranking = graded_lists([1, None, 0, 2], missed=[1])
+    >>> discounted_gain(ranking, gain='linear', gains=None, discount='log2', cutoff=None).round(4)
+    array([1.8614])
+    """
+    return summed(discounted(ranking, gained, gain, gains, discount), cutoff, ranking.queries)
+
+
+@of_gains(
+    "IDCG",
+    "Ideal discounted cumulated gain",
+    GAIN,
+    GAINS,
+    DISCOUNT,
+    cutoff=RANK,
+    of_judgments=True,
+    span=COUNT,
+    unit="gain",
+    direction="none",
+    trec_eval=with_gains("ideal_dcg"),
+)
+def ideal_gain(ranking: Ranking, *, gain: str, gains: Gains | None, discount: str, cutoff: int | None) -> Floats:
+    """DCG of the best order of all judged documents: the same for every run, and what nDCG divides by.
+
+    Formula: IDCG@k = sum_{i=1}^{k} ideal_i / log_2(i + 1)
+    Symbols: ideal_i is the i-th highest gain of a judged document of the query.
+    Range: 0 and up
+    Ties: The run plays no part.
+    No relevant document: Where no document has a gain: 0, and the query counts, under pooled judgments; undefined, and
+        left out of the mean, under complete ones.
+    Missing query: The run plays no part: the query counts like any other.
+    Cutoff beyond the list: Without one, all judged documents count.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: trec_eval 10 prints it when asked for ideal_dcg; ir_measures has only the normalised one.
+    Source: K. Järvelin, J. Kekäläinen: Cumulated gain-based evaluation of IR techniques, ACM Transactions on
+        Information Systems 20 (4), 2002
+
+    float64[Q] of at least 0.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> ideal_gain(graded_lists([0, 1, 3]), gain="linear", gains=None, discount="jk", cutoff=2)
+    array([4.])
+    """
+    return summed(discounted(ranking, ideal, gain, gains, discount), cutoff, ranking.queries)
+
+
+@of_gains("NCG", "Normalised cumulated gain", GAIN, GAINS, cutoff=RANK, span=normalised_span)
 def normalised_gain(ranking: Ranking, *, gain: str, gains: Gains | None, cutoff: int | None) -> Floats:
     """CG as a share of the CG of the best order of all judged documents: recall with grades.
 
@@ -255,80 +279,32 @@ def normalised_gain(ranking: Ranking, *, gain: str, gains: Gains | None, cutoff:
     return share(reached, summed(ideal(ranking, gain, gains), cutoff, ranking.queries))
 
 
-def span(_setting: Setting, measure: Measure) -> Range:
-    """0 and up, unless `gains` names a negative one."""
-    gains = measure.arguments["gains"] or ()
-    return (-np.inf if min((gain for _, gain in gains), default=0.0) < 0 else 0.0), np.inf
+@of_gains("CG", "Cumulated gain", GAIN, GAINS, cutoff=RANK, span=span, unit="gain")
+def cumulated_gain(ranking: Ranking, *, gain: str, gains: Gains | None, cutoff: int | None) -> Floats:
+    """The sum of the gains of the documents in the first k ranks.
 
+    Formula: CG@k = sum_{i=1}^{k} gain_i
+    Symbols: gain_i is the gain of the document at rank i; ICG and IDCG are CG and DCG of the ideal list: all judged
+        documents, highest gain first.
+    Range: 0 and up (below 0 only with negative gains)
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: Where no document has a gain: 0, and the query counts, under pooled judgments; undefined, and
+        left out of the mean, under complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: Without one, the whole list counts. A list shorter than k is not excused: the ranks that it
+        lacks gain nothing.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: Neither has it.
+    Source: K. Järvelin, J. Kekäläinen: Cumulated gain-based evaluation of IR techniques, ACM Transactions on
+        Information Systems 20 (4), 2002
 
-def normalised_span(setting: Setting, measure: Measure) -> Range:
-    """0 to 1, unless `gains` names a negative one."""
-    return span(setting, measure)[0], 1.0
+    Σ gain, float64[Q].
 
-
-def read_gains(text: str) -> dict[str, Value]:
-    """trec_eval's 1=3.5,2=9 as our gains."""
-    return {"gains": read_value("{" + text.replace("=", ":") + "}")}
-
-
-def write_gains(arguments: Mapping[str, Any]) -> str | None:
-    """Our gains as trec_eval writes them; None without any, when another parameter sets the measure apart."""
-    return write(arguments["gains"]).strip("{}").replace(":", "=") if arguments["gains"] else None
-
-
-GAIN = choice("gain", ("linear", "exp"), "the gain of grade g: g, or 2^g − 1")
-GAINS = Parameter("gains", "gains", meaning="the gain of single grades, in place of what `gain` says")
-DISCOUNT = choice(
-    "discount",
-    ("log2", "jk"),
-    "divide by log2(rank + 1); or, as Järvelin and Kekäläinen first did, by log2(rank) from rank 2 on",
-)
-
-
-of_gains = partial(Family, defined_where=with_gain)
-with_gains = partial(TrecEval, read=read_gains, write=write_gains)
-
-CG = of_gains("CG", "Cumulated gain", cumulated_gain, (GAIN, GAINS), RANK, span=span, unit="gain")
-DCG = of_gains(
-    "DCG",
-    "Discounted cumulated gain",
-    discounted_gain,
-    (GAIN, GAINS, DISCOUNT),
-    RANK,
-    span=span,
-    unit="gain",
-    trec_eval=(with_gains("dcg"),),
-)
-NCG = of_gains("NCG", "Normalised cumulated gain", normalised_gain, (GAIN, GAINS), RANK, span=normalised_span)
-
-IDCG = of_gains(
-    "IDCG",
-    "Ideal discounted cumulated gain",
-    ideal_gain,
-    (GAIN, GAINS, DISCOUNT),
-    RANK,
-    of_judgments=True,
-    span=COUNT,
-    unit="gain",
-    direction="none",
-    trec_eval=(with_gains("ideal_dcg"),),
-)
-
-FAMILIES = (
-    of_gains(
-        "nDCG",
-        "Normalised discounted cumulated gain",
-        normalised_discounted_gain,
-        (GAIN, GAINS, DISCOUNT, JUDGED_ONLY),
-        RANK,
-        span=normalised_span,
-        trec_eval=(with_gains("ndcg"), at_cutoffs("ndcg_cut")),
-    ),
-    DCG,
-    IDCG,
-    NCG,
-    CG,
-)
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> cumulated_gain(graded_lists([1, None, 0, 2], missed=[1]), gain='linear', gains=None, cutoff=None)
+    array([3.])
+    """
+    return summed(gained(ranking, gain, gains), cutoff, ranking.queries)
 
 
 class RunningGain:
@@ -351,16 +327,14 @@ class RunningGain:
         return self._reached[np.where(last > first, last, 0)]
 
 
+@kept
 def running_gains(ranking: Ranking, gains: Gains | None) -> tuple[RunningGain, RunningGain]:
     """The run's DCG and the ideal DCG, at any rank."""
-
-    def make() -> tuple[RunningGain, RunningGain]:
-        reached, best = (discounted(each(ranking, "linear", gains), "log2") for each in (gained, ideal))
-        return RunningGain(reached, ranking.queries), RunningGain(best, ranking.queries)
-
-    return ranking.keep(("running_gains", gains), make)
+    reached, best = (discounted(ranking, documents, "linear", gains, "log2") for documents in (gained, ideal))
+    return RunningGain(reached, ranking.queries), RunningGain(best, ranking.queries)
 
 
+@of_gains("nDCGRel", "nDCG averaged over relevant documents", GAINS, trec_eval=with_gains("ndcg_rel"))
 def at_relevant(ranking: Ranking, *, gains: Gains | None) -> Floats:
     """nDCG at the rank of each relevant document; those not retrieved count with the list's final nDCG.
 
@@ -386,13 +360,14 @@ def at_relevant(ranking: Ranking, *, gains: Gains | None) -> Floats:
     gains_found = gained(ranking, "linear", gains)
     right = gains_found.gain > 0
     query, rank = gains_found.query[right], gains_found.rank[right]
-    relevant = np.bincount(ideal(ranking, "linear", gains).query, minlength=ranking.queries)
-    missed = relevant - np.bincount(query, minlength=ranking.queries)
+    relevant = count(ideal(ranking, "linear", gains).query, ranking.queries)
+    missed = relevant - count(query, ranking.queries)
     summed = total(query, share(reached.at(query, rank), best.at(query, rank)), ranking.queries)
     summed = summed + share(missed * reached.end(), best.end())
     return np.where(summed > 0, share(summed, relevant), 0.0)
 
 
+@graded("RnDCG", "nDCG averaged over grade levels", REL, GAINS, trec_eval=with_gains("Rndcg"))
 def at_levels(ranking: Ranking, *, rel: int, gains: Gains | None) -> Floats:
     """nDCG at the ranks where the ideal list passes from one grade to the next, and at the end of the list.
 
@@ -420,13 +395,14 @@ def at_levels(ranking: Ranking, *, rel: int, gains: Gains | None) -> Floats:
     edge = np.append(changes, True) if len(perfect.query) else np.zeros(0, dtype=bool)
     query, rank = perfect.query[edge], perfect.rank[edge]
     summed = total(query, share(reached.at(query, rank), best.at(query, rank)), ranking.queries)
-    points = np.bincount(query, minlength=ranking.queries)
+    points = count(query, ranking.queries)
     # trec_eval takes the end of the list too, but only where more than one rank lies beyond the ideal list.
-    beyond = (ranking.retrieved > np.bincount(perfect.query, minlength=ranking.queries) + 1) & (points > 0)
+    beyond = (ranking.retrieved > count(perfect.query, ranking.queries) + 1) & (points > 0)
     summed = summed + np.where(beyond, share(reached.end(), best.end()), 0.0)
     return np.where(ranking.relevant(rel).judged > 0, share(summed, points + beyond), 0.0)
 
 
+@of_gains("G", "Normalised gain", GAINS, trec_eval=with_gains("G"))
 def normalised_gain_variant(ranking: Ranking, *, gains: Gains | None) -> Floats:
     """Gains discounted by how far the list lags behind the ideal one, not by rank.
 
@@ -451,7 +427,7 @@ def normalised_gain_variant(ranking: Ranking, *, gains: Gains | None) -> Floats:
     """
     actual, perfect = gained(ranking, "linear", gains), ideal(ranking, "linear", gains)
     cost = RunningGain(Gained(perfect.query, perfect.rank, np.maximum(perfect.gain, 1.0)), ranking.queries)
-    size = np.bincount(perfect.query, minlength=ranking.queries)
+    size = count(perfect.query, ranking.queries)
     lag = cost.at(actual.query, actual.rank) + np.maximum(actual.rank - size[actual.query], 0)
     lag = lag - running(actual.query, actual.gain)
     return share(
@@ -460,6 +436,7 @@ def normalised_gain_variant(ranking: Ranking, *, gains: Gains | None) -> Floats:
     )
 
 
+@graded("binG", "Binary normalised gain", REL, trec_eval="binG")
 def binary_gain(ranking: Ranking, *, rel: int) -> Floats:
     """G with gains of 0 and 1: each relevant document discounted by the others ranked before it.
 
@@ -486,18 +463,12 @@ def binary_gain(ranking: Ranking, *, rel: int) -> Floats:
     return share(total(relevant.query, 1.0 / np.log2(2.0 + before), ranking.queries), relevant.judged)
 
 
-G = of_gains("G", "Normalised gain", normalised_gain_variant, (GAINS,), trec_eval=(with_gains("G"),))
-
-GAIN_VARIANTS = (
-    of_gains(
-        "nDCGRel", "nDCG averaged over relevant documents", at_relevant, (GAINS,), trec_eval=(with_gains("ndcg_rel"),)
-    ),
-    Family("RnDCG", "nDCG averaged over grade levels", at_levels, (REL, GAINS), trec_eval=(with_gains("Rndcg"),)),
-    G,
-    Family("binG", "Binary normalised gain", binary_gain, (REL,), trec_eval="binG"),
+@graded(
+    "Compat",
+    "Compatibility",
+    fraction("p", 0.95, "how much the ranks further down count"),
+    choice("normalize", ("True", "False"), "whether the ideal list itself reaches 1 although it ends"),
 )
-
-
 def compatibility(ranking: Ranking, *, p: float, normalize: str) -> Floats:
     """Rank-biased overlap of the list with the ideal list that is nearest to it.
 
@@ -554,16 +525,3 @@ def _place_in_ideal(ranking: Ranking) -> Ints:
     position = np.empty(len(key), np.int64)
     position[by_grade] = begins - ranking.judged_start[query] + before + 1
     return position
-
-
-COMPATIBILITY = (
-    Family(
-        "Compat",
-        "Compatibility",
-        compatibility,
-        (
-            fraction("p", 0.95, "how much the ranks further down count"),
-            choice("normalize", ("True", "False"), "whether the ideal list itself reaches 1 although it ends"),
-        ),
-    ),
-)

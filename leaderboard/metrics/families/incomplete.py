@@ -3,32 +3,32 @@
 A document with a negative grade is in the judgments' list but unjudged; the C sources of trec_eval call it that too.
 """
 
+from functools import partial
+
 import numpy as np
 
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.metrics.families.binary import RANK_NEEDED, at_cutoffs
-from leaderboard.metrics.families.user_models import RBP_RESIDUAL
-from leaderboard.metrics.measure import REL, Family
-from leaderboard.metrics.ranking import Ranking
+from leaderboard.metrics.measure import REL, measured
+from leaderboard.metrics.ranking import Ranking, kept
 from leaderboard.metrics.segments import Floats, Ints, count, share, total
 
 INFAP_EPSILON = 0.00001
 
+incomplete = partial(measured, "Ranks, incomplete judgments")
 
+
+@kept
 def hits_before(ranking: Ranking, rel: int, chosen: str) -> Ints:
     """int64[n], for each relevant hit: hits of its query at earlier ranks that are `listed` or judged `wrong`."""
-
-    def make() -> Ints:
-        kind = ranking.grade < rel
-        if chosen == "wrong":
-            kind &= ranking.grade >= 0
-        before = np.cumsum(kind)
-        before = before - np.concatenate(([0], before))[ranking.hit_start[ranking.query]]
-        return before[ranking.grade >= rel]
-
-    return ranking.keep(("hits before", rel, chosen), make)
+    kind = ranking.grade < rel
+    if chosen == "wrong":
+        kind &= ranking.grade >= 0
+    before = np.cumsum(kind)
+    return (before - np.concatenate(([0], before))[ranking.hit_start[ranking.query]])[ranking.grade >= rel]
 
 
+@incomplete("Bpref", "Binary preference", REL, trec_eval="bpref")
 def binary_preference(ranking: Ranking, *, rel: int) -> Floats:
     """How seldom documents judged not relevant stand above relevant ones; unjudged documents do not matter.
 
@@ -58,6 +58,7 @@ def binary_preference(ranking: Ranking, *, rel: int) -> Floats:
     return share(total(relevant.query, 1.0 - share(before, bound), ranking.queries), relevant.judged)
 
 
+@incomplete("GMBpref", "Geometric mean of binary preference", REL, aggregation=GEOMETRIC_MEAN, trec_eval="gm_bpref")
 def geometric_binary_preference(ranking: Ranking, *, rel: int) -> Floats:
     """Bpref with a geometric mean over queries, so that the worst queries weigh most.
 
@@ -82,6 +83,7 @@ def geometric_binary_preference(ranking: Ranking, *, rel: int) -> Floats:
     return binary_preference(ranking, rel=rel)
 
 
+@incomplete("infAP", "Inferred average precision", REL, trec_eval="infAP")
 def inferred_average_precision(ranking: Ranking, *, rel: int) -> Floats:
     """Average precision estimated from judgments of a random part of the pool.
 
@@ -120,6 +122,7 @@ def judged_within(ranking: Ranking, k: int | Ints) -> Ints:
     return ranking.relevant(0).within(k)
 
 
+@incomplete("Judged", "Judged at k", defined_where=None, cutoff=RANK_NEEDED)
 def judged(ranking: Ranking, *, cutoff: int) -> Floats:
     """The share of the first k ranks that was judged: how far the other figures can be trusted.
 
@@ -144,6 +147,14 @@ def judged(ranking: Ranking, *, cutoff: int) -> Floats:
     return share(judged_within(ranking, cutoff), np.minimum(ranking.retrieved, cutoff))
 
 
+@incomplete(
+    "Unjudged",
+    "Unjudged at k",
+    defined_where=None,
+    cutoff=RANK_NEEDED,
+    direction="lower",
+    trec_eval=at_cutoffs("unj", values=(5, 10, 20)),
+)
 def unjudged(ranking: Ranking, *, cutoff: int) -> Floats:
     """The share of the first k ranks that nobody judged.
 
@@ -165,28 +176,3 @@ def unjudged(ranking: Ranking, *, cutoff: int) -> Floats:
     array([0.5])
     """
     return (np.minimum(ranking.retrieved, cutoff) - judged_within(ranking, cutoff)) / cutoff
-
-
-FAMILIES = (
-    Family("Bpref", "Binary preference", binary_preference, (REL,), trec_eval="bpref"),
-    Family(
-        "GMBpref",
-        "Geometric mean of binary preference",
-        geometric_binary_preference,
-        (REL,),
-        aggregation=GEOMETRIC_MEAN,
-        trec_eval="gm_bpref",
-    ),
-    Family("infAP", "Inferred average precision", inferred_average_precision, (REL,), trec_eval="infAP"),
-    RBP_RESIDUAL,
-    Family("Judged", "Judged at k", judged, defined_where=None, cutoff=RANK_NEEDED),
-    Family(
-        "Unjudged",
-        "Unjudged at k",
-        unjudged,
-        defined_where=None,
-        cutoff=RANK_NEEDED,
-        direction="lower",
-        trec_eval=(at_cutoffs("unj", values=(5, 10, 20)),),
-    ),
-)

@@ -1,4 +1,5 @@
-"""Sets: what was returned against what is relevant, whatever the order."""
+"""Sets: what was returned against what is relevant, whatever the order; then counts: how many documents are returned,
+relevant, both or neither. They are added up, not averaged."""
 
 import math
 from collections.abc import Mapping
@@ -8,22 +9,51 @@ from typing import Any
 import numpy as np
 
 from leaderboard.errors import UnknownMeasure
+from leaderboard.metrics.aggregation import SUM
 from leaderboard.metrics.families.detection import found_returned
 from leaderboard.metrics.measure import (
+    COUNT,
     JUDGED_ONLY,
     REL,
-    Family,
     Parameter,
     TrecEval,
     Value,
     fraction,
+    measured,
+    only_one_of,
     read_value,
-    write,
 )
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Floats, Ints, count, share
 
+of_set = partial(measured, "Sets", of_returned=True)
+counted = partial(measured, "Counts", defined_where=None, span=COUNT, unit="documents", aggregation=SUM)
+returned_documents = partial(counted, of_returned=True)
 
+
+def rest_needs_collection(setting: Setting, arguments: Mapping[str, Any]) -> str | None:
+    """How many documents are neither relevant nor returned is known only where the collection's size is."""
+    lacks = arguments["d"] and setting.documents is None
+    return "needs the number of documents in the collection, as d is not 0" if lacks else None
+
+
+def read_factor(text: str) -> dict[str, Value]:
+    """trec_eval's x = β² as our β."""
+    value = read_value(text)
+    if not isinstance(value, (int, float)) or value < 0:
+        raise UnknownMeasure(f"trec_eval's set_F takes one number of at least 0, not {text!r}")
+    return {"beta": math.sqrt(value)}
+
+
+def read_weights(text: str) -> dict[str, Value]:
+    """trec_eval's four numbers as our a, b, c, d."""
+    values = [read_value(part) for part in text.split(",")]
+    if len(values) != 4:
+        raise UnknownMeasure(f"trec_eval's utility takes four numbers, not {text!r}")
+    return dict(zip("abcd", values, strict=True))
+
+
+@of_set("SetP", "Precision of the returned set", REL, JUDGED_ONLY, trec_eval="set_P")
 def precision(ranking: Ranking, *, rel: int) -> Floats:
     """The share of the returned documents that is relevant.
 
@@ -50,6 +80,7 @@ def precision(ranking: Ranking, *, rel: int) -> Floats:
     return share(found_returned(ranking, rel), ranking.returned)
 
 
+@of_set("SetR", "Recall of the returned set", REL, trec_eval="set_recall")
 def recall(ranking: Ranking, *, rel: int) -> Floats:
     """The share of the relevant documents that is returned.
 
@@ -76,6 +107,16 @@ def recall(ranking: Ranking, *, rel: int) -> Floats:
     return share(found_returned(ranking, rel), ranking.relevant(rel).judged)
 
 
+@of_set(
+    "SetF",
+    "F measure of the returned set",
+    REL,
+    fraction("alpha", 0.5, "weight of precision"),
+    Parameter("beta", "float", low=0.0, meaning="recall counts β times as much: α = 1 / (1 + β²)"),
+    JUDGED_ONLY,
+    check=only_one_of("alpha", "beta"),
+    trec_eval=TrecEval("set_F", read=read_factor),
+)
 def f_measure(ranking: Ranking, *, rel: int, alpha: float, beta: float | None) -> Floats:
     """The weighted harmonic mean of precision and recall; a higher α weights precision, a higher β recall.
 
@@ -107,11 +148,7 @@ def f_measure(ranking: Ranking, *, rel: int, alpha: float, beta: float | None) -
     return share((x + 1.0) * p * r, x * p + r)
 
 
-def one_weight(arguments: Mapping[str, Value]) -> str | None:
-    """alpha and beta are two ways to give the same weight."""
-    return "alpha and beta say the same thing twice; give one" if {"alpha", "beta"} <= set(arguments) else None
-
-
+@of_set("SetAP", "Average precision of the returned set", REL, JUDGED_ONLY, trec_eval="set_map")
 def set_average_precision(ranking: Ranking, *, rel: int) -> Floats:
     """Precision times recall: average precision as if the set had no order.
 
@@ -139,6 +176,7 @@ def set_average_precision(ranking: Ranking, *, rel: int) -> Floats:
     return share(hits * hits, ranking.returned * ranking.relevant(rel).judged)
 
 
+@of_set("SetRelP", "Relative precision of the returned set", REL, JUDGED_ONLY, trec_eval="set_relative_P")
 def set_relative_precision(ranking: Ranking, *, rel: int) -> Floats:
     """Precision as a share of the best precision that a set of this size can have.
 
@@ -165,6 +203,7 @@ def set_relative_precision(ranking: Ranking, *, rel: int) -> Floats:
     return share(found_returned(ranking, rel), np.minimum(ranking.returned, ranking.relevant(rel).judged))
 
 
+@of_set("Fallout", "Fallout", REL, defined_where=None, direction="lower", unit="false alarms", needs=("documents",))
 def fallout(ranking: Ranking, *, rel: int) -> Floats:
     """The share of the collection's documents that are not relevant, and are returned all the same.
 
@@ -192,6 +231,20 @@ def fallout(ranking: Ranking, *, rel: int) -> Floats:
     return share(np.minimum(ranking.returned - found_returned(ranking, rel), others), others)
 
 
+@of_set(
+    "Utility",
+    "Utility",
+    REL,
+    Parameter("a", "float", 1.0, meaning="worth of a relevant document returned"),
+    Parameter("b", "float", -1.0, meaning="worth of another document returned"),
+    Parameter("c", "float", 0.0, meaning="worth of a relevant document not returned"),
+    Parameter("d", "float", 0.0, meaning="worth of another document not returned"),
+    defined_where=None,
+    span=(-math.inf, math.inf),
+    unit="utility",
+    refuse=rest_needs_collection,
+    trec_eval=TrecEval("utility", read=read_weights),
+)
 def utility(ranking: Ranking, *, rel: int, a: float, b: float, c: float, d: float) -> Floats:
     """What the decisions are worth when each of the four outcomes has a value of its own.
 
@@ -221,55 +274,13 @@ def utility(ranking: Ranking, *, rel: int, a: float, b: float, c: float, d: floa
     return worth
 
 
-def rest_needs_collection(setting: Setting, arguments: Mapping[str, Any]) -> str | None:
-    """How many documents are neither relevant nor returned is known only where the collection's size is."""
-    lacks = arguments["d"] and setting.documents is None
-    return "needs the number of documents in the collection, as d is not 0" if lacks else None
-
-
-def read_factor(text: str) -> dict[str, Value]:
-    """trec_eval's x = β² as our β."""
-    value = read_value(text)
-    if not isinstance(value, (int, float)) or value < 0:
-        raise UnknownMeasure(f"trec_eval's set_F takes one number of at least 0, not {text!r}")
-    return {"beta": math.sqrt(value)}
-
-
-def write_factor(arguments: Mapping[str, Any]) -> str | None:
-    """β² as trec_eval's x. An α has no such name: few of them come back from x as the same number, and 0 has no x."""
-    return None if arguments["beta"] is None else write(arguments["beta"] ** 2)
-
-
-def read_weights(text: str) -> dict[str, Value]:
-    """trec_eval's four numbers as our a, b, c, d."""
-    values = [read_value(part) for part in text.split(",")]
-    if len(values) != 4:
-        raise UnknownMeasure(f"trec_eval's utility takes four numbers, not {text!r}")
-    return dict(zip("abcd", values, strict=True))
-
-
-def write_weights(arguments: Mapping[str, Any]) -> str:
-    return ",".join(write(arguments[name]) for name in "abcd")
-
-
-of_set = partial(Family, of_returned=True)
-
-SET_P = of_set("SetP", "Precision of the returned set", precision, (REL, JUDGED_ONLY), trec_eval="set_P")
-SET_REL_P = of_set(
-    "SetRelP",
-    "Relative precision of the returned set",
-    set_relative_precision,
-    (REL, JUDGED_ONLY),
-    trec_eval="set_relative_P",
-)
-
-
 def known_and_found(ranking: Ranking, rel: int) -> Ints:
     """int64[Q]: relevant documents that are returned and known to the user. Needs the known documents' columns."""
     is_known = np.zeros(len(ranking.query), dtype=bool) if ranking.is_known is None else ranking.is_known
     return count(ranking.query[ranking.is_returned & is_known & (ranking.grade >= rel)], ranking.queries)
 
 
+@of_set("Coverage", "Coverage", REL, needs=("known",))
 def coverage(ranking: Ranking, *, rel: int) -> Floats:
     """The share of the relevant documents known to the user that is returned.
 
@@ -293,6 +304,7 @@ def coverage(ranking: Ranking, *, rel: int) -> Floats:
     return share(known_and_found(ranking, rel), count(query[grade >= rel], ranking.queries))
 
 
+@of_set("Novelty", "Novelty", REL, needs=("known",))
 def novelty(ranking: Ranking, *, rel: int) -> Floats:
     """The share of the relevant documents returned that the user did not know.
 
@@ -314,53 +326,229 @@ def novelty(ranking: Ranking, *, rel: int) -> Floats:
     return share(hits - known_and_found(ranking, rel), hits)
 
 
-FAMILIES = (
-    SET_P,
-    of_set("SetR", "Recall of the returned set", recall, (REL,), trec_eval="set_recall"),
-    of_set(
-        "SetF",
-        "F measure of the returned set",
-        f_measure,
-        (
-            REL,
-            fraction("alpha", 0.5, "weight of precision"),
-            Parameter("beta", "float", low=0.0, meaning="recall counts β times as much: α = 1 / (1 + β²)"),
-            JUDGED_ONLY,
-        ),
-        check=one_weight,
-        trec_eval=(TrecEval("set_F", read=read_factor, write=write_factor),),
-    ),
-    of_set(
-        "SetAP", "Average precision of the returned set", set_average_precision, (REL, JUDGED_ONLY), trec_eval="set_map"
-    ),
-    SET_REL_P,
-    of_set(
-        "Fallout",
-        "Fallout",
-        fallout,
-        (REL,),
-        defined_where=None,
-        direction="lower",
-        unit="false alarms",
-        needs=("documents",),
-    ),
-    of_set(
-        "Utility",
-        "Utility",
-        utility,
-        (
-            REL,
-            Parameter("a", "float", 1.0, meaning="worth of a relevant document returned"),
-            Parameter("b", "float", -1.0, meaning="worth of another document returned"),
-            Parameter("c", "float", 0.0, meaning="worth of a relevant document not returned"),
-            Parameter("d", "float", 0.0, meaning="worth of another document not returned"),
-        ),
-        defined_where=None,
-        span=(-math.inf, math.inf),
-        unit="utility",
-        refuse=rest_needs_collection,
-        trec_eval=(TrecEval("utility", read=read_weights, write=write_weights),),
-    ),
-    of_set("Coverage", "Coverage", coverage, (REL,), needs=("known",)),
-    of_set("Novelty", "Novelty", novelty, (REL,), needs=("known",)),
+@returned_documents("TP", "True positives", REL)
+def true_positives(ranking: Ranking, *, rel: int) -> Floats:
+    """Documents returned and relevant. Added up over the queries, not averaged.
+
+    Formula: TP = |returned ∩ relevant|
+    Symbols: |…| is a number of documents; N_total is that of the collection.
+    Range: 0 and up
+    Ties: The order does not matter, so neither do ties.
+    No relevant document: 0, and the query counts.
+    Missing query: An empty list.
+    Cutoff beyond the list: It takes no cutoff: everything returned counts, and nothing else.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: trec_eval: num_rel_ret.
+    Source: C. J. van Rijsbergen: Information Retrieval, 2nd edition, Butterworths, 1979, chapter 7
+
+    Relevant and returned, whole numbers as float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> true_positives(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1)
+    array([1.])
+    """
+    return found_returned(ranking, rel).astype(np.float64)
+
+
+@returned_documents("FP", "False positives", REL, direction="lower")
+def false_positives(ranking: Ranking, *, rel: int) -> Floats:
+    """Documents returned and not relevant. Added up over the queries, not averaged.
+
+    Formula: FP = |returned| − TP
+    Symbols: |…| is a number of documents; N_total is that of the collection.
+    Range: 0 and up
+    Ties: The order does not matter, so neither do ties.
+    No relevant document: Everything returned.
+    Missing query: An empty list.
+    Cutoff beyond the list: It takes no cutoff: everything returned counts, and nothing else.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: Neither names it; trec_eval: num_ret − num_rel_ret.
+    Source: C. J. van Rijsbergen: Information Retrieval, 2nd edition, Butterworths, 1979, chapter 7
+
+    Returned and not relevant, whole numbers as float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> false_positives(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1)
+    array([1.])
+    """
+    return (ranking.returned - found_returned(ranking, rel)).astype(np.float64)
+
+
+@returned_documents("TN", "True negatives", REL, needs=("documents",))
+def true_negatives(ranking: Ranking, *, rel: int) -> Floats:
+    """Documents of the collection neither returned nor relevant. Added up over the queries, not averaged.
+
+    Formula: TN = N_total − TP − FP − FN
+    Symbols: |…| is a number of documents; N_total is that of the collection.
+    Range: 0 and up
+    Ties: The order does not matter, so neither do ties.
+    No relevant document: The documents that are not returned.
+    Missing query: An empty list.
+    Cutoff beyond the list: It takes no cutoff: everything returned counts, and nothing else.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: Neither names it.
+    Source: C. J. van Rijsbergen: Information Retrieval, 2nd edition, Butterworths, 1979, chapter 7
+
+    Neither relevant nor returned, whole numbers as float64[Q].
+
+    >>> from leaderboard.metrics.ranking import Setting, graded_lists
+    >>> setting = Setting(documents=103)
+    >>> true_negatives(graded_lists([1, None, 0, 2], missed=[1], returned=2, setting=setting), rel=1)
+    array([99.])
+    """
+    left = float(ranking.setting.documents or 0) - ranking.returned - false_negatives(ranking, rel=rel)
+    return np.maximum(left, 0.0)  # a list with documents that the collection lacks may be longer than it
+
+
+@returned_documents("FN", "False negatives", REL, direction="lower")
+def false_negatives(ranking: Ranking, *, rel: int) -> Floats:
+    """Documents relevant and not returned. Added up over the queries, not averaged.
+
+    Formula: FN = |relevant| − TP
+    Symbols: |…| is a number of documents; N_total is that of the collection.
+    Range: 0 and up
+    Ties: The order does not matter, so neither do ties.
+    No relevant document: 0, and the query counts.
+    Missing query: Every relevant document.
+    Cutoff beyond the list: It takes no cutoff: everything returned counts, and nothing else.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: Neither names it; trec_eval: num_rel − num_rel_ret.
+    Source: C. J. van Rijsbergen: Information Retrieval, 2nd edition, Butterworths, 1979, chapter 7
+
+    Relevant and not returned, whole numbers as float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> false_negatives(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1)
+    array([2.])
+    """
+    return (ranking.relevant(rel).judged - found_returned(ranking, rel)).astype(np.float64)
+
+
+@counted("NumQ", "Queries", of_judgments=True, span=(1.0, 1.0), unit="queries", direction="none", trec_eval="num_q")
+def query(ranking: Ranking) -> Floats:
+    """Queries that are evaluated.
+
+    Formula: NumQ = |queries|
+    Symbols: |…| is a number of documents; N_total is that of the collection.
+    Range: 1 for a query
+    Ties: The order does not matter, so neither do ties.
+    No relevant document: It counts.
+    Missing query: It counts.
+    Cutoff beyond the list: It takes no cutoff: everything returned counts, and nothing else.
+    Unjudged documents: They do not matter.
+    trec_eval and ir_measures: trec_eval without -c leaves out queries that the run lacks.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    1 for every query, float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> query(graded_lists([1, None, 0, 2], missed=[1], returned=2))
+    array([1.])
+    """
+    return np.ones(ranking.queries)
+
+
+@returned_documents("NumRet", "Returned documents", direction="none", trec_eval="num_ret")
+def returned(ranking: Ranking) -> Floats:
+    """Documents returned. Added up over the queries, not averaged.
+
+    Formula: NumRet = |returned|
+    Symbols: |…| is a number of documents; N_total is that of the collection.
+    Range: 0 and up
+    Ties: The order does not matter, so neither do ties.
+    No relevant document: It counts all the same.
+    Missing query: An empty list.
+    Cutoff beyond the list: It takes no cutoff: everything returned counts, and nothing else.
+    Unjudged documents: They count like any other.
+    trec_eval and ir_measures: Both count every retrieved document, as this does without decisions and without a
+        threshold.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    Documents returned, whole numbers as float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> returned(graded_lists([1, None, 0, 2], missed=[1], returned=2))
+    array([2.])
+    """
+    return ranking.returned.astype(np.float64)
+
+
+@counted("NumRel", "Relevant documents", REL, of_judgments=True, direction="none", trec_eval="num_rel")
+def relevant(ranking: Ranking, *, rel: int) -> Floats:
+    """Documents judged relevant, returned or not. Added up over the queries, not averaged.
+
+    Formula: NumRel = |relevant|
+    Symbols: |…| is a number of documents; N_total is that of the collection.
+    Range: 0 and up
+    Ties: The order does not matter, so neither do ties.
+    No relevant document: 0, and the query counts.
+    Missing query: Its relevant documents count all the same.
+    Cutoff beyond the list: It takes no cutoff: everything returned counts, and nothing else.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: Both compute the same.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    Documents judged relevant, whole numbers as float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> relevant(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1)
+    array([3.])
+    """
+    return ranking.relevant(rel).judged.astype(np.float64)
+
+
+@returned_documents("NumRelRet", "Relevant documents returned", REL, trec_eval="num_rel_ret")
+def relevant_returned(ranking: Ranking, *, rel: int) -> Floats:
+    """Documents returned and relevant: TP under trec_eval's name. Added up over the queries, not averaged.
+
+    Formula: NumRelRet = |returned ∩ relevant|
+    Symbols: |…| is a number of documents.
+    Range: 0 and up
+    Ties: The order does not matter, so neither do ties.
+    No relevant document: 0, and the query counts.
+    Missing query: An empty list.
+    Cutoff beyond the list: It takes no cutoff: everything returned counts, and nothing else.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: Both count every retrieved document, as this does without decisions and without a
+        threshold.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    Whole numbers as float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> relevant_returned(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1)
+    array([1.])
+    """
+    return true_positives(ranking, rel=rel)
+
+
+@returned_documents(
+    "NumNonrelJudgedRet",
+    "Documents returned that were judged not relevant",
+    REL,
+    direction="lower",
+    trec_eval="num_nonrel_judged_ret",
 )
+def judged_not_relevant(ranking: Ranking, *, rel: int) -> Floats:
+    """Documents returned and judged, but not relevant: unjudged ones are left out. Added up over the queries, not
+    averaged.
+
+    Formula: NumNonrelJudgedRet = |returned ∩ judged| − TP
+    Symbols: |…| is a number of documents; N_total is that of the collection.
+    Range: 0 and up
+    Ties: The order does not matter, so neither do ties.
+    No relevant document: It counts all the same.
+    Missing query: An empty list.
+    Cutoff beyond the list: It takes no cutoff: everything returned counts, and nothing else.
+    Unjudged documents: They are not counted; nor are documents with a negative grade.
+    trec_eval and ir_measures: trec_eval computes the same over every retrieved document; ir_measures does not name it.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    Returned and judged not relevant (a negative grade is no judgment), whole numbers as float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> judged_not_relevant(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1)
+    array([0.])
+    """
+    hits = ranking.is_returned & (ranking.grade >= 0) & (ranking.grade < rel)
+    return count(ranking.query[hits], ranking.queries).astype(np.float64)

@@ -10,41 +10,74 @@ of Search Effectiveness, ACM Transactions on Information Systems 35 (3), 2017.
 """
 
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
 
 from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics.families.binary import RANK, RANK_NEEDED
-from leaderboard.metrics.families.graded import GAINS, Gained, gained, summed, with_gain
+from leaderboard.metrics.families.graded import GAINS, Gained, gained, graded, summed, with_gain
 from leaderboard.metrics.measure import (
     GRADE_LIMIT,
     REL,
-    Family,
     Gains,
     Parameter,
     TrecEval,
     Value,
     choice,
     fraction,
+    measured,
+    only_one_of,
     read_value,
-    write,
 )
-from leaderboard.metrics.ranking import Ranking, Setting
+from leaderboard.metrics.ranking import Ranking, Setting, kept
 from leaderboard.metrics.segments import Bools, Floats, running, share, total
 
+PERSISTENCE = "the probability of going on to the next rank"
 
+
+@kept
 def powers(ranking: Ranking, p: float) -> Floats:
     """float64[longest list + 1]: p^0, p^1 …, each the one before times p."""
     longest = int(ranking.retrieved.max(initial=0))
-
-    def make() -> Floats:
-        return np.cumprod(np.concatenate(([1.0], np.full(longest, p))), dtype=np.float64)
-
-    return ranking.keep(("powers", p), make)
+    return np.cumprod(np.concatenate(([1.0], np.full(longest, p))), dtype=np.float64)
 
 
+def read_pairs(text: str) -> dict[str, Value]:
+    """trec_eval's p=0.8,1=0.5 as our p and gains."""
+    pairs = [part.partition("=") for part in text.split(",")]
+    if not all(map(all, pairs)):
+        raise UnknownMeasure(f"{text!r} is no p and no gain; expected p=0.8, or grade=gain, or p=0.8,1=0.5,2=1")
+    values: dict[str, Value] = {name: read_value(value) for name, _, value in pairs if name == "p"}
+    if gains := ",".join(f"{grade}:{gain}" for grade, _, gain in pairs if grade != "p"):
+        values["gains"] = read_value("{" + gains + "}")
+    return values
+
+
+def gains_only_scaled(arguments: Mapping[str, Value]) -> str | None:
+    """With binary gains every relevant document is worth 1, whatever `gains` says."""
+    is_unused = arguments.get("gains") is not None and arguments.get("gain") != "scaled"
+    return "gains says what grades are worth, so it goes with gain=scaled only" if is_unused else None
+
+
+@measured(
+    "Ranks, binary",
+    "RBP",
+    "Rank-biased precision",
+    REL,
+    fraction("p", 0.8, PERSISTENCE),
+    choice(
+        "gain",
+        ("binary", "scaled"),
+        "1 for a relevant document, or its grade over the query's highest (then rel does not matter)",
+    ),
+    GAINS,
+    cutoff=RANK,
+    defined_where=with_gain,
+    check=gains_only_scaled,
+    trec_eval=TrecEval("rbp", given=(("p", 0.9), ("gain", "scaled")), read=read_pairs),
+)
 def rank_biased_precision(
     ranking: Ranking, *, rel: int, p: float, gain: str, gains: Gains | None, cutoff: int | None
 ) -> Floats:
@@ -90,6 +123,15 @@ def largest(ranking: Ranking, gains: Gains | None) -> Floats:
     return values
 
 
+@measured(
+    "Ranks, incomplete judgments",
+    "RBPResidual",
+    "Residual of rank-biased precision",
+    fraction("p", 0.9, PERSISTENCE),
+    defined_where=None,
+    direction="lower",
+    trec_eval=TrecEval("rbp_resid", read=read_pairs),
+)
 def residual(ranking: Ranking, *, p: float) -> Floats:
     """How much higher RBP could be if every unjudged document were relevant.
 
@@ -121,378 +163,23 @@ def residual(ranking: Ranking, *, p: float) -> Floats:
     return np.where(judged.found < ranking.retrieved, rest, 0.0)
 
 
-def read_pairs(text: str) -> dict[str, Value]:
-    """trec_eval's p=0.8,1=0.5 as our p and gains."""
-    pairs = [part.partition("=") for part in text.split(",")]
-    for name, sign, value in pairs:
-        if not (name and sign and value):
-            raise UnknownMeasure(f"{text!r} is no p and no gain; expected p=0.8, or grade=gain, or p=0.8,1=0.5,2=1")
-    values: dict[str, Value] = {name: read_value(value) for name, _, value in pairs if name == "p"}
-    gains = ",".join(f"{grade}:{gain}" for grade, _, gain in pairs if grade != "p")
-    if gains:
-        values["gains"] = read_value("{" + gains + "}")
-    return values
-
-
-def read_p(text: str) -> dict[str, Value]:
-    values = read_pairs(text)
-    if list(values) != ["p"]:
-        raise UnknownMeasure(f"trec_eval's rbp_resid takes p, as in rbp_resid.p=0.8, not {text!r}")
-    return values
-
-
-def write_pairs(arguments: Mapping[str, Any]) -> str:
-    gains = write(arguments.get("gains") or ()).strip("{}").replace(":", "=")
-    return f"p={write(arguments['p'])}" + (f",{gains}" if gains else "")
-
-
-def gains_only_scaled(arguments: Mapping[str, Value]) -> str | None:
-    """With binary gains every relevant document is worth 1, whatever `gains` says."""
-    if arguments.get("gains") is None or arguments.get("gain") == "scaled":
+def grade_above(setting: Setting, arguments: Mapping[str, Any]) -> str | None:
+    """gdeval refuses grades above its maximum too: cutting them off would give a figure under a name that it isn't."""
+    gmax, highest = arguments["gmax"], setting.highest_grade or 0
+    if arguments["max"] == "data" or highest <= gmax:
         return None
-    return "gains says what grades are worth, so it goes with gain=scaled only"
+    return f"takes grades up to {gmax}, and grade {highest} was judged: write gmax={highest}, or max=data"
 
 
-PERSISTENCE = "the probability of going on to the next rank"
-
-RBP = Family(
-    "RBP",
-    "Rank-biased precision",
-    rank_biased_precision,
-    (
-        REL,
-        fraction("p", 0.8, PERSISTENCE),
-        choice(
-            "gain",
-            ("binary", "scaled"),
-            "1 for a relevant document, or its grade over the query's highest (then rel does not matter)",
-        ),
-        GAINS,
-    ),
-    RANK,
-    defined_where=with_gain,
-    check=gains_only_scaled,
-    trec_eval=(TrecEval("rbp", given=(("p", 0.9), ("gain", "scaled")), read=read_pairs, write=write_pairs),),
+@graded(
+    "ERR",
+    "Expected reciprocal rank",
+    Parameter("gmax", "int", 4, low=1, high=GRADE_LIMIT, meaning="the highest grade that there can be"),
+    Parameter("max", "choice", choices=("data",), meaning="data: gmax is the highest grade of the evaluation"),
+    cutoff=RANK,
+    check=only_one_of("gmax", "max"),
+    refuse=grade_above,
 )
-RBP_RESIDUAL = Family(
-    "RBPResidual",
-    "Residual of rank-biased precision",
-    residual,
-    (fraction("p", 0.9, PERSISTENCE),),
-    defined_where=None,
-    direction="lower",
-    trec_eval=(TrecEval("rbp_resid", read=read_p, write=write_pairs),),
-)
-
-RANK_BIASED = (RBP,)
-
-
-DEPTH = 1000  # ranks that the reader may look at; what a list lacks of them gains nothing (cwl_eval's default)
-ROWS = 256  # queries at a time: a table of 2 MB
-
-
-def expected_gain(goes_on: Callable[..., Floats]) -> Callable[..., Floats]:
-    """The measure, float64[Q] in [0, 1], that is the expected gain of a document that a reader looks at.
-
-    goes_on: (rank float64[depth], gains float64[rows, depth], parameters by name) -> C, which broadcasts to
-    float64[rows, depth]; what it gives for the last rank is not used.
-    """
-
-    @wraps(goes_on)
-    def compute(
-        ranking: Ranking, *, min_rel: int, max_rel: int | None, cutoff: int = DEPTH, **parameters: float
-    ) -> Floats:
-        top = ranking.highest_grade if max_rel is None else max_rel
-        depth = min(cutoff, DEPTH)
-        hits = np.flatnonzero((ranking.grade > min_rel) & (ranking.rank <= depth))
-        query, column = ranking.query[hits], ranking.rank[hits] - 1
-        gain = (np.minimum(ranking.grade[hits], top) - min_rel) / max(top - min_rel, 1)
-        rank = np.arange(1.0, depth + 1.0)
-        expected = np.zeros(ranking.queries)
-        for first in range(0, ranking.queries, ROWS):
-            here = slice(*np.searchsorted(query, (first, first + ROWS)))
-            gains = np.zeros((min(ROWS, ranking.queries - first), depth))
-            gains[query[here] - first, column[here]] = gain[here]
-            going = np.broadcast_to(goes_on(rank, gains, **parameters), gains.shape)
-            reaches = np.ones_like(gains)
-            reaches[:, 1:] = np.cumprod(going[:, :-1], axis=1)
-            expected[first : first + ROWS] = (reaches * gains).sum(axis=1) / reaches.sum(axis=1)
-        return expected
-
-    return compute
-
-
-@expected_gain
-def scaled_dcg(rank: Floats, _gains: Floats) -> Floats:
-    """DCG as a share of what a list of nothing but highest grades would have, however few of those are judged.
-
-    Formula: SDCG@k = (sum_{i=1}^{k} gain_i / log_2(i + 1)) / (sum_{i=1}^{k} 1 / log_2(i + 1))
-    Symbols: gain_i is (grade − min_rel) / (max_rel − min_rel) at rank i, within 0 and 1.
-    Range: 0 to 1
-    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
-    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
-        complete ones.
-    Missing query: Scored as an empty list: 0, and it counts towards the mean.
-    Cutoff beyond the list: Ranks that a list lacks gain nothing; nobody looks beyond rank 1,000.
-    Unjudged documents: An unjudged document gains nothing.
-    trec_eval and ir_measures: ir_measures' SDCG (cwl_eval) is the same; there max_rel has to be given.
-        trec_eval has none.
-    Source: L. Azzopardi, P. Thomas, A. Moffat: cwl_eval: An Evaluation Tool for Information Retrieval, SIGIR 2019
-
-    Σ gain / log2(rank + 1) over Σ 1 / log2(rank + 1), float64[Q] in [0, 1].
-
-    >>> from leaderboard.metrics.ranking import graded_lists
-    >>> scaled_dcg(graded_lists([1, None, 0, 2], missed=[1]), min_rel=0, max_rel=2, cutoff=4).round(4)
-    array([0.3633])
-    """
-    return np.asarray(np.log2(rank + 1.0) / np.log2(rank + 2.0))
-
-
-@expected_gain
-def bejeweled_player(_rank: Floats, gains: Floats, T: float) -> Floats:
-    """What each document brings to a reader who stops once the gain T is reached, or at rank k.
-
-    Formula: BPM@k = (sum_{i=1}^{s} gain_i) / s
-    Symbols: s is the first rank at which the gains add up to T, k at most; gain_i is
-        (grade − min_rel) / (max_rel − min_rel) at rank i, within 0 and 1.
-    Range: 0 to 1
-    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
-    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
-        complete ones.
-    Missing query: Scored as an empty list: 0, and it counts towards the mean.
-    Cutoff beyond the list: Ranks that a list lacks gain nothing; nobody looks beyond rank 1,000.
-    Unjudged documents: An unjudged document gains nothing.
-    trec_eval and ir_measures: ir_measures' BPM (cwl_eval, the static model) is the same; there max_rel has to be given.
-        trec_eval has none.
-    Source: F. Zhang and others: Evaluating Web Search with a Bejeweled Player Model, SIGIR 2017
-
-    The mean gain of the ranks looked at, float64[Q] in [0, 1].
-
-    >>> from leaderboard.metrics.ranking import graded_lists
-    >>> bejeweled_player(graded_lists([1, None, 0, 2], missed=[1]), T=0.5, min_rel=0, max_rel=2, cutoff=4)
-    array([0.5])
-    """
-    return (np.cumsum(gains, axis=1) < T).astype(np.float64)
-
-
-@expected_gain
-def insq(rank: Floats, _gains: Floats, T: float) -> Floats:
-    """The expected gain of a document for a reader who wants T of them and goes on more readily the further down.
-
-    Formula: INSQ = sum_{i} W_i · gain_i
-    Symbols: W_i, the share of rank i, is proportional to C_1 · … · C_{i − 1} with
-        C_i = ((i + 2T − 1) / (i + 2T))²; gain_i is (grade − min_rel) / (max_rel − min_rel), within 0 and 1.
-    Range: 0 to 1
-    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
-    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
-        complete ones.
-    Missing query: Scored as an empty list: 0, and it counts towards the mean.
-    Cutoff beyond the list: It takes no cutoff: 1,000 ranks are looked at, and those that a list lacks gain nothing.
-    Unjudged documents: An unjudged document gains nothing.
-    trec_eval and ir_measures: ir_measures' INSQ (cwl_eval) is the same; there max_rel has to be given.
-        trec_eval has none.
-    Source: A. Moffat, F. Scholer, P. Thomas: Models and Metrics: IR Evaluation as a User Process, ADCS 2012
-
-    Σ W · gain over the first 1,000 ranks, float64[Q] in [0, 1].
-
-    >>> from leaderboard.metrics.ranking import graded_lists
-    >>> insq(graded_lists([1, None, 0, 2], missed=[1]), T=1.0, min_rel=0, max_rel=2).round(4)
-    array([0.2562])
-    """
-    return ((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2
-
-
-@expected_gain
-def inst(rank: Floats, gains: Floats, T: float) -> Floats:
-    """INSQ for a reader who stops the sooner the more of the wanted gain T is there already.
-
-    Formula: INST = sum_{i} W_i · gain_i
-    Symbols: W_i, the share of rank i, is proportional to C_1 · … · C_{i − 1} with
-        C_i = ((i + T + T_i − 1) / (i + T + T_i))², where T_i = T − gain_1 − … − gain_i is what is still wanted after
-        rank i; gain_i is (grade − min_rel) / (max_rel − min_rel), within 0 and 1.
-    Range: 0 to 1
-    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
-    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
-        complete ones.
-    Missing query: Scored as an empty list: 0, and it counts towards the mean.
-    Cutoff beyond the list: It takes no cutoff: 1,000 ranks are looked at, and those that a list lacks gain nothing.
-    Unjudged documents: An unjudged document gains nothing.
-    trec_eval and ir_measures: ir_measures' INST (cwl_eval) is the same; there max_rel has to be given.
-        trec_eval has none.
-    Source: P. Bailey, A. Moffat, F. Scholer, P. Thomas: User Variability and IR System Evaluation, SIGIR 2015
-
-    Σ W · gain over the first 1,000 ranks, float64[Q] in [0, 1].
-
-    >>> from leaderboard.metrics.ranking import graded_lists
-    >>> inst(graded_lists([1, None, 0, 2], missed=[1]), T=1.0, min_rel=0, max_rel=2).round(4)
-    array([0.3068])
-    """
-    reach = rank + 2.0 * T - np.cumsum(gains, axis=1)  # at least 2T: no gain is above 1
-    return ((reach - 1.0) / reach) ** 2
-
-
-@expected_gain
-def nearly_err_8(_rank: Floats, gains: Floats) -> Floats:
-    """Nearly ERR: the expected gain of a document for a reader whom gain alone stops, or rank k.
-
-    Formula: NERR8@k = sum_{i=1}^{k} W_i · gain_i
-    Symbols: W_i, the share of rank i, is proportional to C_1 · … · C_{i − 1} with C_i = 1 − gain_i; gain_i is
-        (grade − min_rel) / (max_rel − min_rel), within 0 and 1.
-    Range: 0 to 1
-    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
-    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
-        complete ones.
-    Missing query: Scored as an empty list: 0, and it counts towards the mean.
-    Cutoff beyond the list: Ranks that a list lacks gain nothing; nobody looks beyond rank 1,000.
-    Unjudged documents: An unjudged document gains nothing.
-    trec_eval and ir_measures: ir_measures' NERR8 (cwl_eval) is the same; there max_rel has to be given.
-        trec_eval has none.
-    Source: L. Azzopardi, J. Mackenzie, A. Moffat: ERR is not C/W/L, ICTIR 2021, equation 8
-
-    Σ W · gain over the first k ranks, float64[Q] in [0, 1].
-
-    >>> from leaderboard.metrics.ranking import graded_lists
-    >>> nearly_err_8(graded_lists([1, None, 0, 2], missed=[1]), min_rel=0, max_rel=2, cutoff=4)
-    array([0.4])
-    """
-    return 1.0 - gains
-
-
-@expected_gain
-def nearly_err_9(rank: Floats, gains: Floats) -> Floats:
-    """Nearly ERR: the expected gain of a document for a reader whom gain stops, and the way down, or rank k.
-
-    Formula: NERR9@k = sum_{i=1}^{k} W_i · gain_i
-    Symbols: W_i, the share of rank i, is proportional to C_1 · … · C_{i − 1} with
-        C_i = (1 − gain_i) · i / (i + 1); gain_i is (grade − min_rel) / (max_rel − min_rel), within 0 and 1.
-    Range: 0 to 1
-    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
-    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
-        complete ones.
-    Missing query: Scored as an empty list: 0, and it counts towards the mean.
-    Cutoff beyond the list: Ranks that a list lacks gain nothing; nobody looks beyond rank 1,000.
-    Unjudged documents: An unjudged document gains nothing.
-    trec_eval and ir_measures: ir_measures' NERR9 (cwl_eval) is the same; there max_rel has to be given.
-        trec_eval has none.
-    Source: L. Azzopardi, J. Mackenzie, A. Moffat: ERR is not C/W/L, ICTIR 2021, equation 9
-
-    Σ W · gain over the first k ranks, float64[Q] in [0, 1].
-
-    >>> from leaderboard.metrics.ranking import graded_lists
-    >>> nearly_err_9(graded_lists([1, None, 0, 2], missed=[1]), min_rel=0, max_rel=2, cutoff=4).round(4)
-    array([0.4054])
-    """
-    return (1.0 - gains) * rank / (rank + 1.0)
-
-
-@expected_gain
-def nearly_err_10(_rank: Floats, gains: Floats, p: float) -> Floats:
-    """Nearly ERR: the expected gain of a document for a reader whom gain stops, and impatience as in RBP.
-
-    Formula: NERR10 = sum_{i} W_i · gain_i
-    Symbols: W_i, the share of rank i, is proportional to C_1 · … · C_{i − 1} with C_i = p · (1 − gain_i); gain_i is
-        (grade − min_rel) / (max_rel − min_rel), within 0 and 1.
-    Range: 0 to 1
-    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
-    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
-        complete ones.
-    Missing query: Scored as an empty list: 0, and it counts towards the mean.
-    Cutoff beyond the list: It takes no cutoff: 1,000 ranks are looked at, and those that a list lacks gain nothing.
-    Unjudged documents: An unjudged document gains nothing.
-    trec_eval and ir_measures: ir_measures' NERR10 (cwl_eval) is the same; there max_rel has to be given.
-        trec_eval has none.
-    Source: L. Azzopardi, J. Mackenzie, A. Moffat: ERR is not C/W/L, ICTIR 2021, equation 10
-
-    Σ W · gain over the first 1,000 ranks, float64[Q] in [0, 1].
-
-    >>> from leaderboard.metrics.ranking import graded_lists
-    >>> nearly_err_10(graded_lists([1, None, 0, 2], missed=[1]), p=0.9, min_rel=0, max_rel=2).round(4)
-    array([0.3895])
-    """
-    return p * (1.0 - gains)
-
-
-@expected_gain
-def nearly_err_11(rank: Floats, gains: Floats, T: float) -> Floats:
-    """Nearly ERR: the expected gain of a document for a reader whom gain stops, and who else goes on as in INSQ.
-
-    Formula: NERR11 = sum_{i} W_i · gain_i
-    Symbols: W_i, the share of rank i, is proportional to C_1 · … · C_{i − 1} with
-        C_i = (1 − gain_i) · ((i + 2T − 1) / (i + 2T))²; gain_i is (grade − min_rel) / (max_rel − min_rel), within 0
-        and 1.
-    Range: 0 to 1
-    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
-    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
-        complete ones.
-    Missing query: Scored as an empty list: 0, and it counts towards the mean.
-    Cutoff beyond the list: It takes no cutoff: 1,000 ranks are looked at, and those that a list lacks gain nothing.
-    Unjudged documents: An unjudged document gains nothing.
-    trec_eval and ir_measures: ir_measures' NERR11 (cwl_eval) is the same; there max_rel has to be given.
-        trec_eval has none.
-    Source: L. Azzopardi, J. Mackenzie, A. Moffat: ERR is not C/W/L, ICTIR 2021, equation 11
-
-    Σ W · gain over the first 1,000 ranks, float64[Q] in [0, 1].
-
-    >>> from leaderboard.metrics.ranking import graded_lists
-    >>> nearly_err_11(graded_lists([1, None, 0, 2], missed=[1]), T=1.0, min_rel=0, max_rel=2).round(4)
-    array([0.4064])
-    """
-    return (1.0 - gains) * ((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2
-
-
-def with_player_gain(ranking: Ranking, *, min_rel: int, **_others: object) -> Bools:
-    """bool[Q]: whether a document of the query is judged to gain anything."""
-    return ranking.relevant(min_rel + 1).judged > 0
-
-
-def rising(arguments: Mapping[str, Value]) -> str | None:
-    """Gains lie between two grades, so these must be two."""
-    low, high = arguments.get("min_rel") or 0, arguments.get("max_rel")
-    if isinstance(low, int) and isinstance(high, int) and high <= low:
-        return f"max_rel={high} must be above min_rel={low}"
-    return None
-
-
-def nothing_above(setting: Setting, arguments: Mapping[str, Any]) -> str | None:
-    """Without max_rel the evaluation's highest grade stands for it, and must be above min_rel too."""
-    min_rel, highest = arguments["min_rel"], setting.highest_grade or 0
-    if arguments["max_rel"] is not None or min_rel == 0 or highest > min_rel:
-        return None
-    return f"needs grades above min_rel={min_rel}, and {highest} is the highest judged: give max_rel"
-
-
-MIN_REL = Parameter("min_rel", "int", 0, low=0, high=GRADE_LIMIT - 1, meaning="the grade up to which nothing is gained")
-FROM_THERE = "the grade from which on 1 is gained; the evaluation's highest grade unless given"
-MAX_REL = Parameter("max_rel", "int", low=1, high=GRADE_LIMIT, meaning=FROM_THERE)
-WANTED = Parameter("T", "float", 1.0, low=0.0, above=True, meaning="the gain that the reader wants in all")
-PATIENCE = fraction("p", 0.9, "the probability of going on where nothing is gained")
-
-
-def _family(name: str, title: str, compute: Callable[..., Floats], *own: Parameter, cut: bool) -> Family:
-    return Family(
-        name=name,
-        title=title,
-        compute=compute,
-        parameters=(*own, MIN_REL, MAX_REL),
-        cutoff=RANK_NEEDED if cut else None,
-        defined_where=with_player_gain,
-        check=rising,
-        refuse=nothing_above,
-    )
-
-
-FAMILIES = (
-    _family("SDCG", "Scaled discounted cumulative gain", scaled_dcg, cut=True),
-    _family("BPM", "Bejeweled Player Model", bejeweled_player, WANTED, cut=True),
-    _family("INSQ", "INSQ", insq, WANTED, cut=False),
-    _family("INST", "INST", inst, WANTED, cut=False),
-    _family("NERR8", "Nearly ERR, stopped by gain", nearly_err_8, cut=True),
-    _family("NERR9", "Nearly ERR, stopped by gain and rank", nearly_err_9, cut=True),
-    _family("NERR10", "Nearly ERR, stopped by gain and impatience", nearly_err_10, PATIENCE, cut=False),
-    _family("NERR11", "Nearly ERR, stopped by gain or going on as in INSQ", nearly_err_11, WANTED, cut=False),
-)
-
-
 def expected_reciprocal_rank(ranking: Ranking, *, gmax: int, max: str | None, cutoff: int | None) -> Floats:  # noqa: A002  # as in ERR(max=data)
     """The expected inverse rank at which a reader stops, who stops more readily at higher grades.
 
@@ -528,20 +215,7 @@ def expected_reciprocal_rank(ranking: Ranking, *, gmax: int, max: str | None, cu
     return summed(worth, cutoff, ranking.queries)
 
 
-def grade_above(setting: Setting, arguments: Mapping[str, Any]) -> str | None:
-    """gdeval refuses grades above its maximum too: cutting them off would give a figure under a name that it isn't."""
-    gmax, highest = arguments["gmax"], setting.highest_grade or 0
-    if arguments["max"] == "data" or highest <= gmax:
-        return None
-    return f"takes grades up to {gmax}, and grade {highest} was judged: write gmax={highest}, or max=data"
-
-
-def one_maximum(arguments: Mapping[str, Value]) -> str | None:
-    """gmax and max are two ways to say what the highest grade is."""
-    both = {"gmax", "max"} <= set(arguments)
-    return "gmax and max=data both say what the highest grade is; give one" if both else None
-
-
+@graded("ADR", "Average dynamic recall", REL)
 def average_dynamic_recall(ranking: Ranking, *, rel: int) -> Floats:
     """Recall at each rank against the documents that the ideal list could have shown by then.
 
@@ -572,18 +246,290 @@ def average_dynamic_recall(ranking: Ranking, *, rel: int) -> Floats:
     return share(summed, ranking.relevant(rel).judged)
 
 
-ERR = Family(
-    "ERR",
-    "Expected reciprocal rank",
-    expected_reciprocal_rank,
-    (
-        Parameter("gmax", "int", 4, low=1, high=GRADE_LIMIT, meaning="the highest grade that there can be"),
-        Parameter("max", "choice", choices=("data",), meaning="data: gmax is the highest grade of the evaluation"),
-    ),
-    RANK,
-    check=one_maximum,
-    refuse=grade_above,
-)
-ADR = Family("ADR", "Average dynamic recall", average_dynamic_recall, (REL,))
+DEPTH = 1000  # ranks that the reader may look at; what a list lacks of them gains nothing (cwl_eval's default)
+ROWS = 256  # queries at a time: a table of 2 MB
+MIN_REL = Parameter("min_rel", "int", 0, low=0, high=GRADE_LIMIT - 1, meaning="the grade up to which nothing is gained")
+FROM_THERE = "the grade from which on 1 is gained; the evaluation's highest grade unless given"
+MAX_REL = Parameter("max_rel", "int", low=1, high=GRADE_LIMIT, meaning=FROM_THERE)
+WANTED = Parameter("T", "float", 1.0, low=0.0, above=True, meaning="the gain that the reader wants in all")
+PATIENCE = fraction("p", 0.9, "the probability of going on where nothing is gained")
 
-CASCADE = (ERR, ADR)
+
+def with_player_gain(ranking: Ranking, *, min_rel: int, **_others: object) -> Bools:
+    """bool[Q]: whether a document of the query is judged to gain anything."""
+    return ranking.relevant(min_rel + 1).judged > 0
+
+
+def rising(arguments: Mapping[str, Value]) -> str | None:
+    """Gains lie between two grades, so these must be two."""
+    low, high = arguments.get("min_rel") or 0, arguments.get("max_rel")
+    if isinstance(low, int) and isinstance(high, int) and high <= low:
+        return f"max_rel={high} must be above min_rel={low}"
+    return None
+
+
+def nothing_above(setting: Setting, arguments: Mapping[str, Any]) -> str | None:
+    """Without max_rel the evaluation's highest grade stands for it, and must be above min_rel too."""
+    min_rel, highest = arguments["min_rel"], setting.highest_grade or 0
+    if arguments["max_rel"] is not None or min_rel == 0 or highest > min_rel:
+        return None
+    return f"needs grades above min_rel={min_rel}, and {highest} is the highest judged: give max_rel"
+
+
+player = partial(graded, defined_where=with_player_gain, check=rising, refuse=nothing_above)
+
+
+def expected_gain(
+    *named: Any, cutoff: Parameter | None = None
+) -> Callable[[Callable[..., Floats]], Callable[..., Floats]]:
+    """The measure, float64[Q] in [0, 1], that is the expected gain of a document that a reader looks at.
+
+    named: its name, its title and its own parameters. Of a function goes_on: (rank float64[depth], gains
+    float64[rows, depth], own parameters by name) -> C, which broadcasts to float64[rows, depth]; what it gives for the
+    last rank is not used.
+    """
+
+    def measure(goes_on: Callable[..., Floats]) -> Callable[..., Floats]:
+        @player(*named, MIN_REL, MAX_REL, cutoff=cutoff)
+        @wraps(goes_on)
+        def compute(
+            ranking: Ranking, *, min_rel: int, max_rel: int | None, cutoff: int = DEPTH, **parameters: float
+        ) -> Floats:
+            top = ranking.highest_grade if max_rel is None else max_rel
+            depth = min(cutoff, DEPTH)
+            hits = np.flatnonzero((ranking.grade > min_rel) & (ranking.rank <= depth))
+            query, column = ranking.query[hits], ranking.rank[hits] - 1
+            gain = (np.minimum(ranking.grade[hits], top) - min_rel) / max(top - min_rel, 1)
+            rank = np.arange(1.0, depth + 1.0)
+            expected = np.zeros(ranking.queries)
+            for first in range(0, ranking.queries, ROWS):
+                here = slice(*np.searchsorted(query, (first, first + ROWS)))
+                gains = np.zeros((min(ROWS, ranking.queries - first), depth))
+                gains[query[here] - first, column[here]] = gain[here]
+                going = np.broadcast_to(goes_on(rank, gains, **parameters), gains.shape)
+                reaches = np.ones_like(gains)
+                reaches[:, 1:] = np.cumprod(going[:, :-1], axis=1)
+                expected[first : first + ROWS] = (reaches * gains).sum(axis=1) / reaches.sum(axis=1)
+            return expected
+
+        return compute
+
+    return measure
+
+
+@expected_gain("SDCG", "Scaled discounted cumulative gain", cutoff=RANK_NEEDED)
+def scaled_dcg(rank: Floats, _gains: Floats) -> Floats:
+    """DCG as a share of what a list of nothing but highest grades would have, however few of those are judged.
+
+    Formula: SDCG@k = (sum_{i=1}^{k} gain_i / log_2(i + 1)) / (sum_{i=1}^{k} 1 / log_2(i + 1))
+    Symbols: gain_i is (grade − min_rel) / (max_rel − min_rel) at rank i, within 0 and 1.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: Ranks that a list lacks gain nothing; nobody looks beyond rank 1,000.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: ir_measures' SDCG (cwl_eval) is the same; there max_rel has to be given.
+        trec_eval has none.
+    Source: L. Azzopardi, P. Thomas, A. Moffat: cwl_eval: An Evaluation Tool for Information Retrieval, SIGIR 2019
+
+    Σ gain / log2(rank + 1) over Σ 1 / log2(rank + 1), float64[Q] in [0, 1].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> scaled_dcg(graded_lists([1, None, 0, 2], missed=[1]), min_rel=0, max_rel=2, cutoff=4).round(4)
+    array([0.3633])
+    """
+    return np.asarray(np.log2(rank + 1.0) / np.log2(rank + 2.0))
+
+
+@expected_gain("BPM", "Bejeweled Player Model", WANTED, cutoff=RANK_NEEDED)
+def bejeweled_player(_rank: Floats, gains: Floats, T: float) -> Floats:
+    """What each document brings to a reader who stops once the gain T is reached, or at rank k.
+
+    Formula: BPM@k = (sum_{i=1}^{s} gain_i) / s
+    Symbols: s is the first rank at which the gains add up to T, k at most; gain_i is
+        (grade − min_rel) / (max_rel − min_rel) at rank i, within 0 and 1.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: Ranks that a list lacks gain nothing; nobody looks beyond rank 1,000.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: ir_measures' BPM (cwl_eval, the static model) is the same; there max_rel has to be given.
+        trec_eval has none.
+    Source: F. Zhang and others: Evaluating Web Search with a Bejeweled Player Model, SIGIR 2017
+
+    The mean gain of the ranks looked at, float64[Q] in [0, 1].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> bejeweled_player(graded_lists([1, None, 0, 2], missed=[1]), T=0.5, min_rel=0, max_rel=2, cutoff=4)
+    array([0.5])
+    """
+    return (np.cumsum(gains, axis=1) < T).astype(np.float64)
+
+
+@expected_gain("INSQ", "INSQ", WANTED)
+def insq(rank: Floats, _gains: Floats, T: float) -> Floats:
+    """The expected gain of a document for a reader who wants T of them and goes on more readily the further down.
+
+    Formula: INSQ = sum_{i} W_i · gain_i
+    Symbols: W_i, the share of rank i, is proportional to C_1 · … · C_{i − 1} with
+        C_i = ((i + 2T − 1) / (i + 2T))²; gain_i is (grade − min_rel) / (max_rel − min_rel), within 0 and 1.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: 1,000 ranks are looked at, and those that a list lacks gain nothing.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: ir_measures' INSQ (cwl_eval) is the same; there max_rel has to be given.
+        trec_eval has none.
+    Source: A. Moffat, F. Scholer, P. Thomas: Models and Metrics: IR Evaluation as a User Process, ADCS 2012
+
+    Σ W · gain over the first 1,000 ranks, float64[Q] in [0, 1].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> insq(graded_lists([1, None, 0, 2], missed=[1]), T=1.0, min_rel=0, max_rel=2).round(4)
+    array([0.2562])
+    """
+    return ((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2
+
+
+@expected_gain("INST", "INST", WANTED)
+def inst(rank: Floats, gains: Floats, T: float) -> Floats:
+    """INSQ for a reader who stops the sooner the more of the wanted gain T is there already.
+
+    Formula: INST = sum_{i} W_i · gain_i
+    Symbols: W_i, the share of rank i, is proportional to C_1 · … · C_{i − 1} with
+        C_i = ((i + T + T_i − 1) / (i + T + T_i))², where T_i = T − gain_1 − … − gain_i is what is still wanted after
+        rank i; gain_i is (grade − min_rel) / (max_rel − min_rel), within 0 and 1.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: 1,000 ranks are looked at, and those that a list lacks gain nothing.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: ir_measures' INST (cwl_eval) is the same; there max_rel has to be given.
+        trec_eval has none.
+    Source: P. Bailey, A. Moffat, F. Scholer, P. Thomas: User Variability and IR System Evaluation, SIGIR 2015
+
+    Σ W · gain over the first 1,000 ranks, float64[Q] in [0, 1].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> inst(graded_lists([1, None, 0, 2], missed=[1]), T=1.0, min_rel=0, max_rel=2).round(4)
+    array([0.3068])
+    """
+    reach = rank + 2.0 * T - np.cumsum(gains, axis=1)  # at least 2T: no gain is above 1
+    return ((reach - 1.0) / reach) ** 2
+
+
+@expected_gain("NERR8", "Nearly ERR, stopped by gain", cutoff=RANK_NEEDED)
+def nearly_err_8(_rank: Floats, gains: Floats) -> Floats:
+    """Nearly ERR: the expected gain of a document for a reader whom gain alone stops, or rank k.
+
+    Formula: NERR8@k = sum_{i=1}^{k} W_i · gain_i
+    Symbols: W_i, the share of rank i, is proportional to C_1 · … · C_{i − 1} with C_i = 1 − gain_i; gain_i is
+        (grade − min_rel) / (max_rel − min_rel), within 0 and 1.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: Ranks that a list lacks gain nothing; nobody looks beyond rank 1,000.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: ir_measures' NERR8 (cwl_eval) is the same; there max_rel has to be given.
+        trec_eval has none.
+    Source: L. Azzopardi, J. Mackenzie, A. Moffat: ERR is not C/W/L, ICTIR 2021, equation 8
+
+    Σ W · gain over the first k ranks, float64[Q] in [0, 1].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> nearly_err_8(graded_lists([1, None, 0, 2], missed=[1]), min_rel=0, max_rel=2, cutoff=4)
+    array([0.4])
+    """
+    return 1.0 - gains
+
+
+@expected_gain("NERR9", "Nearly ERR, stopped by gain and rank", cutoff=RANK_NEEDED)
+def nearly_err_9(rank: Floats, gains: Floats) -> Floats:
+    """Nearly ERR: the expected gain of a document for a reader whom gain stops, and the way down, or rank k.
+
+    Formula: NERR9@k = sum_{i=1}^{k} W_i · gain_i
+    Symbols: W_i, the share of rank i, is proportional to C_1 · … · C_{i − 1} with
+        C_i = (1 − gain_i) · i / (i + 1); gain_i is (grade − min_rel) / (max_rel − min_rel), within 0 and 1.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: Ranks that a list lacks gain nothing; nobody looks beyond rank 1,000.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: ir_measures' NERR9 (cwl_eval) is the same; there max_rel has to be given.
+        trec_eval has none.
+    Source: L. Azzopardi, J. Mackenzie, A. Moffat: ERR is not C/W/L, ICTIR 2021, equation 9
+
+    Σ W · gain over the first k ranks, float64[Q] in [0, 1].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> nearly_err_9(graded_lists([1, None, 0, 2], missed=[1]), min_rel=0, max_rel=2, cutoff=4).round(4)
+    array([0.4054])
+    """
+    return (1.0 - gains) * rank / (rank + 1.0)
+
+
+@expected_gain("NERR10", "Nearly ERR, stopped by gain and impatience", PATIENCE)
+def nearly_err_10(_rank: Floats, gains: Floats, p: float) -> Floats:
+    """Nearly ERR: the expected gain of a document for a reader whom gain stops, and impatience as in RBP.
+
+    Formula: NERR10 = sum_{i} W_i · gain_i
+    Symbols: W_i, the share of rank i, is proportional to C_1 · … · C_{i − 1} with C_i = p · (1 − gain_i); gain_i is
+        (grade − min_rel) / (max_rel − min_rel), within 0 and 1.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: 1,000 ranks are looked at, and those that a list lacks gain nothing.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: ir_measures' NERR10 (cwl_eval) is the same; there max_rel has to be given.
+        trec_eval has none.
+    Source: L. Azzopardi, J. Mackenzie, A. Moffat: ERR is not C/W/L, ICTIR 2021, equation 10
+
+    Σ W · gain over the first 1,000 ranks, float64[Q] in [0, 1].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> nearly_err_10(graded_lists([1, None, 0, 2], missed=[1]), p=0.9, min_rel=0, max_rel=2).round(4)
+    array([0.3895])
+    """
+    return p * (1.0 - gains)
+
+
+@expected_gain("NERR11", "Nearly ERR, stopped by gain or going on as in INSQ", WANTED)
+def nearly_err_11(rank: Floats, gains: Floats, T: float) -> Floats:
+    """Nearly ERR: the expected gain of a document for a reader whom gain stops, and who else goes on as in INSQ.
+
+    Formula: NERR11 = sum_{i} W_i · gain_i
+    Symbols: W_i, the share of rank i, is proportional to C_1 · … · C_{i − 1} with
+        C_i = (1 − gain_i) · ((i + 2T − 1) / (i + 2T))²; gain_i is (grade − min_rel) / (max_rel − min_rel), within 0
+        and 1.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: 1,000 ranks are looked at, and those that a list lacks gain nothing.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: ir_measures' NERR11 (cwl_eval) is the same; there max_rel has to be given.
+        trec_eval has none.
+    Source: L. Azzopardi, J. Mackenzie, A. Moffat: ERR is not C/W/L, ICTIR 2021, equation 11
+
+    Σ W · gain over the first 1,000 ranks, float64[Q] in [0, 1].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> nearly_err_11(graded_lists([1, None, 0, 2], missed=[1]), T=1.0, min_rel=0, max_rel=2).round(4)
+    array([0.4064])
+    """
+    return (1.0 - gains) * ((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2
