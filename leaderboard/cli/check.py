@@ -10,7 +10,7 @@ from leaderboard.cli.output import counting_bar
 
 if TYPE_CHECKING:
     from leaderboard.formats import Run
-    from leaderboard.submissions.rules.checks import Checked, Expected
+    from leaderboard.submissions.rules import Checked, Expected
 
 EXIT = {True: 0, False: 1, None: 3}  # what is said of the file -> exit status
 NOT_NOW = 4  # of one that is sound, at a moment at which no run is taken
@@ -72,7 +72,7 @@ def _alone(
 ) -> "Checked":
     """Holds a file against what is said of the collection."""
     from leaderboard.formats import FileRules, RunRules, document_list, read_queries
-    from leaderboard.submissions.rules.checks import Expected
+    from leaderboard.submissions.rules import Expected
 
     listed = document_list(documents) if documents is not None else None
     rules = FileRules(document_pattern=document_pattern, documents=listed.count if listed else 0)
@@ -101,7 +101,7 @@ def _against(run: Path, place: Place, threshold: float | None) -> "Checked":
 def _check(run: Path, expected: "Expected", threshold: float | None) -> "tuple[Checked, Run | None, str]":
     """Looks at all of the file's text."""
     from leaderboard.formats import Limits
-    from leaderboard.submissions.rules.checks import check_run, look_at
+    from leaderboard.submissions.rules import check_run, look_at
 
     most = Limits().expanded_bytes
     looked = look_at(run, run.name, most, most)

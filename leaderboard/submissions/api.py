@@ -25,22 +25,22 @@ from leaderboard.accounts.rules import Scope
 from leaderboard.boards.api import EVALUATION
 from leaderboard.declared.commands import Command, Find, Other
 from leaderboard.declared.inputs import checked, checked_partly, is_required
-from leaderboard.errors import Conflict, Gathered, InvalidFields, LeaderboardError, NotFound, TooLarge, Unconfirmed
+from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, TooLarge, Unconfirmed
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import find_evaluation, form_fields
 from leaderboard.evaluations.rules import checked_answers
 from leaderboard.evaluations.writes import agreements_of
-from leaderboard.formats import HEADER_BYTES, ByteSource, Limits, Metadata, run_metadata, side_metadata
+from leaderboard.formats import HEADER_BYTES, ByteSource, Limits, Metadata, side_metadata
 from leaderboard.store import Received
 from leaderboard.submissions.inputs import Choice, RunChanges, RunForm, RunSettings, TakenOff, Withdrawal
-from leaderboard.submissions.intake import Intake, SentRun, check_looked, check_upload
+from leaderboard.submissions.intake import Intake, SentRun, check_looked
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.pages import effect_of, own_run, run_download, sent_before
 from leaderboard.submissions.reads import organised as listed
 from leaderboard.submissions.reads import status as reads
 from leaderboard.submissions.reads.form import Submitting, checking, submitting
 from leaderboard.submissions.reads.status import SubmissionStatus
-from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked, Looked, look_at
+from leaderboard.submissions.rules import CHECKED_BYTES, Checked, Looked, look_at
 from leaderboard.submissions.writes import submissions
 from leaderboard.submissions.writes.effects import Act, Effect
 from leaderboard.teams.models import System, Team
@@ -83,7 +83,6 @@ def _own_confirmed(submission: int, act: Act, confirmed: bool) -> None:
 
 KEY = re.compile(r"[\x21-\x7e]{1,200}")
 ANSWER, AGREEMENT = "answer-", "agreement-"
-YES = ("yes", "true", "1")
 MAKE_ONE = "to make one, name it as new_system (--new-system) in place of system: it is made with its run"
 
 
@@ -222,18 +221,10 @@ def _taken(intake: Intake) -> int:
 
     def settle(posted: uploads.Posted, upload: Received, path: Path) -> None:
         nonlocal number
-        wrong, confirmed = Gathered(), posted.fields.get("confirm") in YES
+        wrong = Gathered()
         with reading() as session:
-            sent = _sent_run(session, intake.evaluation_id, posted, upload, path, wrong)
-        checked = check_upload(intake.evaluation_id, upload, sent.details["threshold"], sent.team_id, path)
-        try:
-            moments = {"begun_at": now(), "received_at": posted.received_at}
-            number = intake.submit(sent, checked, wrong.fields, confirmed=confirmed, arrived=path, **moments)
-        except LeaderboardError:
-            # An answer that tells of queries which the sender may not know of costs what the worker's verdict would.
-            if checked.tells_of_hidden:
-                intake.count_rejected(posted.received_at)
-            raise
+            sent = _sent_run(session, intake.evaluation_id, posted, upload, wrong)
+        number = intake.submit(sent, wrong.fields, posted, now(), path)
 
     with ExitStack() as unless_taken:
         unless_taken.callback(intake.give_up)
@@ -249,7 +240,7 @@ def _taken(intake: Intake) -> int:
 
 
 def _sent_run(
-    session: Session, evaluation_id: int, posted: uploads.Posted, upload: Received, path: Path, wrong: Gathered
+    session: Session, evaluation_id: int, posted: uploads.Posted, upload: Received, wrong: Gathered
 ) -> SentRun:
     """What this request's form says of its run. wrong: gathers what of that can't be read."""
     fields = posted.fields
@@ -267,11 +258,9 @@ def _sent_run(
         accepted = agreements_of(session, session.get_one(Evaluation, evaluation_id), versions)
     details = {
         **settings.given(),
-        "threshold": settings.threshold,
         "answers": _named(fields, ANSWER),
         "accepted": accepted,
         "said": beside.entries,
-        "header": run_metadata(path, upload.filename),
     }
     return SentRun(team.id, system.id if isinstance(system, System) else system, upload, details)
 

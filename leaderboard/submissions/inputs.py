@@ -52,8 +52,12 @@ class RunSettings(RunWords):
     """What is said of a run as it is sent."""
 
     designation: Designation = setting(
-        "Primary or contrastive", "A team has one primary run in an evaluation.", default=Designation.CONTRASTIVE
-    )
+        "Primary or contrastive", "A team has one primary run in an evaluation.", default=Designation.CONTRASTIVE,
+        shown=Shown(words={
+            Designation.PRIMARY: "Primary: your team's one main run in this evaluation",
+            Designation.CONTRASTIVE: "Contrastive: a variant, for comparison",
+        }),
+    )  # fmt: skip
     stand: bool = setting(
         "Let this contrastive run stand for its system on the board", default=False, shown=Shown("--stand")
     )

@@ -29,12 +29,12 @@ from leaderboard.boards.reads.entries import NO_FIGURE
 from leaderboard.declared.inputs import checked_partly
 from leaderboard.evaluations.rules import FieldKind, FormField, form_name
 from leaderboard.evaluations.writes import agreement_name
-from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, run_metadata, side_metadata
+from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, side_metadata
 from leaderboard.numbers import size
 from leaderboard.results.reads.run import ThresholdCost, receipt, results
 from leaderboard.store import Received
 from leaderboard.submissions.inputs import RunSettings, RunWords
-from leaderboard.submissions.intake import Intake, SentRun, check_looked, check_upload
+from leaderboard.submissions.intake import Intake, SentRun, check_looked
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.form import (
     AskedAgreement,
@@ -44,8 +44,7 @@ from leaderboard.submissions.reads.form import (
     submitting,
 )
 from leaderboard.submissions.reads.status import SubmissionStatus, sent_under, status
-from leaderboard.submissions.rules import Designation, RunChoice, State, retry_seconds
-from leaderboard.submissions.rules.checks import CHECKED_BYTES, Checked
+from leaderboard.submissions.rules import CHECKED_BYTES, Checked, RunChoice, State, retry_seconds
 from leaderboard.submissions.writes import submissions
 from leaderboard.submissions.writes.effects import ACTS, Act, Effect, effect
 from leaderboard.teams.models import System, Team
@@ -79,7 +78,6 @@ submitting_blueprint = Blueprint("submit", __name__)
 
 Row = TypeVar("Row", Team, System)
 
-NOT_CHECKED, NO_FILE = Checked("", whole=True), Received("", "", "", 0, 0, "")
 NEW = "new-"  # a choice of the system field: a new system of the team with this id
 
 
@@ -93,14 +91,8 @@ class SubmitForm(Form):
         description="The system keeps this name over the years, so that its progress can be followed.",
         render_kw={"autocomplete": "off"},
     )
-    run = FileField("Run file", render_kw={"aria-required": "true"})
     designation, stand, threshold, label, notes = (
         RUN_FIELDS[name] for name in ("designation", "stand", "threshold", "label", "notes")
-    )
-    beside = FileField(
-        "Metadata of the run (optional)",
-        description="A YAML file such as ir_metadata's. Comment lines at the start of the run are read too. Everyone "
-        "who sees whose run it is sees what either says, but for what a field reads that is shown to fewer.",
     )
     kept = HiddenField()
 
@@ -109,18 +101,21 @@ class SubmitForm(Form):
         """The form with what this reader may choose, and what the organisers ask."""
         asked = {form_name(field.key): asked_field(field) for field in page.fields}
         ticks = {agreement_name(asked.key): agreement_field(asked) for asked in page.agreements}
-        form: SubmitForm = type("AskedForm", (cls,), {**asked, **ticks})(formdata=given)
-        for field in page.fields:
-            if field.kind is FieldKind.CHOICE:
-                form[form_name(field.key)].choices = [
-                    ("", "As its metadata says" if field.header else "Choose one"),
-                    *((choice, choice) for choice in field.choices),
-                ]
-            elif field.kind is FieldKind.YES_NO:
-                # A radio button can't be unticked.
-                none = [("", "As its metadata says" if field.header else "No answer")]
-                is_needed = field.required and not field.header
-                form[form_name(field.key)].choices = [*none[is_needed:], ("yes", "Yes"), ("no", "No")]
+        named = "; ".join(f"{field.header} ({field.label}, {field.shown_to.in_words})" for field in page.from_metadata)
+        files = {  # as on the page: behind what is asked, also in the summary of what is wrong
+            "run": FileField(
+                "Run file",
+                description=f"{RUN_FORMATS}, at most {size(config().upload_bytes)}.",
+                render_kw={"aria-required": "true"},
+            ),
+            "beside": FileField(
+                "Metadata of the run (optional)",
+                description="A YAML file such as ir_metadata's. Comment lines at the start of the run are read too. "
+                "Public with your run, except answers that the organisers keep private."
+                + (f" Read from either: {named}." if named else ""),
+            ),
+        }
+        form: SubmitForm = type("AskedForm", (cls,), {**asked, **ticks, **files})(formdata=given)
         if not page.returned_by:
             del form.threshold
         several = len(page.teams_with_quota) > 1
@@ -133,56 +128,30 @@ class SubmitForm(Form):
         if page.run_choice is not RunChoice.PRIMARY:
             del form.stand
         primary = ", ".join(f"{team.primary} of {team.name}" for team in page.teams if team.primary)
-        form.designation.choices = [
-            (Designation.PRIMARY.value, "Primary: your team's one main run in this evaluation"),
-            (Designation.CONTRASTIVE.value, "Contrastive: a variant, for comparison"),
-        ]
         if primary:
             form.designation.description = f"Primary so far: {primary}. Another takes its place once it is scored."
-        if page.from_metadata:
-            named = "; ".join(
-                f"{field.header} ({field.label}, {field.shown_to.in_words})" for field in page.from_metadata
-            )
-            form.beside.description = f"{form.beside.description} Read from either: {named}."
-        for last in ("run", "beside"):  # as on the page: behind what is asked, also in the summary of what is wrong
-            form._fields[last] = form._fields.pop(last)
-        form.run.description = f"{RUN_FORMATS}, at most {size(config().upload_bytes)}."
         return form
 
     def check(self, posted: uploads.Posted, upload: Received | None, beside: Metadata) -> dict[str, list[str]]:
         """What is wrong with the form as far as it knows, by field; the service finds the rest."""
         self.validate()
         self.refuse(self.settings()[1])
-        wrong: dict[str, list[str]] = {
-            name: []
-            for name, field in self._fields.items()
-            if field.errors  # they stand at the field
-        }
+        wrong: dict[str, list[str]] = {name: [] for name, field in self._fields.items() if field.errors}
         if isinstance(posted.refusal, errors.InvalidFields) and not self.system.errors:
             wrong |= {name: [*messages] for name, messages in posted.refusal.fields.items()}
-        if posted.refused is not None:
-            wrong["run"] = [posted.refused]
-        elif upload is None:
-            wrong["run"] = ["choose the file of the run"]
+        if upload is None or posted.refused is not None:
+            wrong["run"] = [posted.refused or "choose the file of the run"]
         if beside.problem:
             wrong["beside"] = [beside.problem]
         return wrong
-
-    def refuse_sent(self, fields: Mapping[str, list[str]]) -> None:
-        """Shows what the service found. What is wrong with an answer that only the file gives is mended in the file."""
-        for name, messages in fields.items():
-            if name != "confirm":
-                self.refuse({name if name in self._fields or not name.startswith(form_name("")) else "run": messages})
 
     def settings(self) -> tuple[RunSettings, dict[str, list[str]]]:
         """What is said of the run, as far as it can be used, and what is wrong with it."""
         own = {name: field.data for name, field in self._fields.items() if name in RunSettings.model_fields}
         return checked_partly(RunSettings, own)
 
-    def sent(
-        self, session: Session, page: Submitting, upload: Received, said: Mapping[str, str], header: Mapping[str, str]
-    ) -> SentRun:
-        """What the form says of the run. said, header: what its metadata and its own comment lines say.
+    def sent(self, session: Session, page: Submitting, upload: Received | None, said: Mapping[str, str]) -> SentRun:
+        """What the form says of the run. said: what its metadata says.
 
         Raises InvalidFields.
         """
@@ -191,20 +160,17 @@ class SubmitForm(Form):
         settings = self.settings()[0]
         details = {
             **settings.given(),
-            "threshold": settings.threshold,
             "answers": {field.key: self.text(form_name(field.key)) for field in page.fields},
-            "accepted": self.accepted(page),
+            "accepted": [asked.id for asked in page.agreements if self._is_accepted(asked)],
             "said": said,
-            "header": header,
         }
         team = _team(session, choice).id
         system = self.text("system_name") if is_new else _row(session, System, choice).id
         return SentRun(team, system, upload, details)
 
-    def accepted(self, page: Submitting) -> list[int]:
-        """The agreements that were ticked, in the versions that stood on the page that was sent."""
-        ticked = ((asked.id, self[agreement_name(asked.key)].raw_data) for asked in page.agreements)
-        return [id_ for id_, raw in ticked if raw and raw[0] == str(id_)]
+    def _is_accepted(self, asked: AskedAgreement) -> bool:
+        """Whether it was ticked, in the version that stood on the page that was sent."""
+        return str(asked.id) in (self[agreement_name(asked.key)].raw_data or ())
 
 
 def asked_field(asked: FormField) -> Field:
@@ -214,17 +180,23 @@ def asked_field(asked: FormField) -> Field:
         hints.insert(0, f"Read from {asked.header} of the run's metadata where you leave this empty.")
     if asked.hint:
         hints.insert(0, f"{asked.hint}{'' if asked.hint.endswith(('.', '!', '?')) else '.'}")
+    must_be_filled = asked.required and not asked.header
+    attributes = {"autocomplete": "off"} | ({"aria-required": "true"} if must_be_filled else {})
     label = asked.label if asked.required else f"{asked.label} (optional)"
-    more: dict[str, Any] = {"description": " ".join(hints), "render_kw": {"autocomplete": "off"}}
-    if asked.required and not asked.header:
-        more["render_kw"]["aria-required"] = "true"
+    more: dict[str, Any] = {"description": " ".join(hints), "render_kw": attributes}
     match asked.kind:
         case FieldKind.CHOICE:
-            return SelectField(label, choices=[], validate_choice=False, **more)
+            none = "As its metadata says" if asked.header else "Choose one"
+            choices = {"": none, **{choice: choice for choice in asked.choices}}
+            return SelectField(label, choices=choices, validate_choice=False, **more)
         case FieldKind.YES_NO:
-            return RadioField(label, choices=[], default="", validate_choice=False, **more)
+            # A radio button can't be unticked.
+            choices = {"": "As its metadata says" if asked.header else "No answer", "yes": "Yes", "no": "No"}
+            if must_be_filled:
+                del choices[""]
+            return RadioField(label, choices=choices, default="", validate_choice=False, **more)
         case FieldKind.NUMBER:
-            more["render_kw"]["inputmode"] = "decimal"
+            attributes["inputmode"] = "decimal"
     return StringField(label, **more)
 
 
@@ -279,35 +251,23 @@ def _take_in(page: Submitting, posted: uploads.Posted, intake: Intake) -> Respon
     upload, kept = uploads.kept_with(form.text("kept"))
     if posted.upload is not None or upload is None:
         upload, kept = posted.upload, {}
-    key = kept.get("key")  # pressed twice, the button of a form that came back sends one run
+    intake.key = kept.get("key")  # pressed twice, the button of a form that came back sends one run
     # A proof that a page of organisers made holds none of these.
     kept = {"begun_at": now().isoformat(), "key": secrets.token_urlsafe(), "said": {}} | kept
-    intake.key = key
     beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
     kept["said"] = beside.entries or kept["said"]
     form.kept.data = uploads.keep(upload, **kept)
-    wrong, checked, header = form.check(posted, upload, beside), NOT_CHECKED, header_of(upload) if upload else {}
+    wrong = form.check(posted, upload, beside)
     try:
         with reading() as session:
-            sent = form.sent(session, page, upload or NO_FILE, kept["said"], header)
-        if upload is not None:
-            checked = check_upload(page.evaluation.id, upload, sent.details["threshold"], sent.team_id)
-        run = intake.submit(
-            sent,
-            checked,
-            wrong,
-            begun_at=dt.datetime.fromisoformat(kept["begun_at"]),
-            received_at=posted.received_at,
-            confirmed="confirm" in posted.fields,
-        )
+            sent = form.sent(session, page, upload, kept["said"])
+        run = intake.submit(sent, wrong, posted, dt.datetime.fromisoformat(kept["begun_at"]))
     except errors.LeaderboardError as error:
-        if checked.problem_count or checked.tells_of_hidden:
-            intake.count_rejected(posted.received_at)
         intake.give_up()
-        earlier = sent_before(key)
-        if earlier is not None:  # the button was pressed twice
-            return redirect(url_for("submissions.show", submission=earlier))
-        return _refused(page, form, error, wrong, upload, checked)
+        earlier = sent_before(intake.key)
+        if earlier is None:
+            return _refused(page, form, error, wrong, upload, intake.checked)
+        run = earlier  # the button was pressed twice
     return redirect(url_for("submissions.show", submission=run))
 
 
@@ -327,7 +287,9 @@ def _refused(
     if checked.problem_count:  # another file has to be chosen
         form.kept.data, upload = "", None
         wrong["run"] = ["this file would be rejected, so it was not submitted: choose another one"]
-    form.refuse_sent({**error.fields, **wrong})
+    for name, messages in {**error.fields, **wrong}.items():
+        if name != "confirm":  # what is wrong with an answer that only the file gives is mended in the file
+            form.refuse({name if name in form or not name.startswith(form_name("")) else "run": messages})
     return _page(page, form, upload=upload, checked=checked if checked.problem_count else None)
 
 
@@ -338,12 +300,6 @@ def sent_before(key: str | None) -> int | None:
         return None
     with reading() as session:
         return sent_under(session, user_id, key)
-
-
-def header_of(upload: Received) -> dict[str, str]:
-    """What the comment lines of a run that the store has say of it."""
-    with store().run_file(upload.sha256) as path:
-        return run_metadata(path, upload.filename)
 
 
 def _page(

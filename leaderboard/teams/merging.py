@@ -148,7 +148,7 @@ def _add_up(session: Session, actor: Actor, old: Participation, new: Participati
     primary, old.primary_submission_id = old.primary_submission_id, None
     session.flush()
     session.delete(old)
-    settle_primary(session, actor, new.team_id, new.evaluation_id)
+    settle_primary(session, actor, new)
     if primary is None or new.primary_submission_id in {None, primary}:
         return
     run = session.get_one(Submission, primary)

@@ -39,7 +39,7 @@ from leaderboard.names import name_key, slug_of
 from leaderboard.numbers import counted
 from leaderboard.store import Received, RunStore
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.writes.past_runs import RUN_SETTINGS, go_by_source, import_run
+from leaderboard.submissions.writes.submissions import RUN_SETTINGS, go_by_source, import_run
 from leaderboard.teams.models import Membership, System, Team
 from leaderboard.teams.reads.find import known_system, merged_system, merged_team, team_called
 from leaderboard.teams.writes import NewSystem, create_system, create_team

@@ -38,7 +38,7 @@ from leaderboard.names import name_key, slug_of
 from leaderboard.submissions.inputs import LONGEST_LABEL
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SystemKind
-from leaderboard.submissions.writes.past_runs import RUN_SETTINGS
+from leaderboard.submissions.writes.submissions import RUN_SETTINGS
 from leaderboard.teams.models import System
 
 MOST_FILES = 200_000  # of a folder

@@ -20,7 +20,7 @@ from wtforms import ValidationError
 from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, TooLarge, file_of
 from leaderboard.numbers import size
 from leaderboard.store import Arriving, Received
-from leaderboard.submissions.rules.checks import Looked, look_at
+from leaderboard.submissions.rules import Looked, look_at
 from leaderboard.web.context import actor, clock, config, store
 from leaderboard.web.organise import limits
 from leaderboard.web.security import require_text

@@ -177,7 +177,7 @@ def _note_scored(session: Session, submission: Submission, result: RunScores) ->
         submission.scored_at = present()
         _tell(session, submission, MailKind.SCORED)
     if submission.designation is Designation.PRIMARY:
-        settle_primary(session, WORKER, submission.team_id, submission.evaluation_id)
+        settle_primary(session, WORKER, submission)
 
 
 def _reject(session: Session, scoring: Scoring, problems: Sequence[Problem], count: int) -> None:
@@ -192,7 +192,7 @@ def _reject(session: Session, scoring: Scoring, problems: Sequence[Problem], cou
     if submission.imported_at is not None and not exists(session, *was_scored):
         # It was brought in as one that had been scored elsewhere, and is not what was scored there.
         submission.scored_at = None
-        settle_primary(session, WORKER, submission.team_id, submission.evaluation_id)
+        settle_primary(session, WORKER, submission)
     record(session, WORKER, "reject", submission, about=[scoring], problems=count)
     if is_news:
         _tell(session, submission, MailKind.REJECTED)

@@ -25,9 +25,7 @@ def test_the_reason_that_is_told_is_the_one_that_it_is_refused_for(world: World)
     second = world.submit(run_text(2))
     world.drain()
     assert refused(world, first, Act.PRIMARY) == "This run is its team's primary run already."
-    assert refused(world, first, Act.STAND) == "This run stands for its system already."
     assert [refused(world, second, act) for act in (Act.PRIMARY, Act.WITHDRAW)] == [""] * 2
-    assert refused(world, second, Act.STAND) == "This run stands for its system already."  # of another system
     with world.database.write() as session:
         submissions.withdraw(session, world.ada, session.get_one(Submission, second))
     assert [refused(world, second, act) for act in (Act.STAND, Act.PRIMARY, Act.WITHDRAW)] == [
@@ -38,19 +36,3 @@ def test_the_reason_that_is_told_is_the_one_that_it_is_refused_for(world: World)
     with world.database.write() as session:
         session.get_one(Campaign, world.campaign).run_choice = RunChoice.LATEST
     assert "the latest run of each system stands" in refused(world, first, Act.STAND)
-
-
-@pytest.mark.parametrize("engine_name", ["sqlite"])
-def test_a_run_that_stands_can_be_chosen_while_another_one_waits_to_take_its_place(world: World) -> None:
-    first = world.submit(run_text(1))
-    world.drain()
-    assert refused(world, first, Act.STAND) == "This run stands for its system already."
-    with world.database.read() as session:
-        system = session.get_one(Submission, first).system
-    second = world.submit(run_text(2), system=system, stand=True)
-    assert refused(world, first, Act.STAND) == ""
-    with world.database.write() as session:
-        submissions.select_run(session, world.ada, session.get_one(Submission, first))
-    world.drain()
-    assert refused(world, first, Act.STAND) == "This run stands for its system already."
-    assert refused(world, second, Act.STAND) == ""

@@ -6,19 +6,17 @@ import tarfile
 
 import pytest
 
-from leaderboard.errors import InvalidFields, Unconfirmed
 from leaderboard.evaluations.rules import FieldKind, FormField
 from leaderboard.formats import FileRules, RunRules
-from leaderboard.submissions.rules.checks import (
+from leaderboard.submissions.rules import (
     CHECKED_BYTES,
     CHECKED_FILES,
     Checked,
     Expected,
     Kind,
+    Looked,
     check_run,
-    check_text,
     look_at,
-    require_sound,
 )
 
 RUN = b"q1 Q0 d1 1 3 tag\nq1 Q0 d2 2 2 tag\nq2 Q0 d1 1 3 tag\n"
@@ -26,7 +24,8 @@ RULES = RunRules(FileRules(least_documents=2, every_query=True, document_pattern
 
 
 def found(text: bytes, expected: Expected, **given: object) -> Checked:
-    return check_text(text, expected, name="run", **given)[0]  # type: ignore[arg-type]  # what the test gives
+    looked = Looked("run", text, bool(given.pop("whole", True)), "")
+    return check_run(looked, expected, **given)[0]  # type: ignore[arg-type]  # what the test gives
 
 
 def kinds(checked: Checked) -> list[Kind]:
@@ -36,7 +35,7 @@ def kinds(checked: Checked) -> list[Kind]:
 def test_the_shape_of_a_run_is_told() -> None:
     checked = found(RUN, Expected("Text", ("q1", "q2", "q3")))
     assert checked.tags == ("tag",)
-    several, _ = check_text(RUN + b"q3 Q0 d1 1 3 other\n", Expected(), name="several")
+    several = found(RUN + b"q3 Q0 d1 1 3 other\n", Expected())
     assert several.remarks == ("Its lines have different run tags, such as tag, other: is it one run?",)
     assert (checked.lines, checked.queries, checked.tag, checked.depth) == (3, 2, "tag", (1, 1, 2))
     assert (checked.known, checked.lacking, checked.unknown) == (3, (1, ("q3",)), (0, ()))
@@ -143,8 +142,6 @@ def test_of_an_archive_as_much_is_read_as_is_whole_within_the_bounds() -> None:
 def test_a_file_that_is_no_run_would_be_rejected(content: bytes, says: str) -> None:
     found = looked_at(content)
     assert says in str(found.problems[0])
-    with pytest.raises(InvalidFields, match=says):
-        require_sound(found, yes=True)
 
 
 def test_a_query_that_is_not_asked_is_a_problem_for_who_knows_all_queries_only() -> None:
@@ -186,13 +183,3 @@ def test_a_threshold_that_parts_nothing_is_warned_of(threshold: float, said: lis
     assert found(RUN, Expected("Text"), threshold=threshold).warnings == ()  # nothing counts what is returned there
     decided = b"q1 d1 Y 3\nq1 d2 N 2\n"
     assert found(decided, Expected("Text", returned_by=("AQWV",)), threshold=threshold).warnings == ()
-
-
-def test_a_warning_asks_for_a_yes_and_a_problem_takes_none() -> None:
-    doubtful = found(RUN, Expected("Text", returned_by=("AQWV",)))
-    with pytest.raises(Unconfirmed) as caught:
-        require_sound(doubtful, yes=False)
-    assert caught.value.effects == tuple(warned.text for warned in doubtful.warnings)
-    require_sound(doubtful, yes=True)
-    with pytest.raises(InvalidFields, match="document x1 has not the form"):
-        require_sound(found(b"q1 Q0 x1 1 3 t\nq1 Q0 x2 1 2 t\n", Expected("Text", rules=RULES)), yes=True)

@@ -11,9 +11,9 @@ from leaderboard.access import CONSOLE, Actor, may_bring_in
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.form import team_quotas
+from leaderboard.submissions.reads.form import quotas_of
 from leaderboard.submissions.rules import Designation, State
-from leaderboard.submissions.writes.past_runs import import_run
+from leaderboard.submissions.writes.submissions import import_run
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.writes import NewSystem, create_system, create_team
 from tests.support.world import RUN, World
@@ -52,7 +52,7 @@ def test_a_run_of_the_past_keeps_its_own_dates_and_says_when_and_by_whom_it_was_
     participation = world.all(sa.select(Participation))[0]
     assert (participation.used, participation.used_today, participation.primary_submission_id) == (0, 0, run)
     with world.organising() as (session, _, evaluation):
-        assert team_quotas(session, evaluation, [world.team], NOW)[world.team].used_today == 0
+        assert quotas_of(session, evaluation, [world.team], None, NOW)[0][world.team].used_today == 0
 
 
 @pytest.mark.parametrize(

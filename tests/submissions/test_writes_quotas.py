@@ -17,7 +17,8 @@ from leaderboard.evaluations import writes as removing
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.store import Received
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission
-from leaderboard.submissions.rules import REJECTED_A_DAY, Quota, quota_of
+from leaderboard.submissions.reads.form import quotas_of
+from leaderboard.submissions.rules import REJECTED_A_DAY, Quota
 from leaderboard.submissions.writes import submissions
 from leaderboard.submissions.writes import submissions as quotas
 from leaderboard.teams import writes as teams
@@ -47,8 +48,8 @@ def _participation(world: World) -> Participation:
 
 def _quota(world: World, now: dt.datetime) -> Quota:
     with world.database.read() as session:
-        participation = session.get(Participation, (world.team, world.evaluation))
-        return quota_of(session.get_one(Evaluation, world.evaluation), participation, now)
+        evaluation = session.get_one(Evaluation, world.evaluation)
+        return quotas_of(session, evaluation, [world.team], None, now)[0][world.team]
 
 
 def test_a_quota_that_is_spent_says_when_it_resets(world: World) -> None:
@@ -129,7 +130,7 @@ def test_a_rejected_file_costs_no_quota_but_twenty_a_day_are_enough(world: World
     assert _participation(world).used == 0
     quota = _quota(world, NOON)
     assert (quota.left, quota.used_today, quota.rejected_today) == (0, 0, 20)
-    with refused(world.database, QuotaSpent, "participation", match="20 files of your team were rejected here today"):
+    with refused(world.database, QuotaSpent, "participation", match="20 files rejected here today"):
         world.submit(received_at=NOON)
     with world.organising() as (session, campaign, _):
         other = evaluations.create_evaluation(session, CONSOLE, campaign, "2027", "Next", "2027", documents=1000).id
@@ -208,10 +209,9 @@ def test_files_that_wait_to_be_checked_count_against_the_rejections_that_are_lef
     upload = world.receive(WRONG_FILE)
     for _ in range(REJECTED_A_DAY):
         world.submit(upload=upload, received_at=NOON)
-    words = "20 files of your team that came today are not checked yet, .* Send the next one when some of them"
-    with refused(world.database, QuotaSpent, "participation", match=words):
+    with refused(world.database, QuotaSpent, "participation", match="Your team has 20 files on the way or not checked"):
         world.submit(upload=upload, received_at=NOON)
-    with refused(world.database, QuotaSpent, "participation", match="20 of your files that came today"):
+    with refused(world.database, QuotaSpent, "participation", match="You have 20 files"):
         _submit_for(world.database, world, other, upload, received_at=NOON)
     world.submit(actor=CONSOLE, upload=upload, received_at=NOON)  # who loads many at once waits for nobody
     world.submit(upload=upload, received_at=NOON + DAY)
@@ -258,7 +258,7 @@ def test_a_place_ends_with_its_submission_with_an_unused_file_when_given_up_or_i
     world.change_evaluation(daily_quota=1)
     upload = world.receive(run_text(1))
     _hold(world.database, world, world.team)
-    with refused(world.database, QuotaSpent, "arrival", match="reserved for files of your team in progress"):
+    with refused(world.database, QuotaSpent, "arrival", match="1 file on the way"):
         _hold(world.database, world, world.team)
     _hold(world.database, world, world.team, NOON + dt.timedelta(hours=1))  # the first one's process was killed
     (second,) = world.all(sa.select(Arrival.id))
@@ -268,7 +268,8 @@ def test_a_place_ends_with_its_submission_with_an_unused_file_when_given_up_or_i
     with world.database.write() as session:
         assert world.ada.user_id is not None
         evaluation = session.get_one(Evaluation, world.evaluation)
-        quotas.count_unused_file(session, evaluation, world.ada.user_id, NOON, third)
+        quotas.count_unused_file(session, evaluation, world.ada.user_id, NOON)
+        quotas.release_quota(session, third)
     fourth = _hold(world.database, world, world.team)
     _submit_for(world.database, world, world.team, upload, received_at=NOON, place=fourth)
     assert world.all(sa.select(Arrival)) == []

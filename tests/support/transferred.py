@@ -20,7 +20,7 @@ from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import scored_runs
 from leaderboard.submissions.rules import RunChoice, selected_runs
-from leaderboard.submissions.writes.past_runs import RUN_SETTINGS
+from leaderboard.submissions.writes.submissions import RUN_SETTINGS
 from leaderboard.transfer.manifest import CAMPAIGN, EVALUATION, SYSTEM
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 

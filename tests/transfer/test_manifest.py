@@ -7,7 +7,7 @@ import pytest
 from leaderboard.errors import FileRejected
 from leaderboard.evaluations.rules import Judging, Opening
 from leaderboard.submissions.rules import Designation, SystemKind
-from leaderboard.submissions.writes.past_runs import RUN_SETTINGS
+from leaderboard.submissions.writes.submissions import RUN_SETTINGS
 from leaderboard.transfer.manifest import (
     CAMPAIGN,
     EVALUATION,

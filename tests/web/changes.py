@@ -35,7 +35,8 @@ from leaderboard.judgments import writes as judgments
 from leaderboard.store import Received
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, Ruling, SetState
-from leaderboard.submissions.writes import past_runs, submissions
+from leaderboard.submissions.writes import submissions
+from leaderboard.submissions.writes import submissions as past_runs
 from leaderboard.teams import merging
 from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Invitation, JoinRequest, System, Team

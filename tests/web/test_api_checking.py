@@ -15,7 +15,7 @@ from leaderboard.accounts.rules import Scope
 from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.rules import Opening
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules.checks import LATE
+from leaderboard.submissions.rules import LATE
 from tests.support.commands import Done, run_here
 from tests.web.conftest import API, BOARD, RUN, Program, Reader, World, files_in
 

@@ -110,7 +110,7 @@ def test_no_more_files_are_read_at_the_same_moment_than_their_sender_has_room_fo
 
     def third() -> None:
         answer, read = send(reader("ada"))
-        words = "reserved for files of your team in progress (2)"
+        words = "Your team has 2 files on the way"
         seen.append((answer.status_code, words in answer.text, read))
         assert answer.headers["Retry-After"] == "60"
 

@@ -18,7 +18,7 @@ from leaderboard.mail.models import Mail
 from leaderboard.mail.rules import MailKind
 from leaderboard.store import Received, RunStore
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.writes.past_runs import import_run
+from leaderboard.submissions.writes.submissions import import_run
 from leaderboard.teams.models import System
 from leaderboard.teams.writes import create_team
 from leaderboard.transfer.exporting import exporting

@@ -7,7 +7,6 @@ What the submission form needs to know: the evaluation, and what each team of th
 
 import datetime as dt
 import threading
-from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -37,66 +36,83 @@ from leaderboard.judgments.models import Judgment, Query
 from leaderboard.scoring import ranked_lines
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission
 from leaderboard.submissions.reads.selection import scored_runs
-from leaderboard.submissions.rules import Quota, RunChoice, SystemKind, day_of, quota_of, selected_runs, start_of
-from leaderboard.submissions.rules.checks import Checked, Expected
+from leaderboard.submissions.rules import (
+    Checked,
+    Expected,
+    Quota,
+    RunChoice,
+    SystemKind,
+    day_of,
+    selected_runs,
+    start_of,
+)
 from leaderboard.teams.models import Membership, System, Team
 from leaderboard.worker.reads import current_set
 
 
-def team_quotas(
-    session: Session, evaluation: Evaluation, team_ids: Sequence[int], now: dt.datetime, *, count_pending: bool = True
-) -> dict[int, Quota]:
-    """What each team has used of the evaluation's quotas.
+def quotas_of(
+    session: Session, evaluation: Evaluation, team_ids: Sequence[int], user_id: int | None, now: dt.datetime
+) -> tuple[dict[int, Quota], Quota]:
+    """What each team has used of the evaluation's quotas, and one person over all of their teams.
 
-    count_pending: files that arrive, or are not checked yet, count too. They are looked up first: one that takes its
+    user_id  None: the command line, which is no person: nothing bounds it, and files that arrive, or are not checked
+             yet, are not held against the team
+    """
+    pending, nobody = user_id is not None, user_id or 0
+    teams = _quotas(session, evaluation, team_ids, now, pending=pending)
+    return teams, _quotas(session, evaluation, [nobody], now, pending=pending, of_person=True)[nobody]
+
+
+def _quotas(
+    session: Session,
+    evaluation: Evaluation,
+    ids: Sequence[int],
+    now: dt.datetime,
+    *,
+    pending: bool,
+    of_person: bool = False,
+) -> dict[int, Quota]:
+    """pending: files that arrive, or are not checked yet, count too. They are looked up first: one that takes its
     next step meanwhile is counted twice then, never missed.
     """
+    table: Any = PersonalUse if of_person else Participation
+    key, sender = ("user_id", Submission.submitter_id) if of_person else ("team_id", Submission.team_id)
     arriving, unchecked = dict[int, int](), dict[int, int]()
-    if count_pending:
-        arriving = _arriving(session, evaluation, now, Arrival.team_id, team_ids)
-        of_day = sa.select(Submission.team_id, sa.func.count()).where(*_unchecked(evaluation, now))
-        own = of_day.where(Submission.team_id.in_(team_ids)).group_by(Submission.team_id)
-        unchecked.update(session.execute(own).all())
-    used = _participations(session, evaluation, team_ids)
-    return {
-        team: quota_of(
-            evaluation, used.get(team), now, unchecked=unchecked.get(team, 0), arriving=arriving.get(team, 0)
+    if pending:
+        coming = Arrival.evaluation_id == evaluation.id, Arrival.expires_at > now
+        arriving = _counts(session, getattr(Arrival, key), ids, *coming)
+        unchecked = _counts(
+            session,
+            sender,
+            ids,
+            Submission.evaluation_id == evaluation.id,
+            Submission.received_at >= start_of(day_of(now)),
+            Submission.charged.is_(True),
+            Submission.scored_at.is_(None),
         )
-        for team in team_ids
-    }
+    own = table.evaluation_id == evaluation.id, getattr(table, key).in_(ids)
+    rows = {getattr(row, key): row for row in session.scalars(sa.select(table).where(*own))}
+    quotas = {}
+    for number in ids:
+        row = rows.get(number)
+        today = row if row is not None and row.day == day_of(now) else None
+        quotas[number] = Quota(
+            daily=evaluation.daily_quota,
+            used_today=today.used_today if today else 0,
+            total=evaluation.total_quota,
+            used=row.used if row else 0,
+            rejected_today=today.rejected_today if today else 0,
+            unchecked_today=unchecked.get(number, 0),
+            arriving=arriving.get(number, 0),
+            resets_at=start_of(day_of(now) + dt.timedelta(days=1)),
+            of_person=of_person,
+        )
+    return quotas
 
 
-def _participations(session: Session, evaluation: Evaluation, team_ids: Sequence[int]) -> dict[int, Participation]:
-    own = Participation.evaluation_id == evaluation.id, Participation.team_id.in_(team_ids)
-    return {row.team_id: row for row in session.scalars(sa.select(Participation).where(*own))}
-
-
-def personal_quota(session: Session, evaluation: Evaluation, user_id: int, now: dt.datetime) -> Quota:
-    """What one person has used of the evaluation's quotas over all of their teams."""
-    arriving = _arriving(session, evaluation, now, Arrival.user_id, [user_id]).get(user_id, 0)
-    unchecked = session.scalar(
-        sa.select(sa.func.count()).where(*_unchecked(evaluation, now), Submission.submitter_id == user_id)
-    )
-    used = session.get(PersonalUse, (user_id, evaluation.id))
-    return quota_of(evaluation, used, now, unchecked=unchecked or 0, arriving=arriving, of_person=True)
-
-
-def _arriving(
-    session: Session, evaluation: Evaluation, now: dt.datetime, column: Any, keys: Sequence[int]
-) -> dict[int, int]:
-    """By team or by person: how many files are being read."""
-    own = Arrival.evaluation_id == evaluation.id, Arrival.expires_at > now, column.in_(keys)
-    return dict(session.execute(sa.select(column, sa.func.count()).where(*own).group_by(column)).all())
-
-
-def _unchecked(evaluation: Evaluation, now: dt.datetime) -> tuple[sa.ColumnElement[bool], ...]:
-    """Submissions of the day whose file was neither scored nor rejected nor given up yet."""
-    return (
-        Submission.evaluation_id == evaluation.id,
-        Submission.received_at >= start_of(day_of(now)),
-        Submission.charged.is_(True),
-        Submission.scored_at.is_(None),
-    )
+def _counts(session: Session, column: Any, ids: Sequence[int], *which: sa.ColumnElement[bool]) -> dict[int, int]:
+    rows = session.execute(sa.select(column, sa.func.count()).where(column.in_(ids), *which).group_by(column))
+    return dict(rows.all())
 
 
 FIRST = 10  # documents of a query whose judgments are counted
@@ -112,29 +128,24 @@ class Checking:
     rules_in_words: tuple[str, ...]
 
 
-class _Ready:
-    """Rules that are made ready, the last few of them: a list of documents takes a second to read."""
-
-    def __init__(self) -> None:
-        self._rules: OrderedDict[tuple[int, FileRules, tuple[str, ...]], RunRules] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def of(self, session: Session, evaluation: Evaluation, queries: tuple[str, ...]) -> RunRules | None:
-        rules = file_rules(evaluation)
-        if rules == NO_RULES:
-            return None
-        key = evaluation.id, rules, queries
-        with self._lock:
-            if key not in self._rules:
-                packed = collection_list(session, evaluation.id) if rules.documents else None
-                self._rules[key] = RunRules(rules, queries, packed)
-            self._rules.move_to_end(key)
-            while len(self._rules) > READY:
-                self._rules.popitem(last=False)
-            return self._rules[key]
+# Rules that are made ready, the last few of them: a list of documents takes a second to read.
+_READY: dict[tuple[int, FileRules, tuple[str, ...]], RunRules] = {}
+_LOCK = threading.Lock()
 
 
-READY_RULES = _Ready()
+def _ready_rules(session: Session, evaluation: Evaluation, queries: tuple[str, ...]) -> RunRules | None:
+    rules = file_rules(evaluation)
+    if rules == NO_RULES:
+        return None
+    key = evaluation.id, rules, queries
+    with _LOCK:
+        ready = _READY.pop(key, None)
+        if ready is None:
+            ready = RunRules(rules, queries, collection_list(session, evaluation.id) if rules.documents else None)
+        _READY[key] = ready
+        if len(_READY) > READY:
+            del _READY[next(iter(_READY))]
+        return ready
 
 
 def checking(session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime) -> Checking:
@@ -153,23 +164,26 @@ def expected_of(
                and a refusal by a query that `actor` may not know of counts as a rejected file (`tells_of_hidden`).
                What the form and the moment would be refused for is left to who takes the run in
     """
-    queries = _queries(session, actor, evaluation, now)
-    knows_all = subset_seen(actor, evaluation, now) is Subset.ALL
-    shown = tuple(query.external_id for query in queries if query.split is Split.SHOWN and not query.excluded_at)
-    expected = Expected(
+    seen = subset_seen(actor, evaluation, now)
+    columns, own = sa.select(Query.external_id, Query.split, Query.excluded_at), Query.evaluation_id == evaluation.id
+    queries = session.execute(columns.where(*of_subset(evaluation.id, seen)).order_by(Query.position)).all()
+    shown = tuple(name for name, split, excluded in queries if split is Split.SHOWN and not excluded)
+    allowed = None
+    if to_submit or seen is Subset.ALL:  # as long as there are none, that says nothing of any run
+        allowed = frozenset(session.scalars(sa.select(Query.external_id).where(own))) or None
+    refused = "" if to_submit else _refused_now(session, actor, evaluation, now)
+    return Expected(
         title=evaluation.title,
-        queries=tuple(query.external_id for query in queries if not query.excluded_at),
-        excluded=tuple(query.external_id for query in queries if query.excluded_at),
-        allowed=_all_ids(session, evaluation) if to_submit or knows_all else None,
-        verdict_only=to_submit and not knows_all,
-        rules=READY_RULES.of(session, evaluation, shown),
+        queries=tuple(name for name, _, excluded in queries if not excluded),
+        excluded=tuple(name for name, _, excluded in queries if excluded),
+        allowed=allowed,
+        verdict_only=to_submit and seen is not Subset.ALL,
+        rules=_ready_rules(session, evaluation, shown),
         returned_by=measures_of_returned(evaluation.campaign),
+        fields=() if to_submit else form_fields(evaluation),
+        refused_now=refused,
+        late_now=not (to_submit or refused) and is_late(evaluation, now, now),
     )
-    if to_submit:
-        return expected
-    refused = _refused_now(session, actor, evaluation, now)
-    late = not refused and is_late(evaluation, now, now)
-    return replace(expected, fields=form_fields(evaluation), refused_now=refused, late_now=late)
 
 
 def _refused_now(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> str:
@@ -177,11 +191,11 @@ def _refused_now(session: Session, actor: Actor, evaluation: Evaluation, now: dt
     reader without a team, and of the command line, only the evaluation is asked.
     """
     refused = submission_refusal(evaluation, now, now)
-    if refused is not None or actor.user_id is None or not actor.teams:
-        return refused or ""
-    teams = [quota.spent for quota in team_quotas(session, evaluation, sorted(actor.teams), now).values()]
-    own = personal_quota(session, evaluation, actor.user_id, now).spent
-    return (teams[0] if None not in teams else own) or ""
+    if refused is None and actor.user_id is not None and actor.teams:
+        quotas, own = quotas_of(session, evaluation, sorted(actor.teams), actor.user_id, now)
+        spent = [quota.spent for quota in quotas.values()]
+        refused = own.spent if None in spent else spent[0]
+    return refused or ""
 
 
 def completed(
@@ -202,21 +216,9 @@ def completed(
     same = Submission.evaluation_id == evaluation.id, Submission.text_sha256 == text_sha256
     own = Submission.team_id.in_(teams), Submission.withdrawn_at.is_(None)
     twins = session.scalars(sa.select(Submission).where(*same, *own).order_by(Submission.id))
-    checked = replace(checked, twins=tuple(twin.name for twin in twins))
-    if run is None or not checked.is_read or not checked.whole or not may_see(actor, evaluation, Content.DETAILS, now):
-        return checked
-    return replace(checked, judged=_judged(session, actor, evaluation, run, now))
-
-
-def _queries(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Sequence[Query]:
-    of_reader = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
-    return session.scalars(sa.select(Query).where(*of_reader).order_by(Query.position)).all()
-
-
-def _all_ids(session: Session, evaluation: Evaluation) -> frozenset[str] | None:
-    """The external ids of all queries; None as long as there are none, which says nothing of any run."""
-    ids = session.scalars(sa.select(Query.external_id).where(Query.evaluation_id == evaluation.id))
-    return frozenset(ids) or None
+    may_tell = checked.is_read and checked.whole and may_see(actor, evaluation, Content.DETAILS, now)
+    judged = _judged(session, actor, evaluation, run, now) if run is not None and may_tell else None
+    return replace(checked, twins=tuple(twin.name for twin in twins), judged=judged)
 
 
 def _judged(session: Session, actor: Actor, evaluation: Evaluation, run: Run, now: dt.datetime) -> float | None:
@@ -326,16 +328,17 @@ def submitting(
 ) -> Submitting:
     """Raises NotFound when there is no such evaluation."""
     evaluation = find_evaluation(session, actor, campaign_slug, evaluation_slug)
-    heading = evaluation_heading(evaluation, now)
     teams = session.scalars(
         sa.select(Team).join(Membership).where(Membership.user_id == actor.user_id).order_by(Team.name, Team.id)
     ).all()
-    systems = _systems(session, evaluation, [team.id for team in teams])
-    parts = _participations(session, evaluation, [team.id for team in teams])
-    rules = file_rules(evaluation)
-    quotas = team_quotas(session, evaluation, [team.id for team in teams], now)
+    ids = [team.id for team in teams]
+    systems, rules, asked = _systems(session, evaluation, ids), file_rules(evaluation), form_fields(evaluation)
+    quotas, personal = quotas_of(session, evaluation, ids, actor.user_id, now)
+    entered = Participation.evaluation_id == evaluation.id, Participation.team_id.in_(ids)
+    primaries = sa.select(Submission).join(Participation, Participation.primary_submission_id == Submission.id)
+    primary = {run.team_id: run.name for run in session.scalars(primaries.where(*entered))}
     return Submitting(
-        evaluation=heading,
+        evaluation=evaluation_heading(evaluation, now),
         run_choice=evaluation.campaign.run_choice,
         closed=submission_refusal(evaluation, now, now),
         teams=tuple(
@@ -344,15 +347,13 @@ def submitting(
                 team,
                 systems=systems.get(team.id, ()),
                 quota=quotas[team.id],
-                primary=_name_of_run(session, part.primary_submission_id if (part := parts.get(team.id)) else None),
+                primary=primary.get(team.id, ""),
             )
             for team in teams
         ),
-        personal=quota_of(evaluation, None, now, of_person=True)
-        if actor.user_id is None
-        else personal_quota(session, evaluation, actor.user_id, now),
-        fields=tuple(field for field in form_fields(evaluation) if field.in_form),
-        from_metadata=tuple(field for field in form_fields(evaluation) if field.asked and field.header),
+        personal=personal,
+        fields=tuple(field for field in asked if field.in_form),
+        from_metadata=tuple(field for field in asked if field.asked and field.header),
         agreements=_agreements(session, actor, evaluation),
         rules=rules,
         rules_in_words=rules.in_words,
@@ -374,8 +375,9 @@ def _agreements(session: Session, actor: Actor, evaluation: Evaluation) -> tuple
 def _systems(session: Session, evaluation: Evaluation, team_ids: list[int]) -> dict[int, tuple[OwnSystem, ...]]:
     """The systems of each team that its members may submit runs of."""
     choice = evaluation.campaign.run_choice
+    is_chosen = choice is RunChoice.PRIMARY
     of_teams = Submission.evaluation_id == evaluation.id, Submission.team_id.in_(team_ids), ~Submission.late
-    runs = chain.from_iterable(scored_runs(session, *of_teams).values()) if choice is RunChoice.PRIMARY else ()
+    runs = chain.from_iterable(scored_runs(session, *of_teams).values()) if is_chosen else ()
     standing = {run.system_id: run for run in selected_runs(runs, choice, lambda _: None, "none")}
     systems: dict[int, tuple[OwnSystem, ...]] = {}
     for system in session.scalars(
@@ -384,11 +386,7 @@ def _systems(session: Session, evaluation: Evaluation, team_ids: list[int]) -> d
         .order_by(System.name, System.id)
     ):
         run = standing.get(system.id)
-        name = _name_of_run(session, run.submission_id if run else None) if choice is RunChoice.PRIMARY else None
+        name = session.get_one(Submission, run.submission_id).name if run else "" if is_chosen else None
         own = OwnSystem(system.id, system.name, name, run is not None and run.is_primary)
         systems[system.team_id] = (*systems.get(system.team_id, ()), own)
     return systems
-
-
-def _name_of_run(session: Session, submission_id: int | None) -> str:
-    return session.get_one(Submission, submission_id).name if submission_id is not None else ""

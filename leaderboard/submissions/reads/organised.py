@@ -19,7 +19,13 @@ from leaderboard.evaluations.reads import form_fields, organised_campaign, organ
 from leaderboard.evaluations.rules import Answer, as_written
 from leaderboard.submissions import rules
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.selection import ITS_TEAMS_PART, contenders, select_refusal, with_current_scoring
+from leaderboard.submissions.reads.selection import (
+    ITS_TEAMS_PART,
+    SHOWN_STATE,
+    contenders,
+    select_refusal,
+    with_current_scoring,
+)
 from leaderboard.submissions.reads.status import answers_of_run
 from leaderboard.teams.models import System, Team
 from leaderboard.worker.models import Scoring
@@ -124,14 +130,15 @@ def submissions(
     else:
         within = Evaluation.id == organised_evaluation(session, actor, campaign_slug, slug).id
     asked = [within, *_conditions(filters)]
-    of_state = _state(filters.state)
-    count = session.scalar(_joined(sa.select(sa.func.count(Submission.id))).where(*asked, *of_state)) or 0
-    paging = paging_of(count, page, ROWS)
+    of_state = _of_state(filters.state)
+    in_state = _joined(sa.select(SHOWN_STATE, sa.func.count())).where(*asked).group_by(SHOWN_STATE)
+    counts = dict.fromkeys(rules.SHOWN_STATES, 0) | dict(session.execute(in_state).all())
+    paging = paging_of(counts[filters.state] if filters.state else sum(counts.values()), page, ROWS)
     statement = _rows().where(*asked, *of_state).order_by(Submission.received_at.desc(), Submission.id.desc())
     if page is not None:
         statement = statement.limit(ROWS).offset(paging.before(ROWS))
     rows = tuple(_row(row) for row in session.execute(statement))
-    waits = sa.case((sa.and_(Scoring.state.in_(rules.UNFINISHED), *_state("")), Scoring.queued_at))
+    waits = sa.case((Scoring.state.in_(rules.UNFINISHED), Scoring.queued_at))
     took = sa.case((Scoring.state == rules.State.SCORED, Scoring.seconds))
     oldest, mean, longest = session.execute(
         _joined(sa.select(sa.func.min(waits), sa.func.avg(took), sa.func.max(took))).where(*asked)
@@ -148,7 +155,7 @@ def submissions(
         filters=filters,
         rows=rows,
         paging=paging,
-        counts=_counts(session, asked),
+        counts=counts,
         waiting_since=oldest,
         seconds=float(mean) if mean is not None else None,
         longest=longest,
@@ -185,11 +192,13 @@ def may_replace(
     return tuple(_row(row) for row in rows)
 
 
-def _rows() -> sa.Select[Submission, Scoring, System, Team, Evaluation, str, str | None, bool]:
+def _rows() -> sa.Select[Submission, Scoring, System, Team, Evaluation, str, str | None, bool, str]:
     """Statement: what `_row` makes a row of."""
     is_primary = sa.func.coalesce(Participation.primary_submission_id == Submission.id, sa.false())
     return (
-        _joined(sa.select(Submission, Scoring, System, Team, Evaluation, Campaign.slug, User.name, is_primary))
+        _joined(
+            sa.select(Submission, Scoring, System, Team, Evaluation, Campaign.slug, User.name, is_primary, SHOWN_STATE)
+        )
         .outerjoin(User, User.id == Submission.submitter_id)
         .outerjoin(Participation, ITS_TEAMS_PART)
     )
@@ -226,19 +235,11 @@ def _conditions(filters: Filters) -> list[sa.ColumnElement[bool]]:
     return conditions
 
 
-def _state(state: str) -> list[sa.ColumnElement[bool]]:
-    """Conditions for being in a state; "": on the boards, once it is scored."""
-    on_boards = [Submission.withdrawn_at.is_(None), Submission.ruling.is_(None)]
-    if not state:
-        return []
-    _one_of("state", state, rules.SHOWN_STATES)
-    if state == rules.WITHDRAWN:
-        return [Submission.withdrawn_at.is_not(None)]
-    if state in set(rules.Ruling):
-        return [Submission.withdrawn_at.is_(None), Submission.ruling == state]
-    if state == rules.State.QUEUED:
-        return [*on_boards, sa.or_(Scoring.state == rules.State.QUEUED, Scoring.id.is_(None))]
-    return [*on_boards, Scoring.state == state]
+def _of_state(state: str) -> list[sa.ColumnElement[bool]]:
+    """Conditions for being in a state; "": in any."""
+    if state:
+        _one_of("state", state, rules.SHOWN_STATES)
+    return [SHOWN_STATE.in_([state])] if state else []
 
 
 def _one_of(name: str, value: str, choices: Any) -> None:
@@ -246,22 +247,9 @@ def _one_of(name: str, value: str, choices: Any) -> None:
         raise BadInput(f"{name}={value}: this page filters by one of {', '.join(choices)}")
 
 
-def _counts(session: Session, asked: list[sa.ColumnElement[bool]]) -> dict[str, int]:
-    withdrawn = Submission.withdrawn_at.is_not(None)
-    rows = session.execute(
-        _joined(sa.select(Scoring.state, withdrawn, Submission.ruling, sa.func.count()))
-        .where(*asked)
-        .group_by(Scoring.state, withdrawn, Submission.ruling)
-    )
-    counts = dict.fromkeys(rules.SHOWN_STATES, 0)
-    for state, is_withdrawn, ruling, number in rows:
-        counts[rules.WITHDRAWN if is_withdrawn else rules.shown_state(state, None, ruling)] += number
-    return counts
-
-
 def _row(row: Any) -> SubmissionRow:
     """Of a row of `_rows`."""
-    run, scoring, system, team, evaluation, campaign, submitter, is_primary = row
+    run, scoring, system, team, evaluation, campaign, submitter, is_primary, state = row
     return snapshot(
         SubmissionRow,
         run,
@@ -275,7 +263,7 @@ def _row(row: Any) -> SubmissionRow:
         system_slug=system.slug,
         kind=system.kind,
         is_primary=is_primary,
-        state=rules.shown_state(scoring.state if scoring else None, run.withdrawn_at, run.ruling),
+        state=state,
         submitter=submitter or "",
         finished_at=scoring.finished_at if scoring else None,
         seconds=scoring.seconds if scoring else None,

@@ -18,13 +18,13 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import (
     STANDING,
+    WITHDRAWN,
     Designation,
     RunChoice,
     ScoredRun,
     SetState,
     State,
     SystemKind,
-    primary_run,
     selected_run,
 )
 from leaderboard.teams.models import System
@@ -94,6 +94,15 @@ def with_current_scoring(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
     is_current = sa.and_(ScoringSet.evaluation_id == Submission.evaluation_id, ScoringSet.state == SetState.CURRENT)
     is_its = sa.and_(Scoring.submission_id == Submission.id, Scoring.scoring_set_id == ScoringSet.id)
     return statement.outerjoin(ScoringSet, is_current).outerjoin(Scoring, is_its)
+
+
+# The state of a submission in one word: withdrawn, hidden or disqualified, or else that of its scoring. Without one,
+# because nothing is judged yet, it counts as queued.
+SHOWN_STATE: sa.ColumnElement[str] = sa.case(
+    (Submission.withdrawn_at.is_not(None), sa.literal_column(f"'{WITHDRAWN}'")),
+    (Submission.ruling.is_not(None), sa.cast(Submission.ruling, sa.String)),
+    else_=sa.func.coalesce(sa.cast(Scoring.state, sa.String), sa.literal_column(f"'{State.QUEUED}'")),
+)
 
 
 def on_boards(submission: Any = Submission, at: Any = None) -> sa.ColumnElement[bool]:
@@ -203,23 +212,17 @@ ONLY_ORGANISERS = "which run stands for a system is now for the organisers to ch
 def select_refusal(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> str | None:
     """Why `actor` can't let the run stand for its system; None when they can."""
     evaluation = session.get_one(Evaluation, run.evaluation_id)
-    refused = _choice_refusal(actor, evaluation, run, now)
-    if refused is not None:
-        return refused
-    if evaluation.campaign.run_choice is RunChoice.PRIMARY and _stays_selected(session, run):
-        return "This run stands for its system already."
     holders = holders_against(session, run)
     system = session.get_one(System, run.system_id)
-    return _kept_place_refusal(actor, evaluation, holders) or system_refusal(
-        session, evaluation, system, run.late, chosen=run.id, freed={holder.id for holder in holders}
+    return _choice_refusal(actor, evaluation, run, holders, now) or system_refusal(
+        session, evaluation, system, run.late, chosen=run.id, freed=[holder.id for holder in holders]
     )
 
 
 def primary_refusal(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> str | None:
     """Why `actor` can't make the run its team's primary one; None when they can."""
     evaluation = session.get_one(Evaluation, run.evaluation_id)
-    refused = _choice_refusal(actor, evaluation, run, now)
-    if refused is not None:
+    if refused := _choice_refusal(actor, evaluation, run, holders_against(session, run, primary=True), now):
         return refused
     if run.late:
         return "This run is late, and no late run is primary."
@@ -227,7 +230,7 @@ def primary_refusal(session: Session, actor: Actor, run: Submission, now: dt.dat
         return "This run is not scored yet; choose it once it is."
     if session.get_one(Participation, (run.team_id, run.evaluation_id)).primary_submission_id == run.id:
         return "This run is its team's primary run already."
-    return _kept_place_refusal(actor, evaluation, holders_against(session, run, primary=True))
+    return None
 
 
 def system_refusal(
@@ -247,21 +250,28 @@ def system_refusal(
     choice = evaluation.campaign.run_choice
     if choice is not RunChoice.PRIMARY:
         return f"In this campaign the {choice.value} run of each system stands for it."
-    if late:  # no late run is primary
-        return None
-    runs = session.scalars(select_primary_runs(system.team_id, evaluation.id)).all()
-    primary_id = primary_run(run for run in runs if run.id not in freed)
-    primary = next((run for run in runs if run.id == primary_id), None)
-    if primary is None or primary.system_id != system.id or primary.id == chosen:
+    primary = primary_run(session, *of_team(system.team_id, evaluation.id), Submission.id.not_in(freed))
+    if late or primary is None or primary.system_id != system.id or primary.id == chosen:  # no late run is primary
         return None
     how = "submit this one as primary" if chosen is None else "make this one primary"
     return f"{system.name}'s primary run, {primary.name}, stands for it; {how} to replace it."
 
 
-def select_primary_runs(team_id: int, evaluation_id: int) -> sa.Select[Submission]:
-    """Statement: the runs that a team submitted as primary ones to an evaluation, whatever became of them."""
-    own = Submission.team_id == team_id, Submission.evaluation_id == evaluation_id
-    return sa.select(Submission).where(*own, Submission.designation == Designation.PRIMARY)
+def of_team(team_id: int, evaluation_id: int) -> tuple[sa.ColumnElement[bool], ...]:
+    """Conditions on submissions: of a team to an evaluation."""
+    return Submission.team_id == team_id, Submission.evaluation_id == evaluation_id
+
+
+def primary_run(session: Session, *which: sa.ColumnElement[bool]) -> Submission | None:
+    """Of a team's submissions to an evaluation its primary run; None without one. which: conditions on Submission.
+
+    It is the one submitted last of those that were submitted as primary, came in time and have been scored, whenever
+    that was. One that was withdrawn or taken off by organisers is left out, unless it holds its place, which so stays
+    empty.
+    """
+    counts = sa.or_(on_boards(), Submission.holds_place), ~Submission.late, Submission.scored_at.is_not(None)
+    submitted = sa.select(Submission).where(*which, *counts, Submission.designation == Designation.PRIMARY)
+    return session.scalar(submitted.order_by(Submission.id.desc()).limit(1))
 
 
 def holders_against(session: Session, run: Submission, *, primary: bool = False) -> Sequence[Submission]:
@@ -269,59 +279,33 @@ def holders_against(session: Session, run: Submission, *, primary: bool = False)
     same = Submission.system_id == run.system_id
     if primary:
         same = sa.or_(same, Submission.designation == Designation.PRIMARY)
-    return session.scalars(
-        sa.select(Submission).where(
-            same,
-            Submission.team_id == run.team_id,
-            Submission.evaluation_id == run.evaluation_id,
-            Submission.late == run.late,
-            Submission.holds_place,
-        )
-    ).all()
+    own = of_team(run.team_id, run.evaluation_id)
+    holders = sa.select(Submission).where(same, *own, Submission.late == run.late, Submission.holds_place)
+    return session.scalars(holders).all()
 
 
 def contenders(session: Session, run: Submission) -> list[ScoredRun]:
     """The scored runs of the run's system, in time as it is or late as it is, of which one stands on the boards."""
-    return [scored for of_set in scored_runs(session, *_of_its_place(run)).values() for scored in of_set]
+    same = Submission.system_id == run.system_id, Submission.evaluation_id == run.evaluation_id
+    return [scored for of_set in scored_runs(session, *same, Submission.late == run.late).values() for scored in of_set]
 
 
-def _of_its_place(run: Submission) -> tuple[sa.ColumnElement[bool], ...]:
-    of_system = Submission.system_id == run.system_id, Submission.evaluation_id == run.evaluation_id
-    return (*of_system, Submission.late == run.late)
+def selected_by_order(runs: Sequence[ScoredRun]) -> ScoredRun | None:
+    """The one of a system's runs that stands by the order of its runs alone; None of none."""
+    return selected_run(runs, RunChoice.PRIMARY, lambda _: None, "none") if runs else None
 
 
-def selected_by_order(runs: Sequence[ScoredRun]) -> ScoredRun:
-    """The one of a system's runs (one or more) that stands by the order of its runs alone."""
-    return selected_run(runs, RunChoice.PRIMARY, lambda _: None, "none")
-
-
-def _stays_selected(session: Session, run: Submission) -> bool:
-    """Whether the run stands for its system, and no run that was chosen since will once it is scored."""
-    runs = contenders(session, run)
-    if not runs or selected_by_order(runs).submission_id != run.id:
-        return False
-    chosen_since = sa.select(Submission.id).where(
-        *_of_its_place(run),
-        Submission.scored_at.is_(None),
-        Submission.chosen_at > (run.chosen_at or dt.datetime.min.replace(tzinfo=dt.UTC)),
-        on_boards(),
-    )
-    return session.scalar(chosen_since.limit(1)) is None
-
-
-def _choice_refusal(actor: Actor, evaluation: Evaluation, run: Submission, now: dt.datetime) -> str | None:
-    """Why nobody, or not this actor, chooses the run."""
+def _choice_refusal(
+    actor: Actor, evaluation: Evaluation, run: Submission, holders: Sequence[Submission], now: dt.datetime
+) -> str | None:
+    """Why nobody, or not this actor, chooses the run. holders: those that hold their places against it."""
     if run.withdrawn_at is not None:
         return "This run was withdrawn."
     if run.ruling is not None:
         return f"This run is {run.ruling.value}: it is on no board."
     if not may_change_standing(actor, evaluation, now):
         return f"{evaluation.title} has closed: {ONLY_ORGANISERS}."
+    ruled = [holder.name for holder in holders if holder.ruling is not None]
+    if ruled and not actor.may_organise(evaluation.campaign_id):
+        return f"The organisers took {ruled[0]} off the boards and keep its place empty; ask them."
     return None
-
-
-def _kept_place_refusal(actor: Actor, evaluation: Evaluation, holders: Sequence[Submission]) -> str | None:
-    ruled = next((holder for holder in holders if holder.ruling is not None), None)
-    if ruled is None or actor.may_organise(evaluation.campaign_id):
-        return None
-    return f"The organisers took {ruled.name} off the boards and keep its place empty; ask them."

@@ -4,9 +4,10 @@ One submission: what was received, and the state of its scoring.
 """
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -21,8 +22,16 @@ from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
 from leaderboard.evaluations.reads import form_fields
 from leaderboard.evaluations.rules import Answer, FormField, ShownTo, Subset, answers_of, in_words, said_by, said_to
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.selection import ITS_TEAMS_PART, contenders, selected_by_order, with_current_scoring
-from leaderboard.submissions.rules import UNFINISHED, Designation, Ruling, RunChoice, State, shown_state, title_of_run
+from leaderboard.submissions.reads.selection import (
+    ITS_TEAMS_PART,
+    SHOWN_STATE,
+    contenders,
+    primary_refusal,
+    select_refusal,
+    selected_by_order,
+    with_current_scoring,
+)
+from leaderboard.submissions.rules import UNFINISHED, Designation, Ruling, State, title_of_run
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.reads import current_set, note_current_set
 
@@ -83,48 +92,17 @@ class BoardAnswers:
         return any(field.key == key and in_words(answer) == text for field, answer in self.of(submission_id).items())
 
 
-def circles(*, inside: bool, named: bool) -> frozenset[ShownTo]:
-    """The circles that a reader of a run belongs to: of what is shown to whom they see it.
-
-    inside, named  whether they answer for the run (its team, the organisers), know whose it is
-    """
-    reads = {ShownTo.EVERYONE: named, ShownTo.ORGANISERS: inside}
-    return frozenset(circle for circle, sees in reads.items() if sees)
-
-
 def answers_of_run(run: Submission, scoring: Scoring | None) -> dict[FormField, Answer]:
     """All answers of a run, whoever may see them."""
     return answers_of(form_fields(run.evaluation), run.answers, _said_of(run, scoring))
 
 
-def shown_answers(run: Submission, scoring: Scoring | None, own: Collection[ShownTo]) -> tuple[ShownAnswer, ...]:
-    """The answers of a run that a reader of these circles may see."""
-    return tuple(
-        ShownAnswer(field.label, in_words(answer), field.shown_to)
-        for field, answer in answers_of_run(run, scoring).items()
-        if field.shown_to in own
-    )
-
-
-def shown_metadata(run: Submission, scoring: Scoring | None, own: Collection[ShownTo]) -> tuple[tuple[str, str], ...]:
-    """What a run says of itself, by key, as far as a reader of these circles may see it."""
-    if not own:
-        return ()
-    return tuple(said_to(form_fields(run.evaluation), _said_of(run, scoring), own).items())
-
-
 def accepted_agreements(session: Session, run: Submission) -> tuple[AcceptedAgreement, ...]:
     """What its submitter accepted in its evaluation, by key and version; for its team and organisers."""
-    rows = session.execute(
-        sa.select(Agreement, Acceptance.accepted_at)
-        .join(Acceptance)
-        .where(Agreement.evaluation_id == run.evaluation_id, Acceptance.user_id == run.submitter_id)
-        .order_by(Agreement.key, Agreement.version)
-    )
-    return tuple(
-        AcceptedAgreement(agreement.key, agreement.version, agreement.title, agreement.text, at)
-        for agreement, at in rows
-    )
+    columns = Agreement.key, Agreement.version, Agreement.title, Agreement.text, Acceptance.accepted_at
+    own = Agreement.evaluation_id == run.evaluation_id, Acceptance.user_id == run.submitter_id
+    accepted = sa.select(*columns).join(Acceptance).where(*own).order_by(Agreement.key, Agreement.version)
+    return tuple(AcceptedAgreement(*row) for row in session.execute(accepted))
 
 
 def _said_of(run: Submission, scoring: Scoring | None) -> dict[str, str]:
@@ -155,11 +133,7 @@ def board_answers(
 
 
 def _values(field: FormField, answers: Iterable[Mapping[FormField, Answer]]) -> tuple[tuple[str, int], ...]:
-    counts: dict[str, int] = {}
-    for own in answers:
-        if field in own:
-            text = in_words(own[field])
-            counts[text] = counts.get(text, 0) + 1
+    counts = Counter(in_words(own[field]) for own in answers if field in own)
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_VALUES])
 
 
@@ -262,15 +236,17 @@ OUTSIDE: dict[str, Any] = {
 
 def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime) -> SubmissionStatus:
     """Raises NotFound for no such submission, and for one of another team that is on no board yet."""
-    run, scoring, participation = _find(session, actor, submission_id, now)
+    run, scoring, participation, state = find_submission(session, actor, submission_id, now)
     evaluation, inside = run.evaluation, _is_inside(actor, run)
     is_primary = participation is not None and participation.primary_submission_id == run.id
-    may_change = may_change_standing(actor, evaluation, now)
-    state = shown_state(scoring.state if scoring else None, run.withdrawn_at, run.ruling)
-    results_open = may_see(actor, evaluation, Content.RESULTS, now, run.team_id)
-    details_open = may_see(actor, evaluation, Content.DETAILS, now, run.team_id)
-    named = inside or may_see(actor, evaluation, Content.NAMES, now, run.team_id)
-    own_circles = circles(inside=inside, named=named)
+    is_scored = state == State.SCORED
+    results_open, details_open, named = (
+        may_see(actor, evaluation, sight, now, run.team_id)
+        for sight in (Content.RESULTS, Content.DETAILS, Content.NAMES)
+    )
+    named = named or inside
+    reads = {ShownTo.EVERYONE: named, ShownTo.ORGANISERS: inside}
+    circles = frozenset(circle for circle, sees in reads.items() if sees)
     facts = scoring.facts if scoring else {}
     shown = snapshot(
         SubmissionStatus,
@@ -280,8 +256,8 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         state=state,
         own=actor.is_in(run.team_id),
         may_act=inside,
-        may_let_stand=inside and may_change and state == State.SCORED and _could_stand(session, run),
-        may_make_primary=inside and may_change and state == State.SCORED and not (run.late or is_primary),
+        may_let_stand=inside and is_scored and _could_stand(session, actor, run, now),
+        may_make_primary=inside and is_scored and primary_refusal(session, actor, run, now) is None,
         results_open=results_open,
         details_open=details_open,
         details_closed_because="" if details_open else headings.closed_details(evaluation),
@@ -301,10 +277,14 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         problems=tuple((line, message) for line, message in run.problems),
         failure=scoring.failure if scoring else "",
         crowded=facts.get("crowded", 0) if actor.may_organise(evaluation.campaign_id) else 0,
-        would_hold_place=not may_change,
-        answers=shown_answers(run, scoring, own_circles),
+        would_hold_place=not may_change_standing(actor, evaluation, now),
+        answers=tuple(
+            ShownAnswer(field.label, in_words(answer), field.shown_to)
+            for field, answer in answers_of_run(run, scoring).items()
+            if field.shown_to in circles
+        ),
         agreements=accepted_agreements(session, run) if inside else (),
-        said=shown_metadata(run, scoring, own_circles),
+        said=tuple(said_to(form_fields(evaluation), _said_of(run, scoring), circles).items()) if circles else (),
         said_problem=facts.get("said_problem", ""),
     )
     return shown if inside else replace(shown, **OUTSIDE)
@@ -316,14 +296,49 @@ def sent_under(session: Session, user_id: int, key: str) -> int | None:
     return session.scalar(sa.select(Submission.id).where(*own))
 
 
-def find_submission(
-    session: Session, actor: Actor, submission_id: int, now: dt.datetime
-) -> tuple[Submission, Scoring | None]:
-    """The submission with what belongs to it, and its scoring in the current set (None before the first judgments).
+class FoundSubmission(NamedTuple):
+    """A submission with what belongs to it: its scoring in the current set, None before the first judgments; its team's
+    part in the evaluation; and its state as pages show it."""
 
-    Raises NotFound for readers outside its team unless it is on a board that they may see.
-    """
-    return _find(session, actor, submission_id, now)[:2]
+    run: Submission
+    scoring: Scoring | None
+    participation: Participation | None
+    state: str
+
+
+def find_submission(session: Session, actor: Actor, submission_id: int, now: dt.datetime) -> FoundSubmission:
+    """Raises NotFound for readers outside its team unless it is on a board that they may see."""
+    known: dict[int, FoundSubmission] = read_so_far(session, "submissions")
+    rows = known.get(submission_id) or _read(session, submission_id)
+    if rows is None:
+        raise NotFound(f"there is no submission {submission_id}")
+    known[submission_id] = rows
+    run = rows.run
+    require_known(actor, run.evaluation)
+    on_board = rows.state == State.SCORED and may_see(actor, run.evaluation, Content.RESULTS, now, run.team_id)
+    if on_board or _is_inside(actor, run):
+        return rows
+    raise NotFound(f"submission {submission_id} is not on any board")
+
+
+def _read(session: Session, submission_id: int) -> FoundSubmission | None:
+    """The rows, and the evaluation's current set beside them; None where there is no such submission."""
+    row = session.execute(
+        with_current_scoring(sa.select(Submission, Scoring, Participation, SHOWN_STATE, ScoringSet))
+        .outerjoin(ScoringSet.revision)
+        .outerjoin(Participation, ITS_TEAMS_PART)
+        .where(Submission.id == submission_id)
+        .options(
+            sa.orm.contains_eager(ScoringSet.revision),
+            sa.orm.joinedload(Submission.evaluation).joinedload(Evaluation.campaign),
+            *map(sa.orm.joinedload, (Submission.system, Submission.team, Submission.submitter, Submission.importer)),
+        )
+    ).one_or_none()
+    if row is None:
+        return None
+    run, scoring, participation, state, current = row
+    note_current_set(session, run.evaluation_id, current)
+    return FoundSubmission(run, scoring, participation, state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,7 +360,7 @@ class ScoredSubmission:
 def find_scored(session: Session, actor: Actor, submission_id: int, now: dt.datetime) -> ScoredSubmission:
     """Raises NotFound as `find_submission` does, and for a run that is not scored; NotAllowed where its results are not
     open."""
-    run, scoring = find_submission(session, actor, submission_id, now)
+    run, scoring, *_ = find_submission(session, actor, submission_id, now)
     scoring_set = current_set(session, run.evaluation_id)
     if scoring is None or scoring_set is None or scoring.state != State.SCORED:
         raise NotFound(f"submission {submission_id} is not scored")
@@ -355,47 +370,6 @@ def find_scored(session: Session, actor: Actor, submission_id: int, now: dt.date
     )
     require(results, "The results of this run are not open yet.")
     return ScoredSubmission(run, scoring, scoring_set, subset_seen(actor, run.evaluation, now), details, named)
-
-
-def _find(
-    session: Session, actor: Actor, submission_id: int, now: dt.datetime
-) -> tuple[Submission, Scoring | None, Participation | None]:
-    """What `find_submission` gives, and its team's part in the evaluation."""
-    known: dict[int, tuple[Submission, Scoring | None, Participation | None]] = read_so_far(session, "submissions")
-    rows = known.get(submission_id) or _read(session, submission_id)
-    if rows is None:
-        raise NotFound(f"there is no submission {submission_id}")
-    known[submission_id] = rows
-    run, scoring, _ = rows
-    require_known(actor, run.evaluation)
-    shown = run.withdrawn_at is None and run.ruling is None
-    on_board = shown and scoring is not None and scoring.state == State.SCORED
-    if _is_inside(actor, run) or (on_board and may_see(actor, run.evaluation, Content.RESULTS, now, run.team_id)):
-        return rows
-    raise NotFound(f"submission {submission_id} is not on any board")
-
-
-def _read(session: Session, submission_id: int) -> tuple[Submission, Scoring | None, Participation | None] | None:
-    """The rows of `_find`, and the evaluation's current set beside them; None where there is no such submission."""
-    row = session.execute(
-        with_current_scoring(sa.select(Submission, Scoring, Participation, ScoringSet))
-        .outerjoin(ScoringSet.revision)
-        .outerjoin(Participation, ITS_TEAMS_PART)
-        .where(Submission.id == submission_id)
-        .options(
-            sa.orm.contains_eager(ScoringSet.revision),
-            sa.orm.joinedload(Submission.evaluation).joinedload(Evaluation.campaign),
-            sa.orm.joinedload(Submission.system),
-            sa.orm.joinedload(Submission.team),
-            sa.orm.joinedload(Submission.submitter),
-            sa.orm.joinedload(Submission.importer),
-        )
-    ).one_or_none()
-    if row is None:
-        return None
-    run, scoring, participation, current = row
-    note_current_set(session, run.evaluation_id, current)
-    return run, scoring, participation
 
 
 def label_of(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> SystemLabel:
@@ -409,13 +383,12 @@ def _is_inside(actor: Actor, run: Submission) -> bool:
     return actor.answers_for(run.team_id, run.evaluation.campaign_id)
 
 
-def _could_stand(session: Session, run: Submission) -> bool:
-    """Whether a scored run would stand for its system if its team chose it, while another run does now."""
-    runs = contenders(session, run) if run.evaluation.campaign.run_choice is RunChoice.PRIMARY else []
-    if not runs:
+def _could_stand(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> bool:
+    """Whether the reader may let a scored run stand for its system, while another run does."""
+    if select_refusal(session, actor, run, now) is not None:
         return False
-    standing = selected_by_order(runs)
-    return standing.submission_id != run.id and (standing.off_board or not standing.is_primary)
+    standing = selected_by_order(contenders(session, run))
+    return standing is not None and standing.submission_id != run.id
 
 
 def _awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool, subset: Subset) -> str:

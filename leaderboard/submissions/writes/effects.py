@@ -5,17 +5,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from itertools import chain
+from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, may_see
-from leaderboard.boards.reads.entries import disclosures, load_entries
+from leaderboard.boards.reads.entries import Column, disclosures, load_entries
 from leaderboard.boards.reads.ranking import ranks
 from leaderboard.campaigns.reads import primary_columns
 from leaderboard.errors import Conflict, NotFound
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.selection import scored_runs
+from leaderboard.submissions.reads.selection import of_team, scored_runs
 from leaderboard.submissions.reads.status import find_submission
 from leaderboard.submissions.rules import Designation, Ruling, RunChoice, ScoredRun, selected_runs
 from leaderboard.submissions.writes import submissions
@@ -92,19 +94,13 @@ def _rank(rank: int | None) -> str:
     return f" (rank {rank})" if rank else ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Standing:
+class _Standing(NamedTuple):
     """Of a team in an evaluation: its runs that stand, by system and whether late, each as (name, rank); the name of
-    its primary run, and the names of those submitted as primary.
-
-    ranked  whether the reader sees ranks; known: whether it can be said which runs stand
-    """
+    its primary run, and the names of those submitted as primary."""
 
     runs: dict[tuple[str, bool], tuple[str, int | None]]
     primary: str
     primaries: frozenset[str]
-    ranked: bool
-    known: bool
 
 
 def effect(session: Session, actor: Actor, submission_id: int, now: dt.datetime, *, act: Act) -> Effect:
@@ -114,18 +110,23 @@ def effect(session: Session, actor: Actor, submission_id: int, now: dt.datetime,
 
     Raises NotFound for whoever may do no such thing.
     """
-    run, _ = find_submission(session, actor, submission_id, now)
-    if not actor.answers_for(run.team_id, run.evaluation.campaign_id):
+    run = find_submission(session, actor, submission_id, now).run
+    evaluation = run.evaluation
+    if not actor.answers_for(run.team_id, evaluation.campaign_id):
         raise NotFound
-    before = _standing(session, actor, run, now)
+    column = primary_columns(current_sets(session, [evaluation.id])).get(evaluation.id)
+    if not may_see(actor, evaluation, Content.RESULTS, now, run.team_id):
+        column = None
+    known = column is not None or evaluation.campaign.run_choice is not RunChoice.BEST
+    ranked = column is not None and may_see(actor, evaluation, Content.RESULTS, now)
+    before = _standing(session, actor, run, now, column)
     moment = {} if act in {Act.EMPTY, Act.FILL} else {"now": now}
     try:
         ACTS[act](session, actor, run, **moment)
+        session.flush()
+        after = _standing(session, actor, run, now, column)
     except Conflict as refused:
         return Effect(refusal=refused.message)
-    else:
-        session.flush()
-        after = _standing(session, actor, run, now)
     finally:
         session.rollback()
     nothing = "", None
@@ -135,45 +136,34 @@ def effect(session: Session, actor: Actor, submission_id: int, now: dt.datetime,
         if (was := before.runs.get(slot, nothing)) != (then := after.runs.get(slot, nothing))
     ]
     return Effect(
-        changes=tuple(changes) if before.known else (),
+        changes=tuple(changes) if known else (),
         primary=(before.primary, after.primary) if before.primary != after.primary else None,
         contrastive=tuple(sorted(before.primaries - after.primaries)),
-        ranked=before.ranked,
-        known=before.known,
+        ranked=ranked,
+        known=known,
     )
 
 
-def _standing(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> _Standing:
-    evaluation, of_team = (
-        run.evaluation,
-        (Submission.team_id == run.team_id, Submission.evaluation_id == run.evaluation_id),
-    )
-    own = {entered.id: entered for entered in session.scalars(sa.select(Submission).where(*of_team))}
-    column = primary_columns(current_sets(session, [evaluation.id])).get(evaluation.id)
-    choice = evaluation.campaign.run_choice
+def _standing(session: Session, actor: Actor, run: Submission, now: dt.datetime, column: Column | None) -> _Standing:
+    """column: the primary measure, None where the reader does not see the team's results."""
+    evaluation, choice = run.evaluation, run.evaluation.campaign.run_choice
+    of_run = of_team(run.team_id, evaluation.id)
+    own = {entered.id: entered for entered in session.scalars(sa.select(Submission).where(*of_run))}
     shown: Sequence[ScoredRun]
-    if column is not None and may_see(actor, evaluation, Content.RESULTS, now, run.team_id):
-        name = column.name
-        entries = load_entries(session, disclosures(session, actor, [evaluation], now), {name})
-        shown = standing = selected_runs(entries, choice, lambda entry: entry.figure(name).mean, column.direction)
+    if column is not None:
+        entries = load_entries(session, disclosures(session, actor, [evaluation], now), {column.name})
+        shown = standing = selected_runs(
+            entries, choice, lambda entry: entry.figure(column.name).mean, column.direction
+        )
         ranked = ranks(standing, column)
     else:
-        column, ranked = None, {}
-        of_sets = scored_runs(session, *of_team).values()
-        shown = selected_runs((scored for of_set in of_sets for scored in of_set), choice, lambda _: None, "none")
+        scored, ranked = chain.from_iterable(scored_runs(session, *of_run).values()), {}
+        shown = selected_runs(scored, choice, lambda _: None, "none")
+    stand = [(own[each.submission_id], each) for each in shown if each.submission_id in own]
     part = session.get(Participation, (run.team_id, evaluation.id))
     primary = own.get(part.primary_submission_id or 0) if part else None
     return _Standing(
-        runs={
-            (own[scored.submission_id].system.name, scored.late): (
-                own[scored.submission_id].name,
-                ranked.get(scored.submission_id),
-            )
-            for scored in shown
-            if scored.submission_id in own
-        },
-        primary=primary.name if primary else "",
-        primaries=frozenset(entered.name for entered in own.values() if entered.designation is Designation.PRIMARY),
-        ranked=column is not None and may_see(actor, evaluation, Content.RESULTS, now),
-        known=choice is not RunChoice.BEST or column is not None,
+        {(own_run.system.name, each.late): (own_run.name, ranked.get(own_run.id)) for own_run, each in stand},
+        primary.name if primary else "",
+        frozenset(entered.name for entered in own.values() if entered.designation is Designation.PRIMARY),
     )

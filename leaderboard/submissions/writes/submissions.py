@@ -6,42 +6,54 @@ Submissions: a run goes in (with its quota, its queue entry and its audit event,
 
 Its team withdraws it, describes it and chooses which run stands; organisers take it off the boards and put it back into
 the queue.
+
+Runs of the past: brought in by organisers, with their true dates, whenever the evaluation closed.
 """
 
 import datetime as dt
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, may_change_standing, require, require_known, require_organiser, submission_refusal
+from leaderboard.access import (
+    Actor,
+    may_bring_in,
+    may_change_standing,
+    require,
+    require_known,
+    require_organiser,
+    submission_refusal,
+)
 from leaderboard.audit.writes import present, record
 from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.db import add_or_refuse, insert_unless_there, locked
-from leaderboard.declared.inputs import checked
+from leaderboard.declared.inputs import FIRST_DAY, LAST_DAY, checked
 from leaderboard.errors import Conflict, Gathered, InvalidFields, QuotaSpent
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import form_fields
 from leaderboard.evaluations.rules import checked_answers, is_late
 from leaderboard.evaluations.writes import accept_agreements
+from leaderboard.mail.rules import MailKind
+from leaderboard.mail.writes import put_wanted
+from leaderboard.moments import moment_in_words
+from leaderboard.names import checked_slug
 from leaderboard.store import Received
 from leaderboard.submissions.inputs import RunSettings
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission
 from leaderboard.submissions.reads import selection
-from leaderboard.submissions.reads.form import personal_quota, team_quotas
+from leaderboard.submissions.reads.form import quotas_of
 from leaderboard.submissions.rules import (
     Designation,
-    Quota,
     Ruling,
     State,
     day_of,
-    primary_run,
     retry_seconds,
     start_of,
 )
-from leaderboard.teams.models import System, Team
+from leaderboard.teams.models import Membership, System, Team
 from leaderboard.teams.reads.find import merged_system, merged_team
 from leaderboard.teams.writes import NewSystem, change_system, create_system, ensure_pseudonym, unused_system
 from leaderboard.texts import LONGEST_REASON, checked_text
@@ -76,7 +88,7 @@ def use_quota(
     release_quota(session, place)
     # A request that began before midnight and comes after one from after it counts for the new day.
     now = max(now, *(start_of(row.day) for row in rows))
-    _require_some_left(_quotas(session, evaluation, team_id, user_id, now), now)
+    _require_some_left(session, evaluation, team_id, user_id, now)
     for row in rows:
         _turn_to(row, day_of(now))
         row.used_today += 1
@@ -101,27 +113,21 @@ def return_quota(session: Session, submission: Submission, *, rejected: bool) ->
             row.rejected_today += rejected
 
 
-def count_unused_file(
-    session: Session, evaluation: Evaluation, user_id: int, now: dt.datetime, place: int | None
-) -> None:
+def count_unused_file(session: Session, evaluation: Evaluation, user_id: int, now: dt.datetime) -> None:
     """Counts a file that was taken in with a form that can't be used among the person's rejected ones of the day.
 
-    Else such forms would fill the store for nothing. `place` is what it held while it came.
+    Else such forms would fill the store for nothing.
     """
     row = _locked_person(session, evaluation.id, user_id, now)
-    release_quota(session, place)
     _turn_to(row, max(row.day, day_of(now)))
     row.rejected_today += 1
 
 
-def _quotas(
+def _require_some_left(
     session: Session, evaluation: Evaluation, team_id: int, user_id: int | None, now: dt.datetime
-) -> tuple[Quota, ...]:
-    team = team_quotas(session, evaluation, [team_id], now, count_pending=user_id is not None)[team_id]
-    return (team,) if user_id is None else (team, personal_quota(session, evaluation, user_id, now))
-
-
-def _require_some_left(quotas: Sequence[Quota], now: dt.datetime) -> None:
+) -> None:
+    teams, own = quotas_of(session, evaluation, [team_id], user_id, now)
+    quotas = (teams[team_id], own)
     for quota in quotas:
         if quota.spent is not None:
             raise QuotaSpent(quota.spent, retry_seconds(quotas, now))
@@ -165,7 +171,7 @@ def admit(session: Session, actor: Actor, evaluation: Evaluation, team: Team, be
     """
     _require_right(actor, evaluation, team)
     _require_dates(actor, evaluation, begun_at, begun_at)
-    _require_some_left(_quotas(session, evaluation, team.id, actor.user_id, begun_at), begun_at)
+    _require_some_left(session, evaluation, team.id, actor.user_id, begun_at)
 
 
 def reserve_quota(
@@ -178,8 +184,8 @@ def reserve_quota(
     now: dt.datetime,
     expires_at: dt.datetime,
 ) -> int | None:
-    """Admits as `admit` does, and holds a place in the quotas for the file while it comes: its id. `submit`,
-    `count_unused_file` or `release_quota` ends it.
+    """Admits as `admit` does, and holds a place in the quotas for the file while it comes: its id. `submit`
+    or `release_quota` ends it.
 
     So files that come at the same moment are no more than there is room for.
 
@@ -189,13 +195,13 @@ def reserve_quota(
     _require_right(actor, evaluation, team)
     _require_dates(actor, evaluation, begun_at, begun_at)
     if actor.user_id is None:  # the command line, which is no person: its files hold no place
-        _require_some_left(_quotas(session, evaluation, team.id, None, now), now)
+        _require_some_left(session, evaluation, team.id, None, now)
         return None
     team = merged_team(session, locked(session, Team, team.id))  # it has no row of its counts before its first run
     _locked_person(session, evaluation.id, actor.user_id, now)
     own = Arrival.evaluation_id == evaluation.id, Arrival.user_id == actor.user_id
     session.execute(sa.delete(Arrival).where(*own, Arrival.expires_at <= now))
-    _require_some_left(_quotas(session, evaluation, team.id, actor.user_id, now), now)
+    _require_some_left(session, evaluation, team.id, actor.user_id, now)
     arrival = Arrival(user_id=actor.user_id, team_id=team.id, evaluation_id=evaluation.id, expires_at=expires_at)
     session.add(arrival)
     session.flush()
@@ -203,12 +209,9 @@ def reserve_quota(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SubmissionDetails:
-    """What is said of a run as it is submitted.
+class Sending:
+    """What comes with a run as it is submitted, beside what RunSettings say.
 
-    stand        let the run stand for its system once it is scored, though it is not the primary run; see `select_run`
-    threshold    θ: documents with a score at least this count as returned, unless the run holds decisions
-    version      of the system, the evaluation's period when not given
     answers      to the evaluation's form fields, by key; the command line, which is no person, may leave any out
     accepted     the ids of agreements that the sender accepts with this run
     said         what a YAML file beside the run says, see `formats.metadata`
@@ -219,16 +222,10 @@ class SubmissionDetails:
     key          what the sender calls this sending: no second run of theirs is taken under it
     """
 
-    designation: Designation = Designation.CONTRASTIVE
-    stand: bool = False
-    threshold: float | None = None
-    label: str = ""
-    notes: str = ""
-    version: str = ""
-    answers: Mapping[str, Any] | None = None
+    answers: Mapping[str, Any] = field(default_factory=dict)
     accepted: Collection[int] = ()
-    said: Mapping[str, str] | None = None
-    header: Mapping[str, str] | None = None
+    said: Mapping[str, str] = field(default_factory=dict)
+    header: Mapping[str, str] = field(default_factory=dict)
     begun_at: dt.datetime | None = None
     received_at: dt.datetime | None = None
     place: int | None = None
@@ -247,15 +244,16 @@ def submit(
 ) -> Submission:
     """Takes a run whose file is in the store already, and queues it.
 
-    values  those of SubmissionDetails
+    values  those of RunSettings and of Sending
 
     Raises Conflict outside the dates and for a key that was taken, QuotaSpent, and InvalidFields (system_name, stand,
     threshold, label, version, the names of `form_name` and `agreement_name` …).
     """
-    details = SubmissionDetails(**values)
+    words = {name: values.pop(name) for name in RunSettings.model_fields if name in values}
+    sending = Sending(**values)
     _require_right(actor, evaluation, team)
-    received_at = details.received_at or present()
-    begun_at = details.begun_at or received_at
+    received_at = sending.received_at or present()
+    begun_at = sending.begun_at or received_at
     # Shared: who merges the team with another waits for this run, or this run goes to the other team with its system.
     asked, team = team.id, merged_team(session, locked(session, Team, team.id, shared=True))
     if actor.is_in(asked):  # and so in the team that it became part of since the request began
@@ -266,34 +264,26 @@ def submit(
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
     _require_right(_let_in_by_now(session, actor, evaluation, team), evaluation, team)
     _require_dates(actor, evaluation, begun_at, received_at)
-    system, columns = _checked_details(session, actor, evaluation, team, system, details)
-    late = is_late(evaluation, begun_at, received_at)
-    if details.stand:
-        _require_may_stand(session, actor, evaluation, system, details.designation, late=late)
-    use_quota(session, evaluation, team.id, actor.user_id, received_at, details.place)
+    system, columns = _checked_details(session, actor, evaluation, team, system, words, sending)
+    late, stand = is_late(evaluation, begun_at, received_at), columns.pop("stand")
+    if stand:
+        _require_may_stand(session, actor, evaluation, system, columns["designation"], late=late)
+    use_quota(session, evaluation, team.id, actor.user_id, received_at, sending.place)
     submission = Submission(
         evaluation_id=evaluation.id,
         team_id=team.id,
         system_id=system.id,
         submitter_id=actor.user_id,
-        designation=details.designation,
-        said=dict(details.said or {}),
-        sending_key=details.key,
+        said=dict(sending.said),
+        sending_key=sending.key,
         begun_at=begun_at,
         received_at=received_at,
         late=late,
-        chosen_at=received_at if details.stand else None,
+        chosen_at=received_at if stand else None,
         **columns,
-        **file_columns(upload),
     )
-    _queue(session, actor, submission)
+    _queue(session, actor, "submit", submission, upload)
     return submission
-
-
-def file_columns(upload: Received) -> dict[str, Any]:
-    """What is kept of a run's file with the run."""
-    names = "filename", "sha256", "md5", "text_sha256", "size", "text_size"
-    return {name: getattr(upload, name) for name in names}
 
 
 def _checked_details(
@@ -302,28 +292,24 @@ def _checked_details(
     evaluation: Evaluation,
     team: Team,
     system: System | NewSystem,
-    details: SubmissionDetails,
+    words: Mapping[str, Any],
+    sending: Sending,
 ) -> tuple[System, dict[str, Any]]:
     """The run's system, and its words and answers as they are kept. Raises InvalidFields with all that is wrong."""
     wrong = Gathered()
     columns: dict[str, Any] = {}
     with wrong:
-        words = {name: getattr(details, name) for name in ("threshold", "label", "notes", "version")}
-        columns |= checked(RunSettings, words).given()
+        columns |= checked(RunSettings, words).model_dump()
         columns["version"] = columns["version"] or evaluation.period
     with wrong:
-        of_file = {**(details.header or {}), **(details.said or {})}
-        complete = actor.user_id is not None
-        fields = form_fields(evaluation)
-        columns["answers"] = checked_answers(fields, details.answers or {}, of_file, complete=complete)
+        of_file, is_person = {**sending.header, **sending.said}, actor.user_id is not None
+        columns["answers"] = checked_answers(form_fields(evaluation), sending.answers, of_file, complete=is_person)
     with wrong:
-        accept_agreements(session, actor, evaluation, details.accepted)
-    try:
+        accept_agreements(session, actor, evaluation, sending.accepted)
+    with wrong:
         system = _own_system(session, actor, team, system)
-    except InvalidFields as error:
-        raise InvalidFields({**wrong.fields, **error.fields}) from None
     wrong.raise_any()
-    return system, columns
+    return cast(System, system), columns
 
 
 def _require_may_stand(
@@ -336,13 +322,15 @@ def _require_may_stand(
         raise InvalidFields({"stand": [refused]})
 
 
-def _queue(session: Session, actor: Actor, submission: Submission) -> None:
+def _queue(session: Session, actor: Actor, action: str, submission: Submission, upload: Received) -> None:
+    """Adds a run with what is kept of its file, and has it scored."""
+    for name in ("filename", "sha256", "md5", "text_sha256", "size", "text_size"):
+        setattr(submission, name, getattr(upload, name))
     add_or_refuse(session, submission, Conflict("This run was sent already, under the same key."))
     ensure_pseudonym(session, submission.evaluation_id, submission.system_id)
     for scoring_set in live_sets(session, submission.evaluation_id):
         enqueue(session, submission, scoring_set)
-    designation = submission.designation.value
-    record(session, actor, "submit", submission, sha256=submission.sha256, designation=designation)
+    record(session, actor, action, submission, sha256=upload.sha256, designation=submission.designation.value)
 
 
 def select_run(session: Session, actor: Actor, submission: Submission, *, now: dt.datetime | None = None) -> None:
@@ -354,14 +342,13 @@ def select_run(session: Session, actor: Actor, submission: Submission, *, now: d
 
     now  when the whole request had come: the present moment when not given
     """
-    _require_team(session, actor, submission, "choose the run that stands")
-    submission = locked_run(session, submission.id)
+    submission = _locked_own(session, actor, submission, "choose the run that stands")
     _refuse(selection.select_refusal(session, actor, submission, now or present()))
-    on_board = [run for run in selection.contenders(session, submission) if not run.off_board]
-    before = selection.selected_by_order(on_board).submission_id if on_board else None
+    runs = [run for run in selection.contenders(session, submission) if not run.off_board]
+    before = selection.selected_by_order(runs)
     _give_places_up(session, actor, submission)
     submission.chosen_at = present()
-    record(session, actor, "let stand", submission, before=before)
+    record(session, actor, "let stand", submission, before=before.submission_id if before else None)
 
 
 def withdraw(
@@ -375,15 +362,15 @@ def withdraw(
     now  when the whole request had come: the present moment when not given
     """
     because = checked_text(because, LONGEST_REASON, "because")
-    evaluation = _require_team(session, actor, submission, "withdraw a run")
-    submission = locked_run(session, submission.id)
+    submission = _locked_own(session, actor, submission, "withdraw a run")
     _refuse("This run was withdrawn already." if submission.withdrawn_at is not None else None)
+    evaluation = session.get_one(Evaluation, submission.evaluation_id)
     submission.withdrawn_at = now or present()
     submission.withdrawn_by_id = actor.user_id
     submission.withdrawn_because = because
     if submission.ruling is None:  # else what its organisers decided about its place stays
         submission.holds_place = not may_change_standing(actor, evaluation, submission.withdrawn_at)
-    settle_primary(session, actor, submission.team_id, submission.evaluation_id)
+    settle_primary(session, actor, submission)
     record(session, actor, "withdraw", submission, because=submission.withdrawn_because)
 
 
@@ -395,18 +382,22 @@ def make_primary(session: Session, actor: Actor, submission: Submission, *, now:
 
     now  when the whole request had come: the present moment when not given
     """
-    _require_team(session, actor, submission, "choose its primary run")
-    submission = locked_run(session, submission.id)
+    submission = _locked_own(session, actor, submission, "choose its primary run")
     _refuse(selection.primary_refusal(session, actor, submission, now or present()))
     before = session.get_one(Participation, (submission.team_id, submission.evaluation_id)).primary_submission_id
     _give_places_up(session, actor, submission, primary=True)
-    others = selection.select_primary_runs(submission.team_id, submission.evaluation_id)
-    for other in session.scalars(others.where(Submission.id != submission.id, selection.on_boards())).all():
+    others = sa.select(Submission).where(
+        *selection.of_team(submission.team_id, submission.evaluation_id),
+        selection.on_boards(),
+        Submission.id != submission.id,
+        Submission.designation == Designation.PRIMARY,
+    )
+    for other in session.scalars(others).all():
         other.designation = Designation.CONTRASTIVE
         record(session, actor, "make contrastive", other, instead=submission.id)
     submission.designation = Designation.PRIMARY
     record(session, actor, "make primary", submission, before=before)
-    settle_primary(session, actor, submission.team_id, submission.evaluation_id)
+    settle_primary(session, actor, submission)
 
 
 def describe(
@@ -416,19 +407,16 @@ def describe(
 
     Raises InvalidFields (label, notes).
     """
-    _require_team(session, actor, submission, "describe a run")
-    words = checked(RunSettings, {"label": label or "", "notes": notes or ""}).given()
-    submission = locked_run(session, submission.id)
-    is_lost = label is not None and not words["label"]
-    label = submission.label if label is None else words["label"]
-    notes = submission.notes if notes is None else words["notes"]
-    if is_lost and submission.scored_at is not None:
+    words = {name: text for name, text in (("label", label), ("notes", notes)) if text is not None}
+    words = checked(RunSettings, words).given()
+    submission = _locked_own(session, actor, submission, "describe a run")
+    if words.get("label") == "" and submission.scored_at is not None:
         raise InvalidFields({"label": ["give the run a short name: boards and pages show it"]})
-    after = {"label": label, "notes": notes}
     changed: dict[str, Any] = {
-        name: [before, text] for name, text in after.items() if (before := getattr(submission, name)) != text
+        name: [before, text] for name, text in words.items() if (before := getattr(submission, name)) != text
     }
-    submission.label, submission.notes = label, notes
+    for name, text in words.items():
+        setattr(submission, name, text)
     if changed:
         record(session, actor, "describe", submission, **changed)
 
@@ -442,30 +430,26 @@ def hide_run(
 
     Raises InvalidFields (because), and Conflict for a run that is off the boards already.
     """
-    evaluation = session.get_one(Evaluation, submission.evaluation_id)
-    require_organiser(actor, evaluation.campaign_id)
+    _require_organiser(session, actor, submission)
     because = checked_text(because, LONGEST_REASON, "because")
     if not because:
         raise InvalidFields({"because": ["say why: the team reads it"]})
     submission = locked_run(session, submission.id)
-    if submission.withdrawn_at is not None:
-        raise Conflict("This run was withdrawn: it is on no board.")
-    if submission.ruling is not None:
-        raise Conflict(f"This run is {submission.ruling.value} already; put it back first.")
+    if submission.withdrawn_at is not None or submission.ruling is not None:
+        raise Conflict("This run is on no board: it was withdrawn or taken off already.")
     submission.ruling = ruling
     submission.ruled_at = present()
     submission.ruled_by_id = actor.user_id
     submission.ruled_because = because
     # A run without a score has had no place.
     submission.holds_place = holds_place and submission.scored_at is not None
-    settle_primary(session, actor, submission.team_id, submission.evaluation_id)
+    settle_primary(session, actor, submission)
     record(session, actor, RULED[ruling], submission, because=because, holds_place=submission.holds_place)
 
 
 def restore(session: Session, actor: Actor, submission: Submission) -> None:
     """Puts a run back that organisers took off the boards. Raises Conflict where none did."""
-    evaluation = session.get_one(Evaluation, submission.evaluation_id)
-    require_organiser(actor, evaluation.campaign_id)
+    _require_organiser(session, actor, submission)
     submission = locked_run(session, submission.id)
     if submission.ruling is None:
         raise Conflict("This run was neither hidden nor disqualified.")
@@ -473,7 +457,7 @@ def restore(session: Session, actor: Actor, submission: Submission) -> None:
         submission.holds_place = False
     submission.ruling = submission.ruled_at = submission.ruled_by_id = None
     submission.ruled_because = ""
-    settle_primary(session, actor, submission.team_id, submission.evaluation_id)
+    settle_primary(session, actor, submission)
     record(session, actor, "restore", submission)
 
 
@@ -493,21 +477,21 @@ def locked_run(session: Session, submission_id: int) -> Submission:
             return submission
 
 
-def settle_primary(session: Session, actor: Actor, team_id: int, evaluation_id: int) -> None:
-    """Notes which of a team's runs in the evaluation is its primary one by `rules.primary_run`.
+def settle_primary(session: Session, actor: Actor, run: Submission | Participation) -> None:
+    """Notes which of the runs of its team in its evaluation is the primary one by `selection.primary_run`.
 
     The run that was it so far goes on standing for its system, where the new one is of another: else a contrastive run
     that was scored first would take its place, and nobody would have chosen that.
     """
     # Locked first: whoever else is recording a score of this team waits, and then sees this one.
-    participation = locked(session, Participation, (team_id, evaluation_id))
+    own = run.team_id, run.evaluation_id
+    participation = locked(session, Participation, own)
     session.flush()
-    runs = session.scalars(selection.select_primary_runs(team_id, evaluation_id))
-    before, participation.primary_submission_id = participation.primary_submission_id, primary_run(runs)
-    if before is None or participation.primary_submission_id in {None, before}:
+    new = selection.primary_run(session, *selection.of_team(*own))
+    before, participation.primary_submission_id = participation.primary_submission_id, new.id if new else None
+    if before is None or new is None or new.id == before:
         return
     old = session.get_one(Submission, before, populate_existing=True)
-    new = session.get_one(Submission, participation.primary_submission_id)
     if old.imported_at is not None and new.imported_at is not None:
         return  # of the past: which of them stood is said with them
     if new.system_id != old.system_id and old.withdrawn_at is None and old.ruling is None:
@@ -520,8 +504,7 @@ def retry(session: Session, actor: Actor, submission: Submission) -> None:
 
     It has as many attempts as a new one then. Raises Conflict where there is no such scoring.
     """
-    evaluation = session.get_one(Evaluation, submission.evaluation_id)
-    require_organiser(actor, evaluation.campaign_id)
+    _require_organiser(session, actor, submission)
     parked = session.scalars(
         sa.select(Scoring)
         .join(ScoringSet)
@@ -553,6 +536,10 @@ def retry_failed(session: Session, actor: Actor, evaluation: Evaluation) -> None
         retry(session, actor, submission)
 
 
+def _require_organiser(session: Session, actor: Actor, submission: Submission) -> None:
+    require_organiser(actor, session.get_one(Evaluation, submission.evaluation_id).campaign_id)
+
+
 def _require_right(actor: Actor, evaluation: Evaluation, team: Team) -> None:
     require_known(actor, evaluation)
     require(actor.answers_for(team.id, evaluation.campaign_id), NOT_YOURS)
@@ -568,13 +555,13 @@ def _let_in_by_now(session: Session, actor: Actor, evaluation: Evaluation, team:
     return replace(actor, let_into=actor.let_into | {campaign.id})
 
 
-def _require_team(session: Session, actor: Actor, submission: Submission, what: str) -> Evaluation:
-    """The run's evaluation. Raises NotAllowed for whoever is neither of its team nor an organiser."""
+def _locked_own(session: Session, actor: Actor, submission: Submission, what: str) -> Submission:
+    """The run, by `locked_run`. Raises NotAllowed for whoever is neither of its team nor an organiser."""
     evaluation = session.get_one(Evaluation, submission.evaluation_id)
     require_known(actor, evaluation)
     allowed = actor.answers_for(submission.team_id, evaluation.campaign_id)
     require(allowed, f"Only members of the team and organisers {what}.")
-    return evaluation
+    return locked_run(session, submission.id)
 
 
 def _require_dates(actor: Actor, evaluation: Evaluation, begun_at: dt.datetime, received_at: dt.datetime) -> None:
@@ -595,7 +582,7 @@ def _give_places_up(session: Session, actor: Actor, submission: Submission, *, p
         holder.holds_place = False
         record(session, actor, "give place up", holder, to=submission.id)
     if holders:
-        settle_primary(session, actor, submission.team_id, submission.evaluation_id)
+        settle_primary(session, actor, submission)
 
 
 def _own_system(session: Session, actor: Actor, team: Team, system: System | NewSystem) -> System:
@@ -604,15 +591,121 @@ def _own_system(session: Session, actor: Actor, team: Team, system: System | New
         if system.team_id != team.id:
             raise InvalidFields({"system": [f"{system.name!r} is not a system of {team.name}"]})
         return system
-    new = system
     try:
-        left_behind = unused_system(session, team, new.name, new.kind)
-        if left_behind is not None:
-            said = {"description": new.description, "code_url": new.code_url, "paper_url": new.paper_url}
-            change_system(session, actor, left_behind, **said)
-            return left_behind
-        return create_system(session, actor, team, new)
+        left_behind = unused_system(session, team, system.name, system.kind)
+        if left_behind is None:
+            return create_system(session, actor, team, system)
+        said = {name: getattr(system, name) for name in ("description", "code_url", "paper_url")}
+        change_system(session, actor, left_behind, **said)
+        return left_behind
     except InvalidFields as error:
         # On the form of a run, "name" would be anything's.
         fields = {"system_name" if field == "name" else field: messages for field, messages in error.fields.items()}
         raise InvalidFields(fields) from None
+
+
+NOT_OF_YOURS = "This team is neither yours nor of a campaign of yours."
+# What is said of a run that is brought in, as columns of Submission, with what holds where nothing is said. What
+# `leaderboard export` writes of a run and what a manifest may say of one are these.
+RUN_SETTINGS: dict[str, Any] = {
+    "label": "",
+    "designation": Designation.CONTRASTIVE,
+    "threshold": None,
+    "notes": "",
+    "version": "",
+    "run_at": None,
+    "received_at": None,
+    "received_assumed": False,
+    "scored_at": None,
+    "chosen_at": None,
+    "late": False,
+    "withdrawn_at": None,
+    "withdrawn_because": "",
+    "holds_place": False,
+    "ruling": None,
+    "ruled_at": None,
+    "ruled_because": "",
+    "answers": {},
+    "said": {},
+}
+
+
+def import_run(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    system: System,
+    upload: Received,
+    **settings: Any,
+) -> Submission:
+    """Takes a run of the past whose file is in the store already, and queues it. Dates refuse nothing, and no quota
+    is counted.
+
+    settings  any of RUN_SETTINGS. `received_at` is when the campaign received it: where that is not said the run's own
+              date, else when the evaluation closed, else now, and marked as assumed. A run with `scored_at` was scored
+              elsewhere: it keeps that date, and the rules of its time
+
+    The team's members get a mail, one a day. Raises NotAllowed for whoever does not organise the campaign or may not
+    bring runs of this team in, and InvalidFields with everything that is wrong.
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    require(may_bring_in(session, actor, system.team_id), NOT_OF_YOURS)
+    # Shared: who merges the team with another waits for this run, or this run goes to the other team.
+    locked(session, Team, system.team_id, shared=True)
+    system = merged_system(session, session.get_one(System, system.id, populate_existing=True))
+    # Shared: a scoring set that is being made waits for this run, or this run sees the set.
+    evaluation = locked(session, Evaluation, evaluation.id, shared=True)
+    values = _checked(settings)
+    now = present()
+    values["received_assumed"] = values["received_assumed"] or values["received_at"] is None
+    received_at = values.pop("received_at") or values["run_at"] or evaluation.closes_at or now
+    enter_evaluation(session, evaluation, system.team_id, now)
+    values["version"] = values["version"] or evaluation.period
+    submission = Submission(
+        evaluation_id=evaluation.id,
+        team_id=system.team_id,
+        system_id=system.id,
+        begun_at=received_at,
+        received_at=received_at,
+        imported_at=now,
+        imported_by_id=actor.user_id,
+        charged=False,
+        **values,
+    )
+    _queue(session, actor, "import run", submission, upload)
+    _tell_members(session, actor, evaluation, system.team_id, now)
+    return submission
+
+
+def go_by_source(session: Session, actor: Actor, evaluation: Evaluation, source: str) -> None:
+    """Lets boards go by a source of judgments before there are any."""
+    require_organiser(actor, evaluation.campaign_id)
+    before, evaluation.official_source = evaluation.official_source, checked_slug(source, "official_source")
+    record(session, actor, "make official", evaluation, source=source, before=before)
+
+
+def _tell_members(session: Session, actor: Actor, evaluation: Evaluation, team_id: int, now: dt.datetime) -> None:
+    own = sa.select(Membership.user_id).where(Membership.team_id == team_id)
+    others = [user_id for user_id in session.scalars(own) if user_id != actor.user_id]
+    if others:
+        once = f"of {team_id} in {evaluation.campaign_id} on {now:%Y-%m-%d}"
+        put_wanted(session, MailKind.IMPORTED, others, once=once, team=team_id, evaluation=evaluation.id)
+
+
+def _checked(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings as they are stored, those that are not given too. Raises InvalidFields with all that is wrong."""
+    values, wrong, now = RUN_SETTINGS | dict(settings), Gathered(), present()
+    wrong.fields |= {name: ["there is no such setting"] for name in settings.keys() - RUN_SETTINGS.keys()}
+    with wrong:
+        words = {name: values[name] for name in ("threshold", "label", "notes", "version")}
+        values |= checked(RunSettings, words).given()
+    for name in ("withdrawn_because", "ruled_because"):
+        with wrong:
+            values[name] = checked_text(values[name], LONGEST_REASON, name)
+    for name, value in values.items():
+        if isinstance(value, dt.datetime) and not FIRST_DAY <= value < LAST_DAY:
+            wrong.fields[name] = [f"give a date from {FIRST_DAY.year} to {LAST_DAY.year - 1}"]
+        elif isinstance(value, dt.datetime) and value > now:
+            wrong.fields[name] = [f"{moment_in_words(value)} is in the future"]
+    wrong.raise_any()
+    return values

@@ -29,12 +29,11 @@ from leaderboard.evaluations.reads import EvaluationHeading, evaluation_heading,
 from leaderboard.numbers import counted
 from leaderboard.progress.reads import Line, ProgressPage, progress_in
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.selection import on_boards, with_current_scoring
-from leaderboard.submissions.rules import State, SystemKind, primary_run, shown_state, title_of_run
+from leaderboard.submissions.reads.selection import SHOWN_STATE, on_boards, primary_run, with_current_scoring
+from leaderboard.submissions.rules import State, SystemKind, title_of_run
 from leaderboard.teams.models import JoinRequest, Membership, System, Team
 from leaderboard.teams.reads import find
 from leaderboard.teams.rules import Role
-from leaderboard.worker.models import Scoring
 from leaderboard.worker.reads import current_sets
 
 PAGE = 50  # teams that are found
@@ -217,8 +216,7 @@ def own_runs(
     theirs: list[sa.ColumnElement[bool]] = [Submission.team_id.in_(teams)]
     if system_id is not None:
         theirs.append(Submission.system_id == system_id)
-    shown = Submission.withdrawn_at.is_(None), Submission.ruling.is_(None)  # else that is its state: shown_state
-    is_rejected = sa.func.coalesce(sa.and_(Scoring.state == State.REJECTED, *shown), sa.false())
+    is_rejected = SHOWN_STATE.in_([State.REJECTED])
     of_state = sa.true() if rejected is None else is_rejected if rejected else ~is_rejected
     rows = session.execute(_own_rows().where(*theirs, of_state, access.known_evaluations(actor)).limit(limit)).all()
     evaluations = {} if rejected else {run.evaluation_id: run.evaluation for run, _, _ in rows}  # those have no figures
@@ -237,7 +235,7 @@ def own_runs(
             campaign=run.evaluation.campaign.title,
             system=run.system.name,
             team=run.team.name,
-            state=shown_state(state, run.withdrawn_at, run.ruling),
+            state=state,
             is_primary=run.id == primary,
             column=scored.get(run.id),
             mean=means.get(run.id),
@@ -246,11 +244,11 @@ def own_runs(
     )
 
 
-def _own_rows() -> sa.Select[Submission, State, int | None]:
+def _own_rows() -> sa.Select[Submission, str, int | None]:
     """Statement: runs, the newest first, each with the state of its scoring and its team's primary run."""
     of_team = Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
     return (
-        with_current_scoring(sa.select(Submission, Scoring.state, Participation.primary_submission_id))
+        with_current_scoring(sa.select(Submission, SHOWN_STATE, Participation.primary_submission_id))
         .join(Submission.evaluation)
         .join(Evaluation.campaign)
         .outerjoin(Participation, sa.and_(*of_team))
@@ -592,10 +590,8 @@ def _shared(session: Session, source_id: int, target_id: int) -> list[SharedEval
     shared = []
     for evaluation, used, other_used in rows:
         of_both = Submission.evaluation_id == evaluation.id, Submission.team_id.in_((source_id, target_id))
-        runs = session.scalars(sa.select(Submission).where(*of_both)).all()
-        primary = primary_run(runs)
-        name = next((run.name for run in runs if run.id == primary), "")
-        shared.append(SharedEvaluation(evaluation.title, (used, other_used), name))
+        primary = primary_run(session, *of_both)
+        shared.append(SharedEvaluation(evaluation.title, (used, other_used), primary.name if primary else ""))
     return shared
 
 
