@@ -36,7 +36,6 @@ from leaderboard.store import Received
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, Ruling, SetState
 from leaderboard.submissions.writes import submissions
-from leaderboard.submissions.writes import submissions as past_runs
 from leaderboard.teams import merging
 from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Invitation, JoinRequest, System, Team
@@ -314,7 +313,7 @@ OF_RUNS = (
         **SOURCES,
     ),
     by(
-        past_runs.import_run, evaluation(), system("searcher"),
+        submissions.import_run, evaluation(), system("searcher"),
         lambda _, play: dataclasses.replace(play.upload(), sha256="f" * 64), **OWN,
     ),
 )  # fmt: skip

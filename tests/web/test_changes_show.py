@@ -48,7 +48,7 @@ READING = {
 }  # fmt: skip
 # What others use: the generation is raised with what they change.
 WITHIN = {
-    "past_runs.go_by_source",
+    "submissions.go_by_source",
     "audit.assign", "audit.record", "generations.raise_generations", "teams.end_requests",
     "locking", "teams.ensure_pseudonym",
     "teams.hand_over_pseudonyms", "judgments.copy_queries", "worker.enqueue",
