@@ -15,7 +15,7 @@ from leaderboard.campaigns import reads
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.inputs import AccountName, CampaignChanges, LetOut, NewCampaign, TeamAddress
 from leaderboard.campaigns.rules import Visibility
-from leaderboard.declared.commands import Command, Find, Lines, Table, number
+from leaderboard.declared.commands import Command, Find, Lines, Table, account_named, number
 from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.evaluations import writes as removing
 from leaderboard.teams.reads.find import find_team, find_team_let_in
@@ -171,9 +171,8 @@ def add_organiser(campaign: str, body: AccountName) -> reads.People:
 @post(f"{CAMPAIGN}/organisers/<int:member>/remove", Scope.ORGANISE, command=Command(
     "campaign organiser remove CAMPAIGN USER", "{name} no longer organises {campaign}", "harbour ada",
     finds={"member": Find(
-        f"{CAMPAIGN}/organisers", lambda people: people["organisers"],
-        lambda row, given: row["name"].casefold() == given["user"].casefold(),
-        "user_id", "{user} does not organise {campaign}",
+        f"{CAMPAIGN}/organisers", lambda people, given: account_named(people["organisers"], given["user"]),
+        "{user} does not organise {campaign}",
     )},
 ))  # fmt: skip
 def remove_organiser(campaign: str, member: int) -> reads.Organiser:

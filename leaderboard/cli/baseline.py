@@ -12,8 +12,7 @@ import click
 
 from leaderboard import baselines
 from leaderboard.cli import label_of, options
-from leaderboard.cli.options import flag, option, refuse_if
-from leaderboard.cli.output import aligned, counting_bar, named, progress_bar
+from leaderboard.cli.options import aligned, counting_bar, flag, named, option, progress_bar, refuse_if
 from leaderboard.cli.runs import OUT_HELP, TAG, in_words, require_place, watched, write_run
 from leaderboard.cli.score import BETA_OF, setting_of
 from leaderboard.errors import BadInput, NotFound

@@ -5,8 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leaderboard.cli.options import ANY_NUMBER, AT_SERVER, EVALUATION, FILE, Place, client_at, given_on_line, option
-from leaderboard.cli.output import counting_bar
+from leaderboard.cli.options import (
+    ANY_NUMBER,
+    AT_SERVER,
+    EVALUATION,
+    FILE,
+    Place,
+    client_at,
+    counting_bar,
+    given_on_line,
+    option,
+)
 
 if TYPE_CHECKING:
     from leaderboard.formats import Run

@@ -8,7 +8,9 @@ import click
 from sqlalchemy.orm import Session
 
 from leaderboard import migrate
+from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.accounts.models import User
+from leaderboard.accounts.writes import find_user
 from leaderboard.config import Config
 from leaderboard.db import PATIENCE_SECONDS, Database
 from leaderboard.errors import BadInput, Conflict, NoDatabase, OtherBuild, Unavailable
@@ -65,12 +67,6 @@ def up_to_date(config: Config) -> Iterator[Database]:
         yield database
 
 
-def require_up_to_date(config: Config) -> None:
-    """Raises what `up_to_date` raises, for programs that open the database later or in another process."""
-    with up_to_date(config):
-        pass
-
-
 @contextmanager
 def reading() -> Iterator[Session]:
     """A session that reads this installation's database. Raises what `up_to_date` does."""
@@ -83,6 +79,11 @@ def writing() -> Iterator[Session]:
     """A session in one transaction, committed when the block ends without an exception. Raises as `reading` does."""
     with up_to_date(Config.from_environment()) as database, database.write() as session:
         yield session
+
+
+def actor_named(session: Session, user: str | None) -> Actor:
+    """The account of this name; without one, the console. Raises NotFound."""
+    return CONSOLE if user is None else actor_of(session, find_user(session, user).id)
 
 
 def _shown(database: Database) -> str:

@@ -21,8 +21,7 @@ import click
 from leaderboard import demo as seeding
 from leaderboard import migrate
 from leaderboard.accounts.models import User
-from leaderboard.cli.options import PORT, address_of, listen, option
-from leaderboard.cli.output import aligned
+from leaderboard.cli.options import PORT, address_of, aligned, listen, option
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, Conflict, InvalidFields, OtherBuild, Unavailable

@@ -1,17 +1,17 @@
 """The commands that are made from endpoints: words, arguments, options and help come from the endpoint alone.
 
-A command asks its endpoint: in this process and as the console, or at `--server` as an account's token allows.
+A command asks its endpoint: in this process and as the console, or at `--server` as an account's token allows. And the
+commands of the same groups that are made by hand: what nobody but the console may, and what asks several endpoints.
 """
 
 import datetime as dt
 import tempfile
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 from urllib.parse import quote
 
@@ -20,56 +20,62 @@ from flask import Flask
 from pydantic.fields import FieldInfo
 from werkzeug.test import Client as Caller
 
-from leaderboard.access import CONSOLE, Actor, actor_of
+from leaderboard.access import CONSOLE, Actor
 from leaderboard.accounts.writes import find_user
-from leaderboard.cli.database import up_to_date
-from leaderboard.cli.options import FILE, MOMENT, TOKEN, OrNone, ask, client_at, given_on_line, parts, whole
-from leaderboard.cli.output import print_table
+from leaderboard.campaigns import reads as listings
+from leaderboard.cli import options
+from leaderboard.cli.database import actor_named, reading, up_to_date, writing
+from leaderboard.cli.options import FILE, OrNone, ask, flag, given_on_line, option, print_table, refuse_if
 from leaderboard.client import NOTHING, Client, Content, Refused
 from leaderboard.config import Config
 from leaderboard.declared import inputs
-from leaderboard.declared.commands import PART, Command, Find, Lines, Other, Table
-from leaderboard.errors import BadInput, InvalidFields, NotFound, Unconfirmed
+from leaderboard.declared.commands import PART, Command, Lines, Table
+from leaderboard.errors import NotFound, Unconfirmed
+from leaderboard.evaluations.inputs import FileRuleChanges
+from leaderboard.numbers import counted
+from leaderboard.teams import writes as teams
+from leaderboard.teams.merging import merge_teams
+from leaderboard.teams.reads.find import find_system, find_team
+from leaderboard.teams.rules import Role
 from leaderboard.web.context import CONSOLE_KEY, modules_of
 from leaderboard.web.endpoints import ENDPOINTS, PREFIX, Endpoint, create_console
 
-OF_FILES = ("queries", "judgments", "documents", "known", "subtopics")  # what refusals call a file
 INNER = {
     "organiser": "Who organises a campaign.",
     "team": "Which teams are let into a private campaign.",
     "member": "Who is in a team.",
 }
 SUBJECTS = {  # where the endpoints of a group are
-    "campaign": ("campaigns",),
-    "evaluation": ("evaluations",),
-    "form": ("evaluations",),
-    "judgments": ("judgments",),
-    "queries": ("judgments",),
-    "rescore": ("submissions",),
-    "submission": ("submissions",),
-    "system": ("teams",),
-    "team": ("teams",),
-    "submit": ("submissions", "results"),
-    "trail": ("audit",),
+    "campaign": "campaigns",
+    "evaluation": "evaluations",
+    "form": "evaluations",
+    "judgments": "judgments",
+    "queries": "judgments",
+    "rescore": "submissions",
+    "submission": "submissions",
+    "system": "teams",
+    "team": "teams",
+    "submit": "submissions results",
+    "trail": "audit",
 }
 BY_HAND = {  # commands that no endpoint makes: where they are
-    "form rules": ("by_hand", "rules"),
-    "submission list": ("submission", "list_submissions"),
-    "submission fetch": ("submission", "fetch"),
-    "team list": ("by_hand", "list_teams"),
-    "team merge": ("by_hand", "merge"),
-    "team rename": ("by_hand", "rename"),
-    "team member add": ("by_hand", "add_member"),
+    "form rules": "operations:rules",
+    "submission list": "submission:list_submissions",
+    "submission fetch": "submission:fetch",
+    "team list": "operations:list_teams",
+    "team merge": "operations:merge",
+    "team rename": "operations:rename",
+    "team member add": "operations:add_member",
 }
 SERVER = [
     click.Option(["--server"], metavar="URL", help="Do it at this site, as the account of a token, and not here."),
-    click.Option(["--token-file"], type=FILE, help=f"A file with the token; else {TOKEN} has it."),
+    click.Option(["--token-file"], type=FILE, help=f"A file with the token; else {options.TOKEN} has it."),
 ]
 
 
 def group(name: str, about: str) -> click.Command:
     """All commands whose words begin with this one's; where there is no such group, the command of this name."""
-    modules_of("api", *SUBJECTS[name])
+    modules_of("api", *SUBJECTS[name].split())
     commands = {
         " ".join(command.words): _command(endpoint, command)
         for endpoint in ENDPOINTS
@@ -77,11 +83,11 @@ def group(name: str, about: str) -> click.Command:
         for command in (endpoint.command, *endpoint.command.also)
         if command.words[0] == name
     }
-    for words, (module, attribute) in BY_HAND.items():
-        if words.startswith(f"{name} "):
-            commands[words] = getattr(import_module(f"leaderboard.cli.{module}"), attribute)
     if name in commands:
         return commands[name]
+    for words, where in BY_HAND.items():
+        if words.startswith(f"{name} "):
+            commands[words] = resolve_name(f"leaderboard.cli.{where}")
     top = click.Group(name, help=about)
     for words, command in commands.items():
         parent, (*inner, last) = top, words.split()[1:]
@@ -94,7 +100,7 @@ def group(name: str, about: str) -> click.Command:
 def _command(endpoint: Endpoint, command: Command) -> click.Command:
     return click.Command(
         command.words[-1],
-        callback=lambda **values: _run(endpoint, command, values),
+        callback=lambda **_: _run(endpoint, command),
         params=[*_parameters(endpoint, command), *SERVER],
         help=f"{endpoint.function.__doc__}\n\n\b\nleaderboard {' '.join(command.words)} {command.example}".rstrip(),
         short_help=endpoint.words[0],
@@ -106,13 +112,14 @@ def _parameters(endpoint: Endpoint, command: Command) -> Iterator[click.Paramete
     hidden = {"confirm", *command.without}
     for position, usage in enumerate(command.arguments):
         bare, required = usage.strip("[]…"), "[" not in usage
-        hidden |= set(bare.lower().split("/"))
+        name = bare.lower()
+        hidden |= set(name.split("/"))
         if "…" in usage:
-            yield click.Argument([bare.lower()], metavar=usage, nargs=-1, required=required)
-        elif form.get(bare.lower()) is bytes:
-            yield click.Argument([bare.lower()], metavar=bare, type=FILE, required=required)
+            yield click.Argument([name], metavar=usage, nargs=-1, required=required)
+        elif form.get(name) is bytes:
+            yield click.Argument([name], metavar=bare, type=FILE, required=required)
         else:
-            yield click.Argument([f"at_{position}"], metavar=bare, type=parts(bare), required=required)
+            yield click.Argument([f"at_{position}"], metavar=bare, type=options.parts(bare), required=required)
     yield from (
         option_of(name, field, command.sends.get(name, field.default))
         for name, field in fields.items()
@@ -124,7 +131,9 @@ def _parameters(endpoint: Endpoint, command: Command) -> Iterator[click.Paramete
             yield click.Option(words, is_flag=kind is bool or None, type=FILE if kind is bytes else None)
     for name, other in command.instead.items():
         numbered = f"<{name}>" in other.address
-        yield click.Option([f"--{name}"], type=whole(1) if numbered else None, is_flag=not numbered, help=other.help)
+        yield click.Option(
+            [f"--{name}"], type=options.whole(1) if numbered else None, is_flag=not numbered, help=other.help
+        )
     if command.asks or "confirm" in {**fields, **endpoint.arguments}:
         yield click.Option(["--confirm"], is_flag=True, help="Don't ask first.")
     if command.preview is not None:
@@ -157,19 +166,19 @@ def option_of(name: str, field: FieldInfo, default: Any) -> click.Option:
     text = f"{label.removesuffix('.')}."
     if isinstance(default, int | str) and default not in (True, False, ""):
         text += f" (default: {default})"
-    required = inputs.is_required(field)
+    more: dict[str, Any] = {"required": inputs.is_required(field), "help": text}
     if bool in kinds:
-        flag = shown.option or f"{words}/--no-{words.removeprefix('--')}"
-        return click.Option([flag, name], is_flag=True, default=None, required=required, help=text)
+        either = shown.option or f"{words}/--no-{words.removeprefix('--')}"
+        return click.Option([either, name], is_flag=True, default=None, **more)
     kind: Any = _Text("whole number" if int in kinds else "number" if float in kinds else "text")
     if choices := inputs.choices_of(kinds):
         kind = click.Choice([inputs.as_text(choice) for choice in choices])
     elif dt.datetime in kinds:
-        kind = MOMENT
+        kind = options.MOMENT
     elif shown.is_file:
         kind = _TextOfFile(encoding="utf-8-sig")
     kind = OrNone(kind) if types.NoneType in kinds else kind
-    return click.Option([words, name], type=kind, multiple=name in ("links", "choices"), required=required, help=text)
+    return click.Option([words, name], type=kind, multiple=name in ("links", "choices"), **more)
 
 
 def settings_of(model: type[inputs.Inputs]) -> list[click.Parameter]:
@@ -184,32 +193,36 @@ def _form(endpoint: Endpoint) -> dict[str, Any]:
     return {"file": bytes} if endpoint.form is bytes else typing.get_type_hints(endpoint.form)
 
 
-def _run(endpoint: Endpoint, command: Command, values: dict[str, Any]) -> int:
+def _run(endpoint: Endpoint, command: Command) -> int:
     """Asks the endpoint with what the command line gives, and prints what it answers; the exit status."""
-    options = given_on_line(click.get_current_context())
-    client = client_of(command.words[0], values["server"], values["token_file"])
-    confirmed, previewed = values.get("confirm", False), values.get("preview", False)
+    own = given_on_line(click.get_current_context())
+    server, token_file, confirmed, previewed = map(own.pop, OF_ALL, (None, None, False, False))
+    client = client_of(command.words[0], server, token_file)
     arguments: dict[str, str] = {}
     for position, usage in enumerate(command.arguments):
-        text = options.pop(f"at_{position}", None)
-        if text is not None:
-            arguments |= dict(zip(usage.strip("[]").lower().split("/"), text.split("/"), strict=True))
-    own = {name: value for name, value in options.items() if name not in ("server", "token_file", "confirm", "preview")}
+        if text := own.pop(f"at_{position}", None):
+            arguments |= zip(usage.strip("[]").lower().split("/"), text.split("/"), strict=True)
     for name in own.keys() & command.instead.keys():
-        return _do_instead(client, command.instead[name], {**arguments, **own})
-    if not own and endpoint.status == 200 and endpoint.body and inputs.is_of_changes(endpoint.body):
-        raise click.UsageError("nothing to change; give at least one option")
-    parts = arguments | {name: _number(client, find, arguments) for name, find in command.finds.items()}
+        other, everything = command.instead[name], {**arguments, **own}
+        _print(other.done, client.post(_address(other.address, everything)), everything)
+        return 0
+    changes = endpoint.status == 200 and endpoint.body is not None and inputs.is_of_changes(endpoint.body)
+    refuse_if(changes and not own, "nothing to change; give at least one option")
+    places = dict(arguments)
+    for name, find in command.finds.items():
+        number = find.of(client.get(_address(find.address, arguments)), arguments)
+        if number is None:
+            raise NotFound(find.lacks.format_map(arguments))
+        places[name] = str(number)
     if command.asks and not confirmed:
-        above = client.get(_address(endpoint.address.rpartition("/")[0], parts))
+        above = client.get(_address(endpoint.address.rpartition("/")[0], places))
         asks = command.asks
         question = asks.format_map({**above, **arguments}) if isinstance(asks, str) else asks(above, arguments)
         if question and not above.get("stays"):  # else it is refused, whatever the answer
             ask(question)
     everything = {**command.sends, **arguments, **own}
-    send = _sender(client, endpoint, _address(endpoint.address, parts) + "/preview" * previewed, everything)
-    with _told_by_file({name: value for name, value in own.items() if isinstance(value, Path)}):
-        answer = send(confirmed) if confirmed or previewed else after_asking(send)
+    send = _sender(client, endpoint, _address(endpoint.address, places) + "/preview" * previewed, everything)
+    answer = send(confirmed) if confirmed or previewed else after_asking(send)
     if previewed and command.preview is not None:
         click.echo("\n".join([*command.preview(answer), "nothing was written"]))
         return 1 if answer.get("would_be_refused") else 0
@@ -217,22 +230,21 @@ def _run(endpoint: Endpoint, command: Command, values: dict[str, Any]) -> int:
     return command.status(answer)
 
 
-def _do_instead(client: Client, other: Other, values: Mapping[str, Any]) -> int:
-    answer = client.post(_address(other.address, values))
-    _print(other.done, answer, values)
-    return 0
+OF_ALL = ("server", "token_file", "confirm", "preview")  # options that are no part of what is sent
 
 
 def _sender(client: Client, endpoint: Endpoint, address: str, values: Mapping[str, Any]) -> Callable[[bool], Any]:
     """Sends the request, confirmed or not: arguments of the address, and a body of JSON, a file or a form."""
-    query = {name: _as_argument(values[name]) for name in endpoint.arguments if name in values}
+    asked = {name: values[name] for name in endpoint.arguments if name in values}
+    query = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in asked.items()}
     if endpoint.method == "GET":
         read = _all_pages if "page" in endpoint.arguments and "page" not in query else Client.get
         return lambda _: read(client, address, **query)
     if endpoint.form is not None:
-        sent = {name: (kind, values[name]) for name, kind in _form(endpoint).items() if values.get(name)}
-        texts = {name: str(value) for name, (kind, value) in sent.items() if kind is not bytes}
-        files = [(name, value) for name, (kind, value) in sent.items() if kind is bytes]
+        kinds = _form(endpoint)
+        sent = {name: values[name] for name in kinds if values.get(name)}
+        texts = {name: str(value) for name, value in sent.items() if kinds[name] is not bytes}
+        files = [(name, value) for name, value in sent.items() if kinds[name] is bytes]
         content = values["file"] if endpoint.form is bytes else (texts, files)
         return lambda confirmed: client.send(address, content, **query, **({"confirm": "true"} if confirmed else {}))
     if endpoint.body is None:
@@ -249,24 +261,6 @@ def _all_pages(client: Client, address: str, **query: str) -> Any:
     for page in range(2, answer["paging"]["pages"] + 1):
         answer["rows"] += client.get(address, **query, page=str(page))["rows"]
     return answer
-
-
-def _as_argument(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-@contextmanager
-def _told_by_file(files: Mapping[str, Path]) -> Iterator[None]:
-    """What is wrong with a file is told under its own name."""
-    try:
-        yield
-    except (Refused, InvalidFields) as refused:
-        fields = refused.fields
-        paths = dict.fromkeys(OF_FILES, next(iter(files.values()))) | dict(files) if len(files) == 1 else files
-        if not fields or set(fields) - set(paths):
-            raise
-        lines = [f"{paths[name].name}: {line}" for name, messages in fields.items() for line in messages]
-        raise BadInput("\n".join(lines)) from None
 
 
 def after_asking(send: Callable[[bool], Any]) -> Any:
@@ -297,33 +291,21 @@ def _print(done: Any, answer: Any, values: Mapping[str, Any]) -> None:
             click.echo(done(answer, values))
 
 
-def _number(client: Client, find: Find, arguments: Mapping[str, str]) -> str:
-    """The number in the address of what an argument names. Raises NotFound."""
-    rows = find.rows(client.get(_address(find.address, arguments)))
-    number = next((row[find.number] for row in rows if find.is_meant(row, arguments)), None)
-    if number is None:
-        raise NotFound(find.lacks.format_map(arguments))
-    return str(number)
-
-
-def _address(address: str, parts: Mapping[str, Any]) -> str:
-    return PART.sub(lambda part: quote(str(parts[part["name"]]), safe=""), address)
+def _address(address: str, places: Mapping[str, Any]) -> str:
+    return PART.sub(lambda part: quote(str(places[part["name"]]), safe=""), address)
 
 
 def client_of(group: str, server: str | None, token_file: Path | None, user: str | None = None) -> Client:
-    """Asks the endpoints of a group: at a site as the account of a token, or in this process as the console or as this
-    user.
+    """Asks the endpoints of a group: at a site as the account of a token, or in this process, on this installation's
+    database, as the console or as this user. Raises what `up_to_date` does.
     """
-    return client_at(server, token_file) if server is not None else _here(SUBJECTS[group], user)
-
-
-def _here(subjects: Sequence[str], user: str | None) -> Client:
-    """Asks endpoints in this process, on this installation's database. Raises what `up_to_date` does."""
+    if server is not None:
+        return options.client_at(server, token_file)
     config = Config.from_environment()
     database = click.get_current_context().with_resource(up_to_date(config))
     with database.read() as session:
-        actor = CONSOLE if user is None else actor_of(session, find_user(session, user).id)
-    return _InProcess(create_console(config, database, subjects), actor)
+        actor = actor_named(session, user)
+    return _InProcess(create_console(config, database, SUBJECTS[group].split()), actor)
 
 
 class _InProcess(Client):
@@ -355,3 +337,112 @@ class _InProcess(Client):
             if answer.status_code >= 400:
                 raise Refused.of(answer.status_code, answer.data)
             return answer.text if answer.mimetype == "text/plain" else answer.json
+
+
+@click.command()
+@click.argument("team")
+@click.argument("user")
+@option("--role", "Owners invite others.", Role, default="member")
+def add_member(team: str, user: str, role: str) -> None:
+    """Put an account into a team, or give a member another role.
+
+    \b
+    leaderboard team member add team-alder ada --role owner
+    """
+    with writing() as session:
+        record, account = find_team(session, team), find_user(session, user)
+        teams.add_member(session, CONSOLE, record, account, Role(role))
+    click.echo(f"{account.name} is {'an' if role == Role.OWNER else 'a'} {role} of {record.name}")
+
+
+@click.command()
+def list_teams() -> None:
+    """List the teams with their members.
+
+    \b
+    leaderboard team list
+    """
+    with reading() as session:
+        rows = [(team.slug, team.name, ", ".join(members) or "–") for team, members in listings.list_teams(session)]
+    print_table(("team", "name", "members"), rows, "no team yet; make one: leaderboard team add")
+
+
+@click.command()
+@click.argument("team")
+@click.argument("name")
+@option("--slug", "Its part of an address (default: made from the name).")
+def rename(team: str, name: str, slug: str | None) -> None:
+    """Give a team another name; its old address leads to the new one.
+
+    \b
+    leaderboard team rename team-alder 'Alder Group'
+    """
+    with writing() as session:
+        record = find_team(session, team)
+        teams.rename_team(session, CONSOLE, record, name, slug)
+    click.echo(f"the team is called {record.name} now; its slug is {record.slug}")
+
+
+@click.command()
+@click.argument("team")
+@click.argument("into")
+@option("--unite", "A system of TEAM that becomes one with INTO's of the same name.", multiple=True)
+@flag("--confirm confirmed", "Do it without a question.")
+def merge(team: str, into: str, unite: tuple[str, ...], confirmed: bool) -> None:
+    """Make TEAM a part of INTO: systems, runs, people and quotas. It can't be taken back.
+
+    Systems whose names both have are kept apart, unless they are named with --unite.
+
+    \b
+    leaderboard team merge alder-group team-alder --unite heron
+    """
+    with reading() as session:
+        source, target = find_team(session, team), find_team(session, into)
+        systems = [find_system(session, source.slug, slug).id for slug in unite]
+    if not confirmed:
+        options.ask(f"Make {source.name} a part of {target.name} for good?")
+    with writing() as session:
+        merge_teams(session, CONSOLE, find_team(session, team), find_team(session, into), unite=systems)
+    click.echo(f"{source.name} is a part of {target.name} now")
+
+
+@click.command(params=[*settings_of(FileRuleChanges), *SERVER])
+@options.PLACE
+@option("--documents", "The collection's document ids, one a line, plain or gzipped.", options.FILE)
+@flag("--no-documents", "Drop the list of document ids.")
+@flag("--confirm", "Don't ask before a doubtful list is taken.")
+@click.pass_context
+def rules(
+    context: click.Context, /, evaluation: str, documents: Path | None, no_documents: bool, confirm: bool, **_: object
+) -> None:
+    """Change the rules for run files that are given; the others stay. They hold for runs that come from now on.
+
+    Asks before it takes a list that is not as long as the collection, or lacks documents that are judged or that scored
+    runs name.
+
+    \b
+    leaderboard form rules harbour/2026-text --most 1000 --every-query --document-pattern 'doc-[0-9]{1,6}'
+    leaderboard form rules harbour/2026-text --documents ids.txt.gz
+    """
+    refuse_if(documents is not None and no_documents, "give --documents or --no-documents")
+    own = given_on_line(context)
+    changes = {name: value for name, value in own.items() if name in FileRuleChanges.model_fields}
+    something = changes or documents is not None or no_documents
+    refuse_if(not something, "nothing to change; give at least one option")
+    body = inputs.checked(FileRuleChanges, changes).model_dump(mode="json", exclude_unset=True)
+    client = client_of("form", own.get("server"), own.get("token_file"))
+    address = "/organise/campaigns/{}/evaluations/{}/form".format(*evaluation.split("/"))
+    count = ""
+    if no_documents:
+        client.post(f"{address}/documents/remove")
+    if documents is not None:
+        listed = documents
+
+        def send(confirmed: bool) -> Any:
+            return client.send(f"{address}/documents", listed, confirm=str(confirmed).lower())
+
+        answer = send(True) if confirm else after_asking(send)
+        count = f"; its collection has {counted(answer['rules']['documents'], 'document')}"
+    if changes:
+        client.post(f"{address}/rules", body)
+    click.echo(f"changed the file rules of {evaluation}{count}")

@@ -22,8 +22,7 @@ import click
 from leaderboard.baselines import Normalisation, RankedList, reciprocal_rank_fusion
 from leaderboard.baselines import combsum as by_scores
 from leaderboard.cli import options
-from leaderboard.cli.options import option, refuse_if
-from leaderboard.cli.output import aligned, counting_bar, csv_text, defined, figure, json_text
+from leaderboard.cli.options import aligned, counting_bar, csv_text, defined, figure, json_text, option, refuse_if
 from leaderboard.cli.score import judged_queries, read_runs, setting_of, tell_queries, tell_strange
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.formats import RUN_WRITERS, Run, RunLine

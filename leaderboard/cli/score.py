@@ -16,8 +16,18 @@ import click
 from leaderboard import formats, scoring, statistics
 from leaderboard.campaigns.rules import checked_beta
 from leaderboard.cli import options
-from leaderboard.cli.options import option, refuse_if
-from leaderboard.cli.output import UNDEFINED, aligned, csv_text, defined, figure, json_text, named, progress_bar
+from leaderboard.cli.options import (
+    UNDEFINED,
+    aligned,
+    csv_text,
+    defined,
+    figure,
+    json_text,
+    named,
+    option,
+    progress_bar,
+    refuse_if,
+)
 from leaderboard.cli.trec_eval import printed_under_own_names, trec_lines
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.rules import lacks

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  # gunicorn has no types
 
-from leaderboard.cli.database import require_up_to_date
+from leaderboard.cli.database import up_to_date
 from leaderboard.cli.options import PORT, UNTIL_STDIN_CLOSES, address_of, flag, listen, option, whole
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
@@ -66,8 +66,8 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
             "LEADERBOARD_SECRET_KEY is not set: it signs the sessions of the site. Set it to a long random text that "
             f"stays the same and that nobody else knows, such as the output of {NEW_KEY}"
         )
-    require_up_to_date(config)
-    create_app(config)  # a wrong setting is reported here, once, and not by every process
+    with up_to_date(config):
+        create_app(config)  # a wrong setting is reported here, once, and not by every process
     listener = listen(host, port) if fd is None else socket.socket(fileno=fd)
     if config.hosts == Config().hosts and not ipaddress.ip_address(listener.getsockname()[0]).is_loopback:
         listener.close()

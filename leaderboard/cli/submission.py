@@ -9,8 +9,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
 from leaderboard.cli.database import reading
 from leaderboard.cli.operations import SERVER, client_of
-from leaderboard.cli.options import OneOf, option, whole
-from leaderboard.cli.output import print_table
+from leaderboard.cli.options import option, print_table, whole
 from leaderboard.config import Config
 from leaderboard.declared.commands import moment
 from leaderboard.errors import BadInput, Missing, NotFound
@@ -25,7 +24,7 @@ HEAD = ("number", "evaluation", "team", "system", "kind", "label", "state", "rec
 @click.argument("place", metavar="CAMPAIGN[/EVALUATION]")
 @option("--state", "Only those in this state.", click.Choice(SHOWN_STATES))
 @option("--team", "Only those of the team with this slug.")
-@option("--kind", "Only those of systems of this kind.", OneOf(SystemKind))
+@option("--kind", "Only those of systems of this kind.", SystemKind)
 @click.option("--late/--in-time", default=None, help="Only late ones, or only those in time.")
 @option("--text", "Only those whose label, file, system or hash holds this.")
 def list_submissions(

@@ -13,8 +13,7 @@ from leaderboard.audit.writes import present
 from leaderboard.cli import options
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.operations import client_of, settings_of
-from leaderboard.cli.options import PLACE, Place, flag, option
-from leaderboard.cli.output import UNDEFINED, aligned, counting_bar, named
+from leaderboard.cli.options import PLACE, UNDEFINED, Place, aligned, counting_bar, flag, named, option
 from leaderboard.client import UNFINISHED, Client
 from leaderboard.errors import BadInput, Conflict, FileRejected, LeaderboardError, Problem, Unavailable
 from leaderboard.evaluations.reads import find_evaluation
@@ -40,8 +39,8 @@ OF_ALL = (401, 403, 404, 429)
 @option("--team", "The team's slug.", required=True)
 @option("--system", "The slug of one of the team's systems.")
 @option("--new-system", "The name of a system to make.")
-@option("--answer answers", "An answer to a field that the organisers ask.", options.ANSWER, multiple=True)
-@option("--agree", "Accept this version of an agreement, which you have read.", options.AGREEMENT, multiple=True)
+@option("--answer answers", "An answer to a field that the organisers ask.", options.PAIR, multiple=True)
+@option("--agree", "Accept this version of an agreement, which you have read.", options.PAIR, multiple=True)
 @option("--side-file", "A YAML file with metadata of the run, such as ir_metadata's.", options.FILE)
 @flag("--confirm", "The runs are meant so, whatever the warnings.")
 @option("--as user", "Submit as this account, with its rights only.")

@@ -8,8 +8,7 @@ from typing import Any, Literal, NamedTuple
 import click
 
 from leaderboard.cli import options
-from leaderboard.cli.options import FILE, flag, option
-from leaderboard.cli.output import progress_bar
+from leaderboard.cli.options import FILE, flag, option, progress_bar
 from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.formats import read_judgments, read_run
 from leaderboard.metrics import ALL_TREC, BUNDLES, NEW_IN_10, Measure, Printed, Ranking, Setting, parse_all, requested

@@ -9,21 +9,20 @@ import datetime as dt
 import logging
 import shutil
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import click
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
 
-from leaderboard.access import CONSOLE, Actor, actor_of
-from leaderboard.accounts.writes import find_user
+from leaderboard.access import CONSOLE
 from leaderboard.audit import verify as record
 from leaderboard.audit.events import verifications
 from leaderboard.cli import options
-from leaderboard.cli.database import require_up_to_date, up_to_date
-from leaderboard.cli.options import flag, option
-from leaderboard.cli.output import counting_bar, json_text
+from leaderboard.cli.database import actor_named, up_to_date
+from leaderboard.cli.options import counting_bar, flag, json_text, option
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, NotFound
@@ -53,11 +52,9 @@ def worker(once: bool) -> None:
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("leaderboard").setLevel(logging.INFO)
     config = Config.from_environment()
-    require_up_to_date(config)
+    with up_to_date(config):
+        pass  # each of its processes opens the database for itself
     run(config, once=once)
-
-
-DIFFERS = 1  # exit status
 
 
 def _noted(text: str) -> tuple[int, str]:
@@ -106,7 +103,7 @@ def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
             before = verifications(session).clean_at
         _keep(database, report, figures)
     click.echo(json_text(_document(report)) if as_json else _words(report, before), nl=False)
-    return 0 if report.clean else DIFFERS
+    return int(not report.clean)
 
 
 def _keep(database: Database, report: record.Report, figures: bool) -> None:
@@ -131,8 +128,9 @@ def _words(report: record.Report, before: dt.datetime | None) -> str:
         for each in report.differences
     ]
     verdict = "nothing differs" if report.clean else counted(len(report.differences), "thing differs", "things differ")
-    counts = {name.replace("_", " "): count for name, count in asdict(report).items() if isinstance(count, int)}
-    lines.append(f"{verdict}: {', '.join(f'{name} {count:,}' for name, count in counts.items())}")
+    numbers = {name: number for name, number in asdict(report).items() if isinstance(number, int)}
+    counts = ", ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in numbers.items())
+    lines.append(f"{verdict}: {counts}")
     if before is not None and not report.clean:
         lines.append(f"the record was last found in order {moment_in_words(before)}")
     lines.append(f"head of the trail: {report.events}:{report.head}")
@@ -170,19 +168,16 @@ def import_campaign(
             )
         name, config = str(manifest or NAME), Config.from_environment()
         content = read_manifest(manifest or tree.file(NAME), name)
-
-        def actor(session: Session) -> Actor:
-            return CONSOLE if user is None else actor_of(session, find_user(session, user).id)
-
+        actor = partial(actor_named, user=user)
         store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
         with up_to_date(config) as database, counting_bar(len(content.runs(tree)[0]), "Reading") as done:
             report = bring_in(database, store, actor, content, tree, name, done=done).report
     if report_file is not None:
         report_file.write_text(json_text(asdict(report)), "utf-8")
-    _echo([f"made {made}" for made in report.made])
-    _echo([f"left as it is: {there}" for there in report.there])
-    _echo([f"note: {note}" for note in report.notes], err=True)
-    _echo([f"nothing in the manifest names {path}" for path in report.unmatched], err=True)
+    _echo("made ", report.made)
+    _echo("left as it is: ", report.there)
+    _echo("note: ", report.notes, err=True)
+    _echo("nothing in the manifest names ", report.unmatched, err=True)
     already = f", {report.already:,} were there already" if report.already else ""
     click.echo(f"{counted(report.imported, 'run')} brought in{already}")
 
@@ -194,17 +189,17 @@ def _write_draft(tree: Tree, draft: Path) -> None:
         drafted = draft_of(tree, done)
     draft.write_text(drafted.text, encoding="utf-8")
     click.echo(f"{draft}: {counted(drafted.evaluations, 'evaluation')}, {counted(drafted.runs, 'run')}")
-    _echo(list(drafted.notes))
+    _echo("", drafted.notes)
 
 
-def _echo(lines: list[str], *, err: bool = False) -> None:
-    more = [f"and {len(lines) - SHOWN:,} more"] if len(lines) > SHOWN else []
-    for line in (*lines[:SHOWN], *more):
-        click.echo(line, err=err)
+def _echo(words: str, lines: Sequence[str], *, err: bool = False) -> None:
+    for line in lines[:SHOWN]:
+        click.echo(f"{words}{line}", err=err)
+    if len(lines) > SHOWN:
+        click.echo(f"and {len(lines) - SHOWN:,} more", err=err)
 
 
 ARCHIVES = {".zip": "zip", ".tar": "tar", ".tar.gz": "gztar", ".tgz": "gztar"}
-WHOLE, SOME_LOST = 0, 1  # exit status
 
 
 @click.command()
@@ -242,14 +237,13 @@ def export(campaign: str, out: Path) -> int:
     click.echo(f"{out}: {counted(exported.evaluations, 'evaluation')}, {runs}")
     for name in exported.lost:
         click.echo(f"left out: {name}", err=True)
-    return SOME_LOST if exported.lost else WHOLE
+    return int(bool(exported.lost))
 
 
 def _put(folder: Path, out: Path) -> None:
     """Puts the folder, or an archive of it, in its place in one step."""
-    ending = next((ending for ending in ARCHIVES if out.name.lower().endswith(ending)), None)
-    if ending is None:
-        folder.rename(out)
-        return
-    made = shutil.make_archive(str(folder), ARCHIVES[ending], folder.parent, folder.name)
-    Path(made).rename(out)
+    for ending, kind in ARCHIVES.items():
+        if out.name.lower().endswith(ending):
+            folder = Path(shutil.make_archive(str(folder), kind, folder.parent, folder.name))
+            break
+    folder.rename(out)

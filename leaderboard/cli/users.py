@@ -5,7 +5,7 @@
 
 import datetime as dt
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import click
@@ -18,9 +18,9 @@ from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
 from leaderboard.audit.writes import present
 from leaderboard.campaigns.reads import list_accounts
+from leaderboard.cli import options
 from leaderboard.cli.database import reading, up_to_date, writing
-from leaderboard.cli.options import OneOf, flag, option, whole
-from leaderboard.cli.output import print_table
+from leaderboard.cli.options import flag, option, print_table, whole
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.mail import writes as outbox
@@ -35,6 +35,11 @@ def user() -> None:
     """Accounts."""
 
 
+def _command(name: str | None = None) -> Callable[[Callable[..., None]], click.Command]:
+    """A command about the account of a name; it is called as its function is, or as the name says."""
+    return options.together(user.command(name), click.argument("name"))
+
+
 @contextmanager
 def _changing(name: str) -> Iterator[tuple[Session, User]]:
     """The account of this name, in one transaction."""
@@ -42,8 +47,7 @@ def _changing(name: str) -> Iterator[tuple[Session, User]]:
         yield session, people.find_user(session, name)
 
 
-@user.command()
-@click.argument("name")
+@_command()
 @option("--email", "An address, which also serves to sign in.")
 @flag("--admin", "Make it an admin, who may do everything.")
 @password_stdin
@@ -59,8 +63,7 @@ def add(name: str, email: str | None, admin: bool, password_stdin: bool) -> None
     click.echo(f"made the account {made.name}{' (admin)' if made.is_admin else ''}")
 
 
-@user.command()
-@click.argument("name")
+@_command()
 @password_stdin
 def password(name: str, password_stdin: bool) -> None:
     """Give an account a new password; whoever is signed in with it is signed out.
@@ -77,8 +80,7 @@ def password(name: str, password_stdin: bool) -> None:
     click.echo(f"{account.name} has a new password")
 
 
-@user.command()
-@click.argument("name")
+@_command()
 @click.confirmation_option("--confirm", prompt="Its name and address are removed for good. Close it?")
 def close(name: str) -> None:
     """Close an account: its name and address are removed, its runs stay under the names of its teams.
@@ -91,8 +93,7 @@ def close(name: str) -> None:
     click.echo(f"{name} is closed; it is called {account.name} now")
 
 
-@user.command()
-@click.argument("name")
+@_command()
 @click.argument("address")
 def email(name: str, address: str) -> None:
     """Give an account an e-mail address that you know to be its owner's: it needs no confirmation.
@@ -105,8 +106,7 @@ def email(name: str, address: str) -> None:
     click.echo(f"{account.name} has the address {account.email}")
 
 
-@user.command()
-@click.argument("name")
+@_command()
 @revoke
 def admin(name: str, revoke: bool) -> None:
     """Make an account an admin, who may do everything, or no longer one.
@@ -119,8 +119,7 @@ def admin(name: str, revoke: bool) -> None:
     click.echo(f"{account.name} is {'no longer an' if revoke else 'an'} admin")
 
 
-@user.command()
-@click.argument("name")
+@_command()
 @revoke
 def founder(name: str, revoke: bool) -> None:
     """Let an account make campaigns of its own, which it then organises; or no longer.
@@ -133,8 +132,7 @@ def founder(name: str, revoke: bool) -> None:
     click.echo(f"{account.name} may {'no longer make' if revoke else 'make'} campaigns")
 
 
-@user.command("identities")
-@click.argument("name")
+@_command("identities")
 @option("--remove removed", "Take this one away: it logs in no more.", whole(1), metavar="NUMBER")
 def show_identities(name: str, removed: int | None) -> None:
     """List the accounts elsewhere (OpenID Connect) that log in to an account, or take one away.
@@ -148,10 +146,7 @@ def show_identities(name: str, removed: int | None) -> None:
             people.unlink_identity(session, CONSOLE, account, removed)
     with reading() as session:
         linked = accounts.identities_of(session, people.find_user(session, name).id)
-    rows = [
-        (row.id, row.issuer, row.subject, _day(row.created_at), _day(row.last_used_at) if row.last_used_at else "never")
-        for row in linked
-    ]
+    rows = [(row.id, row.issuer, row.subject, _day(row.created_at), _day(row.last_used_at)) for row in linked]
     print_table(("number", "provider", "known there as", "since", "last used"), rows, f"nothing else logs in to {name}")
 
 
@@ -171,19 +166,18 @@ def list_users() -> None:
     print_table(("name", "email", "right", "state", "since"), rows, "no account yet; make one: leaderboard user add")
 
 
-@user.command()
-@click.argument("name")
+@_command()
 @option("--for purpose", "What the token is for; its owner tells it by this.", required=True)
-@option("--scope scopes", "submit, manage or organise; every token reads.", OneOf(Scope), multiple=True)
+@option("--scope scopes", "submit, manage or organise; every token reads.", Scope, multiple=True)
 @option("--days", "When it ends (default: when it is revoked).", whole(1, people.LONGEST_DAYS))
-def token(name: str, purpose: str, scopes: tuple[Scope, ...], days: int | None) -> None:
+def token(name: str, purpose: str, scopes: tuple[str, ...], days: int | None) -> None:
     """Make an API token of an account and print it, this once.
 
     \b
     leaderboard user token ada --for "the lab's machine" --scope submit --days 90
     """
     with _changing(name) as (session, account):
-        made = people.make_token(session, CONSOLE, account, purpose, scopes, days=days, now=present())
+        made = people.make_token(session, CONSOLE, account, purpose, map(Scope, scopes), days=days, now=present())
     click.echo(made)
 
 
@@ -191,17 +185,14 @@ def _email(row: User) -> str:
     return row.email or (f"{row.unconfirmed_email} (unconfirmed)" if row.unconfirmed_email else "–")
 
 
-def _day(moment: dt.datetime) -> str:
-    return f"{moment:%Y-%m-%d}"
+def _day(moment: dt.datetime | None) -> str:
+    return f"{moment:%Y-%m-%d}" if moment else "never"
 
 
 def _password(from_stdin: bool) -> str:
     """Never from the arguments: everybody on the machine can read those."""
     if from_stdin:
-        line = sys.stdin.readline()
-        if not line:
-            raise BadInput("--password-stdin: standard input is empty")
-        return line.rstrip("\r\n")
+        return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
         raise BadInput("there is nobody to ask for a password here; give it on standard input, with --password-stdin")
     return str(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))

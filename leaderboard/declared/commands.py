@@ -30,16 +30,19 @@ class Lines:
 class Find:
     """How an argument that people write stands for a part of the address that is a number.
 
-    address  where the rows are: its parts are arguments; rows gives them
-    is_meant whether the arguments name this row; number: what of it stands in the address
-    lacks    what is said where no row has the name
+    address  where it can be looked up: its parts are arguments
+    of       what is answered there, and the arguments -> the part of the address; None where nothing has the name
+    lacks    what is said then
     """
 
     address: str
-    rows: Callable[[Answer], Sequence[Any]]
-    is_meant: Callable[[Any, Mapping[str, str]], bool]
-    number: str
+    of: Callable[[Answer, Mapping[str, str]], Any]
     lacks: str
+
+
+def account_named(rows: Sequence[Any], name: str) -> int | None:
+    """The number of the account of this name among the rows of an answer."""
+    return next((row["user_id"] for row in rows if row["name"].casefold() == name.casefold()), None)
 
 
 @dataclass(frozen=True, slots=True)

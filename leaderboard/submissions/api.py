@@ -338,10 +338,10 @@ def _look(file: ByteSource, *, name: str, limits: Limits) -> Looked:  # noqa: AR
 
 
 IN_EVALUATION = {  # an organiser's address has the evaluation in it: it is the run's own
-    name: Find("/submissions/<submission>", of, lambda row, _: bool(row), "slug", "there is no submission {submission}")
+    name: Find("/submissions/<submission>", of, "there is no submission {submission}")
     for name, of in (
-        ("campaign", lambda run: [run["evaluation"]["campaign"]]),
-        ("evaluation", lambda run: [run["evaluation"]]),
+        ("campaign", lambda run, _: run["evaluation"]["campaign"]["slug"]),
+        ("evaluation", lambda run, _: run["evaluation"]["slug"]),
     )
 }
 DISQUALIFY = Command(

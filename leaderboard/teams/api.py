@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import require
 from leaderboard.accounts import reads as accounts
 from leaderboard.accounts.rules import Scope
-from leaderboard.declared.commands import Command, Find, Other, Table, moment
+from leaderboard.declared.commands import Command, Find, Other, Table, account_named, moment
 from leaderboard.errors import NotFound, Unconfirmed
 from leaderboard.evaluations.reads import entered_by
 from leaderboard.evaluations.writes import remove_system as remove_unused
@@ -205,8 +205,7 @@ def leave_team(team: str, body: inputs.Leaving) -> Left:
 @post(f"{TEAM}/members/<int:member>/remove", Scope.MANAGE, command=Command(
     "team member remove TEAM USER", "{user} is no longer in {name}", "team-alder ada",
     finds={"member": Find(
-        TEAM, lambda page: page["members"], lambda row, given: row["name"].casefold() == given["user"].casefold(),
-        "user_id", "{user} is not in {team}",
+        TEAM, lambda page, given: account_named(page["members"], given["user"]), "{user} is not in {team}"
     )},
 ))  # fmt: skip
 def remove_member(team: str, member: int, body: inputs.Leaving) -> teams.TeamPage:

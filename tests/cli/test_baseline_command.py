@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.boards.reads.board import board
-from leaderboard.cli import output as progress_bar
+from leaderboard.cli import options as progress_bar
 from leaderboard.db import Database
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SystemKind

@@ -191,15 +191,15 @@ def test_a_campaign_with_a_submission_is_kept_without_a_question(
 
 
 @pytest.mark.parametrize("option", [None, "--known"])
-def test_judgments_that_can_not_be_used_are_told_by_file_and_line(
+def test_judgments_that_can_not_be_used_are_told_by_option_and_line(
     option: str | None, refused: Says, ok: Says, evaluation: str, tmp_path: Path
 ) -> None:
     (tmp_path / "more.txt").write_text("q1 0 d9 1\n")
     (tmp_path / "other.txt").write_text("q1 0 d1 1\nq9 0 d1\nq1 0 d4 99999999999\n")
     files = [tmp_path / "other.txt"] if option is None else [tmp_path / "more.txt", option, tmp_path / "other.txt"]
     assert refused("judgments", "import", evaluation, *files) == (
-        "other.txt: line 2: expected 4 columns, found 3 (query iteration document grade)\n"
-        f"other.txt: line 3: grade 99999999999 is beyond ±{GRADE_LIMIT:,}, the largest allowed\n"
+        f"{option or 'JUDGMENTS'}: line 2: expected 4 columns, found 3 (query iteration document grade)\n"
+        f"{option or 'JUDGMENTS'}: line 3: grade 99999999999 is beyond ±{GRADE_LIMIT:,}, the largest allowed\n"
     )
     assert "is revision 2" in ok("judgments", "import", evaluation, tmp_path / "more.txt")
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.cli import output as module
-from leaderboard.cli.output import progress_bar
+from leaderboard.cli import options as module
+from leaderboard.cli.options import progress_bar
 from leaderboard.formats import read_run
 
 RUN = b"q Q0 d 1 2 t\nq Q0 e 2 1 t\n"
