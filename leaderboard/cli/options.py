@@ -57,7 +57,7 @@ def option(words: str, help: str, type: Any = None, **more: Any) -> Callable[[An
     type  of click, or the values to choose from: a tuple, or an enumeration of texts
     """
     if isinstance(type, EnumType):
-        type = tuple(map(str, type))  # click would take its names  # noqa: A001
+        type = tuple(map(str, type))  # noqa: A001  # click would take its names
     kind = click.Choice(type) if isinstance(type, tuple) else type
     return click.option(*words.split(), help=help, type=kind, show_default="default" in more, **more)
 
