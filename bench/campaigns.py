@@ -219,7 +219,7 @@ def _figures(session: Session, scoring_set: ScoringSet, first: int, found: Any) 
     rule = session.get_one(Evaluation, scoring_set.evaluation_id).campaign.run_choice
     terms = boards.StandingSet(rule, scoring_set.settings)
     runs = scored_runs(session, of_sets=ScoringSet.id == scoring_set.id)[scoring_set.id]
-    best = boards.best_means(session, [scoring_set.id]).get(scoring_set.id, {})
+    best = boards.best_means(session, {scoring_set.id: terms}).get(scoring_set.id, {})
     measures = scoring_set.settings.measures
     for (name, subset), lineup in boards.lineups_of(runs, terms, best).items():
         own = found[measures.index(name)]

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
@@ -26,6 +26,7 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics, statistics
 from leaderboard.audit.rules import short
 from leaderboard.boards.models import Board, Standing
+from leaderboard.boards.reads.ranking import stands_by
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database, clock, insert_unless_there, locked
 from leaderboard.evaluations.models import Evaluation
@@ -34,10 +35,8 @@ from leaderboard.judgments.models import Query
 from leaderboard.metrics import Columns, Floats, Measure
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.metrics.families.detection import columns_from_values, measures_beside
-from leaderboard.metrics.measure import Direction
 from leaderboard.submissions import rules
 from leaderboard.submissions.reads.selection import scored_runs
-from leaderboard.teams.models import System
 from leaderboard.worker.models import OF_THE_PAST, Score, Scoring, ScoringSet
 
 FIGURES_VERSION = 5  # of how a board's figures are computed and kept; those of another version are computed anew
@@ -61,16 +60,14 @@ NO_ENDS: KeptEnds = (None, None)
 Means = dict[tuple[str, Subset], dict[int, float]]  # (measure, subset) -> scoring -> mean, where there is one
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
+class Due(NamedTuple):
     """A measure of a standing scoring set whose board figures have to be computed (again)."""
 
     scoring_set_id: int
     measure: str
 
 
-@dataclass(frozen=True, slots=True)
-class Lineup:
+class Lineup(NamedTuple):
     """The scorings on a board: those ranked against each other, the baselines that they are compared with, and the
     others, which have an interval only."""
 
@@ -84,15 +81,15 @@ class Lineup:
 
     @property
     def digest(self) -> str:
-        return short([self.ranked, self.baselines, self.others])
+        return short([*self])
 
 
-@dataclass(frozen=True, slots=True)
-class StandingSet:
+class StandingSet(NamedTuple):
     """What the statistics of a scoring set depend on that stands for its source of judgments, or that is old."""
 
     rule: rules.RunChoice
     settings: ScoringSettings
+    is_old: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +99,7 @@ class _Work:
     subsets        whose figures they are: with no hidden queries those of both
     queries        ids of the queries, in the order of the values
     columns        scoring -> the measure's columns, for every run of the lineup that has values
-    ends           scoring -> the ends of the interval that is kept now
-    figures        scoring -> its mean, None where it is undefined, and over how many queries it is
+    figures        scoring -> what is kept now
     compare_pairs  whether to look for rank sets too, and to count how often sets of queries disagree
     """
 
@@ -113,14 +109,8 @@ class _Work:
     lineup: Lineup
     queries: list[str]
     columns: dict[int, Columns]
-    ends: dict[int, KeptEnds]
-    figures: dict[int, tuple[float | None, int]]
+    figures: dict[int, KeptFigure]
     compare_pairs: bool
-
-    @property
-    def limits(self) -> tuple[float, float]:
-        """The lowest and the highest figure possible."""
-        return statistics.NO_LIMITS if self.measure.is_count else self.measure.range(self.settings.metric)
 
     def columns_of(self, runs: Iterable[int]) -> dict[str, Columns]:
         """Of those that have values."""
@@ -134,8 +124,9 @@ def due(session: Session, older_than: float = 0.0, only: int | None = None) -> l
     older_than  seconds: leaves out figures that were computed more recently than that, to save time while runs wait
     only        this set's
     """
-    terms = terms_of_standing_sets(session, only)
-    runs = scored_runs(session, of_sets=STANDS if only is None else ScoringSet.id == only)
+    of_set = sa.true() if only is None else ScoringSet.id == only
+    terms = _terms(session, STANDS, of_set)
+    runs = scored_runs(session, of_sets=sa.and_(STANDS, of_set))
     means = best_means(session, terms)
     columns = Board.version, Board.figures["over"].as_string(), Board.refreshed_at <= clock(-older_than)
     rows = session.execute(
@@ -148,49 +139,38 @@ def due(session: Session, older_than: float = 0.0, only: int | None = None) -> l
             version, digest, is_old = stored.get((set_id, *board), (None, None, True))
             is_stale = set_id in runs if version is None else (version, digest) != (FIGURES_VERSION, lineup.digest)
             if is_stale and is_old:
-                due_now.add((own.settings.measures.index(board[0]), set_id, board[0]))
-    return [*(Due(set_id, name) for _, set_id, name in sorted(due_now)), *_due_of_old(session, only)]
+                due_now.add((own.settings.measures.index(board[0]), Due(set_id, board[0])))
+    return [*(board for _, board in sorted(due_now)), *_due_of_old(session, of_set)]
 
 
-def _due_of_old(session: Session, only: int | None) -> list[Due]:
+def _due_of_old(session: Session, of_set: sa.ColumnElement[bool]) -> list[Due]:
     """Of old boards whose runs are all scored."""
     waiting, scored = (
         sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state.in_(states))
         for states in (rules.UNFINISHED, (rules.State.SCORED,))
     )
-    which = sa.and_(OLD, ~waiting, scored)
-    terms = _terms(session, which if only is None else sa.and_(which, ScoringSet.id == only))
-    if not terms:
-        return []
+    terms = _terms(session, OLD, ~waiting, scored, of_set)
     rows = session.execute(sa.select(Board.scoring_set_id, Board.measure).where(Board.scoring_set_id.in_(terms)))
-    stored = {Due(set_id, measure) for set_id, measure in rows}
+    stored = set(map(tuple, rows))
     every = (Due(set_id, name) for set_id, own in sorted(terms.items()) for name in own.settings.measures)
-    return [each for each in every if each not in stored]
+    return [board for board in every if board not in stored]
 
 
 def refresh(database: Database, wanted: Due) -> bool:
     """Computes the figures of one measure and keeps them. False when nothing was kept, because they are not due (any
     more), another worker is at the set's boards, or newer figures are kept already."""
-    if not _lease(database, wanted.scoring_set_id):
-        return False
+    unseen = {"synchronize_session": False}
+    of_set = sa.update(ScoringSet).where(ScoringSet.id == wanted.scoring_set_id).execution_options(**unseen)
+    free = sa.or_(ScoringSet.refreshing_until.is_(None), ScoringSet.refreshing_until < clock())
+    with database.write() as session:
+        lease = of_set.where(free).values(refreshing_until=clock(LEASE_SECONDS)).returning(ScoringSet.id)
+        if session.scalar(lease) is None:
+            return False
     try:
         return _refresh(database, wanted)
     finally:
         with database.write() as session:
-            session.execute(_of_set(wanted.scoring_set_id).values(refreshing_until=None))
-
-
-def _lease(database: Database, scoring_set_id: int) -> bool:
-    """Keeps other workers from the boards of a set, unless one keeps us from them."""
-    free = sa.or_(ScoringSet.refreshing_until.is_(None), ScoringSet.refreshing_until < clock())
-    with database.write() as session:
-        lease = _of_set(scoring_set_id).where(free).values(refreshing_until=clock(LEASE_SECONDS))
-        return session.scalar(lease.returning(ScoringSet.id)) is not None
-
-
-def _of_set(scoring_set_id: int) -> sa.Update:
-    unseen = {"synchronize_session": False}
-    return sa.update(ScoringSet).where(ScoringSet.id == scoring_set_id).execution_options(**unseen)
+            session.execute(of_set.values(refreshing_until=None))
 
 
 def _refresh(database: Database, wanted: Due) -> bool:
@@ -202,15 +182,20 @@ def _refresh(database: Database, wanted: Due) -> bool:
     is_written = False
     for work in works:
         ends, figures = _derive(work)
-        changed = {run: pair for run, pair in ends.items() if differs(pair, work.ends[run])}
-        packed = packed_figures({run: (*own, *changed.get(run, work.ends[run])) for run, own in work.figures.items()})
+        changed = {run: pair for run, pair in ends.items() if differs(pair, work.figures[run][2:])}
+        packed = packed_figures({run: (*own[:2], *changed.get(run, own[2:])) for run, own in work.figures.items()})
         left = iter(changed.items())
         while some := list(islice(left, WRITTEN_AT_ONCE)):
+            rows = [
+                {"scoring_id": run, "measure": wanted.measure, "subset": subset, "low": low, "high": high}
+                for run, (low, high) in some
+                for subset in work.subsets
+            ]
             with database.write() as session:
-                _write_ends(session, work, some)
+                session.execute(sa.update(Score), rows)
         with database.write() as session:
             for subset in work.subsets:
-                is_written = _write_figures(session, _key(wanted, subset), figures, packed, as_of)
+                is_written = _write_figures(session, wanted, subset, figures, packed, as_of)
     return is_written
 
 
@@ -238,201 +223,165 @@ def recomputed(session: Session) -> Iterator[Recomputed]:
         .where(STANDS)
         .order_by(Board.scoring_set_id, Board.measure, Board.subset)
     ).all()
-    stored_figures = {(Due(row[0], row[1]), row[2]): row[3] for row in rows}
+    stored_figures = {(Due(set_id, measure), subset): figures for set_id, measure, subset, figures in rows}
     for wanted in dict.fromkeys(wanted for wanted, _ in stored_figures if wanted not in waiting):
         for work in _read(session, wanted):
             ends, computed = _derive(work)
             figures = json.loads(json.dumps(computed))  # as a database gives them back
             for subset in work.subsets:
-                stored = _ends(session, wanted, subset)
+                right: dict[int, KeptEnds] = {run: own[2:] for run, own in _figures(session, wanted, subset).items()}
                 intervals = {
-                    run: (stored[run], ends.get(run, NO_ENDS))
+                    run: (right[run], ends.get(run, NO_ENDS))
                     for run in work.lineup.all
                     if work.measure.has_interval  # else it was worked out when the run was scored
-                    and run in stored
-                    and differs(ends.get(run, NO_ENDS), stored[run])
+                    and run in right
+                    and differs(ends.get(run, NO_ENDS), right[run])
                 }
                 own = stored_figures.get((wanted, subset), figures)
-                pairs = ((name, own.get(name), figures.get(name)) for name in sorted(own.keys() | figures.keys()))
-                others = {name: (was, now) for name, was, now in pairs if was != now}
-                right = stored | {run: computed_ends for run, (_, computed_ends) in intervals.items()}
+                pairs = {name: (own.get(name), figures.get(name)) for name in sorted(own.keys() | figures.keys())}
+                others = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+                right |= {run: pair[1] for run, pair in intervals.items()}
                 if wrong := _packed_wrong(session, wanted, subset, right):
                     others["intervals of its runs"] = (f"{wrong} that differ", "none")
-                yield Recomputed(wanted.scoring_set_id, wanted.measure, subset, intervals, others)
-
-
-def _ends(session: Session, wanted: Due, subset: Subset) -> dict[int, KeptEnds]:
-    of_set = Scoring.scoring_set_id == wanted.scoring_set_id
-    of_score = Score.measure == wanted.measure, Score.subset == subset
-    rows = session.execute(
-        sa.select(Score.scoring_id, Score.low, Score.high).join(Score.scoring).where(of_set, *of_score)
-    )
-    return {run: (low, high) for run, low, high in rows}
+                yield Recomputed(*wanted, subset, intervals, others)
 
 
 def _packed_wrong(session: Session, wanted: Due, subset: Subset, ends: Mapping[int, KeptEnds]) -> int:
     """How many of the intervals in the board's row are not these, its runs' own."""
-    columns = Board.scorings, Board.lows, Board.highs
     of_it = Board.scoring_set_id == wanted.scoring_set_id, Board.measure == wanted.measure, Board.subset == subset
     wrong = 0
     # One row, but where a table that is not ours inherits from it, which is told elsewhere.
-    for runs, *packed in session.execute(sa.select(*columns).where(*of_it)).all():
-        lows, highs = ([None if math.isnan(end) else end for end in own.tolist()] for own in packed)
-        each = zip(runs.tolist(), lows, highs, strict=True)
-        wrong += sum(differs(own, ends.get(run, NO_ENDS)) for run, *own in each)
+    for runs, *packed in session.execute(sa.select(Board.scorings, Board.lows, Board.highs).where(*of_it)).all():
+        right = np.array([ends.get(run, NO_ENDS) for run in runs.tolist()], dtype=np.float64).reshape(-1, 2).T
+        wrong += int((~np.isclose(packed, right, rtol=1e-9, atol=EQUAL, equal_nan=True)).any(axis=0).sum())
     return wrong
 
 
-def terms_of_standing_sets(session: Session, only: int | None = None) -> dict[int, StandingSet]:
-    """Id of a set that stands -> its campaign's rule and its settings."""
-    return _terms(session, STANDS if only is None else sa.and_(STANDS, ScoringSet.id == only))
-
-
-def _terms(session: Session, of_sets: sa.ColumnElement[bool]) -> dict[int, StandingSet]:
+def _terms(session: Session, *of_sets: sa.ColumnElement[bool]) -> dict[int, StandingSet]:
+    """Id of a set -> its campaign's rule and its settings."""
     statement = (
         sa.select(ScoringSet, Campaign.run_choice)
         .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
         .join(Campaign, Campaign.id == Evaluation.campaign_id)
-        .where(of_sets)
+        .where(*of_sets)
     )
-    return {each.id: StandingSet(rule, each.settings) for each, rule in session.execute(statement)}
+    rows = session.execute(statement)
+    return {own.id: StandingSet(rule, own.settings, own.state is rules.SetState.SUPERSEDED) for own, rule in rows}
 
 
-def best_means(session: Session, sets: Iterable[int]) -> dict[int, Means]:
+def best_means(session: Session, terms: Mapping[int, StandingSet]) -> dict[int, Means]:
     """Id of a set -> its means, for sets of campaigns where the best run stands."""
-    rows = session.execute(
-        sa.select(Scoring.scoring_set_id, Score.measure, Score.subset, Scoring.id, Score.mean)
-        .join(Score, Score.scoring_id == Scoring.id)
-        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
-        .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
-        .join(Campaign, Campaign.id == Evaluation.campaign_id)
-        .where(Scoring.scoring_set_id.in_(list(sets)), Campaign.run_choice == rules.RunChoice.BEST)
-    )
+    sets = [set_id for set_id, own in terms.items() if own.rule is rules.RunChoice.BEST]
     means: dict[int, Means] = {}
-    for set_id, measure, subset, scoring_id, mean in rows:
-        if mean is not None:
+    if sets:
+        columns = Scoring.scoring_set_id, Score.measure, Score.subset, Scoring.id, Score.mean
+        statement = sa.select(*columns).join(Score, Score.scoring_id == Scoring.id)
+        which = Scoring.scoring_set_id.in_(sets), Score.mean.is_not(None)
+        for set_id, measure, subset, scoring_id, mean in session.execute(statement.where(*which)):
             means.setdefault(set_id, {}).setdefault((measure, subset), {})[scoring_id] = mean
     return means
 
 
 def lineups_of(runs: Sequence[rules.ScoredRun], terms: StandingSet, means: Means) -> dict[tuple[str, Subset], Lineup]:
     """(measure, subset) -> the runs on that board. Where the best run stands, each board may have another one."""
+
+    def lineup(board: tuple[str, Subset]) -> Lineup:
+        own, direction = means.get(board, {}), metrics.parse(board[0]).direction
+        return _lineup(runs, rules.selected_runs(runs, terms.rule, lambda run: own.get(run.scoring_id), direction))
+
     boards = [(measure, subset) for measure in terms.settings.measures for subset in terms.settings.subsets]
     if terms.rule is not rules.RunChoice.BEST:
-        return dict.fromkeys(boards, _lineup(runs, terms.rule, {}, "none"))
-    return {
-        board: _lineup(runs, terms.rule, means.get(board, {}), metrics.parse(board[0]).direction) for board in boards
-    }
+        return dict.fromkeys(boards, lineup(boards[0]))
+    return {board: lineup(board) for board in boards}
 
 
-def _lineup(
-    runs: Sequence[rules.ScoredRun], rule: rules.RunChoice, means: Mapping[int, float], direction: Direction
-) -> Lineup:
-    standing = rules.selected_runs(runs, rule, lambda run: means.get(run.scoring_id), direction)
-    ranked = {run.scoring_id for run in standing if rules.is_ranked(run)}
-    baselines = {run.scoring_id for run in standing if run.is_baseline}
-    placed = ranked | baselines
-    others = [run.scoring_id for run in runs if run.scoring_id not in placed and not run.off_board]
-    return Lineup(tuple(sorted(ranked)), tuple(sorted(baselines)), tuple(others))
-
-
-def _lineup_as_it_stood(
-    session: Session, set_id: int, way: rules.StoredChoice, runs: Sequence[rules.ScoredRun]
-) -> Lineup:
-    """The runs on that old board, as far as it is stored which of them stood."""
-    own = Standing.run_choice == way.run_choice, Standing.subset == way.subset, Standing.rounded.is_(way.rounded)
-    rows = session.execute(
-        sa.select(Scoring.id, Standing.late, System.kind)
-        .join(Scoring, Scoring.id == Standing.scoring_id)
-        .join(System, System.id == Standing.system_id)
-        .where(Standing.scoring_set_id == set_id, Scoring.state == rules.State.SCORED, *own)
-        .order_by(Scoring.id)
-    ).all()
-    ranked = tuple(run for run, late, kind in rows if not late and kind is not rules.SystemKind.BASELINE)
-    baselines = tuple(run for run, _, kind in rows if kind is rules.SystemKind.BASELINE)
-    others = tuple(run.scoring_id for run in runs if run.scoring_id not in {*ranked, *baselines})
-    return Lineup(ranked, baselines, others)
+def _lineup(runs: Iterable[rules.ScoredRun], standing: Sequence[rules.ScoredRun]) -> Lineup:
+    ranked = sorted(run.scoring_id for run in standing if rules.is_ranked(run))
+    baselines = sorted(run.scoring_id for run in standing if run.is_baseline)
+    placed = {*ranked, *baselines}
+    others = (run.scoring_id for run in runs if run.scoring_id not in placed and not run.off_board)
+    return Lineup(tuple(ranked), tuple(baselines), tuple(others))
 
 
 def _read(session: Session, wanted: Due) -> list[_Work]:
     """What to compute, one for each subset with figures of its own; empty when the set stands no longer."""
-    its_own = ScoringSet.id == wanted.scoring_set_id
-    terms = _terms(session, sa.and_(its_own, sa.or_(STANDS, OLD))).get(wanted.scoring_set_id)
+    set_id, of_set = wanted.scoring_set_id, ScoringSet.id == wanted.scoring_set_id
+    terms = _terms(session, of_set, sa.or_(STANDS, OLD)).get(set_id)
     if terms is None or wanted.measure not in terms.settings.measures:
         return []
-    runs = scored_runs(session, of_sets=ScoringSet.id == wanted.scoring_set_id).get(wanted.scoring_set_id, [])
-    means = best_means(session, [wanted.scoring_set_id]).get(wanted.scoring_set_id, {})
-    lineups = lineups_of(runs, terms, means)
+    runs = scored_runs(session, of_sets=of_set).get(set_id, [])
+    lineups = lineups_of(runs, terms, best_means(session, {set_id: terms}).get(set_id, {}))
     measure, settings, is_best = metrics.parse(wanted.measure), terms.settings, terms.rule is rules.RunChoice.BEST
-    # The best run by another measure than the first is found among all.
-    if session.get_one(ScoringSet, wanted.scoring_set_id).state is rules.SetState.SUPERSEDED and (
-        not is_best or wanted.measure == settings.measures[0]
-    ):
+    is_primary = wanted.measure == settings.measures[0]
+    if terms.is_old and (is_primary or not is_best):  # the best run by another measure is found among all
         for subset in settings.subsets:
             way = rules.StoredChoice(terms.rule, subset if is_best else Subset.ALL)
-            lineups[wanted.measure, subset] = _lineup_as_it_stood(session, wanted.scoring_set_id, way, runs)
+            stood = sa.select(Standing.scoring_id).where(Standing.scoring_set_id == set_id, stands_by(way))
+            ids = set(session.scalars(stood))
+            lineups[wanted.measure, subset] = _lineup(runs, [run for run in runs if run.scoring_id in ids])
     names = [wanted.measure, *map(str, measures_beside(measure, settings.no_relevant.value))]
-    positions = _positions(session, wanted.scoring_set_id)
+    positions: dict[str, int] = dict(
+        session.execute(
+            sa.select(Query.external_id, Query.position)
+            .join(ScoringSet, ScoringSet.evaluation_id == Query.evaluation_id)
+            .where(of_set, Query.position < settings.queries)
+        ).all()
+    )
     order = metrics.query_order(positions)
     columns_of = partial(columns_from_values, measure, no_relevant=settings.no_relevant.value, beta=settings.beta)
     works = []
     for subset in settings.subsets:
         lineup = lineups[wanted.measure, subset]
-        vectors, ends, figures = _vectors(session, wanted, subset, names, [positions[query] for query in order])
-        columns = ((run, columns_of(vectors.get(run, {}))) for run in lineup.all)
-        with_values = {run: own for run, own in columns if own is not None}
+        vectors = _vectors(session, set_id, names, subset, [positions[query] for query in order])
+        columns = {run: own for run in lineup.all if (own := columns_of(vectors.get(run, {}))) is not None}
         pairs = math.comb(len(lineup.ranked) + len(lineup.baselines), 2)
-        compare = wanted.measure == settings.measures[0] or pairs * max(1, settings.queries) <= PAIRS_UP_TO
+        compare = is_primary or pairs * max(1, settings.queries) <= PAIRS_UP_TO
         subsets = (subset,) if len(settings.subsets) > 1 else tuple(Subset)
-        works.append(_Work(measure, settings, subsets, lineup, order, with_values, ends, figures, compare))
+        figures = _figures(session, wanted, subset)
+        works.append(_Work(measure, settings, subsets, lineup, order, columns, figures, compare))
     return works
 
 
-def _positions(session: Session, scoring_set_id: int) -> dict[str, int]:
-    """Id of a query -> its position, for the queries of the set."""
-    made = session.get_one(ScoringSet, scoring_set_id)
-    of_set = (Query.evaluation_id == made.evaluation_id, Query.position < made.settings.queries)
-    return dict(session.execute(sa.select(Query.external_id, Query.position).where(*of_set)).all())
-
-
 def _vectors(
-    session: Session, wanted: Due, subset: Subset, names: Sequence[str], order: Sequence[int]
-) -> tuple[dict[int, dict[str, Floats]], dict[int, KeptEnds], dict[int, tuple[float | None, int]]]:
-    """(scoring -> measure -> float64[Q] in this order of positions, scoring -> the interval that stands, scoring -> its
-    mean and over how many queries it is)."""
-    rows = session.execute(
-        sa.select(Score.scoring_id, Score.measure, Score.values, Score.low, Score.high, Score.mean, Score.count)
-        .join(Scoring, Scoring.id == Score.scoring_id)
-        .where(Scoring.scoring_set_id == wanted.scoring_set_id, Score.measure.in_(names), Score.subset == subset)
-    )
+    session: Session, set_id: int, measures: Sequence[str], subset: Subset, order: Sequence[int]
+) -> dict[int, dict[str, Floats]]:
+    """Scoring -> measure -> float64[Q] in this order of positions."""
+    of_set = Scoring.scoring_set_id == set_id, Score.measure.in_(measures), Score.subset == subset
     vectors: dict[int, dict[str, Floats]] = {}
-    ends: dict[int, KeptEnds] = {}
-    figures: dict[int, tuple[float | None, int]] = {}
-    for scoring_id, measure, values, low, high, mean, count in rows:
+    rows = sa.select(Score.scoring_id, Score.measure, Score.values).join(Score.scoring).where(*of_set)
+    for scoring_id, measure, values in session.execute(rows):
         vectors.setdefault(scoring_id, {})[measure] = values[order]
-        if measure == wanted.measure:
-            ends[scoring_id], figures[scoring_id] = (low, high), (mean, count)
-    return vectors, ends, figures
+    return vectors
+
+
+def _figures(session: Session, wanted: Due, subset: Subset) -> dict[int, KeptFigure]:
+    """Scoring -> the figure that is kept of it."""
+    of_set = Scoring.scoring_set_id == wanted.scoring_set_id
+    of_score = Score.measure == wanted.measure, Score.subset == subset
+    figure = Score.mean, Score.count, Score.low, Score.high
+    rows = session.execute(sa.select(Score.scoring_id, *figure).join(Score.scoring).where(of_set, *of_score))
+    return {run: (mean, count, low, high) for run, mean, count, low, high in rows}
 
 
 def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
     """(scoring -> the ends of its interval, what the board keeps)."""
-    aggregation, setting = work.measure.family.aggregation, work.settings.metric
-    least = statistics.least_queries(work.measure, setting)
+    measure, setting, lineup = work.measure, work.settings.metric, work.lineup
+    aggregation, least = measure.family.aggregation, statistics.least_queries(measure, setting)
+    limits = statistics.NO_LIMITS if measure.is_count else measure.range(setting)
     resamples = statistics.affordable_resamples(work.settings.queries, DRAWN)
     computed = statistics.board_statistics(
-        work.columns_of((*work.lineup.ranked, *work.lineup.baselines)),
+        work.columns_of((*lineup.ranked, *lineup.baselines)),
         aggregation,
-        direction=work.measure.direction,
-        baselines=set(map(str, work.lineup.baselines)),
-        limits=work.limits,
+        direction=measure.direction,
+        baselines=set(map(str, lineup.baselines)),
+        limits=limits,
         least=least,
         resamples=resamples,
         compare_pairs=work.compare_pairs,
     )
-    others = work.columns_of(work.lineup.others)
+    others = work.columns_of(lineup.others)
     alone = statistics.intervals(
-        list(others.values()), aggregation, limits=work.limits, least=least.for_interval, resamples=resamples
+        list(others.values()), aggregation, limits=limits, least=least.for_interval, resamples=resamples
     )
     intervals = {**computed.intervals, **dict(zip(others, alone, strict=True))}
     ends = {
@@ -442,11 +391,11 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
     }
     ranks = computed.ranks
     return ends, {
-        "over": work.lineup.digest,
+        "over": lineup.digest,
         "confidence": statistics.CONFIDENCE,
         "resamples": resamples,
         "seed": statistics.SEED,
-        "ranked": [run for run in work.lineup.ranked if run in work.columns and _has_figure(work, run)],
+        "ranked": [run for run in lineup.ranked if run in work.columns and work.figures[run][0] is not None],
         "ranks": {run: [own.low, own.high] for run, own in computed.rank_sets.items() if own.rank is not None},
         "rank_resamples": ranks.resamples if ranks else 0,
         "rank_queries": ranks.queries if ranks else 0,
@@ -454,10 +403,6 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
         "above_baselines": [int(run) for run in computed.above],
         "queries": _power_and_fragility(work),
     }
-
-
-def _has_figure(work: _Work, run: int) -> bool:
-    return not math.isnan(work.measure.family.aggregation.combine(work.columns[run], None))
 
 
 def _power_and_fragility(work: _Work) -> dict[str, Any] | None:
@@ -508,22 +453,16 @@ def packed_figures(figures: Mapping[int, KeptFigure]) -> dict[str, Any]:
     return {"scorings": np.array(scorings, dtype=np.int64), **packed}
 
 
-def _write_ends(session: Session, work: _Work, some: Sequence[tuple[int, tuple[float, float]]]) -> None:
-    of_run = Score.scoring_id == sa.bindparam("run"), Score.measure == str(work.measure)
-    of_subset = Score.subset == sa.bindparam("of", type_=Score.subset.type)
-    ends: dict[Any, Any] = {"low": sa.bindparam("from"), "high": sa.bindparam("to")}
-    rows = [{"run": run, "of": subset, "from": low, "to": high} for run, (low, high) in some for subset in work.subsets]
-    session.connection().execute(sa.update(Score).where(*of_run, of_subset).values(ends), rows)
-
-
-def _key(wanted: Due, subset: Subset) -> dict[str, Any]:
-    return {"scoring_set_id": wanted.scoring_set_id, "measure": wanted.measure, "subset": subset}
-
-
 def _write_figures(
-    session: Session, key: dict[str, Any], figures: dict[str, Any], packed: Mapping[str, Any], as_of: dt.datetime
+    session: Session,
+    wanted: Due,
+    subset: Subset,
+    figures: dict[str, Any],
+    packed: Mapping[str, Any],
+    as_of: dt.datetime,
 ) -> bool:
     """Keeps the figures and those of each run, packed, unless later ones are kept already; whether it did."""
+    key = {**wanted._asdict(), "subset": subset}
     insert_unless_there(session, Board, **key, version=0, figures={}, refreshed_at=as_of, **packed_figures({}))
     row = locked(session, Board, key)
     if row.refreshed_at > as_of:

@@ -37,7 +37,7 @@ NOWHERE = {
 }  # fmt: skip
 # Module or function that writes nothing.
 READING = {
-    "boards.best_means", "boards.due", "boards.terms_of_standing_sets",
+    "boards.best_means", "boards.due",
     "boards.recomputed", "evaluations.next_year", "generations.campaign_of", "accounts.find_user",
     "accounts.require_free", "queue.unfinished", "worker.find_by_settings", "worker.imported",
     "worker.live_sets", "worker.of_its_event",
