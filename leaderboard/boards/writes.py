@@ -57,7 +57,7 @@ Ends = Mapping[int, tuple[float, float]]  # scoring -> the ends of its interval
 KeptEnds = tuple[float | None, float | None]
 KeptFigure = tuple[float | None, int, float | None, float | None]  # mean, count and the ends of the interval
 NO_ENDS: KeptEnds = (None, None)
-Means = dict[tuple[str, Subset], dict[int, float]]  # (measure, subset) -> scoring -> mean, where there is one
+Means = dict[tuple[str, Subset], dict[int, float | None]]  # (measure, subset) -> scoring -> mean
 
 
 class Due(NamedTuple):
@@ -275,9 +275,8 @@ def best_means(session: Session, terms: Mapping[int, StandingSet]) -> dict[int, 
     means: dict[int, Means] = {}
     if sets:
         columns = Scoring.scoring_set_id, Score.measure, Score.subset, Scoring.id, Score.mean
-        statement = sa.select(*columns).join(Score, Score.scoring_id == Scoring.id)
-        which = Scoring.scoring_set_id.in_(sets), Score.mean.is_not(None)
-        for set_id, measure, subset, scoring_id, mean in session.execute(statement.where(*which)):
+        rows = sa.select(*columns).join(Score.scoring).where(Scoring.scoring_set_id.in_(sets))
+        for set_id, measure, subset, scoring_id, mean in session.execute(rows):
             means.setdefault(set_id, {}).setdefault((measure, subset), {})[scoring_id] = mean
     return means
 

@@ -2,8 +2,11 @@
 rows, or where every run is listed, many to a system, of one page and the numbers of all others."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
 
 import numpy as np
 from sqlalchemy.orm import Session
@@ -63,48 +66,6 @@ EVERYTHING = BoardQuery()
 
 
 @dataclass(frozen=True, slots=True)
-class AskedBoard:
-    """A board that a reader asks for, by one scoring set and by the rules of one moment.
-
-    positions  of the queries that figures are over; None for all of the reader's
-    """
-
-    session: Session
-    disclosure: table.Disclosure
-    view: BoardQuery
-    show: ranking.Show
-    details_open: bool
-    columns: tuple[table.Column, ...]
-    ranked_by: table.Column
-    positions: Sequence[int] | None
-
-    @property
-    def results_open(self) -> bool:
-        return self.disclosure.sees(Content.RESULTS, own=False)
-
-    @property
-    def decisive(self) -> list[str]:
-        """The measures that decide where rows stand."""
-        return [each.name for each in self.columns if each.name in (self.ranked_by.name, self.view.sort.lstrip("-"))]
-
-    def with_figures(self, entries: Sequence[table.Entry], measures: Sequence[str]) -> list[table.Entry]:
-        """The same runs with figures of these measures."""
-        if self.positions is None:
-            lacking = [name for name in measures if name not in self.decisive]
-            return table.with_figures(self.session, [self.disclosure], entries, lacking)
-        settings = self.disclosure.scoring_set.settings
-        names = [*measures, *settings.kept]
-        vectors = load_vectors(self.session, [entry.scoring_id for entry in entries], names, self.disclosure.subset)
-        where = np.array(self.positions, dtype=np.int64)
-        over_tag = []
-        for entry in entries:
-            own = {name: vectors[entry.scoring_id, name] for name in names if (entry.scoring_id, name) in vectors}
-            figures = figures_over(own, where, measures, settings.no_relevant, settings.beta)
-            over_tag.append(replace(entry, figures=figures))
-        return over_tag
-
-
-@dataclass(frozen=True, slots=True)
 class Whole:
     """What a page of a board says of all of its rows, those too that stand on other pages.
 
@@ -124,193 +85,6 @@ class Whole:
     ends: tuple[float, ...] = ()
     has_intervals: bool = False
     counts: tuple[int, ...] = ()
-
-
-def _whole(column: table.Column, rows: int, figures: Floats, baselines: Bools, ranked: Bools) -> Whole:
-    """figures: float64[4, runs], the means, over how many queries they are, and the ends of their intervals; NaN where
-    there is none."""
-    means, counts, lows, highs = figures
-    shown = ~np.isnan(lows) & ~np.isnan(highs)
-    known = np.concatenate([means[~np.isnan(means)], lows[shown], highs[shown]])
-    counts = counts[counts > 0]
-    places = places_of(np.concatenate([means[baselines], means[ranked]]), column.direction)
-    ahead = places[baselines.sum() :] < places[: baselines.sum()].min(initial=len(places))
-    return Whole(
-        rows=rows,
-        ranked=int(ranked.sum()),
-        baselines=int(baselines.sum()),
-        beaten=int(ahead.sum()) if baselines.any() else 0,
-        ends=(float(known.min()), float(known.max())) if known.size else (),
-        has_intervals=bool(shown.any()),
-        counts=(int(counts.min()), int(counts.max())) if counts.size else (),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """What a page needs of a board's runs.
-
-    entries  in the order of the board: all; of every run in pages those of the page, those that lead, the reader's own
-             and baselines that stand apart
-    listed   those that pass the reader's filters, without baselines that stand apart, above the rows of every page;
-             shown: those of the page
-    places   submission -> rank
-    ranked   the scorings of all that have a rank
-    own_elsewhere  the reader's own on other pages, each with that page's number
-    """
-
-    entries: Sequence[table.Entry]
-    baselines: Sequence[table.Entry]
-    listed: Sequence[table.Entry]
-    shown: Sequence[table.Entry]
-    places: Mapping[int, int]
-    ranked: frozenset[int]
-    paging: table.Paging
-    own_elsewhere: Sequence[tuple[table.Entry, int]]
-    whole: Whole
-    answers: BoardAnswers
-
-
-def list_rows(asked: AskedBoard) -> Listing:
-    """The rows that the reader asks for. Raises BadInput for an order or a filter that the board does not have."""
-    in_pages = asked.view.is_plain and asked.view.page is not None and asked.show is ranking.Show.ALL
-    may_be = in_pages and asked.results_open and asked.details_open
-    if may_be and not any(field.filter for field in form_fields(asked.disclosure.evaluation)):
-        return _every_run(asked) or _all_rows(asked)
-    return _all_rows(asked)
-
-
-def _all_rows(asked: AskedBoard) -> Listing:
-    view, ranked_by, evaluation = asked.view, asked.ranked_by, asked.disclosure.evaluation
-    entries = ranking.choose(_candidates(asked), asked.show, ranked_by)
-    if asked.positions is not None:
-        entries = asked.with_figures(entries, asked.decisive)
-    places = ranking.ranks(entries, ranked_by) if asked.results_open else {}
-    entries = ranking.sort_entries(entries, ranked_by, asked.columns, view.sort)
-    answers = board_answers(asked.session, evaluation, entries, view.answer)
-    listed = [
-        entry
-        for entry in entries
-        if not entry.is_baseline
-        and answers.has(entry.submission_id)
-        and table.is_found(view.text, (entry.system.name, entry.system.team, entry.label))
-    ]
-    page_of = {entry.submission_id: index // table.ROWS + 1 for index, entry in enumerate(listed)}
-    shown, paging = table.paged(
-        listed, page_of.get(view.run or 0, view.page) if len(listed) > table.WHOLE else None, table.ROWS
-    )
-    here = {entry.submission_id for entry in shown}
-    baselines = [entry for entry in entries if entry.is_baseline]
-    own = (entry.figure(ranked_by.name) for entry in entries)
-    figures = np.array([(each.mean, each.count, each.low, each.high) for each in own], float).reshape(-1, 4).T
-    is_baseline = np.array([entry.is_baseline for entry in entries], bool)
-    is_ranked = np.array([entry.submission_id in places for entry in entries], bool)
-    return Listing(
-        entries=entries,
-        baselines=baselines,
-        listed=listed,
-        shown=shown,
-        places=places,
-        ranked=frozenset(entry.scoring_id for entry in entries if entry.submission_id in places),
-        paging=paging,
-        own_elsewhere=[
-            (entry, page_of[entry.submission_id]) for entry in listed if entry.own and entry.submission_id not in here
-        ],
-        whole=_whole(ranked_by, len(entries) - len(baselines), figures, is_baseline, is_ranked),
-        answers=answers,
-    )
-
-
-def _candidates(asked: AskedBoard) -> list[table.Entry]:
-    """The runs that `choose` has to choose from."""
-    disclosure, own_rows = asked.disclosure, ranking.stands_by(StoredChoice(RunChoice.PRIMARY))
-    if asked.view.set_id is not None:
-        standing = own_rows if asked.show is ranking.Show.PRIMARY else None
-        return table.load_entries(asked.session, [disclosure], asked.decisive, standing=standing)
-    by = {disclosure.evaluation.id: [asked.ranked_by.name]}
-    where = asked.session, disclosure.actor, [disclosure.evaluation], disclosure.moment
-    return ranking.load_candidates(*where, asked.decisive, show=asked.show, by=by)
-
-
-def _every_run(asked: AskedBoard) -> Listing | None:
-    """One page of every run, or the one that the asked submission stands on, for a reader who sees everybody's means
-    with all their digits. Only the runs that the page tells of are read in full: all others are numbers in arrays.
-
-    None where up to WHOLE rows stand on one page, and where each system has one run: that is the board of the runs that
-    stand.
-    """
-    disclosure, column, run = asked.disclosure, asked.ranked_by, asked.view.run
-    set_id = disclosure.scoring_set.id
-    runs = load_runs(asked.session, disclosure.actor, [set_id], on_boards())[set_id]
-    if not runs.has_several or len(runs.systems) <= table.WHOLE:
-        return None
-    wanted = Wanted(disclosure, [column.name], runs, in_full=[column.name])
-    figures = load_figures(asked.session, [wanted])[0][column.name].stored
-    figures[2:, ~table.gives_interval(np.nan_to_num(figures[1]))] = np.nan
-    rank = _ranks_of(column, runs, figures[0])
-    apart = runs.baseline if runs.baseline.sum() <= APART else np.zeros(len(rank), dtype=bool)
-    order = _in_order(asked, runs, figures[0])
-    order = order[~apart[order]]
-    if len(order) <= table.WHOLE:
-        return None
-    wanted_at = np.flatnonzero(runs.submissions[order] == run)
-    page = int(wanted_at[0]) // table.ROWS + 1 if wanted_at.size else asked.view.page
-    paging = table.paging_of(len(order), page, table.ROWS)
-    before = paging.before(table.ROWS)
-    elsewhere = np.flatnonzero(runs.own[order])
-    elsewhere = elsewhere[(elsewhere < before) | (elsewhere >= before + table.ROWS)][:OWN]
-    leads = np.flatnonzero(np.isin(rank, np.unique(rank[rank > 0])[:2]))
-    wanted_rows = np.unique(
-        np.concatenate([order[before : before + table.ROWS], order[elsewhere], leads, np.flatnonzero(apart)])
-    )
-    entries = table.load_entries(
-        asked.session, [disclosure], asked.decisive, runs=runs.submissions[wanted_rows].tolist()
-    )
-    stands = np.full(len(rank), -1)
-    stands[order] = np.arange(len(order))
-    at, places = (
-        dict(zip(runs.submissions[wanted_rows].tolist(), own[wanted_rows].tolist(), strict=True))
-        for own in (stands, rank)
-    )
-    entries = ranking.sort_entries(entries, column, ())
-    baselines = [entry for entry in entries if at[entry.submission_id] < 0]
-    listed = [entry for entry in entries if at[entry.submission_id] >= 0]
-    listed.sort(key=lambda entry: at[entry.submission_id])
-    others = set(runs.submissions[order[elsewhere]].tolist())
-    return Listing(
-        entries=[*baselines, *listed],
-        baselines=baselines,
-        listed=listed,
-        shown=[entry for entry in listed if before <= at[entry.submission_id] < before + table.ROWS],
-        places={number: own for number, own in places.items() if own},
-        ranked=frozenset(runs.scorings[rank > 0].tolist()),
-        paging=paging,
-        own_elsewhere=[
-            (each, at[each.submission_id] // table.ROWS + 1) for each in listed if each.submission_id in others
-        ],
-        whole=_whole(column, len(order), figures, runs.baseline, rank > 0),
-        answers=board_answers(asked.session, disclosure.evaluation, entries, ""),
-    )
-
-
-def _ranks_of(column: table.Column, runs: Runs, means: Floats) -> Ints:
-    """Of each its rank, as `ranking.ranks` gives it; 0 for those without one."""
-    rank = np.zeros(len(means), dtype=np.int64)
-    if column.direction != "none":
-        has_rank = ~(runs.late | runs.baseline | np.isnan(means))
-        rank[has_rank] = places_of(means[has_rank], column.direction)
-    return rank
-
-
-def _in_order(asked: AskedBoard, runs: Runs, means: Floats) -> Ints:
-    """The places of all runs in these arrays as `sort_entries` orders them: those that tie by their systems' names."""
-    systems, first, system = np.unique(runs.systems, return_index=True, return_inverse=True)
-    is_named = (runs.baseline | asked.disclosure.sees_each(Content.NAMES, runs.own))[first]
-    named = dict(zip(systems.tolist(), is_named.tolist(), strict=True))
-    labels = table.labels_of(asked.session, asked.disclosure.evaluation, named)
-    by_name = np.argsort(np.argsort([labels[number].name.casefold() for number in systems.tolist()], kind="stable"))
-    places = places_of(means, asked.ranked_by.direction)
-    return np.lexsort((runs.submissions, by_name[system], places, np.isnan(means), runs.late))
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,16 +179,6 @@ class BoardPage:
         return any(row.may_be_best is False for row in self.rows)
 
     @property
-    def other_columns(self) -> tuple[table.Column, ...]:
-        """All columns but the one that ranks."""
-        return tuple(column for column in self.columns if column is not self.ranked_by)
-
-    def others(self, row: BoardRow) -> tuple[tuple[table.Column, table.Figure], ...]:
-        """The row's figures under these."""
-        pairs = zip(self.columns, row.figures, strict=True)
-        return tuple((column, figure) for column, figure in pairs if column is not self.ranked_by)
-
-    @property
     def least_for_intervals(self) -> int | None:
         """How many queries an interval needs, where the figures that rank are over fewer; else None."""
         most = self.queries_in_means.get(self.ranked_by.name, (0, 0))[1] if self.ranked_by else 0
@@ -438,6 +202,213 @@ class BoardPage:
             for index, column in enumerate(self.columns)
             if all(row.figures[index].mean is None for row in rows)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class AskedBoard:
+    """A board that a reader asks for, by one scoring set and by the rules of one moment.
+
+    page       what is known before its runs are
+    positions  of the queries that figures are over; None for all of the reader's
+    """
+
+    session: Session
+    disclosure: table.Disclosure
+    view: BoardQuery
+    page: BoardPage
+    ranked_by: table.Column
+    positions: Sequence[int] | None
+
+    @property
+    def decisive(self) -> list[str]:
+        """The measures that decide where rows stand."""
+        by = self.ranked_by.name, self.view.sort.lstrip("-")
+        return [each.name for each in self.page.columns if each.name in by]
+
+    def with_figures(self, entries: Sequence[table.Entry], measures: Sequence[str]) -> list[table.Entry]:
+        """The same runs with figures of these measures."""
+        if self.positions is None:
+            lacking = [name for name in measures if name not in self.decisive]
+            return table.with_figures(self.session, [self.disclosure], entries, lacking)
+        settings = self.disclosure.scoring_set.settings
+        names = [*measures, *settings.kept]
+        vectors = load_vectors(self.session, [entry.scoring_id for entry in entries], names, self.disclosure.subset)
+        where = np.array(self.positions, dtype=np.int64)
+        over_tag = []
+        for entry in entries:
+            own = {name: vectors[entry.scoring_id, name] for name in names if (entry.scoring_id, name) in vectors}
+            figures = figures_over(own, where, measures, settings.no_relevant, settings.beta)
+            over_tag.append(replace(entry, figures=figures))
+        return over_tag
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a page needs of a board's runs; of the rows the submissions.
+
+    entries  in the order of the board: all; of every run in pages those of the page, those that lead, the reader's own
+             and baselines that stand apart
+    baselines  those that stand above the rows of every page
+    listed   those others that pass the reader's filters; shown: those of the page
+    places   submission -> rank
+    ranked   the scorings of all that have a rank
+    own_elsewhere  the reader's own on other pages, each with that page's number
+    """
+
+    entries: Sequence[table.Entry]
+    baselines: Sequence[int]
+    listed: Sequence[int]
+    shown: Sequence[int]
+    places: Mapping[int, int]
+    ranked: frozenset[int]
+    paging: table.Paging
+    own_elsewhere: Mapping[int, int]
+    whole: Whole
+    answers: BoardAnswers
+
+
+def list_rows(asked: AskedBoard) -> Listing:
+    """The rows that the reader asks for. Raises BadInput for an order or a filter that the board does not have."""
+    view, page = asked.view, asked.page
+    in_pages = view.is_plain and view.page is not None and page.show is ranking.Show.ALL
+    may_be = in_pages and page.results_open and page.details_open
+    if may_be and not any(field.filter for field in form_fields(asked.disclosure.evaluation)):
+        return _every_run(asked) or _all_rows(asked)
+    return _all_rows(asked)
+
+
+def _all_rows(asked: AskedBoard) -> Listing:
+    view, ranked_by, page = asked.view, asked.ranked_by, asked.page
+    entries = ranking.choose(_candidates(asked), page.show, ranked_by)
+    if asked.positions is not None:
+        entries = asked.with_figures(entries, asked.decisive)
+    places = ranking.ranks(entries, ranked_by) if page.results_open else {}
+    entries = ranking.sort_entries(entries, ranked_by, page.columns, view.sort)
+    answers = board_answers(asked.session, asked.disclosure.evaluation, entries, view.answer)
+    listed = [
+        entry.submission_id
+        for entry in entries
+        if not entry.is_baseline
+        and answers.has(entry.submission_id)
+        and table.is_found(view.text, (entry.system.name, entry.system.team, entry.label))
+    ]
+    paging, shown, elsewhere = _paged(view, listed, {entry.submission_id for entry in entries if entry.own})
+    baselines = [entry.submission_id for entry in entries if entry.is_baseline]
+    own = (entry.figure(ranked_by.name) for entry in entries)
+    figures = np.array([(each.mean, each.count, each.low, each.high) for each in own], float).reshape(-1, 4).T
+    is_baseline = np.array([entry.is_baseline for entry in entries], bool)
+    is_ranked = np.array([entry.submission_id in places for entry in entries], bool)
+    return Listing(
+        entries=entries,
+        baselines=baselines,
+        listed=listed,
+        shown=shown,
+        places=places,
+        ranked=frozenset(entry.scoring_id for entry in entries if entry.submission_id in places),
+        paging=paging,
+        own_elsewhere=elsewhere,
+        whole=_whole(ranked_by, len(entries) - len(baselines), figures, is_baseline, is_ranked),
+        answers=answers,
+    )
+
+
+def _paged(
+    view: BoardQuery, listed: Sequence[int], own: Container[int]
+) -> tuple[table.Paging, Sequence[int], dict[int, int]]:
+    """(which page it is, the runs on it, the first of the reader's own on others with their pages)."""
+    page_of = {run: index // table.ROWS + 1 for index, run in enumerate(listed)}
+    page = page_of.get(view.run or 0, view.page) if len(listed) > table.WHOLE else None
+    shown, paging = table.paged(listed, page, table.ROWS)
+    others = ((run, number) for run, number in page_of.items() if run in own and number != paging.page)
+    return paging, shown, dict(islice(others, OWN)) if paging.pages > 1 else {}
+
+
+def _candidates(asked: AskedBoard) -> list[table.Entry]:
+    """The runs that `choose` has to choose from."""
+    disclosure, show = asked.disclosure, asked.page.show
+    if asked.view.set_id is not None:
+        own_rows = ranking.stands_by(StoredChoice(RunChoice.PRIMARY))
+        standing = own_rows if show is ranking.Show.PRIMARY else None
+        return table.load_entries(asked.session, [disclosure], asked.decisive, standing=standing)
+    by = {disclosure.evaluation.id: [asked.ranked_by.name]}
+    where = asked.session, disclosure.actor, [disclosure.evaluation], disclosure.moment
+    return ranking.load_candidates(*where, asked.decisive, show=show, by=by)
+
+
+def _every_run(asked: AskedBoard) -> Listing | None:
+    """One page of every run, or the one that the asked submission stands on, for a reader who sees everybody's means
+    with all their digits. Only the runs that the page tells of are read in full: all others are numbers in arrays.
+
+    None where up to WHOLE rows stand on one page, and where each system has one run: that is the board of the runs that
+    stand.
+    """
+    disclosure, column = asked.disclosure, asked.ranked_by
+    set_id = disclosure.scoring_set.id
+    runs = load_runs(asked.session, disclosure.actor, [set_id], on_boards())[set_id]
+    if not runs.has_several or len(runs.systems) <= table.WHOLE:
+        return None
+    wanted = Wanted(disclosure, [column.name], runs, in_full=[column.name])
+    figures = load_figures(asked.session, [wanted])[0][column.name].stored
+    figures[2:, ~table.gives_interval(np.nan_to_num(figures[1]))] = np.nan
+    rank = np.zeros(len(runs.systems), dtype=np.int64)  # 0 for those without one, as `ranking.ranks` has it
+    if column.direction != "none":
+        has_rank = ~(runs.late | runs.baseline | np.isnan(figures[0]))
+        rank[has_rank] = places_of(figures[0, has_rank], column.direction)
+    apart = runs.baseline & (runs.baseline.sum() <= APART)
+    order = _in_order(asked, runs, figures[0])
+    listed = runs.submissions[order[~apart[order]]].tolist()
+    if len(listed) <= table.WHOLE:
+        return None
+    paging, shown, elsewhere = _paged(asked.view, listed, set(runs.submissions[runs.own].tolist()))
+    baselines = runs.submissions[order[apart[order]]].tolist()
+    leads = runs.submissions[np.isin(rank, np.unique(rank[rank > 0])[:2])].tolist()
+    wanted_runs = {*baselines, *leads, *shown, *elsewhere}
+    entries = table.load_entries(asked.session, [disclosure], asked.decisive, runs=wanted_runs)
+    known = {entry.submission_id: entry for entry in entries}
+    ranks = zip(runs.submissions.tolist(), rank.tolist(), strict=True)
+    return Listing(
+        entries=[known[run] for run in (*baselines, *listed) if run in known],
+        baselines=baselines,
+        listed=[run for run in listed if run in known],
+        shown=shown,
+        places={run: place for run, place in ranks if place},
+        ranked=frozenset(runs.scorings[rank > 0].tolist()),
+        paging=paging,
+        own_elsewhere=elsewhere,
+        whole=_whole(column, len(listed), figures, runs.baseline, rank > 0),
+        answers=board_answers(asked.session, disclosure.evaluation, entries, ""),
+    )
+
+
+def _in_order(asked: AskedBoard, runs: Runs, means: Floats) -> Ints:
+    """The places of all runs in these arrays as `sort_entries` orders them: those that tie by their systems' names."""
+    systems, first, system = np.unique(runs.systems, return_index=True, return_inverse=True)
+    is_named = (runs.baseline | asked.disclosure.sees_each(Content.NAMES, runs.own))[first]
+    named = dict(zip(systems.tolist(), is_named.tolist(), strict=True))
+    labels = table.labels_of(asked.session, asked.disclosure.evaluation, named)
+    by_name = np.argsort(np.argsort([labels[number].name.casefold() for number in systems.tolist()], kind="stable"))
+    places = places_of(means, asked.ranked_by.direction)
+    return np.lexsort((runs.submissions, by_name[system], places, np.isnan(means), runs.late))
+
+
+def _whole(column: table.Column, rows: int, figures: Floats, baselines: Bools, ranked: Bools) -> Whole:
+    """figures: float64[4, runs], the means, over how many queries they are, and the ends of their intervals; NaN where
+    there is none."""
+    means, counts, lows, highs = figures
+    shown = ~np.isnan(lows) & ~np.isnan(highs)
+    known = np.concatenate([means[~np.isnan(means)], lows[shown], highs[shown]])
+    counts = counts[counts > 0]
+    places = places_of(np.concatenate([means[baselines], means[ranked]]), column.direction)
+    ahead = places[baselines.sum() :] < places[: baselines.sum()].min(initial=len(places))
+    return Whole(
+        rows=rows,
+        ranked=int(ranked.sum()),
+        baselines=int(baselines.sum()),
+        beaten=int(ahead.sum()) if baselines.any() else 0,
+        ends=(float(known.min()), float(known.max())) if known.size else (),
+        has_intervals=bool(shown.any()),
+        counts=(int(counts.min()), int(counts.max())) if counts.size else (),
+    )
 
 
 def board(
@@ -492,25 +463,33 @@ def board(
         tags = _positions_by_tag(session, disclosure)
     if view.tag and view.tag not in tags:
         raise BadInput(f"no query of this evaluation has the tag {view.tag}; there are: {', '.join(tags) or 'none'}")
-    columns = table.columns_of(scoring_set.settings)
-    where = page.show, details_open, columns, table.pick(columns, view.measure), tags.get(view.tag)
-    page = replace(page, tags=tuple(Tag(name, len(positions)) for name, positions in tags.items()))
-    return _with_rows(AskedBoard(session, disclosure, view, *where), page)
+    columns, positions = table.columns_of(scoring_set.settings), tags.get(view.tag)
+    page = replace(
+        page,
+        columns=columns,
+        ranked_by=table.pick(columns, view.measure),
+        tags=tuple(Tag(name, len(own)) for name, own in tags.items()),
+        tag_queries=len(positions or ()),
+    )
+    return _with_rows(AskedBoard(session, disclosure, view, page, table.pick(columns, view.measure), positions))
 
 
-def _with_rows(asked: AskedBoard, page: BoardPage) -> BoardPage:
+def _with_rows(asked: AskedBoard) -> BoardPage:
     """The page with what depends on the board's runs."""
-    listing, ranked_by, disclosure, session = list_rows(asked), asked.ranked_by, asked.disclosure, asked.session
+    listing, ranked_by, disclosure, page = list_rows(asked), asked.ranked_by, asked.disclosure, asked.page
+    session, evaluation = asked.session, disclosure.evaluation
     computed, waiting, rescoring, some_failed = ranking.of_worker(
-        session, disclosure.evaluation, disclosure.scoring_set, ranked_by.name, disclosure.subset, page.organised
+        session, evaluation, disclosure.scoring_set, ranked_by.name, disclosure.subset, page.organised
     )
     statistics = None
     if computed is not None and asked.positions is None:
         statistics = ranking.statistics_of(computed, listing.ranked)
-        if not asked.details_open:
+        if not page.details_open:
             statistics = _rounded(asked, statistics, listing)
-    names = [each.name for each in asked.columns]
-    in_full = {entry.scoring_id: entry for entry in asked.with_figures([*listing.shown, *listing.baselines], names)}
+    names = [each.name for each in page.columns]
+    wanted = {*listing.shown, *listing.baselines}
+    entries = [entry for entry in listing.entries if entry.submission_id in wanted]
+    in_full = {entry.scoring_id: entry for entry in asked.with_figures(entries, names)}
     figures = {number: tuple(entry.figure(name) for name in names) for number, entry in in_full.items()}
     rows = {
         entry.submission_id: BoardRow(
@@ -522,44 +501,52 @@ def _with_rows(asked: AskedBoard, page: BoardPage) -> BoardPage:
         )
         for entry in listing.entries
     }
-    apart = {entry.submission_id for entry in listing.baselines}
     listed, shown, baselines = (
-        tuple(rows[entry.submission_id] for entry in entries)
-        for entries in (listing.listed, listing.shown, listing.baselines)
+        tuple(map(rows.__getitem__, runs)) for runs in (listing.listed, listing.shown, listing.baselines)
     )
     counts = {
         name: [own[index].count for own in figures.values() if own[index].count] for index, name in enumerate(names)
     } | {ranked_by.name: listing.whole.counts}
+    today: dict[str, Any] = {"waiting": waiting, "rescoring": rescoring}
+    if some_failed:
+        today["parked"] = ranking.parked_runs(session, evaluation)
     return replace(
         page,
-        columns=asked.columns,
-        ranked_by=ranked_by,
-        tag_queries=len(asked.positions or ()),
-        rows=tuple(row for number, row in rows.items() if number not in apart),
+        rows=tuple(row for run, row in rows.items() if run not in listing.baselines),
         listed=listed,
         shown=shown,
         paging=listing.paging,
         baselines=baselines,
-        own_elsewhere=tuple((rows[entry.submission_id], number) for entry, number in listing.own_elsewhere),
+        own_elsewhere=tuple((rows[run], number) for run, number in listing.own_elsewhere.items()),
         whole=listing.whole,
         queries_in_means={name: (min(own), max(own)) for name, own in counts.items() if own},
         answers=listing.answers,
         statistics=statistics,
-        waiting=0 if page.old else waiting,
-        rescoring=0 if page.old else rescoring,
-        parked=ranking.parked_runs(session, disclosure.evaluation) if some_failed and not page.old else (),
+        **({} if page.old else today),
     )
 
 
 def _rounded(asked: AskedBoard, statistics: ranking.BoardStatistics, listing: Listing) -> ranking.BoardStatistics:
-    """For a reader who sees rounded means. Nothing is said of ranks where no figure has an interval, and where best
-    runs stand and a system has several: that they are given for the one that stands would say that it is better."""
-    disclosure, whole = asked.disclosure, listing.whole
-    hide = not whole.has_intervals or (
-        disclosure.evaluation.campaign.run_choice is RunChoice.BEST
-        and has_choice(asked.session, disclosure.evaluation, disclosure.scoring_set)
-    )
-    return ranking.as_rounded(statistics, listing.entries, listing.places, max(whole.counts, default=0), hide=hide)
+    """The statistics for a reader who sees rounded means: of systems that share a rank they tell none from another.
+
+    A rank set takes in every place that the shared rank stands for, so whoever shares the first rank may be the best.
+    What the queries can tell is left out: all of it is worked out from single queries' values. So is how many queries
+    have a value, and how many resamples were drawn, which on a very large board follows from that.
+
+    Nothing is said of ranks where no figure has an interval, and where best runs stand and a system has several: that
+    they are given for the one that stands would say that it is better.
+    """
+    evaluation, whole, places = asked.disclosure.evaluation, listing.whole, listing.places
+    nothing = replace(statistics, ranks={}, above_baselines=frozenset(), rank_resamples=None, told=None)
+    is_best = evaluation.campaign.run_choice is RunChoice.BEST
+    if not whole.has_intervals or (is_best and has_choice(asked.session, evaluation, asked.disclosure.scoring_set)):
+        return replace(nothing, rank_resamples=0, rank_queries=0, needed_queries=None)
+    shared, ranks = Counter(places.values()), {}
+    for entry in listing.entries:
+        if entry.scoring_id in statistics.ranks:
+            (low, high), rank = statistics.ranks[entry.scoring_id], places[entry.submission_id]
+            ranks[entry.scoring_id] = min(low, rank), max(high, rank + shared[rank] - 1)
+    return replace(nothing, ranks=ranks, rank_queries=max(whole.counts, default=0))
 
 
 def _positions_by_tag(session: Session, disclosure: table.Disclosure) -> dict[str, list[int]]:

@@ -5,14 +5,14 @@ arrays, for pages that compare them: what each lists and ranks, and how two orde
 import datetime as dt
 import itertools
 import math
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
 import numpy as np
 import sqlalchemy as sa
+from pydantic import TypeAdapter
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content
@@ -240,6 +240,9 @@ class PowerAndFragility:
     swaps: tuple[SwapRate, ...]
 
 
+TELLS = TypeAdapter(PowerAndFragility)
+
+
 @dataclass(frozen=True, slots=True)
 class BoardStatistics:
     """What the worker computed for a board besides means and intervals.
@@ -272,48 +275,13 @@ def statistics_of(figures: Mapping[str, Any], ranked: Collection[int]) -> BoardS
     another set of runs, such as a reader's own choice, or one with a run that has just been scored.
     """
     fits, queries = set(figures["ranked"]) == set(ranked), figures["queries"]
-    power = None
-    if fits and queries is not None:  # else fewer than two runs are ranked
-        lead = queries["lead"]
-        power = PowerAndFragility(
-            lead=Lead(**{**lead, "named": tuple(lead["named"]), "then": tuple(lead["then"])}),
-            detectable=Detectable(**queries["detectable"]),
-            of_logarithms=queries["of_logarithms"],
-            swaps=tuple(SwapRate(**rate) for rate in queries["swaps"]),
-        )
     names = ("confidence", "resamples", "rank_resamples", "rank_queries", "needed_queries", "seed")
     return BoardStatistics(
         ranks={int(run): (low, high) for run, (low, high) in figures["ranks"].items()} if fits else {},
         above_baselines=frozenset(figures["above_baselines"] if fits else ()),
-        told=power,
+        told=TELLS.validate_python(queries) if fits and queries else None,  # none of fewer than two ranked runs
         **{name: figures[name] for name in names},
     )
-
-
-def as_rounded(
-    statistics: BoardStatistics, entries: Sequence[table.Entry], places: Mapping[int, int], queries: int, *, hide: bool
-) -> BoardStatistics:
-    """The statistics for a reader who sees rounded means: of systems that share a rank they tell none from another.
-
-    A rank set takes in every place that the shared rank stands for, so whoever shares the first rank may be the best.
-    What the queries can tell is left out: all of it is worked out from single queries' values. So is how many queries
-    have a value, and how many resamples were drawn, which on a very large board follows from that.
-
-    queries  that the rounded figures are said to be over
-    hide     whether to leave out the rank sets: where nothing has an interval, because the queries are too few; and
-             where the best run stands and two read alike, since that they are given for the one that stands would say
-             that it is better
-    """
-    nothing = replace(statistics, ranks={}, above_baselines=frozenset(), rank_resamples=None, told=None)
-    if hide:
-        return replace(nothing, rank_resamples=0, rank_queries=0, needed_queries=None)
-    shared = Counter(places.values())
-    rank = {entry.scoring_id: places[entry.submission_id] for entry in entries if entry.submission_id in places}
-    ranks = {
-        scoring: (min(low, rank[scoring]), max(high, rank[scoring] + shared[rank[scoring]] - 1))
-        for scoring, (low, high) in statistics.ranks.items()
-    }
-    return replace(nothing, ranks=ranks, rank_queries=queries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,24 +428,20 @@ def _load_runs(session: Session, disclosure: table.Disclosure, show: Show) -> Ru
     runs = loaded[scoring_set.id]
     if show is Show.BEST:
         return runs
-    runs = runs.at(_by_rule(session, scoring_set.id, runs)) if rule else runs
+    if rule and len(np.unique(runs.groups)) < len(runs.groups):
+        runs = _by_rule(session, scoring_set.id, runs)
     stand = rules.best_runs(runs.groups, np.zeros(len(runs.systems)), "higher")
     return runs.at(stand[~runs.off_board[stand]])
 
 
-def _by_rule(session: Session, set_id: int, runs: Runs) -> Ints:
-    """Where the runs are that stand by the rule of primary runs, which no array says: of a system with several runs,
-    because what stands is not kept or systems were united since, they are read."""
-    _, group, size = np.unique(runs.groups, return_inverse=True, return_counts=True)
-    several = size[group] > 1
-    if not several.any():
-        return np.arange(len(group))
-    ids = {*runs.submissions[several].tolist()}
-    of_systems = Submission.system_id.in_(np.unique(runs.systems[several]).tolist())
-    read = scored_runs(session, of_systems, of_sets=ScoringSet.id == set_id)[set_id]
+def _by_rule(session: Session, set_id: int, runs: Runs) -> Runs:
+    """Those that stand by the rule of primary runs, which no array says, where a system has several: what stands is not
+    kept, or systems were united since."""
+    ids = set(runs.submissions.tolist())
+    read = scored_runs(session, of_sets=ScoringSet.id == set_id).get(set_id, [])
     candidates = [run for run in read if run.submission_id in ids]
     chosen = rules.selected_runs(candidates, rules.RunChoice.PRIMARY, lambda _: None, "higher")
-    return np.flatnonzero(~several | np.isin(runs.submissions, [run.submission_id for run in chosen]))
+    return runs.at(np.isin(runs.submissions, [run.submission_id for run in chosen]))
 
 
 @dataclass(frozen=True, slots=True)
