@@ -1,6 +1,6 @@
 """The board of an evaluation, as a page and as a file."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -52,12 +52,12 @@ def board_page(campaign: str, evaluation: str, **more: int | None) -> str:
 
 def asked_board(campaign: str, evaluation: str, **more: Any) -> BoardPage:
     """What the address asks for. more: of the `BoardQuery`."""
-    return read(boards.board, campaign, evaluation, view=board_query(ASKED, **more))
+    return read(boards.board, campaign, evaluation, view=board_query(**more))
 
 
-def board_query(asked: Iterable[str], **more: Any) -> BoardQuery:
-    """What the address says of a board or of a page behind it. asked: the arguments that the page takes."""
-    return BoardQuery(**more, **{name: request.args.get(name, "") for name in asked})  # type: ignore[arg-type]  # texts
+def board_query(**more: Any) -> BoardQuery:
+    """What the address says of a board or of a page behind it, which may not ask for all of it."""
+    return BoardQuery(**more, **{name: request.args.get(name, "") for name in ASKED})  # type: ignore[arg-type]  # texts
 
 
 def board_table(campaign: str, evaluation: str, **more: int | None) -> Table:

@@ -10,7 +10,6 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 import numpy as np
 
 from leaderboard.metrics import Floats
-from leaderboard.metrics.measure import Family
 from leaderboard.statistics import LEAST_QUERIES
 
 NEARLY = 1e-6
@@ -42,12 +41,6 @@ def decimals_for(queries: int) -> int:
     while 100**decimals < 4 * queries:
         decimals += 1
     return decimals
-
-
-def is_told_rounded(family: Family) -> bool:
-    """Whether figures of such measures are told at all to whoever may not see single queries: none that tells of the
-    judgments only."""
-    return not family.of_judgments
 
 
 @dataclass(frozen=True, slots=True)

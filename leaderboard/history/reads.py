@@ -89,17 +89,10 @@ class BoardVersionsPage:
     several_sources: bool
 
 
-def visible_set(
-    session: Session, actor: Actor, evaluation: Evaluation, set_id: int, now: dt.datetime
-) -> tuple[ScoringSet, dt.datetime]:
-    """The set and the moment by whose rules its figures are seen. Raises NotFound where they are not seen at all."""
-    [(scoring_set, moment)] = _visible_sets(session, actor, evaluation, [set_id], now)
-    return scoring_set, moment
-
-
-def _visible_sets(
+def visible_sets(
     session: Session, actor: Actor, evaluation: Evaluation, ids: Sequence[int], now: dt.datetime
 ) -> list[tuple[ScoringSet, dt.datetime]]:
+    """Each set and the moment by whose rules its figures are seen. Raises NotFound where one's are not seen at all."""
     sets = [(each, effective_time(actor, evaluation, each, now)) for each in find_sets(session, evaluation, ids)]
     visible = [(scoring_set, moment) for scoring_set, moment in sets if moment is not None]
     if len(visible) < len(sets):
@@ -109,15 +102,13 @@ def _visible_sets(
 
 def replaced_beside(session: Session, evaluation: Evaluation) -> dict[int, dt.datetime]:
     """Set -> when the next one of its source began to stand, of those that stood beside the official source only."""
+    order = ScoringSet.switched_at, ScoringSet.id
+    following = sa.func.lead(ScoringSet.switched_at, type_=ScoringSet.switched_at.type)
     own = ScoringSet.evaluation_id == evaluation.id, ScoringSet.switched_at.is_not(None)
-    rows = session.scalars(sa.select(ScoringSet).where(*own).order_by(ScoringSet.switched_at, ScoringSet.id)).all()
-    ends, following = dict[int, dt.datetime](), dict[str, dt.datetime]()
-    for row in reversed(rows):
-        if row.state is SetState.SUPERSEDED and not row.shown and row.source in following:
-            ends[row.id] = following[row.source]
-        if row.switched_at is not None:
-            following[row.source] = row.switched_at
-    return ends
+    rows = session.execute(
+        sa.select(ScoringSet, following.over(partition_by=ScoringSet.source, order_by=order)).where(*own)
+    )
+    return {row.id: end for row, end in rows if end and row.state is SetState.SUPERSEDED and not row.shown}
 
 
 def board_version(evaluation: Evaluation, scoring_set: ScoringSet, replaced: dt.datetime | None = None) -> BoardVersion:
@@ -148,21 +139,23 @@ def board_versions(
     evaluation = find_evaluation(session, actor, campaign_slug, slug)
     scored = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state == State.SCORED)
     has_stood = ScoringSet.switched_at.is_not(None), sa.or_(ScoringSet.state.in_(STANDING), scored)
-    ends, times = replaced_beside(session, evaluation), list[tuple[BoardVersion, ScoringSet]]()
-    for row in _sets(session, evaluation, *has_stood):
-        moment = effective_time(actor, evaluation, row, now)
-        if moment is not None:
-            version = board_version(evaluation, row, ends.get(row.id))
-            times += [(time, row) for time in _times(version, row, goes_on=moment == now)]
+    ends = replaced_beside(session, evaluation)
+    times = [
+        (time, row)
+        for row in _sets(session, evaluation, *has_stood)
+        if (moment := effective_time(actor, evaluation, row, now)) is not None
+        for time in _times(board_version(evaluation, row, ends.get(row.id)), row, goes_on=moment == now)
+    ]
     shown, last = list[BoardVersion](), dict[str, ScoringSet]()
     for time, scoring_set in sorted(times, key=lambda each: (each[0].since, not each[0].beside, each[0].id)):
         is_official = time.current or time.until is not None
-        before = last.get("" if is_official else scoring_set.source)  # "": the one that boards went by
+        lines = ("", scoring_set.source) if is_official else (scoring_set.source,)  # "": what boards went by
+        before = last.get(lines[0])
         if before is not None and before is not scoring_set:
             changes = differences(actor, evaluation, before, scoring_set, now)
             time = replace(time, changes=changes, before=before.id)  # noqa: PLW2901  # the same time, with words
         shown.append(time)
-        last |= dict.fromkeys(("", scoring_set.source) if is_official else (scoring_set.source,), scoring_set)
+        last |= dict.fromkeys(lines, scoring_set)
     return BoardVersionsPage(
         evaluation=evaluation_heading(evaluation, now),
         sets=tuple(reversed(shown)),
@@ -382,7 +375,7 @@ def board_difference(
 ) -> BoardDifference:
     """From the board by one set to that by another. Raises NotFound where one of them is not to be seen."""
     evaluation = find_evaluation(session, actor, campaign_slug, slug)
-    sets = _visible_sets(session, actor, evaluation, (before, after), now)
+    sets = visible_sets(session, actor, evaluation, (before, after), now)
     earlier, later = (scoring_set for scoring_set, _ in sets)
     called = same_measures(earlier.settings, later.settings) or {name: name for name in later.settings.measures}
     columns = tuple(table.column(name) for name in called)
@@ -454,12 +447,12 @@ def _apart(
         "On the later board only {} {is_} ranked.": after - before,
         "On the earlier board only {} {is_} ranked.": before - after,
     }
-    sentences = []
-    for words, systems in why.items():
-        if systems:
-            listed = first_of([name for system, name in names.items() if system in systems], SYSTEMS_NAMED)
-            sentences.append(words.format(listed, is_="is" if len(systems) == 1 else "are"))
-    return tuple(sentences)
+    listed = {words: [name for system, name in names.items() if system in systems] for words, systems in why.items()}
+    return tuple(
+        words.format(first_of(systems, SYSTEMS_NAMED), is_="is" if len(systems) == 1 else "are")
+        for words, systems in listed.items()
+        if systems
+    )
 
 
 def _names(labels: Mapping[int, table.SystemLabel]) -> dict[int, str]:
@@ -525,16 +518,20 @@ def _rejudged(
     if before.revision_id == after.revision_id or not may_see(actor, evaluation, Content.DETAILS, now):
         return None
     known = sa.select(Query.id).where(*of_subset(evaluation.id, subset_seen(actor, evaluation, now)))
-    judged = sa.select(Judgment.query_id, Judgment.document, Judgment.grade).where(Judgment.query_id.in_(known))
-    earlier, later = (judged.where(Judgment.revision_id == each.revision_id).subquery() for each in (before, after))
-    had, has = (
-        sa.select(sa.func.count()).select_from(each).correlate(None).scalar_subquery() for each in (earlier, later)
+    was, now_is = (
+        sa.func.max(sa.case((Judgment.revision_id == each.revision_id, Judgment.grade))) for each in (before, after)
     )
-    both = sa.and_(earlier.c.query_id == later.c.query_id, earlier.c.document == later.c.document)
-    regraded = sa.func.count(sa.case((earlier.c.grade != later.c.grade, 1)))
-    counts = sa.select(sa.func.count(), regraded, had, has).select_from(earlier).join(later, both)
-    stayed, changed, were, are = session.execute(counts).one()
-    return Rejudged(added=are - stayed, removed=were - stayed, regraded=changed, same=stayed - changed)
+    of_both = Judgment.revision_id.in_([before.revision_id, after.revision_id]), Judgment.query_id.in_(known)
+    grades = (
+        sa.select(was.label("was"), now_is.label("now"))
+        .where(*of_both)
+        .group_by(Judgment.query_id, Judgment.document)
+        .subquery()
+        .c
+    )
+    kinds = grades.was.is_(None), grades.now.is_(None), grades.was != grades.now, grades.was == grades.now
+    counts = session.execute(sa.select(*(sa.func.count(sa.case((kind, 1))) for kind in kinds))).one()
+    return Rejudged(*map(int, counts))
 
 
 def _labels(session: Session, evaluation: Evaluation, boards: Sequence[ComparedBoard]) -> dict[int, table.SystemLabel]:

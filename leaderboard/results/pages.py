@@ -22,8 +22,6 @@ from leaderboard.web.sentences import comparison_finding
 blueprint = Blueprint("results", __name__)
 
 QUERIES_ADDRESS = "/campaigns/<campaign>/<evaluation>/queries"
-LIST_ASKED = ("measure", "sort", "tag")
-QUERY_ASKED = ("show", "sort")
 
 LIST_COLUMNS = exports.columns(
     "query=query.external_id", "text=query.text", "description=query.description", "tags",
@@ -41,14 +39,14 @@ RESULT_COLUMNS = exports.columns(
 
 @blueprint.get(QUERIES_ADDRESS)
 def query_list(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page = read(queries.query_list, campaign, evaluation, view=board_query(LIST_ASKED, page=page_number()))
+    page = read(queries.query_list, campaign, evaluation, view=board_query(page=page_number()))
     scale = scale_of(value for row in page.queries for value in (row.median, row.best, row.worst))
     return render_template("results/query_list.html", page=page, scale=scale)
 
 
 @exports.exported(blueprint, QUERIES_ADDRESS)
 def query_list_file(campaign: str, evaluation: str) -> exports.Table:
-    page = read(queries.query_list, campaign, evaluation, view=board_query(LIST_ASKED))
+    page = read(queries.query_list, campaign, evaluation, view=board_query())
     facts = {"measure": exports.column_facts(page.column) if page.column else None, "systems": page.systems}
     columns = LIST_COLUMNS | (FIGURES if page.details_open else {})
     return exports.evaluation_table(page.evaluation, "-queries", columns, page.queries, facts)
@@ -65,14 +63,14 @@ def query_rows(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 @blueprint.get(f"{QUERIES_ADDRESS}/<path:query>")
 def query(campaign: str, evaluation: str, query: str) -> ResponseReturnValue:
-    page = read(queries.query, campaign, evaluation, query, view=board_query(QUERY_ASKED, page=page_number()))
+    page = read(queries.query, campaign, evaluation, query, view=board_query(page=page_number()))
     index = page.columns.index(page.column)
     return render_template("results/query.html", page=page, scale=scale_of(page.ends), index=index)
 
 
 @exports.exported(blueprint, f"{QUERIES_ADDRESS}/<path:query>")
 def query_file(campaign: str, evaluation: str, query: str) -> exports.Table:
-    page = read(queries.query, campaign, evaluation, query, view=board_query(QUERY_ASKED))
+    page = read(queries.query, campaign, evaluation, query, view=board_query())
     shown = RESULT_COLUMNS | {column.name: partial(_value, index) for index, column in enumerate(page.columns)}
     facts = {
         "query": {"id": page.query.external_id, "text": page.query.text, "relevant": page.query.relevant},
@@ -116,7 +114,7 @@ def ranked_list_file(submission: int, query: str) -> exports.Table:
 
 
 COMPARE_ADDRESS = "/campaigns/<campaign>/<evaluation>/compare"
-RUNS, VIEW = ("a", "b"), ("measure", "sort")
+RUNS = ("a", "b")
 
 COMPARE_COLUMNS = exports.columns(
     "query=external_id", "counted", "a=first", "b=second", "difference",
@@ -127,7 +125,7 @@ COMPARE_COLUMNS = exports.columns(
 def compare_runs(campaign: str, evaluation: str) -> ResponseReturnValue:
     wrong: Mapping[str, list[str]] = {}
     try:
-        page = read(compare, campaign, evaluation, asked=RUNS, view=board_query(VIEW, page=page_number()))
+        page = read(compare, campaign, evaluation, asked=RUNS, view=board_query(page=page_number()))
     except InvalidFields as error:
         g.refused, wrong = True, error.fields
         page = read(compare, campaign, evaluation, asked=[name for name in RUNS if name not in wrong])
@@ -142,7 +140,7 @@ def compare_runs(campaign: str, evaluation: str) -> ResponseReturnValue:
 @exports.exported(blueprint, COMPARE_ADDRESS)
 def compare_runs_file(campaign: str, evaluation: str) -> exports.Table:
     """Query by query by the measure that is asked for; the means by all measures, interval and test are facts."""
-    page = read(compare, campaign, evaluation, asked=RUNS, view=board_query(VIEW))
+    page = read(compare, campaign, evaluation, asked=RUNS, view=board_query())
     compared = page.compared
     if compared is None:
         return exports.evaluation_table(page.evaluation, "-compared", COMPARE_COLUMNS, (), {})

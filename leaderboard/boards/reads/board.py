@@ -18,7 +18,7 @@ from leaderboard.boards.reads import ranking
 from leaderboard.errors import BadInput
 from leaderboard.evaluations import reads as headings
 from leaderboard.evaluations.reads import find_evaluation_and_set, form_fields
-from leaderboard.history.reads import BoardVersion, board_version, replaced_beside, visible_set
+from leaderboard.history.reads import BoardVersion, board_version, replaced_beside, visible_sets
 from leaderboard.metrics import Floats, parse, query_order
 from leaderboard.metrics.segments import Bools, Ints
 from leaderboard.results.reads.run import figures_over, load_vectors
@@ -429,7 +429,7 @@ def board(
     evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
     moment, old = now, None
     if view.set_id is not None:
-        scoring_set, moment = visible_set(session, actor, evaluation, view.set_id, now)
+        [(scoring_set, moment)] = visible_sets(session, actor, evaluation, [view.set_id], now)
         ends = {} if scoring_set.shown else replaced_beside(session, evaluation)
         old = board_version(evaluation, scoring_set, ends.get(scoring_set.id))
     details_open = may_see(actor, evaluation, Content.DETAILS, moment)

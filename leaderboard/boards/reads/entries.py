@@ -18,10 +18,10 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, Content, may_see, rounding_seen, subset_seen
-from leaderboard.boards.rules import Rounding, is_told_rounded
+from leaderboard.db import snapshot
 from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules import ScoringSettings, Subset
+from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.metrics import Floats
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.segments import Bools
@@ -72,9 +72,9 @@ class Column:
 def column(name: str) -> Column:
     """The column of a measure, by its name with parameters. Raises UnknownMeasure."""
     measure = metrics.parse(name)
-    own = {key: getattr(measure.family, key) for key in ("title", "summary", "unit", "direction")}
     lowest, highest = measure.range()
-    return Column(name=name, **own, lowest=lowest, highest=highest, per_query=measure.has_interval)
+    more = {"lowest": lowest, "highest": highest, "per_query": measure.has_interval}
+    return snapshot(Column, measure.family, name=name, **more)
 
 
 def columns_of(settings: ScoringSettings) -> tuple[Column, ...]:
@@ -94,20 +94,18 @@ def pick(columns: Sequence[Column], asked: str | None) -> Column:
     """
     if not asked:
         return columns[0]
-    by_name = {column.name: column for column in columns}
-    if asked in by_name:
-        return by_name[asked]
+    names = ", ".join(column.name for column in columns)
     try:
         wanted = metrics.parse(asked)
     except UnknownMeasure as error:
-        raise BadInput(f"{error.message}; this page shows {', '.join(by_name)}") from None
+        raise BadInput(f"{error.message}; this page shows {names}") from None
     for column in columns:
         shown = metrics.parse(column.name)
         # The evaluation's relevance level is part of the names it keeps: AP stands for AP(rel=2) there.
         level = dict(shown.given).get("rel")
         if shown == wanted or (isinstance(level, int) and shown == wanted.at_relevance(level)):
             return column
-    raise BadInput(f"{wanted} isn't shown here; this page shows {', '.join(by_name)}")
+    raise BadInput(f"{wanted} isn't shown here; this page shows {names}")
 
 
 def per_query_columns(scoring_set: ScoringSet) -> tuple[Column, ...]:
@@ -225,20 +223,20 @@ class Disclosure:
     def __init__(self, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, moment: dt.datetime) -> None:
         self.actor, self.evaluation, self.scoring_set, self.moment = actor, evaluation, scoring_set, moment
         self.subset = subset_seen(actor, evaluation, moment)
-        teams = {False: None, **({True: min(actor.teams)} if actor.teams else {})}
+        teams = {False: None, True: min(actor.teams, default=None)}
         self._seen = {
             (sight, own): may_see(actor, evaluation, sight, moment, team)
             for sight in (Content.RESULTS, Content.NAMES)
             for own, team in teams.items()
         }
-        self._rounding: dict[bool, Rounding | None] = {
+        self._rounding = {
             own: rounding_seen(actor, evaluation, scoring_set.settings, moment, team) for own, team in teams.items()
         }
 
     @property
     def is_rounded(self) -> bool:
         """Whether this reader, as a member of a team where they are of one, sees means rounded."""
-        return self._rounding[max(self._rounding)] is not None
+        return self._rounding[True] is not None
 
     def sees(self, sight: Content, own: bool) -> bool:
         """Whether the means of a run are seen (`Content.RESULTS`), or whose it is (`Content.NAMES`)."""
@@ -246,7 +244,7 @@ class Disclosure:
 
     def sees_each(self, sight: Content, own: Bools) -> Bools:
         """The same of an array of runs."""
-        return np.where(own, self._seen.get((sight, True), False), self._seen[sight, False])
+        return np.where(own, self._seen[sight, True], self._seen[sight, False])
 
     def figure(
         self, measure: str, own: bool, mean: float | None, low: float | None, high: float | None, count: int
@@ -259,7 +257,7 @@ class Disclosure:
         if rounding is None:
             return Figure(mean, low, high, count)
         family = metrics.parse(measure).family
-        if not is_told_rounded(family):
+        if family.of_judgments:
             return NO_FIGURE
         low, high = rounding.interval(low, high, family.unit)
         return Figure(rounding.mean(mean, family.unit), low, high, rounding.queries, at_most=True)
@@ -270,7 +268,7 @@ class Disclosure:
         for is_own, rounding in self._rounding.items():
             if rounding is not None:
                 of_these = own == is_own
-                shown[of_these] = rounding.means(means[of_these], family.unit) if is_told_rounded(family) else np.nan
+                shown[of_these] = np.nan if family.of_judgments else rounding.means(means[of_these], family.unit)
         return shown
 
     def figures(self, measure: str, own: Bools, stored: Floats) -> list[Figure]:
@@ -444,20 +442,6 @@ def scorings_of(
     return [], standing
 
 
-def system_label(system: System, team: Team) -> SystemLabel:
-    """The system under its own name, with its team."""
-    return SystemLabel(system.id, system.name, system.kind, system.slug, team.name, team.slug)
-
-
-def label_without_name(
-    session: Session, actor: Actor, evaluation: Evaluation, system: System, team: Team, now: dt.datetime
-) -> SystemLabel:
-    """The system as boards show it to a reader who may not know its name; a baseline has its own."""
-    if system.kind is SystemKind.BASELINE or may_see(actor, evaluation, Content.NAMES, now):
-        return system_label(system, team)
-    return anonymous(system.id, system.kind, session.get_one(Pseudonym, (evaluation.id, system.id)).number)
-
-
 def anonymous(system_id: int, kind: SystemKind, number: int) -> SystemLabel:
     """The system under a made-up name, the same on every page of the evaluation, made of its `Pseudonym`."""
     return SystemLabel(system_id, pseudonym(number), kind)
@@ -514,11 +498,5 @@ def _columns(score: type[Score]) -> list[Any]:
 
 def _is_seen(score: type[Score], set_id: Any, shown: Iterable[Disclosure]) -> Condition:
     """A condition on scores of these sets: over the subset of queries that the reader sees means of."""
-    return sa.or_(
-        sa.false(),
-        *(
-            sa.and_(set_id.in_(own), score.subset == subset)
-            for subset in Subset
-            if (own := [each.scoring_set.id for each in shown if each.subset is subset])
-        ),
-    )
+    subsets = {each.scoring_set.id: sa.literal(each.subset, Score.subset.type) for each in shown}
+    return score.subset == sa.case(subsets, value=set_id) if subsets else sa.false()

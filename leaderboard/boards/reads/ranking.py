@@ -21,7 +21,6 @@ from leaderboard.boards.reads import entries as table
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Subset
-from leaderboard.metrics import Floats
 from leaderboard.metrics.families.agreement import pairs, tau_ap_of, tau_b
 from leaderboard.metrics.segments import Ints
 from leaderboard.statistics import Detectable, SwapRate
@@ -367,12 +366,12 @@ class ComparedBoard:
         """Where those that stand are in `runs`; of equal means the latest stands."""
         if self.show is not Show.BEST:
             return np.arange(len(self.runs.systems))
-        stand = rules.best_runs(self.runs.groups, self._means(by), by.direction)
+        stand = rules.best_runs(self.runs.groups, self.figures[by.name].means, by.direction)
         return stand[~self.runs.off_board[stand]]
 
     def ranked(self, by: table.Column) -> tuple[Ints, Ints, Ints]:
         """(the systems that are ranked, which rise; their runs; their ranks). None where the results are not open."""
-        standing, means = self.standing(by), self._means(by)
+        standing, means = self.standing(by), self.figures[by.name].means
         if not self.results_open or by.direction == "none":
             standing = standing[:0]
         standing = standing[~(self.runs.late | self.runs.baseline | np.isnan(means))[standing]]
@@ -393,12 +392,8 @@ class ComparedBoard:
         standing = self.standing(by)
         standing = standing[np.argsort(~self.runs.late[standing], kind="stable")]
         stand = self.runs.at(standing)
-        figures = self.figures[by.name].at(standing) if by.name in self.figures else [table.NO_FIGURE] * len(standing)
-        lines = zip(stand.submissions.tolist(), figures, strict=True)
+        lines = zip(stand.submissions.tolist(), self.figures[by.name].at(standing), strict=True)
         return dict(zip(stand.systems.tolist(), lines, strict=True))
-
-    def _means(self, by: table.Column) -> Floats:
-        return self.figures[by.name].means if by.name in self.figures else np.full(len(self.runs.systems), np.nan)
 
 
 def load_boards(
@@ -413,7 +408,8 @@ def load_boards(
         shows.append(show_of(None, disclosure.evaluation.campaign.run_choice))
         runs = _load_runs(session, disclosure, shows[-1])
         visible = runs.at(disclosure.sees_each(Content.RESULTS, runs.own))
-        wanted.append(Wanted(disclosure, names, visible, in_full=[looked_at.name]))
+        measures = list(dict.fromkeys([*names, looked_at.name]))
+        wanted.append(Wanted(disclosure, measures, visible, in_full=[looked_at.name]))
     boards = zip(wanted, shows, load_figures(session, wanted), strict=True)
     return tuple(ComparedBoard(each.disclosure, show, each.runs, figures) for each, show, figures in boards)
 

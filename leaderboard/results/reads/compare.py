@@ -1,7 +1,7 @@
 """Two runs of an evaluation beside each other: their means, how sure their difference is, and every query."""
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,7 +21,7 @@ from leaderboard.metrics.aggregation import Columns
 from leaderboard.metrics.families.detection import columns_from_values
 from leaderboard.metrics.segments import Floats
 from leaderboard.numbers import read_whole
-from leaderboard.results.reads.run import load_vectors, value_in
+from leaderboard.results.reads.run import less, load_vectors, value_in
 from leaderboard.statistics import Effects, Interval, PairedTest
 
 Pair = tuple[Columns, Columns]
@@ -165,11 +165,8 @@ def _runs(standing: Sequence[table.Entry], chosen: Sequence[table.Entry]) -> tup
 def _compared(
     session: Session, disclosure: table.Disclosure, entries: Sequence[table.Entry], texts: bool, view: BoardQuery
 ) -> Compared:
-    settings = disclosure.scoring_set.settings
-    columns, chosen = (
-        table.columns_of(settings),
-        table.pick(table.per_query_columns(disclosure.scoring_set), view.measure),
-    )
+    settings, columns = disclosure.scoring_set.settings, table.columns_of(disclosure.scoring_set.settings)
+    chosen = table.pick(table.per_query_columns(disclosure.scoring_set), view.measure)
     known = headings.queries_of_subset(session, disclosure.scoring_set, Subset.ALL, texts)
     scorings = [entry.scoring_id for entry in entries]
     vectors = load_vectors(session, scorings, [*settings.measures, *settings.kept], disclosure.subset)
@@ -177,15 +174,28 @@ def _compared(
     order = [positions[query] for query in metrics.query_order(positions)]
     values = [{name: own for (scoring, name), own in vectors.items() if scoring == each} for each in scorings]
     pairs = {each.name: _pair(each.name, settings, values, order) for each in columns}
-    pair = pairs[chosen.name]
+    interval = test = None
+    if pair := pairs[chosen.name]:
+        measure, own = metrics.parse(chosen.name), _contributions(chosen, pair)
+        interval = statistics.difference_interval(
+            *pair,
+            measure.family.aggregation,
+            least=statistics.least_queries(measure, settings.metric).for_interval,
+            resamples=statistics.affordable_resamples(settings.queries, DRAWN),
+        )
+        resamples = statistics.affordable_resamples(len(own[0]), DRAWN)
+        test = statistics.randomisation_test(*own, resamples=resamples)
     shown_queries = [query for query in known if not disclosure.subset.leaves_out(query.split)]
     rows = _queries(shown_queries, settings, *(own.get(chosen.name) for own in values))
-    orders: dict[str, tuple[table.Column, Callable[[ComparedQuery], float | None]]] = {
-        "a": (chosen, lambda row: row.first),
-        "b": (chosen, lambda row: row.second),
-        "difference": (chosen, lambda row: row.difference),
-    }
-    ordered = sorted_rows(rows, view.sort, orders)
+    ordered = sorted_rows(
+        rows,
+        view.sort,
+        {
+            "a": (chosen, lambda row: row.first),
+            "b": (chosen, lambda row: row.second),
+            "difference": (chosen, lambda row: row.difference),
+        },
+    )
     shown, paging = table.paged(ordered, view.page, PAGE)
     called = table.disambiguate(entry.system for entry in entries)
     same = entries[0].system_id == entries[1].system_id
@@ -196,8 +206,8 @@ def _compared(
         names=(names[0], names[1]),
         measures=tuple(_beside(each, entries, pairs[each.name]) for each in columns),
         column=chosen,
-        interval=_interval(chosen, settings, pair) if pair else None,
-        test=_test(chosen, pair) if pair else None,
+        interval=interval,
+        test=test,
         effects=_effects(chosen, pair),
         sort=view.sort,
         queries=ordered,
@@ -217,18 +227,6 @@ def _pair(
     return tuple(column[order] for column in mine), tuple(column[order] for column in theirs)
 
 
-def _test(by: table.Column, pair: Pair) -> PairedTest:
-    own = _contributions(by, pair)
-    return statistics.randomisation_test(*own, resamples=statistics.affordable_resamples(len(own[0]), DRAWN))
-
-
-def _interval(by: table.Column, settings: ScoringSettings, pair: Pair) -> Interval:
-    measure = metrics.parse(by.name)
-    least = statistics.least_queries(measure, settings.metric).for_interval
-    resamples = statistics.affordable_resamples(settings.queries, DRAWN)
-    return statistics.difference_interval(*pair, measure.family.aggregation, least=least, resamples=resamples)
-
-
 def _effects(by: table.Column, pair: Pair | None) -> Effects | None:
     if pair is None or by.direction == "none":
         return None
@@ -243,8 +241,7 @@ def _contributions(by: table.Column, pair: Pair) -> list[Floats]:
 
 def _beside(by: table.Column, entries: Sequence[table.Entry], pair: Pair | None) -> MeasureBeside:
     first, second = (entry.figure(by.name) for entry in entries)
-    difference = None if first.mean is None or second.mean is None else first.mean - second.mean
-    return MeasureBeside(by, first, second, difference, _effects(by, pair))
+    return MeasureBeside(by, first, second, less(first.mean, second.mean), _effects(by, pair))
 
 
 def _queries(
@@ -254,15 +251,7 @@ def _queries(
     for query in known:
         mine, theirs = value_in(first, query.position), value_in(second, query.position)
         judged = query.best_grade is not None or settings.judging is Judging.COMPLETE
-        rows.append(
-            snapshot(
-                ComparedQuery,
-                query,
-                tags=tuple(query.tags),
-                counted=not query.excluded and judged and not (mine is None and theirs is None),
-                first=mine,
-                second=theirs,
-                difference=None if mine is None or theirs is None else mine - theirs,
-            )
-        )
+        counted = not query.excluded and judged and not (mine is None and theirs is None)
+        more = {"counted": counted, "first": mine, "second": theirs, "difference": less(mine, theirs)}
+        rows.append(snapshot(ComparedQuery, query, tags=tuple(query.tags), **more))
     return tuple(rows)

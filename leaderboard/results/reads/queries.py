@@ -1,7 +1,7 @@
 """The queries of an evaluation; one query across all systems; one run on one query: the ranked list with its grades."""
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -141,12 +141,16 @@ def query_list(
         names = [called[entry.system.id] for entry in with_values]
         relevant = relevant_documents(session, scoring_set)
         rows = [_summary(query_heading(query, relevant.get(query.id, 0), texts), spread, names) for query in queries]
-        orders: dict[str, tuple[table.Column, Callable[[QuerySummary], float | None]]] = {
-            "median": (by, lambda row: row.median),
-            "best": (by, lambda row: row.best),
-            "relevant": (replace(by, direction="higher"), lambda row: row.query.relevant or 0),
-        }
-        rows, systems = sorted_rows(rows, view.sort, orders), len(entries)
+        systems = len(entries)
+        rows = sorted_rows(
+            rows,
+            view.sort,
+            {
+                "median": (by, lambda row: row.median),
+                "best": (by, lambda row: row.best),
+                "relevant": (replace(by, direction="higher"), lambda row: row.query.relevant or 0),
+            },
+        )
     shown, paging = table.paged(rows, view.page, PAGE)
     return QueryListPage(
         evaluation=evaluation_heading(evaluation, now),

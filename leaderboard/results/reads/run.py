@@ -4,9 +4,10 @@ its file and the judgments."""
 
 import datetime as dt
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -52,26 +53,25 @@ def value_in(values: Floats | None, position: int) -> float | None:
 
 
 def load_vectors(
-    session: Session, scorings: Iterable[int], measures: Iterable[str], subset: Subset
+    session: Session, scorings: Iterable[int], measures: Iterable[str], subset: Subset, values: Any = Score.values
 ) -> dict[tuple[int, str], Floats]:
-    """(scoring, measure) -> float64[positions], in one statement."""
-    return _load(session, Score.values, scorings, measures, subset)
+    """(scoring, measure) -> float64[positions], in one statement. values: a part of them instead"""
+    wanted = Score.scoring_id.in_(list(scorings)), Score.measure.in_(list(measures)), Score.subset == subset
+    rows = session.execute(sa.select(Score.scoring_id, Score.measure, values).where(*wanted))
+    return {(scoring, measure): own for scoring, measure, own in rows}
 
 
 def load_slices(
     session: Session, scorings: Iterable[int], measures: Iterable[str], subset: Subset, position: int
 ) -> dict[tuple[int, str], float | None]:
     """(scoring, measure) -> the value at one position, None where undefined. Only its 8 bytes are read."""
-    slices = _load(session, value_at(Score.values, position), scorings, measures, subset)
+    slices = load_vectors(session, scorings, measures, subset, value_at(Score.values, position))
     return {key: value_in(values, 0) for key, values in slices.items()}
 
 
-def _load(
-    session: Session, values: Any, scorings: Iterable[int], measures: Iterable[str], subset: Subset
-) -> dict[tuple[int, str], Floats]:
-    wanted = Score.scoring_id.in_(list(scorings)), Score.measure.in_(list(measures)), Score.subset == subset
-    rows = session.execute(sa.select(Score.scoring_id, Score.measure, values).where(*wanted))
-    return {(scoring, measure): own for scoring, measure, own in rows}
+def less(value: float | None, other: float | None) -> float | None:
+    """The first less the second; None where one of them is undefined."""
+    return None if value is None or other is None else value - other
 
 
 def figures_over(
@@ -100,15 +100,12 @@ def spread_of(vectors: Sequence[Floats], column: table.Column) -> QuerySpread:
     if not vectors:
         return QuerySpread(np.empty(0), np.empty(0), np.empty(0), np.empty(0, dtype=np.int64))
     rows = np.vstack(vectors)
-    known = ~np.isnan(rows).all(axis=0)
     sign = -1.0 if column.direction == "lower" else 1.0
-    median, best, worst = np.full((3, rows.shape[1]), np.nan)
-    merit = np.where(np.isnan(rows), -np.inf, sign * rows)
-    first = merit.argmax(axis=0)
+    first = np.where(np.isnan(rows), -np.inf, sign * rows).argmax(axis=0)
+    best = rows[first, np.arange(len(first))]
+    known, median = ~np.isnan(best), np.full(len(best), np.nan)
     median[known] = np.nanmedian(rows[:, known], axis=0)
-    best[known] = rows[first, np.arange(len(first))][known]
-    worst[known] = sign * np.nanmin(sign * rows[:, known], axis=0)
-    return QuerySpread(median, best, worst, first)
+    return QuerySpread(median, best, sign * np.fmin.reduce(sign * rows, axis=0), first)
 
 
 # What the files are called in the command.
@@ -341,12 +338,11 @@ def _threshold_costs(
     return tuple(costs)
 
 
-def _nothing_relevant(session: Session, scoring_set: ScoringSet, queries: Sequence[str]) -> tuple[str, ...]:
+def _nothing_relevant(session: Session, scoring_set: ScoringSet, queries: Collection[str]) -> tuple[str, ...]:
     """Those of the queries, by external id, for which no document is judged relevant."""
-    grades = {
-        query.external_id: query.best_grade for query in headings.judged_queries(session, [scoring_set])[scoring_set.id]
-    }
     level = scoring_set.settings.relevance_level
+    judged = headings.judged_queries(session, [scoring_set])[scoring_set.id]
+    grades = {query.external_id: query.best_grade for query in judged}
     return tuple(query for query in queries if (best := grades[query]) is None or best < level)
 
 
@@ -381,13 +377,8 @@ def _values(
 def _orders(columns: Sequence[table.Column], column: table.Column) -> dict[str, Order]:
     """What the queries are sorted by: a measure, or the difference to the median of the page's."""
     at = columns.index(column)
-
-    def difference(row: QueryValues) -> float | None:
-        value = row.values[at]
-        return None if value is None or row.median is None else value - row.median
-
     by = {each.name: (each, partial(_value, index)) for index, each in enumerate(columns)}
-    return {**by, "difference": (column, difference)}
+    return {**by, "difference": (column, lambda row: less(row.values[at], row.median))}
 
 
 def _value(index: int, row: QueryValues) -> float | None:
@@ -459,12 +450,7 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: dt.datetime
         excluded = [query.external_id for query in known if query.external_id not in counted]
         highest = settings.highest_grade if from_judgments else None
         command = score_command(settings, run.filename if inside else "RUN", run.threshold, excluded, highest)
-    needed = {
-        JUDGMENTS: True,
-        QUERIES: settings.judging is Judging.COMPLETE,
-        KNOWN: settings.known,
-        SUBTOPICS: settings.subtopics,
-    }
+    needed = True, settings.judging is Judging.COMPLETE, settings.known, settings.subtopics
     whole = scored.details and subset is Subset.ALL
     return snapshot(
         Receipt,
@@ -483,5 +469,5 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: dt.datetime
         threshold=run.threshold,
         command=command,
         no_command=no_command,
-        needs=tuple(file for file, is_needed in needed.items() if is_needed) if command else (),
+        needs=tuple(compress((JUDGMENTS, QUERIES, KNOWN, SUBTOPICS), needed)) if command else (),
     )

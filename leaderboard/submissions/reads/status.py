@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, may_change_standing, may_see, require, require_known, subset_seen
 from leaderboard.boards.models import Board
-from leaderboard.boards.reads.entries import Entry, SystemLabel, label_without_name, system_label
+from leaderboard.boards.reads.entries import Entry, SystemLabel, anonymous
 from leaderboard.db import read_so_far, snapshot
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.evaluations import reads as headings
@@ -31,7 +31,8 @@ from leaderboard.submissions.reads.selection import (
     selected_by_order,
     with_current_scoring,
 )
-from leaderboard.submissions.rules import UNFINISHED, Designation, Ruling, State, title_of_run
+from leaderboard.submissions.rules import UNFINISHED, Designation, Ruling, State, SystemKind, title_of_run
+from leaderboard.teams.models import Pseudonym
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.reads import current_set, note_current_set
 
@@ -374,9 +375,11 @@ def find_scored(session: Session, actor: Actor, submission_id: int, now: dt.date
 
 def label_of(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> SystemLabel:
     """The run's system as this reader may know it: in an anonymous period under the name it has on the board."""
-    if not (_is_inside(actor, run) or may_see(actor, run.evaluation, Content.NAMES, now, run.team_id)):
-        return label_without_name(session, actor, run.evaluation, run.system, run.team, now)
-    return system_label(run.system, run.team)
+    system, team = run.system, run.team
+    is_named = system.kind is SystemKind.BASELINE or _is_inside(actor, run)
+    if is_named or may_see(actor, run.evaluation, Content.NAMES, now, run.team_id):
+        return SystemLabel(system.id, system.name, system.kind, system.slug, team.name, team.slug)
+    return anonymous(system.id, system.kind, session.get_one(Pseudonym, (run.evaluation_id, system.id)).number)
 
 
 def _is_inside(actor: Actor, run: Submission) -> bool:

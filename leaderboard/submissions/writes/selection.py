@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.boards.models import Standing
-from leaderboard.boards.rules import Rounding, is_told_rounded
+from leaderboard.boards.rules import Rounding
 from leaderboard.db import Base
 from leaderboard.evaluations.rules import Subset
 from leaderboard.metrics.measure import Family
@@ -167,8 +167,9 @@ def _mean_of(means: Mapping[int, float | None], run: rules.ScoredRun) -> float |
 
 
 def _rounded(means: Mapping[int, float | None], family: Family, rounding: Rounding) -> dict[int, float | None]:
-    is_told = is_told_rounded(family)
-    return {scoring: rounding.mean(mean, family.unit) if is_told else None for scoring, mean in means.items()}
+    if family.of_judgments:
+        return dict.fromkeys(means)
+    return {scoring: rounding.mean(mean, family.unit) for scoring, mean in means.items()}
 
 
 def _grouped(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, set[int]]]:
