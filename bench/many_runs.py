@@ -31,7 +31,7 @@ from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
 from leaderboard.submissions.writes.submissions import submit
 from leaderboard.teams import writes as teams
-from leaderboard.teams.reads.find import find_team
+from leaderboard.teams.reads import find_team
 from leaderboard.teams.writes import NewSystem
 from leaderboard.worker.models import Scoring
 from trials.installation import migrated_database

@@ -11,11 +11,11 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, actor_columns, actor_in
 from leaderboard.accounts.models import ApiToken, BrowserSession, Identity, User
 from leaderboard.accounts.rules import token_hash
+from leaderboard.campaigns.models import Campaign, CampaignOrganiser
 from leaderboard.db import UtcDateTime, snapshot
 from leaderboard.errors import NotAllowed
 from leaderboard.teams.models import Invitation, Membership, Team
-from leaderboard.teams.reads.find import is_owned_by, only_organiser_of, only_owner_of, open_invitation
-from leaderboard.teams.reads.teams import OwnRun, own_runs
+from leaderboard.teams.reads import OwnRun, is_owned_by, open_invitation, own_runs
 from leaderboard.teams.rules import Role
 
 LATEST = 20  # runs on the account's page, and as many rejected files: many of these push no run out
@@ -101,9 +101,17 @@ def account(session: Session, actor: Actor, now: dt.datetime) -> Account:
     )
 
 
-def needed_by(session: Session, user_id: int) -> tuple[str, ...]:
-    """The teams and campaigns that would be without an owner or organiser if this account were closed."""
-    return (*only_owner_of(session, user_id), *only_organiser_of(session, user_id))
+def needed_by(session: Session, user_id: int) -> list[str]:
+    """The names of the teams of several members that have no owner but this account, and the titles of the campaigns
+    that nobody else organises: they would be without, if it were closed.
+    """
+    members, owns, organiser = sa.func.count(), Membership.role == Role.OWNER, CampaignOrganiser.user_id
+    only_owner = members.filter(owns) == 1, members.filter(owns, Membership.user_id == user_id) == 1
+    teams = sa.select(Team.name).join(Membership, Membership.team_id == Team.id).group_by(Team.id).order_by(Team.name)
+    campaigns = sa.select(Campaign.title).join(CampaignOrganiser, CampaignOrganiser.campaign_id == Campaign.id)
+    alone = campaigns.group_by(Campaign.id).having(sa.func.min(organiser) == user_id, sa.func.max(organiser) == user_id)
+    named = teams.having(members > 1, *only_owner), alone.order_by(Campaign.title)
+    return [name for statement in named for name in session.scalars(statement)]
 
 
 def open_session(session: Session, token: str, now: dt.datetime) -> OpenSession | None:

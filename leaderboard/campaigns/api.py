@@ -18,7 +18,7 @@ from leaderboard.campaigns.rules import Visibility
 from leaderboard.declared.commands import Command, Find, Lines, Table, account_named, number
 from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.evaluations import writes as removing
-from leaderboard.teams.reads.find import find_team, find_team_let_in
+from leaderboard.teams.reads import find_team, find_team_let_in
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.endpoints import counting, get, look_again, post
 from leaderboard.web.organise import CAMPAIGN, campaign_here, require_confirmed

@@ -20,7 +20,7 @@ from leaderboard.evaluations.reads import closed_again
 from leaderboard.evaluations.rules import OF_CAMPAIGN
 from leaderboard.names import checked_slug, free_slug, slug_of
 from leaderboard.teams.models import Team
-from leaderboard.teams.reads.find import teams_with_runs
+from leaderboard.teams.reads import teams_with_runs
 from leaderboard.worker.writes import make_set
 
 LOCKED = (*PRIOR_FIELDS, "no_relevant")  # from the first result on

@@ -35,7 +35,7 @@ from leaderboard.evaluations.inputs import FileRuleChanges
 from leaderboard.numbers import counted
 from leaderboard.teams import writes as teams
 from leaderboard.teams.merging import merge_teams
-from leaderboard.teams.reads.find import find_system, find_team
+from leaderboard.teams.reads import find_system, find_team
 from leaderboard.teams.rules import Role
 from leaderboard.web.context import CONSOLE_KEY, modules_of
 from leaderboard.web.endpoints import ENDPOINTS, PREFIX, Endpoint, create_console

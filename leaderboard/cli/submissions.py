@@ -25,7 +25,7 @@ from leaderboard.submissions.inputs import LONGEST_LABEL, RunSettings
 from leaderboard.submissions.rules import RunChoice, SystemKind
 from leaderboard.submissions.writes.submissions import admit
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.reads.find import find_team
+from leaderboard.teams.reads import find_team
 from leaderboard.teams.writes import NewSystem, create_system
 
 SUBMITTED, NOT_SCORED, NOT_TAKEN = 0, 1, 2  # exit status

@@ -33,7 +33,7 @@ from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, SystemKind
 from leaderboard.submissions.writes.submissions import submit
 from leaderboard.teams.models import Membership, System, Team
-from leaderboard.teams.reads.find import find_system, find_team
+from leaderboard.teams.reads import find_system, find_team
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import NewSystem, add_member, create_system, create_team
 

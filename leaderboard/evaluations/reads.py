@@ -64,7 +64,6 @@ from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import with_current_scoring
 from leaderboard.submissions.rules import SetState, State, SystemKind
 from leaderboard.teams.models import System
-from leaderboard.teams.reads.find import teams_with_runs
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import IS_CURRENT, current_set, newest_revision, note_current_set, standing_set
 
@@ -632,7 +631,7 @@ def _state(session: Session, evaluation: Evaluation, now: dt.datetime) -> _State
     campaign = evaluation.campaign
     known_to = Visibility.DRAFT if evaluation.draft else campaign.visibility
     let_in = {*session.scalars(sa.select(CampaignTeam.team_id).where(CampaignTeam.campaign_id == campaign.id))}
-    entered = {team.id for team in teams_with_runs(session, campaign.id, evaluation.id)}
+    entered = set(session.scalars(sa.select(Submission.team_id).where(Submission.evaluation_id == evaluation.id)))
     current = standing_set(session, evaluation.id, evaluation.official_source)
     baselines = sa.select(System.id).join(Submission).where(
         Submission.evaluation_id == evaluation.id, System.kind == SystemKind.BASELINE

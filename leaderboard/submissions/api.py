@@ -44,7 +44,7 @@ from leaderboard.submissions.rules import CHECKED_BYTES, Checked, Looked, look_a
 from leaderboard.submissions.writes import submissions
 from leaderboard.submissions.writes.effects import Act, Effect
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.reads.find import find_own_team, find_system
+from leaderboard.teams.reads import find_own_team, find_system
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, clock, now, read, reading, store, writing
 from leaderboard.web.endpoints import answered, get, post

@@ -1,7 +1,9 @@
 """Teams and systems: what participants do with their own, and organisers with those of a campaign."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import TypeVar
 
 from sqlalchemy.orm import Session
 
@@ -13,14 +15,16 @@ from leaderboard.errors import NotFound, Unconfirmed
 from leaderboard.evaluations.reads import entered_by
 from leaderboard.evaluations.writes import remove_system as remove_unused
 from leaderboard.teams import inputs, writes
+from leaderboard.teams import reads as teams
 from leaderboard.teams.merging import merge_teams
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.reads import teams
-from leaderboard.teams.reads.find import find_invitation_of, find_known_team, find_system, find_team
+from leaderboard.teams.reads import find_known_team, find_system, find_team
 from leaderboard.teams.rules import COMMAND_LINE
 from leaderboard.web.context import actor, config, now, read, reading, writing
 from leaderboard.web.endpoints import counting, get, look_again, post, require_scope
 from leaderboard.web.organise import CAMPAIGN, require_confirmed
+
+Written = TypeVar("Written")
 
 TEAM = "/teams/<team>"
 SYSTEMS = f"{TEAM}/systems"
@@ -40,14 +44,6 @@ INVITATIONS = Table(
     lambda row: (row["id"], row["created_by"] or COMMAND_LINE, moment(row["expires_at"])),
     "no invitation waits to be used",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class JoinRequests:
-    """asked: whether a request of yours waits, None where you can't ask; waiting: for owners, those to be answered."""
-
-    asked: bool | None
-    waiting: tuple[teams.OpenRequest, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +75,7 @@ def find_teams(*, words: str = "") -> tuple[teams.FoundTeam, ...]:
 def make_team(body: inputs.NewTeam) -> teams.TeamPage:
     """Makes a team that you own. Boards show its name over all years; only organisers can change it."""
     with counting() as session:
-        made = writes.create_team(session, actor(), body.name, body.slug.strip() or None, body.description)
+        made = writes.create_team(session, actor(), body.name, body.slug.strip(), body.description)
     return _page(made.slug)
 
 
@@ -101,8 +97,7 @@ def team_settings(team: str) -> teams.TeamSettings:
 def change_team(team: str, body: inputs.TeamChanges) -> teams.TeamSettings:
     """Changes what a team says about itself, and whether others find it."""
     team_settings(team)  # absent for others
-    with writing() as session:
-        writes.change_team(session, actor(), _known(session, team), **body.given())
+    _write(writes.change_team, team, **body.given())
     return team_settings(team)
 
 
@@ -114,44 +109,45 @@ def change_team(team: str, body: inputs.TeamChanges) -> teams.TeamSettings:
         "refuse": Other(f"{TEAM}/requests/<refuse>/refuse", "request {refuse} is refused", "Refuse this request."),
     },
 ))  # fmt: skip
-def list_requests(team: str) -> JoinRequests:
+def list_requests(team: str) -> teams.JoinRequests:
     """Who asks to join a team, for its owners, and whether you do; absent for others where you can't ask."""
     with reading() as session:
         record = _known(session, team)
-        requests = _requests(session, record)
-        if requests.asked is None and not _is_inside(record):
-            raise NotFound
+        requests = teams.join_requests(session, actor(), record)
+        if requests.asked is None:
+            _require_inside(record)
         return requests
 
 
 @post(f"{TEAM}/requests", Scope.MANAGE)
-def ask_to_join(team: str, body: inputs.Asking) -> JoinRequests:
+def ask_to_join(team: str, body: inputs.Asking) -> teams.JoinRequests:
     """Asks the owners of a team to let you in."""
-    with writing() as session:
-        writes.ask_to_join(session, actor(), _known(session, team), body.text)
+    _write(writes.ask_to_join, team, body.text)
     return list_requests(team)
 
 
 @post(f"{TEAM}/requests/back", Scope.MANAGE)
-def take_request_back(team: str) -> JoinRequests:
+def take_request_back(team: str) -> teams.JoinRequests:
     """Takes your own request back."""
     with writing() as session:
         record = _known(session, team)
         writes.take_back(session, actor(), record)
         session.flush()
-        return _requests(session, record)
+        return teams.join_requests(session, actor(), record)
 
 
 @post(f"{TEAM}/requests/<int:asked>/accept", Scope.MANAGE)
-def accept_request(team: str, asked: int) -> JoinRequests:
+def accept_request(team: str, asked: int) -> teams.JoinRequests:
     """Lets somebody who asked into the team."""
-    return _answer(team, asked, accept=True)
+    _write(writes.answer_request, team, asked, accept=True)
+    return list_requests(team)
 
 
 @post(f"{TEAM}/requests/<int:asked>/refuse", Scope.MANAGE)
-def refuse_request(team: str, asked: int) -> JoinRequests:
+def refuse_request(team: str, asked: int) -> teams.JoinRequests:
     """Refuses somebody who asked to join the team."""
-    return _answer(team, asked, accept=False)
+    _write(writes.answer_request, team, asked, accept=False)
+    return list_requests(team)
 
 
 @get(f"{TEAM}/invitations", Scope.READ, command=Command(
@@ -166,8 +162,7 @@ def list_invitations(team: str) -> tuple[accounts.OpenInvitation, ...]:
     """A team's invitations that still work, for its owners; their links are not kept. For others it is absent."""
     with reading() as session:
         record = _known(session, team)
-        if not _is_inside(record):
-            raise NotFound
+        _require_inside(record)
         return accounts.open_invitations(session, actor(), record.slug, now())
 
 
@@ -176,17 +171,14 @@ def list_invitations(team: str) -> tuple[accounts.OpenInvitation, ...]:
 ))  # fmt: skip
 def invite(team: str, body: inputs.Inviting) -> Invited:
     """Makes an invitation that lets one person into the team."""
-    with writing() as session:
-        token = writes.invite(session, actor(), _known(session, team), body.days)
+    token = _write(writes.invite, team, body.days)
     return Invited(token, f"{config().site_url}/join/{token}")
 
 
 @post(f"{TEAM}/invitations/<int:invitation>/revoke", Scope.MANAGE)
 def revoke_invitation(team: str, invitation: int) -> tuple[accounts.OpenInvitation, ...]:
     """Takes an invitation back that nobody has used."""
-    with writing() as session:
-        record = find_invitation_of(session, _known(session, team), invitation)
-        writes.revoke_invitation(session, actor(), record)
+    _write(writes.revoke_invitation, team, invitation)
     return list_invitations(team)
 
 
@@ -197,8 +189,7 @@ def leave_team(team: str, body: inputs.Leaving) -> Left:
     """
     with writing() as session:
         record = _known(session, team)
-        if writes.remove_member(session, actor(), record, actor().user_id) and not body.confirm:
-            raise Unconfirmed([teams.EMPTIED])
+        writes.remove_member(session, actor(), record, actor().user_id, confirm=body.confirm)
         return Left(record.name, record.slug)
 
 
@@ -210,17 +201,14 @@ def leave_team(team: str, body: inputs.Leaving) -> Left:
 ))  # fmt: skip
 def remove_member(team: str, member: int, body: inputs.Leaving) -> teams.TeamPage:
     """Takes somebody out of the team; its last member only once that is confirmed."""
-    with writing() as session:
-        if writes.remove_member(session, actor(), _known(session, team), member) and not body.confirm:
-            raise Unconfirmed([teams.EMPTIED])
+    _write(writes.remove_member, team, member, confirm=body.confirm)
     return read(teams.team_page, team)
 
 
 @post(f"{TEAM}/members/<int:member>/role", Scope.MANAGE)
 def change_role(team: str, member: int, body: inputs.NewRole) -> teams.TeamPage:
     """Makes a member an owner, or an owner a member."""
-    with writing() as session:
-        writes.change_role(session, actor(), _known(session, team), member, body.role)
+    _write(writes.change_role, team, member, body.role)
     return read(teams.team_page, team)
 
 
@@ -299,7 +287,7 @@ def rename_team(campaign: str, team_id: int, body: inputs.TeamName) -> teams.Org
     """Gives a team another name; its old address leads to the new one."""
     read(teams.organised_team, campaign, team_id)
     with counting() as session:
-        writes.rename_team(session, actor(), session.get_one(Team, team_id), body.name, body.slug.strip() or None)
+        writes.rename_team(session, actor(), session.get_one(Team, team_id), body.name, body.slug.strip())
     return read(teams.organised_team, campaign, team_id)
 
 
@@ -330,10 +318,10 @@ def _page(team: str) -> teams.TeamPage:
     return read(teams.team_page, team)
 
 
-def _answer(team: str, asked: int, *, accept: bool) -> JoinRequests:
+def _write(write: Callable[..., Written], team: str, *values: object, **more: object) -> Written:
+    """Does this to the team, if there is one for whoever asks."""
     with writing() as session:
-        writes.answer_request(session, actor(), _known(session, team), asked, accept=accept)
-    return list_requests(team)
+        return write(session, actor(), _known(session, team), *values, **more)
 
 
 def _known(session: Session, team: str) -> Team:
@@ -341,22 +329,18 @@ def _known(session: Session, team: str) -> Team:
     return find_known_team(session, actor(), team, now())
 
 
-def _is_inside(team: Team) -> bool:
-    return actor().is_in(team.id) or actor().all_powerful
+def _require_inside(team: Team) -> None:
+    if not (actor().is_in(team.id) or actor().all_powerful):
+        raise NotFound
 
 
-def _requests(session: Session, team: Team) -> JoinRequests:
-    waiting = teams.open_requests(session, actor(), team.slug)
-    return JoinRequests(teams.has_asked(session, actor(), team), waiting)
-
-
-@get("/teams/<team>")
+@get(TEAM)
 def team(team: str) -> teams.TeamPage:
     """A team with its systems and their places; for its members its runs, too."""
     return read(teams.team_page, team)
 
 
-@get("/teams/<team>/systems/<system>")
+@get(f"{SYSTEMS}/<system>")
 def system(team: str, system: str) -> teams.SystemPage:
     """One system over its years."""
     return read(teams.system, team, system)

@@ -1,6 +1,7 @@
 """Two teams that are one, such as two spellings of a name: their systems, runs, quotas and people become one team's."""
 
 from collections.abc import Collection
+from itertools import chain, count
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -8,16 +9,16 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, merging_refusal, require
 from leaderboard.audit.writes import present, record
 from leaderboard.campaigns.models import Campaign, CampaignTeam
-from leaderboard.db import insert_unless_there, locked
+from leaderboard.db import exists, insert_unless_there, locked
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.names import LONGEST, name_key
 from leaderboard.submissions.models import Arrival, Participation, Submission
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.submissions.writes.submissions import settle_primary
-from leaderboard.teams.models import FormerAddress, Invitation, JoinRequest, Membership, System, Team
-from leaderboard.teams.reads.find import namesakes
+from leaderboard.teams.models import FormerAddress, Invitation, JoinRequest, Membership, Pseudonym, System, Team
+from leaderboard.teams.reads import namesakes
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import end_requests, free_system_slug, hand_over_pseudonyms
+from leaderboard.teams.writes import end_requests, free_system_slug
 
 
 def merge_teams(session: Session, actor: Actor, source: Team, target: Team, *, unite: Collection[int] = ()) -> None:
@@ -76,65 +77,64 @@ def merge_teams(session: Session, actor: Actor, source: Team, target: Team, *, u
 
 def _locked_parts(session: Session, source: Team, target: Team) -> dict[int, tuple[Participation, Participation]]:
     """Evaluation -> what each team did there, locked; the target's row is made where there is none."""
-    rows = session.scalars(sa.select(Participation).where(Participation.team_id == source.id)).all()
-    for row in rows:
-        values = {"day": row.day, "used_today": 0, "rejected_today": 0, "used": 0}
-        insert_unless_there(session, Participation, team_id=target.id, evaluation_id=row.evaluation_id, **values)
     parts = {}
-    for evaluation_id in sorted(row.evaluation_id for row in rows):
+    own = sa.select(Participation).where(Participation.team_id == source.id).order_by(Participation.evaluation_id)
+    for row in session.scalars(own).all():
+        unused = {"day": row.day, "used_today": 0, "rejected_today": 0, "used": 0}
+        insert_unless_there(session, Participation, team_id=target.id, evaluation_id=row.evaluation_id, **unused)
         ids = sorted((source.id, target.id))
-        both = {team_id: locked(session, Participation, (team_id, evaluation_id)) for team_id in ids}
-        parts[evaluation_id] = both[source.id], both[target.id]
+        both = {team_id: locked(session, Participation, (team_id, row.evaluation_id)) for team_id in ids}
+        parts[row.evaluation_id] = row, both[target.id]
     return parts
 
 
 def _move_systems(session: Session, actor: Actor, source: Team, target: Team, unite: Collection[int]) -> dict[int, int]:
     """A system of the source -> the one that its runs are of from now on."""
-    own = session.scalars(sa.select(System).where(System.team_id == source.id).order_by(System.id)).all()
     same = namesakes(session, source, target)
     if set(unite) - same.keys():
         raise InvalidFields({"unite": [f"choose among the systems whose names {target.name} has too"]})
-    taken = set(session.scalars(sa.select(System.slug).where(System.team_id == target.id)))
     becomes = {}
-    for system in own:
-        if system.merged_into_id is not None:
-            continue
-        old_slug = system.slug
+    own = sa.select(System).where(System.team_id == source.id, System.merged_into_id.is_(None)).order_by(System.id)
+    for system in session.scalars(own).all():
         if system.id in unite:
             other = same[system.id]
-            if (system.kind is SystemKind.BASELINE) is not (other.kind is SystemKind.BASELINE):
-                raise InvalidFields({"unite": [f"one {system.name} is a baseline, the other is not: keep them apart"]})
-            other.description = other.description or system.description
-            other.code_url = other.code_url or system.code_url
-            other.paper_url = other.paper_url or system.paper_url
-            system.merged_into_id = other.id
-            becomes[system.id] = other.id
-            hand_over_pseudonyms(session, system.id, other.id)
+            _become_one(session, system, other)
             record(session, actor, "become one", system, about=[other], system=other.id, team=target.id)
+            becomes[system.id] = other.id
             continue
         if system.id in same:
             system.name = _name_apart(session, target, system.name, source.name)
             system.name_key = name_key(system.name)
-        slug = free_system_slug(session, target.id, system.name) if old_slug in taken else old_slug
-        system.slug, system.team_id = slug, target.id
-        taken.add(slug)
-        insert_unless_there(
-            session, FormerAddress, team_slug=source.slug, system_slug=old_slug, team_id=target.id, system_id=system.id
-        )
-        becomes[system.id] = system.id
+        old_slug = system.slug
+        if exists(session, System.team_id == target.id, System.slug == old_slug):
+            system.slug = free_system_slug(session, target.id, system.name)
+        system.team_id = target.id
+        former = {"team_slug": source.slug, "system_slug": old_slug}
+        insert_unless_there(session, FormerAddress, **former, team_id=target.id, system_id=system.id)
         record(session, actor, "move to team", system, team=[source.id, target.id])
+        becomes[system.id] = system.id
     return becomes
+
+
+def _become_one(session: Session, system: System, other: System) -> None:
+    """`other` goes on as both, with its own texts and numbers where it has some. Raises InvalidFields (unite)."""
+    if (system.kind is SystemKind.BASELINE) != (other.kind is SystemKind.BASELINE):
+        raise InvalidFields({"unite": [f"one {system.name} is a baseline, the other is not: keep them apart"]})
+    for name in ("description", "code_url", "paper_url"):
+        setattr(other, name, getattr(other, name) or getattr(system, name))
+    system.merged_into_id = other.id
+    has = sa.select(Pseudonym.evaluation_id).where(Pseudonym.system_id == other.id)
+    lacking = Pseudonym.system_id == system.id, Pseudonym.evaluation_id.not_in(has)
+    handed = sa.update(Pseudonym).where(*lacking).values(system_id=other.id)
+    session.execute(handed, execution_options={"synchronize_session": False})
 
 
 def _name_apart(session: Session, team: Team, name: str, other: str) -> str:
     """`Heron (Alder Group)`: a name that no system of the team has."""
-    for number in range(1, LONGEST):
-        behind = f" ({other[:25]}{f' {number}' if number > 1 else ''})"
-        candidate = f"{name[: LONGEST - len(behind)].rstrip()}{behind}"
-        taken = sa.select(System.id).where(System.team_id == team.id, System.name_key == name_key(candidate))
-        if session.scalar(taken) is None:
-            return candidate
-    raise Conflict(f"{team.name} has too many systems that are called {name}.")
+    taken = set(session.scalars(sa.select(System.name_key).where(System.team_id == team.id)))
+    behind = (f" ({other[:25]}{number})" for number in chain([""], count(2)))
+    names = (f"{name[: LONGEST - len(end)].rstrip()}{end}" for end in behind)
+    return next(candidate for candidate in names if name_key(candidate) not in taken)
 
 
 def _add_up(session: Session, actor: Actor, old: Participation, new: Participation) -> None:

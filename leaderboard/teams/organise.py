@@ -6,9 +6,8 @@ from flask.typing import ResponseReturnValue
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, InvalidFields, NotFound
 from leaderboard.numbers import read_whole
-from leaderboard.teams import api
+from leaderboard.teams import api, reads
 from leaderboard.teams.inputs import Merge, SystemChanges, SystemSettings, TeamName
-from leaderboard.teams.reads import teams as reads
 from leaderboard.web.context import read
 from leaderboard.web.forms import answered, declared, filled
 from leaderboard.web.organise import organised

@@ -1,5 +1,7 @@
 """Teams: making one, its page, inviting by a link, joining, leaving; and a system over its years, as page and file."""
 
+from dataclasses import asdict
+from functools import partial
 from typing import Any, NamedTuple
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
@@ -11,34 +13,20 @@ from leaderboard.boards.reads.entries import Column, Figure
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound, Unconfirmed
 from leaderboard.progress.reads import Point, ProgressPage
-from leaderboard.teams import api
+from leaderboard.teams import api, inputs, reads
 from leaderboard.teams import writes as teams
-from leaderboard.teams.inputs import (
-    Accepting,
-    Asking,
-    Inviting,
-    Leaving,
-    NewRole,
-    NewTeam,
-    SystemChanges,
-    SystemSettings,
-    TeamChanges,
-    TeamSettings,
-)  # fmt: skip
-from leaderboard.teams.reads import teams as reads
-from leaderboard.teams.reads.find import find_known_team
 from leaderboard.teams.rules import Role
 from leaderboard.web import charts
 from leaderboard.web.context import actor, now, page_number, read, reading
 from leaderboard.web.exports import Table, columns, exported, table, terms_facts
-from leaderboard.web.forms import Declared, answered, declared, filled, form_page
+from leaderboard.web.forms import Declared, answered, declared, done, filled, form_page
 from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("teams", __name__)
 system_blueprint = Blueprint("systems", __name__)
 
-NewForm, SettingsForm, AskForm = declared(NewTeam, "slug"), declared(TeamSettings), declared(Asking)
-SystemForm = declared(SystemSettings, "kind")
+NewForm, SystemForm = declared(inputs.NewTeam, "slug"), declared(inputs.SystemSettings, "kind")
+SettingsForm, AskForm = declared(inputs.TeamSettings), declared(inputs.Asking)
 ONLY_OWNERS = "Only an owner of the team may do this."
 
 
@@ -53,7 +41,7 @@ def new() -> ResponseReturnValue:
     form = NewForm()
 
     def found_team() -> ResponseReturnValue:
-        team = api.make_team(checked(NewTeam, form.sent()))
+        team = api.make_team(checked(inputs.NewTeam, form.sent()))
         return _done(f"{team.name} is there. Invite the others, or submit a run.", team=team.slug)
 
     return answered(form, "teams/new.html", found_team, checks=True)
@@ -72,10 +60,10 @@ def find() -> ResponseReturnValue:
 @signed_in
 def change(team: str) -> ResponseReturnValue:
     settings = api.team_settings(team)
-    form = filled(SettingsForm, {name: getattr(settings, name) for name in TeamSettings.model_fields})
+    form = filled(SettingsForm, asdict(settings))
 
     def save() -> ResponseReturnValue:
-        api.change_team(team, checked(TeamChanges, form.sent()))
+        api.change_team(team, checked(inputs.TeamChanges, form.sent()))
         return _done(f"{settings.name} is changed.", team=team)
 
     return answered(form, "teams/change.html", save, checks=True, settings=settings)
@@ -86,7 +74,7 @@ def change(team: str) -> ResponseReturnValue:
 def ask(team: str) -> ResponseReturnValue:
     form = AskForm()
     try:
-        api.ask_to_join(team, checked(Asking, form.sent()))
+        api.ask_to_join(team, checked(inputs.Asking, form.sent()))
     except (Conflict, InvalidFields) as error:
         return _page(team, form, error)
     return _done("The owners of the team are asked.", team=team)
@@ -115,32 +103,27 @@ def show(team: str) -> ResponseReturnValue:
 
 
 def _page(team: str, form: Declared, error: LeaderboardError | None = None) -> ResponseReturnValue:
-    more: dict[str, Any] = {"invitations": (), "requests": (), "asked": None}
     with reading() as session:
         page = reads.team_page(session, actor(), team, now())
-        if actor().user_id is not None:  # a visitor owns no team and asks to join none
-            more = {
-                "invitations": accounts.open_invitations(session, actor(), team, now()),
-                "requests": reads.open_requests(session, actor(), team),
-                "asked": reads.has_asked(session, actor(), find_known_team(session, actor(), team, now())),
-            }
+        invitations = accounts.open_invitations(session, actor(), page.slug, now())
+        requests = reads.join_requests(session, actor(), reads.find_team(session, team))
     if page.slug != team:  # it was renamed, or became a part of another one
         return redirect(url_for("teams.show", team=page.slug))
-    return form_page("teams/show.html", form, error, page=page, **more)
+    return form_page("teams/show.html", form, error, page=page, invitations=invitations, requests=requests)
 
 
 @blueprint.post("/teams/<team>/invitations")
 @signed_in
 def invite(team: str) -> ResponseReturnValue:
-    flash(api.invite(team, Inviting()).address, "invitation")
+    flash(api.invite(team, inputs.Inviting()).address, "invitation")
     return redirect(url_for("teams.show", team=team))
 
 
 @blueprint.post("/teams/<team>/invitations/<int:invitation>/revoke")
 @signed_in
 def revoke(team: str, invitation: int) -> ResponseReturnValue:
-    api.revoke_invitation(team, invitation)
-    return _done("The invitation no longer works.", team=team)
+    address = url_for("teams.show", team=team)
+    return done(partial(api.revoke_invitation, team, invitation), "The invitation no longer works.", address, address)
 
 
 @blueprint.route("/teams/<team>/leave", methods=["GET", "POST"], endpoint="leave")
@@ -156,7 +139,7 @@ def remove_member(team: str, member: int | None = None) -> ResponseReturnValue:
         if user_id not in names:
             raise NotFound
         return render_template("teams/remove.html" if member else "teams/leave.html", page=page, name=names[user_id])
-    confirmed = Leaving(confirm=bool(request.form.get("confirm")))
+    confirmed = inputs.Leaving(confirm=bool(request.form.get("confirm")))
     try:
         if user_id == actor().user_id:
             api.leave_team(team, confirmed)
@@ -171,8 +154,7 @@ def remove_member(team: str, member: int | None = None) -> ResponseReturnValue:
 @blueprint.post("/teams/<team>/members/<int:member>/role")
 @signed_in
 def change_role(team: str, member: int) -> ResponseReturnValue:
-    require(read(reads.team_page, team).is_owner or actor().all_powerful, ONLY_OWNERS)
-    page = api.change_role(team, member, checked(NewRole, {"role": request.form.get("role", "")}))
+    page = api.change_role(team, member, checked(inputs.NewRole, {"role": request.form.get("role", "")}))
     changed = next(row for row in page.members if row.user_id == member)
     return _done(f"{changed.name} is {'an' if changed.role is Role.OWNER else 'a'} {changed.role} now.", team=team)
 
@@ -190,7 +172,7 @@ def invitation(token: str) -> ResponseReturnValue:
 @blueprint.post("/join/<token>")
 @signed_in
 def join(token: str) -> ResponseReturnValue:
-    team = api.join_team(Accepting(token=token))
+    team = api.join_team(inputs.Accepting(token=token))
     return _done(f"You are in {team.name} now.", team=team.slug)
 
 
@@ -246,7 +228,7 @@ def edit(team: str, system: str) -> ResponseReturnValue:
     form = filled(SystemForm, {name: getattr(page, name) for name in ("description", "code_url", "paper_url")})
 
     def change() -> ResponseReturnValue:
-        api.describe_system(team, system, checked(SystemChanges, form.sent()))
+        api.describe_system(team, system, checked(inputs.SystemChanges, form.sent()))
         flash("What is said about the system is changed.")
         return redirect(_address(page))
 

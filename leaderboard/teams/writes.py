@@ -16,9 +16,9 @@ from leaderboard.access import Actor, may_change_kind, may_rename, require
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import token_hash
 from leaderboard.audit.writes import assign, present, record
-from leaderboard.db import add_or_refuse, insert_unless_there, locked, or_refuse
-from leaderboard.declared.inputs import checked
-from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed, NotFound
+from leaderboard.db import add_or_refuse, exists, insert_unless_there, locked, or_refuse
+from leaderboard.declared.inputs import Inputs, checked
+from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed, NotFound, Unconfirmed
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes import put_wanted
 from leaderboard.names import NAME_TAKEN, checked_name, checked_slug, free_slug, name_key, slug_of
@@ -35,7 +35,15 @@ from leaderboard.teams.models import (
     Team,
     TeamName,
 )
-from leaderboard.teams.reads.find import is_known_team, merged_team, open_invitation, takes_requests, team_called
+from leaderboard.teams.reads import (
+    EMPTIED,
+    is_known_team,
+    known_team,
+    merged,
+    open_invitation,
+    takes_requests,
+    team_called,
+)
 from leaderboard.teams.rules import Role
 from leaderboard.texts import checked_text
 
@@ -60,26 +68,24 @@ def create_system(session: Session, actor: Actor, team: Team, new: NewSystem, sl
     require(actor.is_in(team.id) or organiser, "Only members of the team may do this.")
     require(new.kind is not SystemKind.BASELINE or organiser, "Only organisers make baselines.")
     wrong = Gathered()
-    shown, key = new.name, ""
     with wrong:
-        settings = checked(SystemSettings, {name: getattr(new, name) for name in SystemSettings.model_fields})
+        settings = _settings(SystemSettings, new)
     with wrong:
         shown, key = checked_name(new.name)
-        other = session.scalar(sa.select(System.name).where(System.team_id == team.id, System.name_key == key))
-        if other is not None:
+        same = System.team_id == team.id, System.name_key == key
+        if (other := session.scalar(sa.select(System.name).where(*same))) is not None:
             raise InvalidFields({"name": [f"{team.name} has a system {other!r}; choose it, or give another name"]})
     wrong.raise_any()
-    system = System(
-        team_id=team.id,
-        slug=free_system_slug(session, team.id, slug or shown),
-        name=shown,
-        name_key=key,
-        created_at=present(),
-        **settings.model_dump(),
-    )
+    slug = free_system_slug(session, team.id, slug or shown)
+    system = System(team_id=team.id, slug=slug, name=shown, name_key=key, created_at=present(), **settings)
     add_or_refuse(session, system, InvalidFields({"name": ["somebody of your team just made this system"]}))
     record(session, actor, "create", system, name=system.name, team=team.id, kind=new.kind.value)
     return system
+
+
+def _settings(model: type[Inputs], row: object, **changes: Any) -> dict[str, Any]:
+    """What a row says of the model's settings, with these changes, checked."""
+    return checked(model, {name: getattr(row, name) for name in model.model_fields} | changes).model_dump()
 
 
 def change_system(session: Session, actor: Actor, system: System, **changes: Any) -> None:
@@ -90,8 +96,7 @@ def change_system(session: Session, actor: Actor, system: System, **changes: Any
     """
     organiser = may_change_kind(session, actor, system.id)
     require(actor.is_in(system.team_id) or organiser, "Only members of the team and organisers describe a system.")
-    current = {name: getattr(system, name) for name in SystemSettings.model_fields}
-    settings = checked(SystemSettings, current | changes).model_dump()
+    settings = _settings(SystemSettings, system, **changes)
     require(
         settings["kind"] is system.kind or organiser,
         "Only whoever organises every campaign that a system has runs in changes its kind.",
@@ -124,16 +129,6 @@ def ensure_pseudonym(session: Session, evaluation_id: int, system_id: int) -> No
         insert_unless_there(session, Pseudonym, evaluation_id=evaluation_id, system_id=system_id, number=number)
 
 
-def hand_over_pseudonyms(session: Session, source_id: int, target_id: int) -> None:
-    """Two systems become one: where the target has a number it keeps it, elsewhere it gets the source's."""
-    has = sa.select(Pseudonym.evaluation_id).where(Pseudonym.system_id == target_id)
-    lacking = Pseudonym.system_id == source_id, Pseudonym.evaluation_id.not_in(has)
-    session.execute(
-        sa.update(Pseudonym).where(*lacking).values(system_id=target_id),
-        execution_options={"synchronize_session": False},
-    )
-
-
 JUST_TAKEN = "somebody just took this name"
 
 
@@ -147,24 +142,22 @@ def create_team(
     require(actor.user_id is not None or actor.all_powerful, "Sign in to make a team.")
     require(own or actor.all_powerful or bool(actor.organises), "Only organisers bring in teams of others.")
     wrong = Gathered()
-    shown = key = ""
     with wrong:
         shown, key, slug = _checked_names(session, actor, name, slug)
     with wrong:
         description = checked_text(description, LONGEST_DESCRIPTION, "description")
     wrong.raise_any()
-    team = Team(
-        slug=slug or _free_slug(session, shown),
-        name=shown,
-        names=[TeamName(name_key=key)],
-        description=description,
-        created_at=present(),
-    )
+    names = [TeamName(name_key=key)]
+    team = Team(slug=slug, name=shown, names=names, description=description, created_at=present())
     add_or_refuse(session, team, InvalidFields({"name": [JUST_TAKEN]}))
     if own and actor.user_id is not None:
-        session.add(Membership(team_id=team.id, user_id=actor.user_id, role=Role.OWNER, joined_at=present()))
+        _join(session, team, actor.user_id, Role.OWNER)
     record(session, actor, "create", team, name=team.name)
     return team
+
+
+def _join(session: Session, team: Team, user_id: int, role: Role = Role.MEMBER) -> None:
+    session.add(Membership(team_id=team.id, user_id=user_id, role=role, joined_at=present()))
 
 
 def change_team(session: Session, actor: Actor, team: Team, **changes: Any) -> None:
@@ -173,8 +166,7 @@ def change_team(session: Session, actor: Actor, team: Team, **changes: Any) -> N
     Its name is for organisers to change (`rename_team`): boards show it.
     """
     _require_owner(session, actor, team)
-    current = {name: getattr(team, name) for name in TeamSettings.model_fields}
-    if assign(team, **checked(TeamSettings, current | changes).model_dump()):
+    if assign(team, **_settings(TeamSettings, team, **changes)):
         record(session, actor, "change", team)
 
 
@@ -192,76 +184,79 @@ def rename_team(session: Session, actor: Actor, team: Team, name: str, slug: str
     team = locked(session, Team, team.id)
     if team.merged_into_id is not None:
         raise Conflict(f"{team.name} was merged into another team.")
+    old_name, old_slug = team.name, team.slug
     shown, key, slug = _checked_names(session, actor, name, slug, team)
-    before = {"name": team.name, "slug": team.slug}
-    slug = slug or (team.slug if shown == team.name else _free_slug(session, shown, team.id))
-    if before == {"name": shown, "slug": slug}:
+    if (old_name, old_slug) == (shown, slug):
         return
-    if slug != team.slug:
+    if slug != old_slug:
         former = FormerAddress.team_slug == slug, FormerAddress.system_slug == ""
         session.execute(sa.delete(FormerAddress).where(*former))
-        insert_unless_there(session, FormerAddress, team_slug=team.slug, system_slug="", team_id=team.id)
+        insert_unless_there(session, FormerAddress, team_slug=old_slug, system_slug="", team_id=team.id)
     with or_refuse(session, InvalidFields({"name": [JUST_TAKEN]})):
         # In this order, as for a new team: two that ask for one name wait for each other in no circle.
         team.name, team.slug = shown, slug
         session.flush()
         bearer = team_called(session, key)
-        if bearer is None:
+        if bearer is None or merged(session, bearer).id != team.id:  # another's since it was looked up: refused
             session.add(TeamName(name_key=key, team_id=team.id))
-        elif merged_team(session, bearer).id != team.id:  # since it was looked up
-            raise InvalidFields({"name": [JUST_TAKEN]})
-    record(session, actor, "rename", team, name=[before["name"], shown], slug=[before["slug"], slug])
+    record(session, actor, "rename", team, name=[old_name, shown], slug=[old_slug, slug])
 
 
 def _checked_names(
     session: Session, actor: Actor, name: str, slug: str | None, team: Team | None = None
-) -> tuple[str, str, str | None]:
-    """The name that a team is given with its key, and its part of an address where one is given.
+) -> tuple[str, str, str]:
+    """The name that a team is given with its key, and its part of an address, made from the name where none is given.
 
-    Raises InvalidFields (name, slug) for what can't be one, and for what another team has or ever had.
+    Raises InvalidFields (name, slug) for what can't be one, and for what another team has or ever had; which, for those
+    who may know.
     """
-    of_team = None if team is None else team.id
+
+    def is_taken(slug: str) -> bool:
+        bearer = known_team(session, slug)
+        return bearer is not None and bearer is not team
+
     wrong = Gathered()
-    shown = key = ""
     with wrong:
         shown, key = checked_name(name)
-        _require_free(session, actor, key, of_team)
+        bearer = team_called(session, key)
+        other = bearer and merged(session, bearer)
+        if other and other is not team:
+            was = f"the team {other.name!r} is called so, or was, and a name stays its team's"
+            words = f"{was}: choose one that is not so close, or merge the two if they are one"
+            raise InvalidFields({"name": [words if is_known_team(session, actor, other, present()) else NAME_TAKEN]})
     with wrong:
-        slug = checked_slug(slug) if slug else None
-        if slug and (team is None or slug != team.slug) and _is_taken(session, slug, of_team):
+        slug = checked_slug(slug) if slug else ""
+        if slug and is_taken(slug):
             raise InvalidFields({"slug": [f"{slug!r} is taken"]})
     wrong.raise_any()
+    if not slug:
+        slug = team.slug if team and shown == team.name else free_slug(slug_of(shown) or "team", is_taken)
     return shown, key, slug
 
 
-def add_member(session: Session, actor: Actor, team: Team, user: User, role: Role = Role.MEMBER) -> Membership:
+def add_member(session: Session, actor: Actor, team: Team, user: User, role: Role = Role.MEMBER) -> None:
     """Puts somebody into a team, or gives a member another role, without asking: admins only."""
     require(actor.all_powerful, "Only an admin adds people to a team; invite them instead.")
     membership = session.get(Membership, (team.id, user.id))
-    if membership is not None and membership.role is role:
-        return membership
     if membership is None:
-        membership = Membership(team_id=team.id, user_id=user.id, role=role, joined_at=present())
-        session.add(membership)
-    membership.role = role
+        _join(session, team, user.id, role)
+    elif not assign(membership, role=role):
+        return
     record(session, actor, "add member", team, user=user.id, role=role.value)
     end_requests(session, actor, team, [user.id])
-    return membership
 
 
-def change_role(session: Session, actor: Actor, team: Team, user_id: int | None, role: str) -> None:
+def change_role(session: Session, actor: Actor, team: Team, user_id: int | None, role: Role) -> None:
     """Makes a member an owner, or an owner a member. Raises Conflict when no owner would be left."""
     _require_owner(session, actor, team)
-    if role not in set(Role):
-        raise InvalidFields({"role": [f"expected {' or '.join(Role)}"]})
     locked(session, Team, team.id)
     membership = session.get(Membership, (team.id, user_id), populate_existing=True)
     if membership is None:
         raise NotFound(f"This account is not in {team.name}.")
-    if role != Role.OWNER and _owners(session, team) == [user_id]:
+    if role is not Role.OWNER and _owners(session, team) == [user_id]:
         raise Conflict(NO_OWNER.format(team.name))
-    if assign(membership, role=Role(role)):
-        record(session, actor, "change role", team, user=user_id, role=role)
+    if assign(membership, role=role):
+        record(session, actor, "change role", team, user=user_id, role=role.value)
 
 
 def invite(session: Session, actor: Actor, team: Team, days: int = 7) -> str:
@@ -281,16 +276,16 @@ def invite(session: Session, actor: Actor, team: Team, days: int = 7) -> str:
 
 def find_invitation(session: Session, token: str, now: dt.datetime | None = None) -> Invitation:
     """The invitation behind a link that works. Raises NotFound for none, Conflict for one that works no longer."""
-    works = open_invitation(now or present())
-    row = session.execute(sa.select(Invitation, works).where(Invitation.token_hash == token_hash(token))).one_or_none()
-    if row is None:
+    of_token = sa.select(Invitation).where(Invitation.token_hash == token_hash(token))
+    if session.scalar(of_token) is None:
         raise NotFound
-    if not row[1]:
+    invitation = session.scalar(of_token.where(open_invitation(now or present())))
+    if invitation is None:
         raise Conflict(
             "This invitation works no longer: it was used, taken back or has expired, or whoever made it may invite no "
             "more. Ask the team for a new link."
         )
-    return row[0]
+    return invitation
 
 
 def joined_by(session: Session, actor: Actor, token: str) -> Team | None:
@@ -304,36 +299,36 @@ def accept_invitation(session: Session, actor: Actor, token: str, now: dt.dateti
     if actor.user_id is None:
         raise NotAllowed("Sign in or register first; then open the link again.")
     now = now or present()
-    known = find_invitation(session, token, now)
+    invitation = find_invitation(session, token, now)
     # Looked at again under locks: two people may follow one link at the same moment, or its maker be taken out.
-    locked(session, Team, known.team_id, shared=True)
-    invitation = locked(session, Invitation, known.id)
+    team = locked(session, Team, invitation.team_id, shared=True)
+    locked(session, Invitation, invitation.id)
     find_invitation(session, token, now)
-    team = session.get_one(Team, invitation.team_id)
     if session.get(Membership, (team.id, actor.user_id)) is not None:
         raise Conflict(f"You are in {team.name} already; the link still works for somebody else.")
-    session.add(Membership(team_id=team.id, user_id=actor.user_id, role=Role.MEMBER, joined_at=now))
+    _join(session, team, actor.user_id)
     invitation.used_at, invitation.used_by_id = now, actor.user_id
     record(session, actor, "join", team, invitation=invitation.id)
     end_requests(session, actor, team, [actor.user_id])
     return team
 
 
-def revoke_invitation(session: Session, actor: Actor, invitation: Invitation) -> None:
-    """Takes a link back that nobody has used."""
-    _require_owner(session, actor, session.get_one(Team, invitation.team_id))
-    invitation = locked(session, Invitation, invitation.id)
-    if invitation.used_at is not None:
-        raise Conflict("This invitation was used already; take the person out of the team instead.")
-    if invitation.revoked_at is None:
-        invitation.revoked_at = present()
-        record(session, actor, "revoke", invitation)
+def revoke_invitation(session: Session, actor: Actor, team: Team, invitation_id: int) -> None:
+    """Takes a link back that nobody has used. Raises NotFound, and Conflict for one that was used or taken back."""
+    _require_owner(session, actor, team)
+    invitation = locked(session, Invitation, invitation_id)
+    if invitation.team_id != team.id:
+        raise NotFound
+    if invitation.used_at is not None or invitation.revoked_at is not None:
+        raise Conflict("This invitation works no longer: it was used, or taken back already.")
+    invitation.revoked_at = present()
+    record(session, actor, "revoke", invitation)
 
 
-def remove_member(session: Session, actor: Actor, team: Team, user_id: int | None) -> bool:
+def remove_member(session: Session, actor: Actor, team: Team, user_id: int | None, *, confirm: bool = True) -> None:
     """Takes somebody out of the team, as an owner does, or leaves it; its runs and systems stay.
 
-    The last owner hands over first. Whether it was the last member: nobody is in the team then, and the requests that
+    The last owner hands over first. The last member has to confirm: nobody is in the team then, and the requests that
     wait there end.
     """
     leaves = user_id is not None and user_id == actor.user_id
@@ -345,13 +340,11 @@ def remove_member(session: Session, actor: Actor, team: Team, user_id: int | Non
         raise NotFound(f"This account is not in {team.name}.")
     if len(members) > 1 and _owners(session, team) == [user_id]:
         raise Conflict(NO_OWNER.format(team.name))
+    if len(members) == 1 and not confirm:
+        raise Unconfirmed([EMPTIED])
     session.delete(members[user_id])
-    if leaves:
-        record(session, actor, "leave", team)
-    else:
-        record(session, actor, "remove member", team, user=user_id)
+    record(session, actor, "leave" if leaves else "remove member", team, user=user_id)
     end_requests(session, actor, team)
-    return len(members) == 1
 
 
 def _require_owner(session: Session, actor: Actor, team: Team) -> None:
@@ -362,32 +355,6 @@ def _require_owner(session: Session, actor: Actor, team: Team) -> None:
 def _owners(session: Session, team: Team) -> list[int]:
     owners = sa.select(Membership.user_id).where(Membership.team_id == team.id, Membership.role == Role.OWNER)
     return list(session.scalars(owners.order_by(Membership.user_id)))
-
-
-def _require_free(session: Session, actor: Actor, key: str, of_team: int | None) -> None:
-    """Raises InvalidFields (name) where another team has the name, or ever had it; which, for those who may know."""
-    bearer = team_called(session, key)
-    if bearer is None:
-        return
-    other = merged_team(session, bearer)
-    if other.id == of_team:
-        return
-    if not is_known_team(session, actor, other, present()):
-        raise InvalidFields({"name": [NAME_TAKEN]})
-    was = f"the team {other.name!r} is called so, or was, and a name stays its team's"
-    raise InvalidFields({"name": [f"{was}: choose one that is not so close, or merge the two if they are one"]})
-
-
-def _is_taken(session: Session, slug: str, of_team: int | None = None) -> bool:
-    """Whether another team has this part of an address, or had it."""
-    has = sa.select(Team.id).where(Team.slug == slug)
-    had = sa.select(FormerAddress.team_id).where(FormerAddress.team_slug == slug, FormerAddress.system_slug == "")
-    return any(team != of_team for team in session.scalars(has.union_all(had)))
-
-
-def _free_slug(session: Session, name: str, of_team: int | None = None) -> str:
-    """A slug that no other team has or had, made from the name."""
-    return free_slug(slug_of(name) or "team", lambda slug: _is_taken(session, slug, of_team))
 
 
 NO_OWNER = "{} would be left without an owner: make another member its owner first."
@@ -403,29 +370,28 @@ def ask_to_join(session: Session, actor: Actor, team: Team, text: str) -> JoinRe
     if actor.user_id is None:
         raise NotAllowed("Log in to ask a team.")
     team = locked(session, Team, team.id)  # of two requests sent at the same moment the second finds the first
+    own, waits = JoinRequest.user_id == actor.user_id, JoinRequest.answered_at.is_(None)
+    here = own, JoinRequest.team_id == team.id
     if session.get(Membership, (team.id, actor.user_id)) is not None:
         raise Conflict(f"You are in {team.name} already.")
-    if session.scalar(sa.select(Team.id).where(Team.id == team.id, takes_requests())) is None:
+    if not exists(session, Team.id == team.id, takes_requests()):
         raise Conflict("This team takes no requests: ask one of its owners for an invitation.")
-    own = sa.select(JoinRequest).where(JoinRequest.user_id == actor.user_id)
-    waiting = own.where(JoinRequest.answered_at.is_(None))
-    if session.scalar(waiting.where(JoinRequest.team_id == team.id)) is not None:
+    if exists(session, *here, waits):
         raise Conflict(f"You have asked {team.name} already; its owners have not answered yet.")
-    answerable = waiting.join(Team, Team.id == JoinRequest.team_id).where(takes_requests())  # others hold no place
+    answerable = sa.select(JoinRequest.id).join(JoinRequest.team).where(own, waits, takes_requests())
     if len(session.scalars(answerable).all()) >= MOST_OPEN:
         raise Conflict(f"{MOST_OPEN} requests of yours wait for an answer: take one back first.")
-    refused = JoinRequest.accepted.is_(False), JoinRequest.answered_at > present() - AGAIN
-    if session.scalars(own.where(JoinRequest.team_id == team.id, *refused)).first() is not None:
+    if exists(session, *here, JoinRequest.accepted.is_(False), JoinRequest.answered_at > present() - AGAIN):
         raise Conflict(f"{team.name} has refused your request; you can ask again {AGAIN.days} days after that.")
-    made = JoinRequest(team_id=team.id, user_id=actor.user_id, text=text, created_at=present())
-    session.add(made)
+    request = JoinRequest(team_id=team.id, user_id=actor.user_id, text=text, created_at=present())
+    session.add(request)
     session.flush()
     put_wanted(session, MailKind.REQUEST, _owners(session, team), team=team.id, asker=actor.user_id)
-    record(session, actor, "ask to join", team, request=made.id)
-    return made
+    record(session, actor, "ask to join", team, request=request.id)
+    return request
 
 
-def answer_request(session: Session, actor: Actor, team: Team, request_id: int, *, accept: bool) -> JoinRequest:
+def answer_request(session: Session, actor: Actor, team: Team, request_id: int, *, accept: bool) -> None:
     """An owner lets somebody in, or not; who asked is told by mail. Raises NotFound or Conflict."""
     _require_owner(session, actor, team)
     locked(session, Team, team.id)
@@ -434,13 +400,11 @@ def answer_request(session: Session, actor: Actor, team: Team, request_id: int, 
         raise NotFound
     if request.answered_at is not None:
         raise Conflict("This request was answered already.")
-    now = present()
-    request.answered_at, request.answered_by_id, request.accepted = now, actor.user_id, accept
+    request.answered_at, request.answered_by_id, request.accepted = present(), actor.user_id, accept
     if accept and session.get(Membership, (team.id, request.user_id)) is None:
-        session.add(Membership(team_id=team.id, user_id=request.user_id, role=Role.MEMBER, joined_at=now))
+        _join(session, team, request.user_id)
     put_wanted(session, MailKind.ANSWER, [request.user_id], team=team.id, accepted=accept)
     record(session, actor, "accept request" if accept else "refuse request", team, request=request.id)
-    return request
 
 
 def take_back(session: Session, actor: Actor, team: Team) -> None:
@@ -465,7 +429,7 @@ def end_requests(session: Session, actor: Actor, team: Team, joined: Collection[
     waiting = sa.select(JoinRequest).where(JoinRequest.team_id == team.id, JoinRequest.answered_at.is_(None))
     if joined:
         waiting = waiting.where(JoinRequest.user_id.in_(joined))
-    elif session.scalar(sa.select(Membership.user_id).where(Membership.team_id == team.id).limit(1)) is not None:
+    elif exists(session, Membership.team_id == team.id):
         return
     for request in session.scalars(waiting.order_by(JoinRequest.id)).all():
         session.delete(request)

@@ -41,7 +41,7 @@ from leaderboard.store import Received, RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.writes.submissions import RUN_SETTINGS, go_by_source, import_run
 from leaderboard.teams.models import Membership, System, Team
-from leaderboard.teams.reads.find import known_system, merged_system, merged_team, team_called
+from leaderboard.teams.reads import known_system, merged, team_called
 from leaderboard.teams.writes import NewSystem, create_system, create_team
 from leaderboard.transfer import manifest as entries
 from leaderboard.transfer.manifest import Manifest, Tree
@@ -416,7 +416,7 @@ class _Replay:
             made = create_team(session, self.actor, entry.name, entry.slug or None, entry.description, own=False)
             self.report.made.append(f"the team {made.name}")
             return made
-        team = merged_team(session, called)
+        team = merged(session, called)
         if not may_bring_in(session, self.actor, team.id):
             raise BadInput(
                 "is here already, and is neither yours nor was ever part of a campaign that you organise: ask an "
@@ -445,11 +445,11 @@ class _Replay:
         session, called = self.session, team_called(self.session, name_key(of_team.name))
         former = known_system(session, (called or team).slug, entry.slug or slug_of(entry.name))
         if former is not None and former.team_id == team.id:
-            return merged_system(session, former)
+            return merged(session, former)
         own = System.team_id == team.id, System.name_key == name_key(entry.name)
         system = session.scalar(sa.select(System).where(*own))
         if system is not None:
-            return merged_system(session, system)
+            return merged(session, system)
         settings = ({"kind": run.kind} if run.kind else {}) | entry.settings(entries.SYSTEM)
         made = create_system(session, self.actor, team, NewSystem(entry.name, **settings), entry.slug)
         self.report.made.append(f"the system {made.name} of {team.name}")

@@ -14,7 +14,7 @@ from leaderboard.submissions.rules import Designation
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Team
-from leaderboard.teams.reads.teams import own_runs, team_page
+from leaderboard.teams.reads import own_runs, team_page
 from leaderboard.teams.rules import Role
 from tests.support.world import World
 

@@ -7,7 +7,7 @@ from leaderboard.campaigns.reads import CampaignPage, campaign, campaigns
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.rules import Opening, Phase
 from leaderboard.submissions.rules import State, SystemKind
-from leaderboard.teams.reads.teams import TeamPage, team_page
+from leaderboard.teams.reads import TeamPage, team_page
 from tests.support.field import DAY, NOW, Field
 
 

@@ -13,7 +13,7 @@ from leaderboard.mail import writes as outbox
 from leaderboard.mail.models import Mail
 from leaderboard.mail.rules import MailKind
 from leaderboard.teams import writes as teams
-from leaderboard.teams.reads.find import find_team
+from leaderboard.teams.reads import find_team
 from tests.cli.conftest import Command
 from tests.support.mail import SENDER, mail_server
 from tests.support.world import new_account

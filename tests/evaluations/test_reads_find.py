@@ -7,7 +7,7 @@ from leaderboard.db import missing
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.reads import find_campaign, find_evaluation, find_query
 from leaderboard.teams.models import Team
-from leaderboard.teams.reads.find import find_system, find_team
+from leaderboard.teams.reads import find_system, find_team
 from tests.support.field import Field
 
 

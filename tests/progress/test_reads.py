@@ -8,7 +8,7 @@ from leaderboard.errors import BadInput, NotFound
 from leaderboard.evaluations.rules import Opening
 from leaderboard.progress.reads import Line, ProgressPage, progress
 from leaderboard.submissions.rules import SystemKind
-from leaderboard.teams.reads.teams import SystemPage, system
+from leaderboard.teams.reads import SystemPage, system
 from tests.support.databases import Filling, OwnDatabase
 from tests.support.field import DAY, NOW, Field
 

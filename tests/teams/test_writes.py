@@ -113,7 +113,10 @@ def test_an_invitation_that_has_ended_opens_nothing(world: World, end: str) -> N
             other = people.create_user(session, CONSOLE, new_account("Grace"))
             teams.accept_invitation(session, actor_of(session, other.id), token)
         elif end == "taken back":
-            teams.revoke_invitation(session, world.ada, session.scalars(sa.select(Invitation)).one())
+            (invitation,) = session.scalars(sa.select(Invitation.id))
+            teams.revoke_invitation(session, world.ada, _team(session, world), invitation)
+            with pytest.raises(Conflict):
+                teams.revoke_invitation(session, world.ada, _team(session, world), invitation)
     now += dt.timedelta(days=2, seconds=1) if end == "expired" else dt.timedelta(0)
     refusal = NotFound if end == "made up" else Conflict
     with refused(world.database, refusal, "team"), world.database.write() as session:

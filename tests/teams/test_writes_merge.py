@@ -21,9 +21,9 @@ from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import Designation, State, SystemKind
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams import merging
+from leaderboard.teams import reads as find
 from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Membership, Pseudonym, System, Team
-from leaderboard.teams.reads import find
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import NewSystem
 from leaderboard.worker.models import Score, Scoring

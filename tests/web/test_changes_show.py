@@ -51,7 +51,7 @@ WITHIN = {
     "submissions.go_by_source",
     "audit.assign", "audit.record", "generations.raise_generations", "teams.end_requests",
     "locking", "teams.ensure_pseudonym",
-    "teams.hand_over_pseudonyms", "judgments.copy_queries", "worker.enqueue",
+    "judgments.copy_queries", "worker.enqueue",
     "judgments.import_previewed", "worker.add_set", "worker.make_set", "worker.record_making", "worker.supersede",
     "selection",
     "evaluations.accept_agreements", "submissions.settle_primary",

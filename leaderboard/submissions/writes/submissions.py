@@ -54,7 +54,7 @@ from leaderboard.submissions.rules import (
     start_of,
 )
 from leaderboard.teams.models import Membership, System, Team
-from leaderboard.teams.reads.find import merged_system, merged_team
+from leaderboard.teams.reads import merged
 from leaderboard.teams.writes import NewSystem, change_system, create_system, ensure_pseudonym, unused_system
 from leaderboard.texts import LONGEST_REASON, checked_text
 from leaderboard.worker.models import Scoring, ScoringSet
@@ -197,7 +197,7 @@ def reserve_quota(
     if actor.user_id is None:  # the command line, which is no person: its files hold no place
         _require_some_left(session, evaluation, team.id, None, now)
         return None
-    team = merged_team(session, locked(session, Team, team.id))  # it has no row of its counts before its first run
+    team = merged(session, locked(session, Team, team.id))  # it has no row of its counts before its first run
     _locked_person(session, evaluation.id, actor.user_id, now)
     own = Arrival.evaluation_id == evaluation.id, Arrival.user_id == actor.user_id
     session.execute(sa.delete(Arrival).where(*own, Arrival.expires_at <= now))
@@ -255,11 +255,11 @@ def submit(
     received_at = sending.received_at or present()
     begun_at = sending.begun_at or received_at
     # Shared: who merges the team with another waits for this run, or this run goes to the other team with its system.
-    asked, team = team.id, merged_team(session, locked(session, Team, team.id, shared=True))
+    asked, team = team.id, merged(session, locked(session, Team, team.id, shared=True))
     if actor.is_in(asked):  # and so in the team that it became part of since the request began
         actor = replace(actor, teams=actor.teams | {team.id})
     if isinstance(system, System):
-        system = merged_system(session, session.get_one(System, system.id, populate_existing=True))
+        system = merged(session, session.get_one(System, system.id, populate_existing=True))
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
     _require_right(_let_in_by_now(session, actor, evaluation, team), evaluation, team)
@@ -652,7 +652,7 @@ def import_run(
     require(may_bring_in(session, actor, system.team_id), NOT_OF_YOURS)
     # Shared: who merges the team with another waits for this run, or this run goes to the other team.
     locked(session, Team, system.team_id, shared=True)
-    system = merged_system(session, session.get_one(System, system.id, populate_existing=True))
+    system = merged(session, session.get_one(System, system.id, populate_existing=True))
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
     values = _checked(settings)

@@ -1,4 +1,6 @@
-"""A team's page: its members, its systems with their ranks, and, for members, every run; teams that let themselves be
+"""Teams and systems by the names of their addresses, former and merged ones too, and who is alone in charge.
+
+A team's page: its members, its systems with their ranks, and, for members, every run; teams that let themselves be
 found, and who asks to join one.
 
 One system over all periods, in every campaign that it took part in.
@@ -7,10 +9,11 @@ The teams and systems that took part in a campaign, for its organisers; what mak
 """
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -18,11 +21,11 @@ from sqlalchemy.orm import Session
 from leaderboard import access
 from leaderboard.access import CONSOLE, Actor, Content
 from leaderboard.accounts.models import User
-from leaderboard.boards.reads.entries import Column, Entry, Paging, disclosures, load_entries, paged
+from leaderboard.boards.reads.entries import Column, Paging, disclosures, load_entries, paged
 from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
-from leaderboard.campaigns.models import Campaign
+from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.campaigns.reads import evaluations_of, primary_columns
-from leaderboard.db import snapshot
+from leaderboard.db import exists, missing, snapshot
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import EvaluationHeading, evaluation_heading, organised_campaign, removal_refusal
@@ -31,16 +34,146 @@ from leaderboard.progress.reads import Line, ProgressPage, progress_in
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import SHOWN_STATE, on_boards, primary_run, with_current_scoring
 from leaderboard.submissions.rules import State, SystemKind, title_of_run
-from leaderboard.teams.models import JoinRequest, Membership, System, Team
-from leaderboard.teams.reads import find
+from leaderboard.teams.models import FormerAddress, Invitation, JoinRequest, Membership, System, Team, TeamName
 from leaderboard.teams.rules import Role
-from leaderboard.worker.reads import current_sets
+from leaderboard.worker.models import Scoring, ScoringSet
+from leaderboard.worker.reads import IS_CURRENT, current_sets
 
 PAGE = 50  # teams that are found
 EMPTIED = (
     "Nobody is in the team then, and nobody but an admin of this site can let somebody in; requests to join it that "
     "wait for an answer end."
 )
+Row = TypeVar("Row", Team, System)
+
+
+def takes_requests() -> sa.ColumnElement[bool]:
+    """Condition on Team: it lets itself be found, and has an owner who would answer a request to join."""
+    owned = sa.exists().where(Membership.team_id == Team.id, Membership.role == Role.OWNER)
+    return Team.is_listed.is_(True) & owned
+
+
+def is_owned_by(actor: Actor) -> sa.ColumnElement[bool]:
+    """Condition on Team: whoever asks owns it, or is an admin."""
+    own = Membership.team_id == Team.id, Membership.user_id == actor.user_id, Membership.role == Role.OWNER
+    return sa.true() if actor.all_powerful else sa.exists().where(*own)
+
+
+def open_invitation(now: dt.datetime) -> sa.ColumnElement[bool]:
+    """Condition on Invitation: its link lets somebody in still."""
+    unused = Invitation.used_at.is_(None) & Invitation.revoked_at.is_(None)
+    return unused & (Invitation.expires_at > now) & access.maker_may_invite()
+
+
+def find_team(session: Session, slug: str, actor: Actor = CONSOLE) -> Team:
+    """The team of this address, a former one of it, or one of a team that was merged into it. Raises NotFound.
+
+    actor  whom the message of that may tell of other teams: of their own ones only
+    """
+    team = known_team(session, slug)
+    return _no_team(session, slug, actor) if team is None else merged(session, team)
+
+
+def find_known_team(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Team:
+    """As `find_team`. Raises NotFound, in the same words, also where `actor` may not know of the team."""
+    team = find_team(session, slug, actor)
+    return team if is_known_team(session, actor, team, now) else _no_team(session, slug, actor)
+
+
+def is_known_team(session: Session, actor: Actor, team: Team, now: dt.datetime) -> bool:
+    """Whether `actor` may know of the team, or of the one that it was merged into."""
+    team = merged(session, team)
+    shown = (
+        sa.select(Submission.evaluation_id)
+        .join(Scoring, Scoring.submission_id == Submission.id)
+        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
+        .where(Submission.team_id == team.id, on_boards(), IS_CURRENT, Scoring.state == State.SCORED)
+    )
+    with_campaign = sa.select(Evaluation).options(sa.orm.joinedload(Evaluation.campaign, innerjoin=True))
+    boards = session.scalars(with_campaign.where(Evaluation.id.in_(shown))).all()
+    return access.knows_team(session, actor, team, boards, now)
+
+
+def find_team_let_in(session: Session, actor: Actor, campaign: Campaign, slug: str) -> Team:
+    """As `find_team`. Raises NotFound, in the same words, for every team that was not let into the campaign."""
+    team = find_team(session, slug, actor)
+    return team if session.get(CampaignTeam, (campaign.id, team.id)) else _no_team(session, slug, actor)
+
+
+def find_own_team(session: Session, actor: Actor, slug: str, campaign_id: int | None = None) -> Team:
+    """As `find_team`. Raises NotFound, in the same words, for every team that `actor` is not in; whoever is in none at
+    all is told that instead.
+
+    campaign_id  of a campaign in which `actor` answers for the team otherwise: organisers do
+    """
+    known = known_team(session, slug)
+    team = known and merged(session, known)
+    organises = campaign_id is not None and actor.may_organise(campaign_id)
+    if team is not None and (organises or actor.is_in(team.id)):
+        return team
+    if actor.user_id is not None and not (actor.teams or organises or actor.all_powerful):
+        raise NotFound("you are in no team yet: make one, even if you work alone, or join one, under Account")
+    return _no_team(session, slug, actor)
+
+
+def _no_team(session: Session, slug: str, actor: Actor) -> NoReturn:
+    own, there = (sa.true(), "there are") if actor.all_powerful else (Team.id.in_(actor.teams), "yours are")
+    missing(session, "team", slug, Team.slug, Team.merged_into_id.is_(None), own, there=there)
+
+
+def find_system(session: Session, team_slug: str, slug: str) -> System:
+    """The system of this address, with its team; former addresses find it, as `find_team` does. Raises NotFound."""
+    if (system := known_system(session, team_slug, slug)) is not None:
+        return system
+    team = find_team(session, team_slug)
+    return missing(session, "system", slug, System.slug, System.team_id == team.id, within=f" of {team.name}")
+
+
+def known_system(session: Session, team_slug: str, slug: str) -> System | None:
+    """The system that has, or had, this address, or the one that it became one with."""
+    of_team = sa.select(System).join(System.team).options(sa.orm.contains_eager(System.team))
+    system = session.scalar(of_team.where(Team.slug == team_slug, System.slug == slug))
+    team = None if system else known_team(session, team_slug)  # as a rule one statement finds it
+    while system is None and team is not None:
+        former = FormerAddress.team_slug == team.slug, FormerAddress.system_slug == slug
+        has = (System.team_id == team.id) & (System.slug == slug)
+        had = System.id.in_(sa.select(FormerAddress.system_id).where(*former))
+        system = session.scalar(of_team.where(has | had))
+        team = session.get(Team, team.merged_into_id) if team.merged_into_id else None
+    return system and merged(session, system)
+
+
+def namesakes(session: Session, source: Team, target: Team) -> dict[int, System]:
+    """A system of one team -> the other team's of the same name, where it has one."""
+    own = sa.orm.aliased(System)
+    pairs = sa.select(own.id, System).join(System, System.name_key == own.name_key)
+    of_both = own.team_id == source.id, own.merged_into_id.is_(None), System.team_id == target.id
+    return dict(session.execute(pairs.where(*of_both)).all())
+
+
+def merged(session: Session, row: Row) -> Row:
+    """The team or system itself, or the one that it became one with."""
+    while row.merged_into_id is not None:
+        row = session.get_one(type(row), row.merged_into_id)
+    return row
+
+
+def known_team(session: Session, slug: str) -> Team | None:
+    """The team that has, or had, this address, whatever it was merged into since."""
+    former = FormerAddress.team_slug == slug, FormerAddress.system_slug == ""
+    had = Team.id.in_(sa.select(FormerAddress.team_id).where(*former))
+    return session.scalar(sa.select(Team).where((Team.slug == slug) | had))
+
+
+def team_called(session: Session, name_key: str) -> Team | None:
+    """The team that has a name of this key, or ever had it, whatever it was merged into since."""
+    return session.scalar(sa.select(Team).join(TeamName).where(TeamName.name_key == name_key))
+
+
+def teams_with_runs(session: Session, campaign_id: int) -> Sequence[Team]:
+    """The teams that anything in the campaign was submitted for, by name."""
+    entered = sa.select(Submission.team_id).join(Evaluation).where(Evaluation.campaign_id == campaign_id)
+    return session.scalars(sa.select(Team).where(Team.id.in_(entered)).order_by(Team.name, Team.id)).all()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,21 +261,23 @@ class TeamPage:
 
 def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> TeamPage:
     """Raises NotFound, also where `actor` may not know of the team."""
-    team = find.find_known_team(session, actor, slug, now)
+    team = find_known_team(session, actor, slug, now)
     inside = actor.is_in(team.id) or actor.all_powerful
-    members = _members(session, team)
-    evaluations = _entered(session, actor, team)
-    columns = primary_columns(current_sets(session, [evaluation.id for evaluation in evaluations]))
-    measures = {column.name for column in columns.values()}
-    places = _places(actor, evaluations, columns, load_candidates(session, actor, evaluations, now, measures), now)
+    rows = session.execute(
+        sa.select(User.id, User.name, Membership.role, Membership.joined_at)
+        .join(Membership, Membership.user_id == User.id)
+        .where(Membership.team_id == team.id)
+        .order_by(Membership.joined_at, User.id)
+    )
+    members = tuple(Member(*row) for row in rows)
+    places = _places(session, actor, team, now)
     records = session.scalars(sa.select(System).where(System.team_id == team.id).order_by(System.name, System.id)).all()
     systems = [snapshot(TeamSystem, system, places=tuple(places.get(system.id, ()))) for system in records]
-    own = next((member for member in members if member.user_id == actor.user_id), None)
     return snapshot(
         TeamPage,
         team,
         is_member=actor.is_in(team.id),
-        is_owner=own is not None and own.role == Role.OWNER,
+        is_owner=any(member.user_id == actor.user_id and member.role is Role.OWNER for member in members),
         size=len(members),
         members=members if inside else (),
         systems=tuple(system for system in systems if system.places or inside),
@@ -150,36 +285,18 @@ def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Te
     )
 
 
-def _members(session: Session, team: Team) -> tuple[Member, ...]:
-    rows = session.execute(
-        sa.select(User.id, User.name, Membership.role, Membership.joined_at)
-        .join(Membership, Membership.user_id == User.id)
-        .where(Membership.team_id == team.id)
-        .order_by(Membership.joined_at, User.id)
-    )
-    return tuple(Member(*row) for row in rows)
-
-
-def _entered(session: Session, actor: Actor, team: Team) -> Sequence[Evaluation]:
-    """The evaluations that the team has a run in and the reader may know of, newest period first."""
+def _places(session: Session, actor: Actor, team: Team, now: dt.datetime) -> dict[int, list[TeamPlace]]:
+    """System -> its places on the boards whose names and ranks this reader sees, newest period first."""
     entered = sa.select(Submission.evaluation_id).where(Submission.team_id == team.id)
-    return session.scalars(
+    evaluations = session.scalars(
         sa.select(Evaluation)
         .join(Evaluation.campaign)
         .where(Evaluation.id.in_(entered), access.known_evaluations(actor))
         .options(sa.orm.contains_eager(Evaluation.campaign))
         .order_by(Evaluation.period_key.desc(), Evaluation.campaign_id, Evaluation.condition, Evaluation.id)
     ).all()
-
-
-def _places(
-    actor: Actor,
-    evaluations: Sequence[Evaluation],
-    columns: dict[int, Column],
-    entries: Sequence[Entry],
-    now: dt.datetime,
-) -> dict[int, list[TeamPlace]]:
-    """System -> its places on the boards whose names and ranks this reader sees."""
+    columns = primary_columns(current_sets(session, [evaluation.id for evaluation in evaluations]))
+    entries = load_candidates(session, actor, evaluations, now, {column.name for column in columns.values()})
     places: dict[int, list[TeamPlace]] = {}
     for evaluation in evaluations:
         if evaluation.id not in columns or not access.may_see(actor, evaluation, Content.RESULTS, now):
@@ -213,14 +330,26 @@ def own_runs(
     limit      at most so many
     rejected   those alone whose file was rejected, or those alone whose file was not; None: both
     """
-    theirs: list[sa.ColumnElement[bool]] = [Submission.team_id.in_(teams)]
-    if system_id is not None:
-        theirs.append(Submission.system_id == system_id)
+    theirs = Submission.team_id.in_(teams), sa.true() if system_id is None else Submission.system_id == system_id
     is_rejected = SHOWN_STATE.in_([State.REJECTED])
     of_state = sa.true() if rejected is None else is_rejected if rejected else ~is_rejected
-    rows = session.execute(_own_rows().where(*theirs, of_state, access.known_evaluations(actor)).limit(limit)).all()
-    evaluations = {} if rejected else {run.evaluation_id: run.evaluation for run, _, _ in rows}  # those have no figures
-    columns = primary_columns(current_sets(session, list(evaluations))) if evaluations else {}
+    rows = session.execute(
+        with_current_scoring(sa.select(Submission, SHOWN_STATE, Participation.primary_submission_id))
+        .join(Submission.evaluation)
+        .join(Evaluation.campaign)
+        .outerjoin(Participation, sa.and_(Participation.team_id == Submission.team_id,
+                                          Participation.evaluation_id == Submission.evaluation_id))
+        .options(
+            sa.orm.contains_eager(Submission.evaluation).contains_eager(Evaluation.campaign),
+            sa.orm.joinedload(Submission.team),
+            sa.orm.joinedload(Submission.system),
+        )
+        .where(*theirs, of_state, access.known_evaluations(actor))
+        .order_by(Submission.received_at.desc(), Submission.id.desc())
+        .limit(limit)
+    ).all()  # fmt: skip
+    evaluations = {run.evaluation_id: run.evaluation for run, _, _ in rows}
+    columns = primary_columns(current_sets(session, list(evaluations)))
     which = [run.id for run, _, _ in rows] if limit is not None else sa.select(Submission.id).where(*theirs)
     measures = {column.name for column in columns.values()}
     entries = load_entries(session, disclosures(session, actor, evaluations.values(), now), measures, runs=which)
@@ -244,23 +373,6 @@ def own_runs(
     )
 
 
-def _own_rows() -> sa.Select[Submission, str, int | None]:
-    """Statement: runs, the newest first, each with the state of its scoring and its team's primary run."""
-    of_team = Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
-    return (
-        with_current_scoring(sa.select(Submission, SHOWN_STATE, Participation.primary_submission_id))
-        .join(Submission.evaluation)
-        .join(Evaluation.campaign)
-        .outerjoin(Participation, sa.and_(*of_team))
-        .options(
-            sa.orm.contains_eager(Submission.evaluation).contains_eager(Evaluation.campaign),
-            sa.orm.joinedload(Submission.team),
-            sa.orm.joinedload(Submission.system),
-        )
-        .order_by(Submission.received_at.desc(), Submission.id.desc())
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class FoundTeam:
     """A team as those who are not in it find it: nothing of what it takes part in."""
@@ -281,6 +393,14 @@ class OpenRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class JoinRequests:
+    """asked: whether a request of yours waits, None where you can't ask; waiting: for owners, those to be answered."""
+
+    asked: bool | None
+    waiting: tuple[OpenRequest, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TeamSettings:
     slug: str
     name: str
@@ -294,7 +414,7 @@ def find_teams(
 ) -> tuple[tuple[FoundTeam, ...], Paging]:
     """The teams that allow it, by name; `words`: those whose name or description holds them."""
     members = sa.select(sa.func.count()).where(Membership.team_id == Team.id).scalar_subquery()
-    statement = sa.select(Team.id, Team.slug, Team.name, Team.description, members).where(find.takes_requests())
+    statement = sa.select(Team.id, Team.slug, Team.name, Team.description, members).where(takes_requests())
     if words.strip():
         texts = (Team.name, Team.description)
         statement = statement.where(sa.or_(*(text.icontains(words.strip(), autoescape=True) for text in texts)))
@@ -303,38 +423,29 @@ def find_teams(
     return paged(teams, page, PAGE)
 
 
-def open_requests(session: Session, actor: Actor, team_slug: str) -> tuple[OpenRequest, ...]:
-    """The requests that wait for an answer, the oldest first; empty unless the actor owns the team or is an admin."""
+def join_requests(session: Session, actor: Actor, team: Team) -> JoinRequests:
+    """Those that wait for an answer, the oldest first, where the actor owns the team or is an admin; and their own."""
+    here, waits = JoinRequest.team_id == team.id, JoinRequest.answered_at.is_(None)
     rows = session.execute(
         sa.select(JoinRequest.id, User.name, JoinRequest.text, JoinRequest.created_at)
-        .join(Team, Team.id == JoinRequest.team_id)
-        .join(User, User.id == JoinRequest.user_id)
-        .where(Team.slug == team_slug, find.is_owned_by(actor), JoinRequest.answered_at.is_(None))
+        .join(JoinRequest.team)
+        .join(JoinRequest.user)
+        .where(here, waits, is_owned_by(actor))
         .order_by(JoinRequest.created_at, JoinRequest.id)
     )
-    return tuple(OpenRequest(*row) for row in rows)
-
-
-def has_asked(session: Session, actor: Actor, team: Team) -> bool | None:
-    """Whether the actor's request waits there; None where they can't ask: visitors, members, teams that take none."""
-    if actor.user_id is None or actor.is_in(team.id):
-        return None
-    asked = sa.select(JoinRequest.id).where(
-        JoinRequest.team_id == team.id, JoinRequest.user_id == actor.user_id, JoinRequest.answered_at.is_(None)
-    )
-    if session.scalar(asked) is not None:
-        return True
-    takes = sa.select(Team.id).where(Team.id == team.id, find.takes_requests())
-    return None if session.scalar(takes) is None else False
+    asked: bool | None = None
+    if actor.user_id is not None and not actor.is_in(team.id):
+        asked = exists(session, here, waits, JoinRequest.user_id == actor.user_id)
+        if not asked and not exists(session, Team.id == team.id, takes_requests()):
+            asked = None
+    return JoinRequests(asked, tuple(OpenRequest(*row) for row in rows))
 
 
 def team_settings(session: Session, actor: Actor, team_slug: str, _: dt.datetime) -> TeamSettings:
     """What its owners can change, for members and the console. Raises NotFound for others."""
-    if actor == CONSOLE:
-        team, is_owner = find.find_team(session, team_slug), True
-    else:
-        team = find.find_own_team(session, actor, team_slug)
-        is_owner = session.get_one(Membership, (team.id, actor.user_id)).role is Role.OWNER
+    by_console = actor == CONSOLE
+    team = find_team(session, team_slug) if by_console else find_own_team(session, actor, team_slug)
+    is_owner = by_console or session.get_one(Membership, (team.id, actor.user_id)).role is Role.OWNER
     return snapshot(TeamSettings, team, is_owner=is_owner)
 
 
@@ -377,18 +488,28 @@ class SystemPage(SystemFacts):
 
 
 def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.datetime) -> SystemPage:
-    """Raises NotFound for no such system, and for one that this reader sees on no board."""
-    record = find.known_system(session, team_slug, slug)
-    if record is None:
-        _absent(session, actor, team_slug, slug, now)
-    team = record.team
+    """Raises NotFound, in the same words for no such system and for one that this reader sees on no board."""
+    record = known_system(session, team_slug, slug)
+    page = record and _system_page(session, actor, record, now)
+    if page and (page.years or page.own):
+        return page
+    team = find_known_team(session, actor, team_slug, now)
+    raise NotFound(f"there is no system {slug!r} of {team.name} on a board")
+
+
+def _system_page(session: Session, actor: Actor, record: System, now: dt.datetime) -> SystemPage:
+    team, own = record.team, actor.is_in(record.team_id) or actor.all_powerful
     pages, evaluations = _pages(session, actor, record, now)
     lines = [(page, line) for page in pages for line in (*page.systems, *page.baselines)]
     own_lines = [(page, line) for page, line in lines if line.system and line.system.id == record.id]
-    years = _with_all_figures(session, actor, own_lines, evaluations, now)
-    own = actor.is_in(team.id) or actor.all_powerful
-    if not (years or own):
-        _absent(session, actor, team_slug, slug, now)
+    runs = [point.entry.submission_id for _, line in own_lines for point in line.points]
+    # With what they have under every measure: progress reads those that rank only.
+    disclosed = load_entries(session, disclosures(session, actor, evaluations, now), None, runs=runs)
+    entries = {entry.submission_id: entry for entry in disclosed}
+    years = []
+    for page, line in own_lines:
+        points = (replace(point, entry=entries[point.entry.submission_id]) for point in line.points)
+        years.append(SystemYears(page, replace(line, points=tuple(points))))
     others = {line.system.slug: line.name for _, line in lines if line.system and line.team_slug == team.slug}
     if own:
         others |= dict(session.execute(sa.select(System.slug, System.name).where(System.team_id == team.id)).all())
@@ -405,34 +526,6 @@ def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.da
         years=tuple(years),
         runs=own_runs(session, actor, [team.id], now, system_id=record.id) if own else (),
     )
-
-
-def _absent(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.datetime) -> NoReturn:
-    """Raises NotFound, in the same words for a system on no board and for one that never was."""
-    team = find.find_known_team(session, actor, team_slug, now)
-    raise NotFound(f"there is no system {slug!r} of {team.name} on a board")
-
-
-def _with_all_figures(
-    session: Session,
-    actor: Actor,
-    lines: Sequence[tuple[ProgressPage, Line]],
-    own: Sequence[Evaluation],
-    now: dt.datetime,
-) -> list[SystemYears]:
-    """The lines of one system with what its runs have under every measure: progress reads those that rank only.
-
-    own  the evaluations that the lines have points in, perhaps others too
-    """
-    runs = [point.entry.submission_id for _, line in lines for point in line.points]
-    ids = {point.period.evaluation_id for _, line in lines for point in line.points}
-    open_to = disclosures(session, actor, [evaluation for evaluation in own if evaluation.id in ids], now)
-    entries = {entry.submission_id: entry for entry in load_entries(session, open_to, None, runs=runs)}
-    years = []
-    for page, line in lines:
-        points = (replace(point, entry=entries[point.entry.submission_id]) for point in line.points)
-        years.append(SystemYears(page, replace(line, points=tuple(points))))
-    return years
 
 
 def _pages(
@@ -548,34 +641,33 @@ def organised_team(session: Session, actor: Actor, campaign_slug: str, team_id: 
 
 def part_of(session: Session, actor: Actor, campaign_slug: str, team_id: int, now: dt.datetime) -> int | None:
     """The id of the team of the campaign that this one was made a part of; None where it was not. Raises NotFound."""
-    campaign = organised_campaign(session, actor, campaign_slug)
+    organised_campaign(session, actor, campaign_slug)
     team = session.get(Team, team_id)
     if team is None or team.merged_into_id is None:
         return None
-    return organised_team(session, actor, campaign.slug, find.merged_team(session, team).id, now).id
+    return organised_team(session, actor, campaign_slug, merged(session, team).id, now).id
 
 
 def merging(
     session: Session, actor: Actor, campaign_slug: str, source_id: int, target_id: int, now: dt.datetime
 ) -> Merging:
     """What making one team of the campaign a part of another would do. Raises NotFound."""
-    source = organised_team(session, actor, campaign_slug, source_id, now)
-    target = organised_team(session, actor, campaign_slug, target_id, now)
-    if source.id == target.id:
+    source, target = (organised_team(session, actor, campaign_slug, each, now) for each in (source_id, target_id))
+    if source_id == target_id:
         raise NotFound("a team is not merged with itself")
-    both = session.get_one(Team, source.id), session.get_one(Team, target.id)
+    both = session.get_one(Team, source_id), session.get_one(Team, target_id)
     refusal = access.merging_refusal(session, actor, *both)
     if refusal:  # and nothing of what they did in campaigns that the reader may know nothing of
         return Merging(source, target, (), (), refusal)
-    same = find.namesakes(session, *both)
-    runs = sa.select(Submission.system_id, sa.func.count()).where(Submission.team_id.in_((source.id, target.id)))
-    counts = {row[0]: row[1] for row in session.execute(runs.group_by(Submission.system_id))}
+    of_both = Submission.team_id.in_((source_id, target_id))
+    runs = Counter(session.scalars(sa.select(Submission.system_id).where(of_both)))
+    same = namesakes(session, *both)
     twins = []
     for own in session.scalars(sa.select(System).where(System.id.in_(same)).order_by(System.name)):
         other = same[own.id]
-        same_kind = (own.kind is SystemKind.BASELINE) is (other.kind is SystemKind.BASELINE)
-        twins.append(Twin(own.id, own.name, counts.get(own.id, 0), counts.get(other.id, 0), same_kind))
-    return Merging(source, target, tuple(twins), tuple(_shared(session, source.id, target.id)), "")
+        same_kind = (own.kind is SystemKind.BASELINE) == (other.kind is SystemKind.BASELINE)
+        twins.append(Twin(own.id, own.name, runs[own.id], runs[other.id], same_kind))
+    return Merging(source, target, tuple(twins), tuple(_shared(session, source_id, target_id)), "")
 
 
 def _shared(session: Session, source_id: int, target_id: int) -> list[SharedEvaluation]:
