@@ -156,25 +156,23 @@ def _evaluation(session: Session, evaluation: Evaluation, folder: Path) -> dict[
     queries = session.scalars(own).all()
     agreements = sa.select(Agreement).where(Agreement.evaluation_id == evaluation.id).order_by(Agreement.id)
     if queries:
-        lines = (
-            {"id": query.external_id, "text": query.text, "tags": query.tags, "description": query.description}
-            for query in queries
-        )
+        columns = ("text", "tags", "description")
+        lines = ({"id": query.external_id, **{name: getattr(query, name) for name in columns}} for query in queries)
         _write_lines(folder / slug / "queries.jsonl", lines)
     documents = collection_list(session, evaluation.id)
     if documents is not None:
         (folder / slug / "documents.txt.gz").write_bytes(documents)
     begun = _begun(session, evaluation)
-    official = [(past.settings.excluded, began) for past, began in begun if past.source == evaluation.official_source]
-
-    def excluded_at(query: Query) -> dt.datetime | None:
-        """When boards began to leave it out, else when it was excluded."""
-        return next((began for left_out, began in official if query.external_id in left_out), query.excluded_at)
-
+    # When boards began to leave a query out, else when it was excluded.
+    left_out = {
+        query: began
+        for past, began in reversed(begun)
+        if past.source == evaluation.official_source
+        for query in past.settings.excluded
+    }
     excluded = [
-        {"query": query.external_id, "because": query.excluded_because, "date": excluded_at(query)}
-        for query in queries
-        if query.excluded_at is not None
+        {"query": name, "because": query.excluded_because, "date": left_out.get(name, query.excluded_at)}
+        for name, query in ((query.external_id, query) for query in queries if query.excluded_at is not None)
     ]
     return {
         **_table(entries.EvaluationEntry, evaluation, file_rules=entries.FileRulesEntry()),
@@ -203,37 +201,34 @@ def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 def _begun(session: Session, evaluation: Evaluation) -> list[tuple[ScoringSet, dt.datetime]]:
     """The sets that stood, each with when it first did so, the earliest first."""
     sets = sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id)
-    begun = [(past, past.shown[0][0] if past.shown else past.switched_at) for past in session.scalars(sets)]
-    return sorted(((past, began) for past, began in begun if began is not None), key=itemgetter(1))
+    begun = ((past, past.shown[0][0] if past.shown else past.switched_at) for past in session.scalars(sets))
+    return sorted(((past, began) for past, began in begun if began), key=itemgetter(1))
 
 
 def _revisions(
     session: Session, evaluation: Evaluation, begun: list[tuple[ScoringSet, dt.datetime]], folder: Path
 ) -> Iterator[dict[str, Any]]:
     """A table for each revision of judgments, and its files."""
-    since: dict[int, dt.datetime] = {}
-    for past, began in reversed(begun):
-        since[past.revision_id] = began
+    since = {past.revision_id: began for past, began in reversed(begun)}
     positions = sa.select(Query.external_id, Query.position).where(Query.evaluation_id == evaluation.id)
     position = dict(session.execute(positions).all())
     own = JudgmentRevision.evaluation_id == evaluation.id, JudgmentRevision.finished_at.is_not(None)
     for revision in session.scalars(sa.select(JudgmentRevision).where(*own).order_by(JudgmentRevision.number)).all():
-        named = {}
-        tables = zip(JUDGMENT_FILES.items(), COLUMNS.values(), stored_rows(session, revision.id), strict=True)
-        for (key, ending), columns, rows in tables:
-            names = ("query", *(column.key for column in columns))
-            ordered = sorted(rows, key=lambda row: (position[row[0]], *row[1:]))
-            path = f"{evaluation.slug}/judgments-{revision.number}{ending}.jsonl"
-            if ordered or key == "file":
-                _write_lines(folder / path, ({"grade": 1, **dict(zip(names, row, strict=True))} for row in ordered))
-                named[key] = path
-        yield {
-            **named,
+        table: dict[str, Any] = {
             "note": revision.note or None,
             "source": revision.source,
             "released": revision.released_at,
             "since": since.get(revision.id),
         }
+        files = zip(JUDGMENT_FILES.items(), COLUMNS.values(), stored_rows(session, revision.id), strict=True)
+        for (key, ending), columns, rows in files:
+            names = ("query", *(column.key for column in columns))
+            ordered = sorted(rows, key=lambda row: (position[row[0]], *row[1:]))
+            if ordered or key == "file":
+                table[key] = f"{evaluation.slug}/judgments-{revision.number}{ending}.jsonl"
+                lines = ({"grade": 1, **dict(zip(names, row, strict=True))} for row in ordered)
+                _write_lines(folder / table[key], lines)
+        yield table
 
 
 def _runs(session: Session, evaluation: Evaluation) -> Iterator[dict[str, Any]]:

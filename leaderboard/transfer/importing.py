@@ -25,7 +25,7 @@ from leaderboard.access import Actor, knows_campaign, may_bring_in, require_orga
 from leaderboard.audit.writes import present, replaying
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
-from leaderboard.db import Database
+from leaderboard.db import Database, exists
 from leaderboard.errors import BadInput, Conflict, FileRejected, InvalidFields, NotFound, Problem
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
@@ -41,7 +41,7 @@ from leaderboard.store import Received, RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.writes.submissions import RUN_SETTINGS, go_by_source, import_run
 from leaderboard.teams.models import Membership, System, Team
-from leaderboard.teams.reads import known_system, merged, team_called
+from leaderboard.teams.reads import known_system, merged, team_called, teams_with_runs
 from leaderboard.teams.writes import NewSystem, create_system, create_team
 from leaderboard.transfer import manifest as entries
 from leaderboard.transfer.manifest import Manifest, Tree
@@ -150,8 +150,7 @@ def bring_in(
             uploads[run.file] = _received(store, tree, run)
         done(1)
     with database.write() as session:
-        replay = _Replay(session, actor, manifest, tree, problems, imported)
-        replay.everything(runs, uploads)
+        _Replay(session, actor, manifest, tree, problems, imported).everything(runs, uploads)
         problems.raise_any()
         if not keep:
             session.rollback()
@@ -193,7 +192,7 @@ def _require_run(path: Path, name: str) -> None:
 
 
 Step = tuple[dt.datetime, int, str, Callable[..., object]]
-EXCLUDING, JUDGING, RUNNING = range(3)  # what goes first of what has one date
+EXCLUDING, JUDGING, RUNNING, SETTING_ASIDE = range(4)  # what goes first of what has one date
 
 
 @dataclass
@@ -222,12 +221,12 @@ class _Replay:
         self, runs: Sequence[tuple[entries.EvaluationEntry, entries.RunEntry]], uploads: Mapping[str, Received]
     ) -> None:
         """The campaign, and its evaluations in the order of the manifest."""
-        self.actor, before = self.rights(self.session), len(self.problems.messages)
+        self.actor = self.rights(self.session)
+        campaign: Campaign | None = None
         with self.problems.at("campaign", self.session):
-            self._campaign()
-        if len(self.problems.messages) > before:
+            campaign = self._campaign()
+        if campaign is None:
             return
-        campaign = self.session.scalars(sa.select(Campaign).where(Campaign.slug == self.manifest.campaign.slug)).one()
         self.actor = self.rights(self.session)  # who made the campaign organises it
         require_organiser(self.actor, campaign.id)
         self.imported.title = campaign.title
@@ -238,18 +237,19 @@ class _Replay:
                 self._evaluation(campaign, entry, heading, own)
         self.imported.teams = sorted({team.name for team in self.known.values() if isinstance(team, Team)})
 
-    def _campaign(self) -> None:
+    def _campaign(self) -> Campaign:
         entry = self.manifest.campaign
         campaign = self.session.scalar(sa.select(Campaign).where(Campaign.slug == entry.slug))
         if campaign is not None and knows_campaign(self.actor, campaign):
             self.report.there.append(f"the campaign {campaign.title}")
-            return
+            return campaign
         settings = {"measures": [], **entry.settings(entries.CAMPAIGN), "visibility": entry.visibility}
         settings.setdefault("primary_measure", next(iter(settings["measures"]), ""))
         campaign = campaigns.create_campaign(self.session, self.actor, entry.slug, entry.title, **settings)
         self.report.made.append(f"the campaign {campaign.title}")
         if "visibility" not in entry.model_fields_set:
             self.report.notes.append(f"{campaign.title}: nothing says who sees it (visibility), so it is a draft")
+        return campaign
 
     def _evaluation(
         self,
@@ -279,10 +279,6 @@ class _Replay:
                 continue
             with replaying(moment), self.problems.at(where, self.session):
                 step()
-        if entry.set_aside and not there:
-            with self.problems.at(f"{heading}: set_aside", self.session), replaying(self.now):
-                official = evaluation.official_source
-                judgments.set_aside_sources(self.session, self.actor, evaluation, entry.set_aside, official)
         named = evaluation.title, evaluation.period, evaluation.closes_at, entry.queries
         self.imported.evaluations.append(EvaluationPlan(*named, len(entry.query_ids), len(entry.judgments), len(runs)))
 
@@ -311,7 +307,7 @@ class _Replay:
         return evaluation
 
     def _judging(self, evaluation: Evaluation, entry: entries.EvaluationEntry, heading: str) -> list[Step]:
-        """Adds the queries; gives the steps that exclude some and judge them, with their dates."""
+        """Adds the queries; gives the steps that exclude some, judge them and set sources aside, with their dates."""
         here, steps = (self.session, self.actor, evaluation), list[Step]()
         paths = ({"judgments": each.file, "known": each.known, "subtopics": each.subtopics} for each in entry.judgments)
         judged = [
@@ -335,6 +331,9 @@ class _Replay:
             moment = min(revision.since or revision.released or moment, moment)
             judge = partial(self._judge, evaluation, revision, files, last[revision.source] is revision)
             steps.insert(0, (moment, JUDGING, f"{heading}: {shown(revision.file)}", judge))
+        if entry.set_aside:
+            set_aside = partial(judgments.set_aside_sources, *here, entry.set_aside, evaluation.official_source)
+            steps.append((self.now, SETTING_ASIDE, f"{heading}: set_aside", set_aside))
         return steps
 
     def _read(self, path: str, reader: Callable[..., Any]) -> Any:
@@ -355,17 +354,17 @@ class _Replay:
         self, evaluation: Evaluation, entry: entries.JudgmentsEntry, files: JudgmentFiles, is_last: bool
     ) -> None:
         """A revision that lacks what a measure of today needs had a board without it: that does not come back."""
-        more = entry.note, files.known, files.subtopics
-        dated: judgments.RevisionSettings = {"source": entry.source or None, "released_at": entry.released}
-        import_them = partial(judgments.import_judgments, self.session, self.actor, evaluation, files.judgments, *more)
+        judge = partial(
+            judgments.import_judgments, self.session, self.actor, evaluation, files.judgments, entry.note, files.known,
+            files.subtopics, source=entry.source or None, released_at=entry.released,
+        )  # fmt: skip
         try:
             with self.session.begin_nested():
-                revision = import_them(**dated)
+                revision = judge()
         except InvalidFields:
             if is_last:
                 raise
-            dated["with_set"] = False
-            revision = import_them(**dated)
+            revision = judge(with_set=False)
         words = f"{counted(revision.judgments, 'judgment')} of {evaluation.title}, revision {revision.number}"
         self.report.made.append(words)
 
@@ -379,8 +378,7 @@ class _Replay:
     ) -> None:
         """Team, system and run in a savepoint each: what one has made stays for the runs after it."""
         entry = self.manifest.team_called(run.team)
-        of_team = f"{where}: team {shown(entry.name)}"
-        team = self._once(entry.name, of_team, partial(self._team, evaluation, entry))
+        team = self._once(entry.name, f"{where}: team {shown(entry.name)}", partial(self._team, evaluation, entry))
         if team is None:
             return
         listed = entry.system_called(run.system_name) or entries.SystemEntry(name=run.system_name)
@@ -423,14 +421,8 @@ class _Replay:
                 "operator of this site to import the archive (leaderboard import-campaign), or give the team another "
                 "name in the manifest"
             )
-        took_part = (
-            sa.select(Submission.id)
-            .join(Submission.evaluation)
-            .where(Submission.team_id == team.id, Evaluation.campaign_id == evaluation.campaign_id)
-        )
-        members = sa.select(Membership.user_id).where(Membership.team_id == team.id)
-        known = entry.known or self.actor.is_in(team.id) or session.scalar(sa.select(took_part.exists()))
-        if not known and session.scalar(sa.select(members.exists())):
+        known = entry.known or self.actor.is_in(team.id) or team in teams_with_runs(session, evaluation.campaign_id)
+        if not known and exists(session, Membership.team_id == team.id):
             raise BadInput(
                 f"a team of this name ({team.slug}) is here already and has no run in this campaign: its members would "
                 "have these runs, and could withdraw them. If it is this team, write known = true in its [[team]]; "
@@ -445,10 +437,9 @@ class _Replay:
         session, called = self.session, team_called(self.session, name_key(of_team.name))
         former = known_system(session, (called or team).slug, entry.slug or slug_of(entry.name))
         if former is not None and former.team_id == team.id:
-            return merged(session, former)
+            return former
         own = System.team_id == team.id, System.name_key == name_key(entry.name)
-        system = session.scalar(sa.select(System).where(*own))
-        if system is not None:
+        if (system := session.scalar(sa.select(System).where(*own))) is not None:
             return merged(session, system)
         settings = ({"kind": run.kind} if run.kind else {}) | entry.settings(entries.SYSTEM)
         made = create_system(session, self.actor, team, NewSystem(entry.name, **settings), entry.slug)

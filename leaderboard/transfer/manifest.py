@@ -136,6 +136,8 @@ MOST_BYTES = 32 * 2**20
 MOST_PROBLEMS = 100
 MOST_COMPARISONS = 2_000_000  # of a path with a pattern: seconds
 PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
+# In a pattern that is escaped: a wildcard, the text up to the next one, and whether a part of the path ends there.
+WILDCARD = re.compile(r"(?:\\\{([a-z]+)\\\}|\\\*)((?:(?!\\[{*])[^/])*)(?=(/|\Z))?")
 CAPTURED = ("team", "system", "tag", "label", "version")  # what a pattern may take from a path
 ENDINGS = (".gz", ".txt", ".run", ".res", ".tsv", ".csv", ".jsonl", ".tgz", ".trec", ".zip", ".tar", ".judged")
 TREC_ARCHIVE = "input."  # what TREC's archive puts before a run's tag
@@ -399,12 +401,11 @@ class Manifest(Entry):
 
     @pydantic.model_validator(mode="after")
     def _once(self) -> "Manifest":
-        teams = [(key, name) for team in self.team for key, name in team.keys.items()]
-        slugs = [(entry.address, entry.address) for entry in self.evaluation]
-        for word, named in (("team", teams), ("evaluation", slugs)):
-            times = Counter(key for key, _ in named)
-            if twice := next((name for key, name in reversed(named) if times[key] > 1), None):
-                raise ValueError(f"{word} {shown(twice)}: is there twice")
+        named = [("team", key, name) for team in self.team for key, name in team.keys.items()]
+        named += [("evaluation", entry.address, entry.address) for entry in self.evaluation]
+        times = Counter((word, key) for word, key, _ in named)
+        if twice := next(((word, name) for word, key, name in reversed(named) if times[word, key] > 1), None):
+            raise ValueError(f"{twice[0]} {shown(twice[1])}: is there twice")
         return self
 
     @cached_property
@@ -513,16 +514,12 @@ def match(pattern: str, path: str) -> dict[str, str] | None:
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    known, pieces = set[str](), []
-    for piece in pattern.split("/"):
-        first, *tokens = re.split(r"\{([a-z]+)\}|(\*)", piece)
-        made = re.escape(first)
-        names, literals = tokens[::3], tokens[2::3]
-        for number, (name, literal) in enumerate(zip(names, literals, strict=True), 1):
-            shortest = "?" if number < len(names) else ""
-            text = f"(?P<{name}>[^/]+{shortest})" if name else f"[^/]*{shortest}"
-            text = (f"(?P={name})" if name in known else text) + re.escape(literal)
-            made += f"(?>{text})" if shortest else text
-            known.add(name or "")
-        pieces.append(made)
-    return re.compile("/".join(pieces))
+    names = set[str]()
+
+    def group(wildcard: re.Match[str]) -> str:
+        name, literal, at_end = wildcard[1], wildcard[2], wildcard[3] is not None
+        any_text = f"(?P={name})" if name in names else f"(?P<{name}>[^/]+?)" if name else "[^/]*?"
+        names.update(filter(None, [name]))
+        return f"(?>{any_text}{literal}{'(?=/|$)' if at_end else ''})"
+
+    return re.compile(WILDCARD.sub(group, re.escape(pattern)), re.DOTALL)

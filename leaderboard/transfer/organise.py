@@ -9,7 +9,7 @@ is kept in the store like it.
 import io
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from itertools import chain
 from typing import Any
@@ -19,6 +19,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import FileField, HiddenField, TextAreaField
 
 from leaderboard.access import actor_of
+from leaderboard.db import snapshot
 from leaderboard.errors import BadInput, FileRejected, InvalidFields, LeaderboardError, NotFound
 from leaderboard.evaluations.reads import organised_campaign
 from leaderboard.formats.plain_text import shown
@@ -40,7 +41,6 @@ MOST_RUNS = 500  # of one archive: somebody waits. The command takes any number
 MOST_UNPACKED = 1 << 30  # bytes of an archive's files, unpacked
 MOST_DRAFTED = 1 << 28  # of one without a manifest: to draft one its files are read
 MOST_TEXT = 900_000  # bytes of a manifest in a form: its fields may have 1 MiB
-BY_COMMAND = "use leaderboard import-campaign"
 
 
 class NoManifest(BadInput):
@@ -88,14 +88,20 @@ def draft(upload: Received, campaign: str) -> ManifestDraft:
     title = require_right(campaign)
     with _tree(upload) as tree:
         if sum(file.stat().st_size for file in tree.files.values()) > MOST_DRAFTED:
-            raise BadInput(f"{upload.filename} is too large to draft a manifest here; {BY_COMMAND}")
+            raise _too_large(upload)
         drafted = draft_of(tree, slug=campaign, title=title)
-    if drafted.runs > MOST_RUNS:
-        raise BadInput(f"{upload.filename} has more than {MOST_RUNS:,} runs; {BY_COMMAND}")
+    if drafted.runs > MOST_RUNS or len(drafted.text.encode()) > MOST_TEXT:
+        raise _too_large(upload)
     if not drafted.evaluations:
         raise BadInput(f"there is no {NAME} in {upload.filename}, and no judgments by which one could be drafted")
-    _require_short(drafted.text.encode(), upload)
-    return ManifestDraft(**_fields(drafted), filename=upload.filename, kept=uploads.keep(upload))
+    return snapshot(ManifestDraft, drafted, filename=upload.filename, kept=uploads.keep(upload))
+
+
+def _too_large(upload: Received) -> BadInput:
+    return BadInput(
+        f"{upload.filename} has more runs (at most {MOST_RUNS:,}), more to look through or a longer manifest than this "
+        "site takes while somebody waits; use leaderboard import-campaign"
+    )
 
 
 def plan(upload: Received, campaign: str, manifest_text: str = "") -> ArchivePlan:
@@ -106,7 +112,7 @@ def plan(upload: Received, campaign: str, manifest_text: str = "") -> ArchivePla
     separate = store().receive(io.BytesIO(manifest_text.encode()), NAME) if manifest_text.strip() else None
     planned = _bring_in(upload, separate, campaign, keep=False)
     proofs = " ".join(uploads.keep(file) for file in (upload, separate) if file)
-    return ArchivePlan(**_fields(planned), filename=upload.filename, kept=proofs)
+    return snapshot(ArchivePlan, planned, filename=upload.filename, kept=proofs)
 
 
 def bring_in(proofs: str, campaign: str, field: str) -> importing.Imported:
@@ -130,10 +136,6 @@ def campaign_export(slug: str) -> Response:
     return answer
 
 
-def _fields(value: Any) -> dict[str, Any]:
-    return {each.name: getattr(value, each.name) for each in fields(value)}
-
-
 def _bring_in(upload: Received, separate: Received | None, campaign: str, *, keep: bool) -> importing.Imported:
     user = actor().user_id
     with _tree(upload) as tree:
@@ -141,7 +143,7 @@ def _bring_in(upload: Received, separate: Received | None, campaign: str, *, kee
         if campaign and manifest.campaign.slug != campaign:
             raise BadInput(f"campaign, slug: {shown(manifest.campaign.slug)} is another campaign: this is {campaign}")
         if len(manifest.runs(tree)[0]) > MOST_RUNS:
-            raise BadInput(f"{tree.name} has more than {MOST_RUNS:,} runs; {BY_COMMAND}")
+            raise _too_large(upload)
         return importing.bring_in(
             database(), store(), lambda session: actor_of(session, user), manifest, tree, NAME, keep=keep
         )
@@ -169,12 +171,6 @@ def _manifest(tree: Tree, upload: Received, separate: Received | None) -> bytes:
     if NAME not in tree.files:
         raise NoManifest(f"there is no file {NAME} in {upload.filename}")
     return tree.file(NAME).read_bytes()
-
-
-def _require_short(manifest: bytes, upload: Received) -> bytes:
-    if len(manifest) > MOST_TEXT:
-        raise BadInput(f"the manifest of {upload.filename} is too long for a form; {BY_COMMAND}")
-    return manifest
 
 
 blueprint = Blueprint("organise_import", __name__, url_prefix="/organise")
@@ -269,7 +265,9 @@ def complete(campaign: str) -> ResponseReturnValue:
         upload, separate = _kept(names, "manifest")
         if "edit" in fields:
             with _tree(upload) as tree:
-                own = _require_short(_manifest(tree, upload, separate), upload)
+                own = _manifest(tree, upload, separate)
+            if len(own) > MOST_TEXT:
+                raise _too_large(upload)
             return _manifest_page(campaign, names, own.decode("utf-8-sig"))
         if not text.strip():
             raise InvalidFields({"manifest": [f"is empty: write what {NAME} would hold"]})
@@ -307,7 +305,6 @@ def _refused(
     """The page with what is wrong: of a file every problem with its line."""
     problems = error if isinstance(error, FileRejected) else None
     if problems:
-        field = "manifest" if form else "archive"
-        error = InvalidFields({field: ["nothing was taken in; see the problems below"]})
+        error = InvalidFields({"manifest" if form else "archive": ["nothing was taken in; see the problems below"]})
     form = form or ArchiveForm(formdata=None)
     return form_page(page, form, error, campaign=campaign, problems=problems, source=ARCHIVE, **more)
