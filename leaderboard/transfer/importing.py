@@ -48,7 +48,7 @@ from leaderboard.transfer.manifest import Manifest, Tree
 
 TELLABLE = (BadInput, Conflict, NotFound)  # what is wrong with a manifest; anything else is not its fault
 LOOKED_AT = 1 << 16  # bytes of a run's text
-Made = TypeVar("Made", Team, System)
+Made = TypeVar("Made", Campaign, Team, System)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,9 +222,7 @@ class _Replay:
     ) -> None:
         """The campaign, and its evaluations in the order of the manifest."""
         self.actor = self.rights(self.session)
-        campaign: Campaign | None = None
-        with self.problems.at("campaign", self.session):
-            campaign = self._campaign()
+        campaign = self._once((), "campaign", self._campaign)
         if campaign is None:
             return
         self.actor = self.rights(self.session)  # who made the campaign organises it
