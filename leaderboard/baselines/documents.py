@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 
 from leaderboard.errors import BadInput
 from leaderboard.formats import ByteSource, Limits, open_plain
-from leaderboard.formats.chunks import numbered_lines
 from leaderboard.formats.plain_text import MIB, CappedReader, rejection, shown
-from leaderboard.formats.problems import Problems, Wrong
+from leaderboard.formats.problems import Problems, Wrong, not_utf8, numbered_lines
 from leaderboard.formats.records import json_object
-from leaderboard.formats.tables import identifier, not_utf8
+from leaderboard.formats.tables import identifier
 
 # A collection is its searcher's own: nothing bounds it but the size of a single document.
 LIMITS = Limits(expanded_bytes=1 << 60, expanded_times=1 << 30, lines=1 << 60, line_bytes=64 * MIB)

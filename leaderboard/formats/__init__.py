@@ -1,10 +1,10 @@
 """Run, judgment and query files: read into columns, or every problem with its line number.
 
-text    plain_text (decompression, limits, what may be told of a file's text), chunks (whole lines, several at once)
+text    plain_text (decompression, limits, whole lines, what may be told of a file's text)
 values  columns (fields parted by blanks, and their numbers), records (CSV, JSON lines), archives, tables (some rows)
-file    rows (of a whole file, in any format), ids; problems says what is wrong with it
+file    rows (of a whole file, in any format; its tags), ids (and their patterns); problems says what is wrong with it
 kinds   runs, judgments, queries
-asked   file_rules (what an organiser asks of runs), patterns (of ids and tags); metadata (what a run says of itself)
+asked   file_rules (what an organiser asks of runs); metadata (what a run says of itself)
 """
 
 from leaderboard.formats.archives import Member, first_files, is_archive_file, members
@@ -16,7 +16,7 @@ from leaderboard.formats.file_rules import (
     document_list,
     read_document_list,
 )
-from leaderboard.formats.ids import Ids, Keys, Texts, keys, pair_keys, rising_words
+from leaderboard.formats.ids import Ids, Keys, Pattern, Texts, keys, pair_keys, rising_words
 from leaderboard.formats.judgments import (
     Judgments,
     SubtopicJudgments,
@@ -25,7 +25,6 @@ from leaderboard.formats.judgments import (
     read_subtopic_judgments,
 )
 from leaderboard.formats.metadata import HEADER_BYTES, Metadata, run_metadata, side_metadata
-from leaderboard.formats.patterns import Pattern
 from leaderboard.formats.plain_text import ByteSource, Limits, beginning, open_plain, whole_lines
 from leaderboard.formats.queries import QUERY_FORMATS, QueryRow, read_queries
 from leaderboard.formats.runs import RUN_FORMATS, RUN_WRITERS, Run, RunFormat, RunLine, read_run

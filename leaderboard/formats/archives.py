@@ -14,7 +14,6 @@ from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO
 
 from leaderboard.errors import FileRejected
-from leaderboard.formats.chunks import Piece, cut
 from leaderboard.formats.columns import read_piece
 from leaderboard.formats.plain_text import (
     EXPANDED_FREE,
@@ -22,6 +21,8 @@ from leaderboard.formats.plain_text import (
     ByteSource,
     CappedReader,
     Limits,
+    Piece,
+    cut,
     foreign_start,
     open_plain,
     rejection,
@@ -29,7 +30,7 @@ from leaderboard.formats.plain_text import (
     too_many_times,
 )
 from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, unknown_query
-from leaderboard.formats.tables import CheckedRows, Schema, Table, identifier, schema_of_width
+from leaderboard.formats.tables import Schema, Table, checked_table, identifier, schema_of_width
 from leaderboard.numbers import is_number, size
 
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # of one with files, of an empty one
@@ -257,7 +258,7 @@ def _of_zip(path: Path, limits: Limits, name: str) -> Iterator[Member]:
                     yield Member(_plain_path(entry.filename, name), reader)
                     while reader.read(MIB):  # its sum is checked at its end
                         pass
-                    left -= reader.given
+                    left -= reader.passed
 
 
 def _require_small_directory(file: BinaryIO, name: str) -> None:
@@ -300,7 +301,8 @@ def read_archive(text: CappedReader, schemas: Sequence[Schema], problems: Proble
                 schema = schema or schema_of_width(len(piece.first_line().split()), schemas)
                 yield read_piece(piece, schema, limits, problems.part)
             # An empty table, so that a query counts that returned nothing.
-            yield CheckedRows(schema or schemas[0], limits, problems.part).table()
+            columns = schema or schemas[0]
+            yield checked_table(columns, limits, (), [()] * len(columns.read), part=problems.part)
     except ERRORS as error:
         raise _damaged(problems.name, error) from None
     finally:
@@ -340,7 +342,7 @@ def _pieces(text: CappedReader, problems: Problems) -> Iterator[Piece]:
     foreign = "is an archive within the archive" if is_archive(start) else foreign_start(start)
     if foreign:
         raise rejection(problems.name, f"holds {shown(problems.part.name)}, which {foreign}")
-    for number, piece in enumerate(cut(text, problems)):
+    for number, piece in enumerate(cut(text, problems.limits)):
         lines = piece.without_comments()
         if number == 0 and _is_header(lines, problems.part.query):
             lines = lines.without_first()

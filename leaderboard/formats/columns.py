@@ -12,9 +12,10 @@ by float(). Anything that is not a plain decimal number is left to the caller.
 """
 
 import re
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain
 from typing import Any
@@ -23,10 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.formats import tables
-from leaderboard.formats.chunks import Piece, cut, side_by_side
 from leaderboard.formats.ids import WORD, Codes, Keys, Places, cut_out, words_of
-from leaderboard.formats.plain_text import CappedReader, Limits
-from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, wrong_width
+from leaderboard.formats.plain_text import COMMENT, NEWLINE, CappedReader, Limits, Piece, cut, side_by_side
+from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, not_utf8, wrong_width
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -83,20 +83,14 @@ def floats(codes: Codes, start: Places, length: Places) -> tuple[Floats, Bools]:
     """(float64[n], bool[n]): the numbers codes[start : start + length], and which of them were read."""
     value, sure = _to_floats(_read_digits(codes, start, length))
     rest = np.flatnonzero(~sure)
-    if len(rest):
-        value[rest], sure[rest] = _read_unusual(codes, start[rest], length[rest])
-    return value, sure
-
-
-def _read_unusual(codes: Codes, start: Places, length: Places) -> tuple[Floats, Bools]:
-    """As `floats`, for numbers with an exponent and for those that division leaves in doubt."""
-    read = _read_with_exponent(codes, start, length)
-    value, sure = _to_floats(read)
-    doubtful = np.flatnonzero(read.plain & ~sure)
-    if len(doubtful):
-        texts = cut_out(codes, start[doubtful], length[doubtful])
-        value[doubtful] = [float(text) for text in texts.tolist()]
-        sure[doubtful] = np.isfinite(value[doubtful])
+    if not len(rest):
+        return value, sure
+    # Numbers with an exponent, and those that division leaves in doubt.
+    read = _read_with_exponent(codes, start[rest], length[rest])
+    value[rest], sure[rest] = _to_floats(read)
+    doubtful = rest[read.plain & ~sure[rest]]
+    value[doubtful] = [float(text) for text in cut_out(codes, start[doubtful], length[doubtful]).tolist()]
+    sure[doubtful] = np.isfinite(value[doubtful])
     return value, sure
 
 
@@ -108,7 +102,7 @@ def _read_with_exponent(codes: Codes, start: Places, length: Places) -> Digits:
     mark = np.where(marked, is_mark.argmax(axis=1), length)
     read = _read_digits(codes, start, mark)
     power, whole = integers(codes, np.minimum(start + mark + 1, start + length), np.maximum(length - mark - 1, 0))
-    return Digits(read.number, read.places - power, read.negative, read.plain & (whole | ~marked), read.whole)
+    return replace(read, places=read.places - power, plain=read.plain & (whole | ~marked))
 
 
 def _to_floats(read: Digits) -> tuple[Floats, Bools]:
@@ -120,9 +114,10 @@ def _to_floats(read: Digits) -> tuple[Floats, Bools]:
     if raised.any():
         value *= TENS.take(np.clip(-read.places, 0, most))
     long = np.flatnonzero(sure & (read.number > EXACT))
-    if len(long):
-        value[long], sure[long] = _divide(read.number[long], down[long])
-        sure[long] &= ~raised[long]
+    if len(long):  # divided in twice the precision: certain where both ends of its error give the same
+        quotient = read.number[long].astype(LONG) / down[long].astype(LONG)
+        low, high = ((quotient * (1 + sign * MARGIN)).astype(np.float64) for sign in (-1, 1))
+        value[long], sure[long] = high, (low == high) & (LONG_BITS >= 63) & ~raised[long]
     np.negative(value, out=value, where=read.negative)
     return value, sure
 
@@ -190,62 +185,52 @@ def _some(word: Keys, length: Places) -> _Some:
     return _Some(digit, length - dotted, dotted, places.astype(np.int64), odd)
 
 
-def _divide(number: NDArray[np.uint64], by: Floats) -> tuple[Floats, Bools]:
-    """number / by to the nearest float64, and where that is certain. `by` is exact."""
-    quotient = number.astype(LONG) / by.astype(LONG)
-    low, high = ((quotient * (1 + sign * MARGIN)).astype(np.float64) for sign in (-1, 1))
-    return high, (low == high) & (LONG_BITS >= 63)
-
-
 Field = tuple[Places, Places]  # int64[lines] each: where it starts, and its length
 
 FEW_BLANKS = 3
-TAB, NEWLINE, RETURN, BLANK = b"\t\n\r "
+TAB, RETURN, BLANK = b"\t\r "
 ALLOWED = np.isin(np.arange(BLANK + 1), [*b"\t\n\v\f\r "])  # by character code: may it separate fields or lines?
 
 
-def find_fields(codes: Codes, width: int, wanted: Sequence[int]) -> list[Field] | None:
+def find_fields(codes: Codes, width: int, wanted: Sequence[int]) -> list[Field]:
     """The fields at the places `wanted` (0 is the first of a line), for every line of a text that ends with a newline.
 
-    None when any line has more or fewer than `width` fields, or when the text holds a control character other than a
-    blank. Most files have single blanks between fields, so that every blank ends a field; where several blanks come
-    together, the ends of fields are searched for.
+    Raises ValueError when any line has more or fewer than `width` fields, or when the text holds a control character
+    other than a blank. Most files have single blanks between fields, so that every blank ends a field; where several
+    blanks come together, the ends of fields are searched for.
 
-    >>> [(start, length)] = find_fields(np.frombuffer(b"q1 d7\\nq1 d30\\n", np.uint8), 2, [1]) or []
+    >>> [(start, length)] = find_fields(np.frombuffer(b"q1 d7\\nq1 d30\\n", np.uint8), 2, [1])
     >>> start.tolist(), length.tolist()
     ([3, 9], [2, 3])
     """
     low = codes <= BLANK
-    if not len(low) or low[0] or (low[1:] & low[:-1]).any():
-        return _split_at_ends(codes, low, width, wanted)
-    ends = np.flatnonzero(low)
-    lines, rest = divmod(len(ends), width)
-    if rest or (codes[ends[width - 1 :: width]] != NEWLINE).any():
-        return None
-    if np.count_nonzero(codes == BLANK) != len(ends) - lines:
-        kinds = codes[ends]  # tabs perhaps, or a control character, or a newline within a line
-        if not ALLOWED.take(kinds).all() or np.count_nonzero(kinds == NEWLINE) != lines:
-            return None
-    end = ends.reshape(lines, width)
-    starts = [_behind_the_last(end, end[:, -1], column) for column in wanted]
-    return [(start, end[:, column] - start) for start, column in zip(starts, wanted, strict=True)]
-
-
-def _split_at_ends(codes: Codes, low: NDArray[np.bool_], width: int, wanted: Sequence[int]) -> list[Field] | None:
-    ends = np.flatnonzero(low[1:] > low[:-1]) + 1
-    newlines = np.flatnonzero(codes == NEWLINE)
+    is_single = len(low) > 0 and not low[0] and not (low[1:] & low[:-1]).any()
+    if is_single:
+        ends = np.flatnonzero(low)
+        newlines = ends[width - 1 :: width]
+    else:
+        ends = np.flatnonzero(low[1:] > low[:-1]) + 1
+        newlines = np.flatnonzero(codes == NEWLINE)
     lines = len(newlines)
     if not lines or len(ends) != width * lines:
-        return None
+        raise ValueError("more or fewer fields")
     end = ends.reshape(lines, width)
-    if (end[:, -1] > newlines).any() or (end[1:, 0] <= newlines[:-1]).any():
-        return None  # some line has more fields, and another one fewer
-    if np.count_nonzero(codes < BLANK) != np.count_nonzero(codes - np.uint8(TAB) <= RETURN - TAB):
-        return None
+    if is_single:
+        kinds = codes[newlines]
+        if np.count_nonzero(codes == BLANK) != len(ends) - lines:
+            kinds = codes[ends]  # tabs perhaps, or a control character, or a newline within a line
+        odd = np.count_nonzero(kinds == NEWLINE) != lines or not ALLOWED.take(kinds).all()
+        odd = odd or (codes[newlines] != NEWLINE).any()
+    else:
+        odd = (end[:, -1] > newlines).any() or (end[1:, 0] <= newlines[:-1]).any()
+        odd = odd or np.count_nonzero(codes < BLANK) != np.count_nonzero(codes - np.uint8(TAB) <= RETURN - TAB)
+    if odd:
+        raise ValueError("a control character; or some line has more fields, and another one fewer")
     fields = []
     for column in wanted:
         start = _behind_the_last(end, newlines, column)
-        _skip_blanks(low, start)
+        if not is_single:
+            _skip_blanks(low, start)
         fields.append((start, end[:, column] - start))
     return fields
 
@@ -271,17 +256,13 @@ def _skip_blanks(low: NDArray[np.bool_], start: Places) -> None:
 
 
 DELETE = 127  # the only control character of ASCII above the blank
-COMMENT, NO, YES = b"#NY"
+NO, YES = b"NY"
 CONTROL = re.compile(rb"[\0-\x08\x0e-\x1f]")
-
-
-class Doubt(Exception):  # no error: it leads to the slow reader
-    """Something in a piece may be wrong."""
 
 
 def read_columns(text: CappedReader, schemas: Sequence[tables.Schema], problems: Problems) -> Iterator[tables.Table]:
     """The rows of a text in columns; the schema goes by the number of columns in the first line that is no comment."""
-    pieces = cut(text, problems)
+    pieces = cut(text, problems.limits)
     start = next(((piece, width) for piece in pieces if (width := _width(piece))), None)
     if start is None:
         problems.raise_empty()
@@ -305,73 +286,71 @@ def _width(piece: Piece) -> int:
 
 def read_piece(piece: Piece, schema: tables.Schema, limits: Limits, part: Part = WHOLE) -> tables.Table:
     """The piece's rows, and what is wrong with those that can't be read."""
-    with suppress(Doubt):
+    with suppress(ValueError):
         return _read_fast(piece, schema, limits, part)
     lines = piece.without_comments()
     if lines is not piece:
-        with suppress(Doubt):
+        with suppress(ValueError):
             return _read_fast(lines, schema, limits, part)
-    return _read_line_by_line(lines, schema, limits, part)
-
-
-def _require_plain(piece: Piece) -> None:
-    """Raises Doubt where the piece is no UTF-8, or holds a character that no id may have."""
-    try:
-        text = piece.text.decode()
-    except UnicodeDecodeError:
-        raise Doubt from None
-    if tables.ODD_IN_ID.search(text):
-        raise Doubt
+    rows: list[list[str]] = []
+    numbers, wrong = array("q"), []
+    for number, line in zip(lines.numbers, lines.lines(), strict=True):
+        try:
+            rows.append(_fields(line, schema))
+            numbers.append(number)
+        except Wrong as error:
+            wrong.append((number, error))
+            if len(wrong) > limits.wrong:
+                break
+    texts = [*zip(*rows, strict=True)] or [()] * len(schema.read)
+    return tables.checked_table(schema, limits, numbers, texts, wrong, part=part, end=lines.last_line())
 
 
 def _read_fast(piece: Piece, schema: tables.Schema, limits: Limits, part: Part) -> tables.Table:
-    """The piece's rows. Raises Doubt."""
+    """The piece's rows. Raises ValueError where something in it may be wrong."""
     codes = piece.codes
     width = schema.width
     if schema.open_end:
         width = max(width, len(piece.first_line().split()))
     fields = find_fields(codes, width, [index for index, _ in schema.read])
-    if fields is None or (codes.take(fields[0][0]) == COMMENT).any():
-        raise Doubt
-    if codes.max() >= DELETE:
-        _require_plain(piece)
+    if (codes.take(fields[0][0]) == COMMENT).any():
+        raise ValueError("a comment")
+    if codes.max() >= DELETE and tables.ODD_IN_ID.search(piece.text.decode()):
+        raise ValueError("a character that no id may have")
     columns = {
-        column.name: FAST[column.kind or "id"](piece.padded, start, length, limits)
+        column.name: FAST[column.kind](piece.padded, start, length, limits)
         for (_, column), (start, length) in zip(schema.read, fields, strict=True)
     }
     return tables.Table(schema, columns, piece.numbers, part, end=piece.last_line())
 
 
-# Each of these gives a column, or raises Doubt.
+# Each of these gives a column, or raises ValueError.
 
 
 def _ids(codes: Codes, start: Places, length: Places, limits: Limits) -> NDArray[Any]:
     if length.max() > limits.id_bytes:
-        raise Doubt
+        raise ValueError("an id is too long")
     return cut_out(codes, start, length)
 
 
 def _scores(codes: Codes, start: Places, length: Places, _limits: Limits) -> NDArray[Any]:
     score, sound = floats(codes, start, length)
     for row in np.flatnonzero(~sound).tolist():
-        try:
-            score[row] = tables.read_score(codes[start[row] : start[row] + length[row]].tobytes().decode())
-        except Wrong:
-            raise Doubt from None
+        score[row] = tables.read_score(codes[start[row] : start[row] + length[row]].tobytes().decode())
     return score
 
 
 def _grades(codes: Codes, start: Places, length: Places, _limits: Limits) -> NDArray[Any]:
     grade, sure = integers(codes, start, length)
-    if not sure.all() or np.abs(grade).max(initial=0) > tables.GRADE_LIMIT:
-        raise Doubt
+    if not sure.all() or np.abs(grade).max() > tables.GRADE_LIMIT:
+        raise ValueError("no grade")
     return grade
 
 
 def _decisions(codes: Codes, start: Places, length: Places, _limits: Limits) -> NDArray[Any]:
     letter = codes[start]
     if not ((length == 1) & ((letter == YES) | (letter == NO))).all():
-        raise Doubt
+        raise ValueError("no decision")
     return np.asarray(letter == YES)
 
 
@@ -379,7 +358,7 @@ def _tags(codes: Codes, start: Places, length: Places, limits: Limits) -> NDArra
     return cut_out(codes, start, np.minimum(length, limits.id_bytes + 1))
 
 
-FAST: Mapping[tables.Kind, Callable[[Codes, Places, Places, Limits], NDArray[Any]]] = {
+FAST: Mapping[tables.Kind | None, Callable[[Codes, Places, Places, Limits], NDArray[Any]]] = {
     "id": _ids,
     "score": _scores,
     "grade": _grades,
@@ -388,25 +367,12 @@ FAST: Mapping[tables.Kind, Callable[[Codes, Places, Places, Limits], NDArray[Any
 }
 
 
-def _read_line_by_line(piece: Piece, schema: tables.Schema, limits: Limits, part: Part) -> tables.Table:
-    """The piece's rows, and what is wrong with each of the others, up to where enough is wrong."""
-    rows = tables.CheckedRows(schema, limits, part)
-    for number, line in zip(piece.numbers, piece.lines(), strict=True):
-        try:
-            rows.add(number, _fields(line, schema))
-        except Wrong as wrong:
-            rows.add_wrong(number, wrong)
-            if rows.is_hopeless:
-                break
-    return rows.table(piece.last_line())
-
-
 def _fields(text: bytes, schema: tables.Schema) -> list[str]:
     """The texts of the columns that are read."""
     try:
         text.decode()
     except UnicodeDecodeError as error:
-        raise tables.not_utf8(error) from None
+        raise not_utf8(error) from None
     fields = text.split()
     if len(fields) != schema.width and not (schema.open_end and len(fields) > schema.width):
         raise wrong_width(str(schema.width), len(fields), schema)

@@ -14,13 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.chunks import cut
 from leaderboard.formats.columns import read_piece
-from leaderboard.formats.ids import Ids, Keys, Places, Texts, as_texts, keys, starts_of
-from leaderboard.formats.patterns import Pattern, Tags
-from leaderboard.formats.plain_text import MIB, ByteSource, Limits, open_plain, rejection, shown, source_name
+from leaderboard.formats.ids import Ids, Keys, Pattern, Places, Texts, as_texts, keys, starts_of
+from leaderboard.formats.plain_text import MIB, ByteSource, Limits, cut, open_plain, rejection, shown, source_name
 from leaderboard.formats.problems import Problems, Wrong
-from leaderboard.formats.rows import Rows
+from leaderboard.formats.rows import Rows, Tags
 from leaderboard.formats.tables import DOCUMENT, Schema
 from leaderboard.numbers import natural
 
@@ -245,9 +243,9 @@ def _listed(source: Path | ByteSource, name: str, limits: Limits) -> Iterator[Te
     problems = Problems(name, limits)
     count = 0
     with open_plain(source, limits, name) as text:
-        for piece in cut(text, problems):
+        for piece in cut(text, limits):
             table = read_piece(piece.without_comments(), LISTED, limits)
-            problems.lines += len(table) + len({wrong.line for wrong in table.wrong})
+            problems.lines += len(table) + len({line for line, _ in table.wrong})
             problems.extend(table.wrong)
             problems.raise_if_hopeless()
             count += len(table)

@@ -1,5 +1,5 @@
-"""Ids as numpy byte strings, padded with zeros to the width of the longest; and the search for rows that say twice what
-document a query has.
+"""Ids as numpy byte strings, padded with zeros to the width of the longest; the search for rows that say twice what
+document a query has; and patterns of ids and tags.
 
 In this form millions of them are cut out of a file, compared, hashed and sorted at once, eight bytes at a time.
 """
@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from leaderboard.errors import BadInput
 
 Codes = NDArray[np.uint8]  # the bytes of a file
 Texts = NDArray[np.bytes_]  # their width is a multiple of WORD; no text ends with a zero
@@ -230,3 +232,59 @@ def _confirmed(rows: Places, query: Queries, document: Ids) -> tuple[Places, Pla
     later = np.flatnonzero(rows > first)
     later = later[np.argsort(rows[later])]
     return rows[later], first[later]
+
+
+LONGEST_PATTERN = 200  # characters
+MOST_MEMORY = 1 << 20  # bytes of what RE2 makes of a pattern; longer ones are refused
+IDS_AT_ONCE = 4096
+
+
+class Pattern:
+    r"""A pattern ready to be held against any number of ids: a regular expression of RE2, which matches the whole text
+    in time linear in its length.
+
+    >>> Pattern(r"doc-\d{1,5}").matches("doc-17"), Pattern("[a-z]+").matches("d7")
+    (True, False)
+    """
+
+    def __init__(self, text: str) -> None:
+        """Raises BadInput that says what is wrong with the pattern."""
+        if len(text) > LONGEST_PATTERN:
+            raise BadInput(f"a pattern has at most {LONGEST_PATTERN} characters")
+        if not all("!" <= sign <= "~" for sign in text):
+            raise BadInput("a pattern holds ASCII letters, digits and signs only, and no blank")
+        if r"\C" in text:  # the one sign that would match a line end, below
+            raise BadInput(r"a pattern holds no \C: it would match parts of characters")
+        self.text = text
+        self._id = _compiled(text)
+        # Whole lines, each with its end: nothing in the pattern matches a line end, so that \C after $ is one.
+        self._lines = _compiled(rf"(?:(?:{text})(?m:$)\C)*")
+
+    def matches(self, text: str) -> bool:
+        return bool(self.matching(byte_strings([text.encode()]))[0])
+
+    def matching(self, texts: Texts) -> NDArray[np.bool_]:
+        """bool[n]: which of the texts it matches. None of them holds a line end.
+
+        Many texts are matched by one call; only where one of them is wrong, each by its own.
+        """
+        matching = np.ones(len(texts), np.bool_)
+        for start in range(0, len(texts), IDS_AT_ONCE):
+            block = texts[start : start + IDS_AT_ONCE].tolist()
+            if not self._lines.fullmatch(b"\n".join([*block, b""])):
+                matching[start : start + len(block)] = [bool(self._id.fullmatch(text)) for text in block]
+        return matching
+
+
+def _compiled(text: str) -> Any:
+    import re2  # loads a library, which most files can do without
+
+    options = re2.Options()
+    options.never_nl = True
+    options.never_capture = True
+    options.log_errors = False
+    options.max_mem = MOST_MEMORY
+    try:
+        return re2.compile(text, options)
+    except re2.error as error:
+        raise BadInput(f"this is no pattern: {error.args[0].decode()}") from None

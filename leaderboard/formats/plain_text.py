@@ -1,4 +1,5 @@
-"""Opens a file as plain text: decompresses gzip, refuses other kinds of files, and stops at a cap while reading.
+"""Opens a file as plain text: decompresses gzip, refuses other kinds of files, and stops at a cap while reading. Cuts
+it into pieces of whole lines, and works on several pieces at once.
 
 Text that came with a file is made fit for messages, facts and pages here: short, on one line, every character seen.
 Whatever is told of a file goes through `harmless`, so that no control character reaches the database or a page, whose
@@ -6,17 +7,23 @@ JSON and whose readers have no use for one, and no message is as long as a line 
 """
 
 import io
+import os
 import re
-from collections.abc import Callable, Iterator
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from gzip import BadGzipFile
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
 from isal import isal_zlib
 
 from leaderboard.errors import FileRejected, Problem
+from leaderboard.formats.ids import PADDING, Codes
 from leaderboard.numbers import size
 
 SHOWN_CHARACTERS = 60  # of a value, within a message
@@ -136,26 +143,16 @@ class CappedReader(io.RawIOBase):
     """
 
     def __init__(self, source: ByteSource, cap: int, name: str, refusal: str = "") -> None:
-        super().__init__()
+        self.name = name
+        self.passed = 0  # bytes that it has given
+        self.inflates = isinstance(source, _Gunzip)  # which takes time, but not the interpreter's lock
         self._source = source
         self._cap = cap
         self._refusal = refusal or f"holds more than {size(cap)} of text, the most allowed"
-        self._name = name
         self._start = b""  # peeked at, not yet given
-        self._given = 0
 
     def readable(self) -> bool:
         return True
-
-    @property
-    def given(self) -> int:
-        """How many bytes it has given so far."""
-        return self._given
-
-    @property
-    def inflates(self) -> bool:
-        """Whether reading decompresses, which takes time, but not the interpreter's lock."""
-        return isinstance(self._source, _Gunzip)
 
     def peek(self, size: int) -> bytes:
         """The next `size` bytes, fewer only at the end; they stay to be read."""
@@ -177,21 +174,19 @@ class CappedReader(io.RawIOBase):
             self._start = self._start[len(piece) :]
             size = len(piece)
             buffer[:size] = piece
-        self._given += size
-        if self._given > self._cap:
-            raise rejection(self._name, self._refusal)
+        self.passed += size
+        if self.passed > self._cap:
+            raise rejection(self.name, self._refusal)
         return size
 
     def _guard(self, read: Callable[[A], T], argument: A) -> T:
         try:
             return read(argument)
         except EOFError:
-            raise rejection(
-                self._name,
-                "ends in the middle of its gzip data, or has something else behind it; compress it and send it again",
-            ) from None
+            cut_off = "ends in the middle of its gzip data, or has something else behind it"
+            raise rejection(self.name, f"{cut_off}; compress it and send it again") from None
         except DAMAGED:
-            raise rejection(self._name, "is damaged gzip data; compress it again") from None
+            raise rejection(self.name, "is damaged gzip data; compress it again") from None
 
 
 class _Packed(io.RawIOBase):
@@ -200,43 +195,35 @@ class _Packed(io.RawIOBase):
     text  how many bytes of it they gave so far
     """
 
-    def __init__(self, packed: CappedReader, name: str) -> None:
-        super().__init__()
+    def __init__(self, packed: CappedReader) -> None:
         self.text = 0
         self._packed = packed
-        self._name = name
 
     def readinto(self, buffer: Any) -> int:
-        if self._packed.given > HOLLOW_FREE + HOLLOW_TIMES * self.text:
-            raise rejection(self._name, "is gzip data that holds hardly any text; compress it again")
+        if self._packed.passed > HOLLOW_FREE + HOLLOW_TIMES * self.text:
+            raise rejection(self._packed.name, "is gzip data that holds hardly any text; compress it again")
         return self._packed.readinto(buffer)
 
 
-class _Gunzip:
+class _Gunzip(io.RawIOBase):
     """Reads gzipped text, in any number of members as `cat a.gz b.gz`, bgzip and pigz write them.
 
     Refuses to go on where the text is far more than was received, or far less.
     """
 
-    def __init__(self, packed: CappedReader, limits: Limits, name: str) -> None:
+    def __init__(self, packed: CappedReader, times: int) -> None:
         self._packed = packed
-        self._times = limits.expanded_times
-        self._name = name
-        self._given = _Packed(packed, name)
+        self._times = times
+        self._counted = _Packed(packed)
         # The one reader of isal's that writes into the memory of whoever asks.
-        self._reader = isal_zlib._GzipReader(self._given)  # type: ignore[arg-type]  # it calls `readinto`
-
-    def read(self, size: int, /) -> bytes:
-        """Up to `size` bytes, at least 1 of them; b"" at the end. Raises EOFError, DAMAGED, FileRejected."""
-        text = bytearray(size)
-        return bytes(text[: self.readinto(text)])
+        self._reader = isal_zlib._GzipReader(self._counted)  # type: ignore[arg-type]  # it calls `readinto`
 
     def readinto(self, buffer: Any) -> int:
-        """Fills the start of `buffer`; how many bytes, 0 at the end. Raises as `read` does."""
+        """Fills the start of `buffer`; how many bytes, 0 at the end. Raises EOFError, DAMAGED, FileRejected."""
         size = self._reader.readinto(memoryview(buffer)[:TEXT_AT_ONCE])
-        self._given.text += size
-        if self._given.text > EXPANDED_FREE + self._times * self._packed.given:
-            raise rejection(self._name, too_many_times(self._times))
+        self._counted.text += size
+        if self._counted.text > EXPANDED_FREE + self._times * self._packed.passed:
+            raise rejection(self._packed.name, too_many_times(self._times))
         return size
 
 
@@ -261,10 +248,14 @@ def open_plain(
             yield text
         return
     reader = CappedReader(source, NO_CAP, name)
-    if reader.peek(len(GZIP_MAGIC)) == GZIP_MAGIC:
-        yield _text(_Gunzip(reader, limits, name), limits, name)
-    else:
-        yield _text(reader, limits, name)
+    is_packed = reader.peek(len(GZIP_MAGIC)) == GZIP_MAGIC
+    content: ByteSource = _Gunzip(reader, limits.expanded_times) if is_packed else reader
+    text = CappedReader(content, limits.expanded_bytes, name)
+    if foreign := foreign_start(text.peek(LONGEST_START)):
+        raise rejection(name, foreign)
+    if text.peek(len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK:
+        text.read(len(BYTE_ORDER_MARK))
+    yield text
 
 
 def beginning(source: Path | ByteSource, most: int, name: str | None = None) -> tuple[bytes, bool]:
@@ -294,11 +285,115 @@ def foreign_start(start: bytes) -> str:
     return next((message for magic, message in FOREIGN_STARTS.items() if start.startswith(magic)), "")
 
 
-def _text(stream: ByteSource, limits: Limits, name: str) -> CappedReader:
-    text = CappedReader(stream, limits.expanded_bytes, name)
-    foreign = foreign_start(text.peek(LONGEST_START))
-    if foreign:
-        raise rejection(name, foreign)
-    if text.peek(len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK:
-        text.read(len(BYTE_ORDER_MARK))
-    return text
+PIECE_BYTES = MIB  # a piece and what is made of it stay in the processor's cache
+COMMENT, NEWLINE = b"#\n"
+IS_BLANK = np.isin(np.arange(256), [*b"\t\n\v\f\r "])  # by character code: what bytes.strip() takes away
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some whole lines of a file; the last one ends with a newline too.
+
+    room     the lines and PADDING bytes behind them, which `ids.cut_out` needs
+    size     bytes of the lines
+    numbers  of each line, 1 is the first of the file
+    """
+
+    room: bytearray
+    size: int
+    numbers: Sequence[int]
+
+    @classmethod
+    def of(cls, text: bytes, numbers: Sequence[int]) -> "Piece":
+        return cls(bytearray(text + bytes(PADDING)), len(text), numbers)
+
+    @property
+    def padded(self) -> Codes:
+        """uint8: the lines and what stands behind them."""
+        return np.frombuffer(self.room, np.uint8)
+
+    @property
+    def codes(self) -> Codes:
+        """uint8: the lines."""
+        return self.padded[: self.size]
+
+    @property
+    def text(self) -> bytes:
+        """The lines, copied."""
+        return bytes(memoryview(self.room)[: self.size])
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines, each with its end."""
+        return io.BytesIO(self.text)
+
+    def first_line(self) -> bytes:
+        """The first line; b"" where there is none."""
+        return bytes(self.room[: max(self.room.find(b"\n", 0, self.size), 0)])
+
+    def last_line(self) -> bytes:
+        """The last line with its end; b"" where there is none."""
+        return bytes(self.room[self.room.rfind(b"\n", 0, max(self.size - 1, 0)) + 1 : self.size])
+
+    def without_first(self) -> "Piece":
+        """All lines but the first one."""
+        return Piece.of(self.text.partition(b"\n")[2], self.numbers[1:])
+
+    def without_comments(self) -> "Piece":
+        """The piece without comments and empty lines."""
+        codes = self.codes
+        newline = np.flatnonzero(codes == NEWLINE)
+        content = np.flatnonzero(~IS_BLANK.take(codes))
+        upto = np.searchsorted(content, newline)  # how much content comes before the end of each line
+        first = np.concatenate((np.zeros(min(len(upto), 1), np.int64), upto[:-1]))
+        rows = upto > first
+        rows[rows] = codes[content[first[rows]]] != COMMENT
+        if rows.all():
+            return self
+        numbers = array("q", np.asarray(self.numbers, np.int64)[rows].tobytes())
+        return Piece.of(codes[np.repeat(rows, np.diff(newline, prepend=-1))].tobytes(), numbers)
+
+
+def cut(text: CappedReader, limits: Limits, size: int = PIECE_BYTES) -> Iterator[Piece]:
+    """The text in pieces of about `size` bytes, more where a line is longer. Raises FileRejected past the limits on
+    lines or on one line.
+    """
+    rest = bytearray()
+    first, goes_on = 1, True
+    while goes_on:
+        filled, full = len(rest), len(rest) + size
+        room = bytearray(full + 1 + PADDING)
+        room[:filled] = rest
+        while filled < full and (more := text.readinto(memoryview(room)[filled:full])):
+            filled += more
+        goes_on = filled == full
+        end = room.rfind(b"\n", 0, filled) + 1
+        if not goes_on and end < filled:
+            room[filled] = NEWLINE
+            end = filled = filled + 1
+        numbers = range(first, first + int(np.count_nonzero(np.frombuffer(room, np.uint8, end) == NEWLINE)))
+        if end:
+            yield Piece(room, end, numbers)
+        first = numbers.stop
+        if first - 1 > limits.lines:
+            raise rejection(text.name, f"more than {limits.lines:,} lines, the most allowed")
+        if filled - end > limits.line_bytes:
+            raise rejection(text.name, f"longer than {limits.line_bytes:,} bytes, the most allowed", first)
+        rest = room[end:filled]
+
+
+MOST_AT_ONCE = min(max((os.cpu_count() or 1) - 1, 1), 4)  # one processor is left to whoever makes the items
+
+
+def side_by_side(work: Callable[[A], T], items: Iterator[A], at_once: int = MOST_AT_ONCE) -> Iterator[T]:
+    """work(item) for each item, in order; `at_once` of them at a time: each piece costs memory.
+
+    It uses threads: numpy releases the interpreter lock while it works. One thread more would mostly wait for the lock.
+    """
+    waiting: deque[Future[T]] = deque()
+    with ThreadPoolExecutor(at_once) as pool:
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > at_once:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()

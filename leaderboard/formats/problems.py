@@ -2,24 +2,28 @@
 from its first line what a file is that can't be read as what it should be.
 """
 
-import json
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from heapq import nsmallest
-from itertools import accumulate
-from operator import itemgetter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn
 
 from leaderboard.errors import FileRejected, Problem
-from leaderboard.formats.plain_text import LONGEST_MESSAGE, Limits, harmless, rejection, shown
+from leaderboard.formats.plain_text import (
+    LONGEST_MESSAGE,
+    MIB,
+    CappedReader,
+    Limits,
+    Piece,
+    cut,
+    harmless,
+    rejection,
+    shown,
+)
 from leaderboard.numbers import is_whole
 
-MOST_BYTES = 32 * 1024  # of all that is told of one file
-ROW_BYTES = 100  # of a problem beside its message
+MOST_TOLD = 80  # of all problems of one file
+BATCH_BYTES = MIB // 4  # few enough lines that Python need not search them for garbage
 LOOK_EVERY = 1000  # lines
-UNKNOWN = "is not in this evaluation"
-UNKNOWN_QUERY = f"the query {UNKNOWN}"
 
 
 class Wrong(ValueError):
@@ -41,16 +45,8 @@ class Wrong(ValueError):
         quoted = shown(text) if is_seen else f"'{shown(text)}'"
         return cls(f"{what} {quoted} {fault}{more}", f"the {what} {fault}")
 
-    def on(self, line: int) -> "WrongLine":
-        return WrongLine(line, self.message, self.kind)
 
-
-class WrongLine(NamedTuple):
-    """What is wrong with a line, and which one it is; line 0 is the file as a whole."""
-
-    line: int
-    message: str
-    kind: str
+WrongLine = tuple[int, Wrong]  # line 0 is the file as a whole
 
 
 class Part(NamedTuple):
@@ -70,7 +66,7 @@ WHOLE = Part()
 
 def unknown_query(query: str) -> Wrong:
     """A query that the evaluation does not have."""
-    return Wrong.value("query", query, UNKNOWN)
+    return Wrong.value("query", query, "is not in this evaluation")
 
 
 def wrong_width(expected: str, width: int, columns: object) -> Wrong:
@@ -79,29 +75,21 @@ def wrong_width(expected: str, width: int, columns: object) -> Wrong:
     return Wrong(f"{message}, found {width} ({columns})", f"{message} ({columns})")
 
 
-def _first_that_fit(problems: Sequence[Problem]) -> list[Problem]:
-    """The first ones that together fit MOST_BYTES, as JSON and as rows of a page."""
-    from html import escape  # brings a table of 2,000 names, and most files have no problem
-
-    short = [replace(each, message=harmless(each.message, LONGEST_MESSAGE)) for each in problems]
-    sizes = (max(len(json.dumps(each.message)), len(escape(each.message).encode())) + ROW_BYTES for each in short)
-    return [each for each, size in zip(short, accumulate(sizes), strict=True) if size <= MOST_BYTES]
+def not_utf8(error: UnicodeDecodeError) -> Wrong:
+    """A line that can't be decoded."""
+    kind = "no UTF-8 text; save the file as UTF-8"
+    return Wrong(f"byte {error.start + 1} is {kind}", kind)
 
 
 @dataclass(slots=True)
 class _Mistake:
-    """One kind of mistake: how often it was made, the messages of its first lines, and whether all are the same."""
+    """One kind of mistake: how often it was made; the file in an archive, the line and the message of the first ones;
+    and whether all messages are the same.
+    """
 
     count: int = 0
-    first: list[tuple[tuple[int, int], str]] = field(default_factory=list)
+    first: list[tuple[int, int, str]] = field(default_factory=list)
     same: bool = True
-
-    def places(self) -> str:
-        """On which lines it is, where all of them are known; those in the files of an archive are not told so."""
-        lines = [line for (part, line), _ in self.first if line and not part]
-        if len(lines) < self.count:
-            return ""
-        return f" (lines {', '.join(map(str, lines))})"
 
 
 class Problems:
@@ -122,25 +110,22 @@ class Problems:
         self.lines = 0
         self.guess = ""
         self.part = WHOLE
-        self._ended = False  # before the end of the file
         self._mistakes: dict[str, _Mistake] = {}
 
     def add(self, line: int, wrong: Wrong, part: Part | None = None) -> None:
         """Adds one problem; line 0 is the file as a whole."""
-        self.extend([wrong.on(line)], part)
+        part = part or self.part
+        message = harmless(wrong.message, LONGEST_MESSAGE) + (f" (in {shown(part.name)})" if part.name else "")
+        mistake = self._mistakes.setdefault(wrong.kind, _Mistake())
+        mistake.count += 1
+        if len(mistake.first) < self.limits.problems:
+            mistake.first.append((part.place, line, message))
+        mistake.same = mistake.same and message == mistake.first[0][2]
 
     def extend(self, wrong_lines: Iterable[WrongLine], part: Part | None = None) -> None:
         """Adds problems."""
-        part = part or self.part
-        suffix = f" (in {shown(part.name)})" if part.name else ""
-        by_kind: dict[str, list[tuple[tuple[int, int], str]]] = {}
-        for line, message, kind in wrong_lines:
-            by_kind.setdefault(kind, []).append(((part.place, line), message + suffix))
-        for kind, placed in by_kind.items():
-            mistake = self._mistakes.setdefault(kind, _Mistake())
-            mistake.count += len(placed)
-            mistake.first = nsmallest(self.limits.problems, [*mistake.first, *placed], key=itemgetter(0))
-            mistake.same = mistake.same and all(message == mistake.first[0][1] for _, message in placed)
+        for line, wrong in wrong_lines:
+            self.add(line, wrong, part)
 
     def add_unread(self, line: int, wrong: Wrong) -> None:
         """Adds a line that gives no row, and counts it among the lines. Raises FileRejected when too many are wrong."""
@@ -149,13 +134,16 @@ class Problems:
         if self.lines % LOOK_EVERY == 0:
             self.raise_if_hopeless()
 
-    def add_first(self, rows: Sequence[int], kind: str, say: Callable[[int], tuple[int, Wrong, Part]]) -> None:
+    def add_first(
+        self, rows: Sequence[int], say: Callable[[int], Wrong], line_of: Callable[[int], tuple[int, Part]]
+    ) -> None:
         """Adds a kind of mistake in many rows, in order: `say` tells of the first ones, the rest is counted."""
         for row in rows[: self.limits.problems]:
-            self.add(*say(row))
+            wrong = say(row)
+            self.add(line_of(row)[0], wrong, line_of(row)[1])
         if more := len(rows[self.limits.problems :]):
-            self._mistakes[kind].count += more
-            self._mistakes[kind].same = False
+            self._mistakes[wrong.kind].count += more
+            self._mistakes[wrong.kind].same = False
 
     @property
     def count(self) -> int:
@@ -165,7 +153,6 @@ class Problems:
     def raise_if_hopeless(self) -> None:
         """Raises FileRejected when so much is wrong that reading on would tell nobody more."""
         if self.count > self.limits.wrong:
-            self._ended = True
             self.add(0, Wrong(f"more than {self.limits.wrong:,} mistakes; reading ended there"), WHOLE)
             self.raise_if_any()
 
@@ -174,38 +161,49 @@ class Problems:
         if not self._mistakes:
             return
         sums: list[Problem] = []
-        listed: list[tuple[tuple[int, int], Problem]] = []
-        examples = self.limits.examples
+        listed: list[tuple[int, int, str, int]] = []
         for kind, mistake in sorted(self._mistakes.items(), key=lambda item: -item[1].count):
+            first = sorted(mistake.first, key=lambda item: item[:2])
             on_most_lines = 2 * mistake.count > self.lines > 0
-            tells = mistake.count > 1 or self.lines == 1
-            guess = self.guess if on_most_lines and tells and not sums else ""
-            many = mistake.count > examples
+            guess = f"; it looks like {self.guess}" if self.guess and on_most_lines and not sums else ""
+            many = mistake.count > self.limits.examples
             if many or guess:
-                message = f"{self._lines_in_words(mistake)}: {mistake.first[0][1] if mistake.same else kind}"
-                if not on_most_lines:
-                    message += mistake.places()
-                sums.append(Problem(None, f"{message}; it looks like {guess}" if guess else message, mistake.count))
-            for (part, line), message in mistake.first[: examples if many else None]:
-                listed.append(((part, line), Problem(line or None, message, 0 if many or guess else 1)))
-        listed.sort(key=itemgetter(0))
-        problems = _first_that_fit([*sums, *(problem for _, problem in listed)])
-        raise FileRejected(problems, self.count, self.name)
+                _, line, message = first[0]
+                what = f"{mistake.count:,} of {self.lines:,} lines" if line else f"{mistake.count:,} files"
+                lines = [str(line) for part, line, _ in first if line and not part]
+                where = f" (lines {', '.join(lines)})" if len(lines) == mistake.count and not on_most_lines else ""
+                what = f"{what}: {message if mistake.same else kind}{where}{guess}"
+                sums.append(Problem(None, what, mistake.count))
+            examples = first[: self.limits.examples] if many else first
+            listed += [(*example, 0 if many or guess else 1) for example in examples]
+        listed.sort(key=lambda item: item[:2])
+        single = [Problem(line or None, message, stands_for) for _, line, message, stands_for in listed]
+        raise FileRejected([*sums, *single][:MOST_TOLD], self.count, self.name)
 
     def raise_empty(self, what: str = "is empty") -> NoReturn:
         """Raises FileRejected for a file without a single row: for its problems, or else because it `is empty`."""
         self.raise_if_any()
         raise rejection(self.name, what)
 
-    def _lines_in_words(self, mistake: _Mistake) -> str:
-        _, first_line = mistake.first[0][0]
-        if first_line == 0:
-            return f"{mistake.count:,} files"
-        if self._ended:
-            return f"{mistake.count:,} of the {self.lines:,} lines read"
-        if mistake.count >= self.lines:
-            return {1: "its only line", 2: "both lines"}.get(mistake.count, f"all {mistake.count:,} lines")
-        return f"{mistake.count:,} of {self.lines:,} lines"
+
+def numbered_lines(text: CappedReader, problems: Problems, size: int = BATCH_BYTES) -> Iterator[tuple[int, str]]:
+    """Each line with its number, 1 is the first. One that is no UTF-8 text is a problem, and empty.
+
+    size  how many bytes are read at once. Raises FileRejected as `cut` does.
+    """
+    for piece in cut(text, problems.limits, size):
+        yield from decoded(piece, problems)
+
+
+def decoded(piece: Piece, problems: Problems) -> Iterator[tuple[int, str]]:
+    """The same of a piece."""
+    for number, line in zip(piece.numbers, piece.lines(), strict=True):
+        try:
+            content = line.decode()
+        except UnicodeDecodeError as error:
+            problems.add_unread(number, not_utf8(error))
+            content = "\n"
+        yield number, content
 
 
 TREC_EVAL = re.compile(r"(?=.{22}\t)\S+ +\t\S+\t\S+")  # it pads the measure to 22 characters

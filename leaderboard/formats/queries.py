@@ -13,7 +13,6 @@ from typing import Any
 from xml.parsers import expat
 
 from leaderboard.formats.archives import is_archive
-from leaderboard.formats.chunks import numbered_lines
 from leaderboard.formats.plain_text import (
     TURNING,
     ByteSource,
@@ -24,7 +23,7 @@ from leaderboard.formats.plain_text import (
     shown,
     source_name,
 )
-from leaderboard.formats.problems import HEAD_BYTES, Problems, Wrong, guess_content, wrong_width
+from leaderboard.formats.problems import HEAD_BYTES, Problems, Wrong, guess_content, numbered_lines, wrong_width
 from leaderboard.formats.records import json_object
 from leaderboard.formats.rows import READERS
 from leaderboard.formats.tables import control_character, identifier, our_name

@@ -14,20 +14,21 @@ from numpy.typing import NDArray
 
 from leaderboard.formats.archives import is_archive, read_archive
 from leaderboard.formats.columns import read_columns
-from leaderboard.formats.ids import SLOT_BITS, Ids, Places, Texts, as_texts, keys, slots, stretches
+from leaderboard.formats.ids import SLOT_BITS, Ids, Pattern, Places, Texts, as_texts, keys, slots, stretches
 from leaderboard.formats.metadata import HEADER_BYTES, Metadata, header_metadata
-from leaderboard.formats.patterns import Tags
 from leaderboard.formats.plain_text import (
+    LONGEST_TAG,
     MIB,
     ByteSource,
     CappedReader,
     Limits,
+    harmless,
     open_plain,
     rejection,
     shown,
     source_name,
 )
-from leaderboard.formats.problems import HEAD_BYTES, UNKNOWN_QUERY, Part, Problems, Wrong, guess_content, unknown_query
+from leaderboard.formats.problems import HEAD_BYTES, Part, Problems, Wrong, guess_content, unknown_query
 from leaderboard.formats.records import read_csv, read_json, starts_csv, starts_json
 from leaderboard.formats.tables import Schema, Table
 
@@ -62,56 +63,79 @@ READERS: Mapping[FileFormat, Reader] = {
 Schemas = Mapping[FileFormat, Sequence[Schema]]
 
 COMMENT = b"#"
+MOST_NAMED = 3  # tags
 KEPT_BYTES = 16 * MIB  # the largest of a piece's columns has 2
 MOSTLY_GROUPED = 4  # lines per change of query from which a look-up for each change is the faster way
 GROWTH = 1.25  # from how many times as many queries on the table is made anew
 
 
-def read_rows(
-    source: Path | ByteSource,
-    schemas: Schemas,
-    expected: str,
-    *,
-    queries: Collection[str] | None,
-    name: str | None,
-    limits: Limits | None,
-    tags: Tags | None = None,
-) -> "Rows":
-    """Reads a whole file.
+class Numbering:
+    """Ids of queries, or of subtopics, in the order of their first appearance, and each row's index among them."""
 
-    schemas   the formats that this kind of file may have, each with what its rows hold, the richest first
-    expected  what the file should be, "run" or "judgments"
-    tags      looks at the run tags, where schemas read them
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self._index: dict[str, int] = {}
+        self._texts = as_texts([""])  # the ids that the table has
+        self._slots = np.zeros(1 << SLOT_BITS, np.uint32)  # the table: an id's index in its slot
 
-    Raises FileRejected at once for an empty file and for what makes reading on pointless (limits, compression); all
-    other problems are in the rows' `problems`.
+    def number(self, query: str) -> int:
+        """A query's index, given now if it had none."""
+        index = self._index.setdefault(query, len(self.ids))
+        if index == len(self.ids):
+            self.ids.append(query)
+        return index
+
+    def encode(self, queries: Texts) -> NDArray[np.uint32]:
+        """uint32[rows]: each row's query as its index in `ids`."""
+        starts = stretches(queries)
+        if len(starts) * MOSTLY_GROUPED <= len(queries):
+            return np.repeat(self._number_each(queries[starts]), np.diff(starts, append=len(queries)))
+        codes = self._slots.take(slots(keys(queries)))
+        rest = np.flatnonzero(self._texts.take(codes) != queries)
+        if len(rest):
+            codes[rest] = self._number_each(queries[rest])
+            if len(self.ids) >= len(self._texts) * GROWTH:  # making it anew for each few would take too long
+                self._texts = as_texts(self.ids)
+                self._slots[slots(keys(self._texts))] = np.arange(len(self.ids))
+        return codes
+
+    def _number_each(self, queries: Texts) -> NDArray[np.uint32]:
+        return np.array([self.number(query.decode()) for query in queries.tolist()], np.uint32)
+
+
+class Tags:
+    """The run tags of a file: what an organiser asks of each, and whether they are all the same. They hardly ever
+    change, so that only those are looked at that differ from the one of the line before.
+
+    pattern  what each has to look like; None: nothing is asked
+    named    the first different ones
     """
-    _keep_freed_memory()
-    problems = Problems(source_name(source, name), limits or Limits(), queries)
-    rows = Rows(problems, tags)
-    with open_plain(source, problems.limits, problems.name) as text:
-        head = text.peek(HEAD_BYTES)
-        if head.startswith(COMMENT):
-            rows.said = header_metadata(text.peek(HEADER_BYTES))
-        file_format, reader = next(
-            (file_format, reader)
-            for file_format, reader in READERS.items()
-            if reader.recognises(head) and (file_format in schemas or reader.refusal)
+
+    def __init__(self, pattern: Pattern | None = None) -> None:
+        self.pattern = pattern
+        self.named: list[str] = []
+
+    def check(self, table: Table, tags: Texts, problems: Problems) -> None:
+        """Adds each line of a table whose tag has not the form that is asked for to the problems.
+
+        tags  of its rows, each cut off behind the most bytes that an id may have
+        """
+        starts = stretches(tags)
+        different = tags[starts]
+        if len(self.named) < MOST_NAMED:
+            for tag in dict.fromkeys(different.tolist()):
+                name = harmless(tag.decode(errors="replace"), LONGEST_TAG)
+                if name not in self.named and len(self.named) < MOST_NAMED:
+                    self.named.append(name)
+        if self.pattern is None or not len(starts):
+            return
+        wrong = ~self.pattern.matching(different) | (np.char.str_len(different) > problems.limits.id_bytes)
+        fault = f"has not the form that is asked for here: {self.pattern.text}"
+        problems.add_first(
+            np.flatnonzero(np.repeat(wrong, np.diff(starts, append=len(tags)))).tolist(),
+            lambda row: Wrong.value("run tag", tags[row].decode(errors="replace"), fault),
+            lambda row: (table.numbers[row], table.part),
         )
-        if file_format not in schemas:
-            raise rejection(problems.name, reader.refusal)
-        if file_format == "columns":
-            problems.guess = guess_content(head, expected)
-        for table in reader.read(text, schemas[file_format], problems):
-            rows.add(table)
-    return rows
-
-
-def _keep_freed_memory() -> None:
-    """Frees a block that was never touched. glibc then keeps smaller ones when they are freed: otherwise each piece of
-    a file would get its memory from the system anew, page by page, which takes a quarter of the time of reading.
-    """
-    np.empty(KEPT_BYTES, np.uint8)
 
 
 class Rows:
@@ -166,11 +190,13 @@ class Rows:
         return self._columns[name]
 
     def add(self, table: Table) -> None:
-        """Appends rows, and notes what is wrong with others."""
+        """Appends rows, and notes what is wrong with others. Raises FileRejected for a file that is wrong throughout or
+        that would take too much memory.
+        """
         self.schema = table.schema
         self.end = table.end or self.end
         self.problems.extend(table.wrong, part=table.part)
-        self.problems.lines += len(table) + len({wrong.line for wrong in table.wrong})
+        self.problems.lines += len(table) + len({line for line, _ in table.wrong})
         columns = dict(table.columns)
         tags = columns.pop("tag", None)
         if tags is not None and self._tags is not None:
@@ -188,10 +214,6 @@ class Rows:
             self._parts.setdefault(name, []).append(values)
         self._places.append((table.numbers, table.part))
         self._starts.append(len(self) + len(table))
-        self._require_bounds()
-
-    def _require_bounds(self) -> None:
-        """Ends the reading of a file that is wrong throughout or that would take too much memory."""
         limits = self.problems.limits
         self.problems.raise_if_hopeless()
         if len(self._numbering.ids) > limits.queries:
@@ -208,29 +230,27 @@ class Rows:
         self._unknown = np.append(self._unknown, fresh).astype(np.bool_)
         problems.add_first(
             np.flatnonzero(self._unknown[codes]).tolist(),
-            UNKNOWN_QUERY,
-            lambda row: (table.numbers[row], unknown_query(ids[codes[row]]), table.part),
+            lambda row: unknown_query(ids[codes[row]]),
+            lambda row: (table.numbers[row], table.part),
         )
 
     def add_each(self, rows: Places, kind: str, say: Callable[[str, str], str]) -> None:
         """Adds a problem for each of some rows, which are in order; `say` tells it of the row's query and document."""
 
-        def told(row: int) -> tuple[int, Wrong, Part]:
-            line, part = self._line(row)
+        def told(row: int) -> Wrong:
             [document] = self.document.take(np.array([row])).tolist()
-            query = self._numbering.ids[self.column("query")[row]]
-            return line, Wrong(say(query, shown(document.decode())), kind), part
+            return Wrong(say(self._numbering.ids[self.column("query")[row]], shown(document.decode())), kind)
 
-        self.problems.add_first(rows.tolist(), kind, told)
+        self.problems.add_first(rows.tolist(), told, self._line)
 
-    def add_repeats(self, later: NDArray[np.int64], first: NDArray[np.int64], what: str) -> None:
+    def add_repeats(self, later: Places, first: Places, what: str) -> None:
         """Adds a problem for each of the rows that `repeats` gives; `what` says it of a document."""
-        earlier = iter(first.tolist())
+        lines = (self._line(row)[0] for row in first.tolist())
         self.add_each(
             later,
             f"a document {what} for one query",
             lambda query, document: (
-                f"document {document} {what} for query {shown(query)} (first on line {self._line(next(earlier))[0]})"
+                f"document {document} {what} for query {shown(query)} (first on line {next(lines)})"
             ),
         )
 
@@ -241,35 +261,43 @@ class Rows:
         return numbers[row - self._starts[block]], part
 
 
-class Numbering:
-    """Ids of queries, or of subtopics, in the order of their first appearance, and each row's index among them."""
+def read_rows(
+    source: Path | ByteSource,
+    schemas: Schemas,
+    expected: str,
+    *,
+    queries: Collection[str] | None,
+    name: str | None,
+    limits: Limits | None,
+    tags: Tags | None = None,
+) -> Rows:
+    """Reads a whole file.
 
-    def __init__(self) -> None:
-        self.ids: list[str] = []
-        self._index: dict[str, int] = {}
-        self._texts = as_texts([""])  # the ids that the table has
-        self._slots = np.zeros(1 << SLOT_BITS, np.uint32)  # the table: an id's index in its slot
+    schemas   the formats that this kind of file may have, each with what its rows hold, the richest first
+    expected  what the file should be, "run" or "judgments"
+    tags      looks at the run tags, where schemas read them
 
-    def number(self, query: str) -> int:
-        """A query's index, given now if it had none."""
-        index = self._index.setdefault(query, len(self.ids))
-        if index == len(self.ids):
-            self.ids.append(query)
-        return index
-
-    def encode(self, queries: Texts) -> NDArray[np.uint32]:
-        """uint32[rows]: each row's query as its index in `ids`."""
-        starts = stretches(queries)
-        if len(starts) * MOSTLY_GROUPED <= len(queries):
-            return np.repeat(self._number_each(queries[starts]), np.diff(starts, append=len(queries)))
-        codes = self._slots.take(slots(keys(queries)))
-        rest = np.flatnonzero(self._texts.take(codes) != queries)
-        if len(rest):
-            codes[rest] = self._number_each(queries[rest])
-            if len(self.ids) >= len(self._texts) * GROWTH:  # making it anew for each few would take too long
-                self._texts = as_texts(self.ids)
-                self._slots[slots(keys(self._texts))] = np.arange(len(self.ids))
-        return codes
-
-    def _number_each(self, queries: Texts) -> NDArray[np.uint32]:
-        return np.array([self.number(query.decode()) for query in queries.tolist()], np.uint32)
+    Raises FileRejected at once for an empty file and for what makes reading on pointless (limits, compression); all
+    other problems are in the rows' `problems`.
+    """
+    # A block that is freed untouched. glibc then keeps smaller ones when they are freed: otherwise each piece of a file
+    # would get its memory from the system anew, page by page, which takes a quarter of the time of reading.
+    np.empty(KEPT_BYTES, np.uint8)
+    problems = Problems(source_name(source, name), limits or Limits(), queries)
+    rows = Rows(problems, tags)
+    with open_plain(source, problems.limits, problems.name) as text:
+        head = text.peek(HEAD_BYTES)
+        if head.startswith(COMMENT):
+            rows.said = header_metadata(text.peek(HEADER_BYTES))
+        file_format, reader = next(
+            (file_format, reader)
+            for file_format, reader in READERS.items()
+            if reader.recognises(head) and (file_format in schemas or reader.refusal)
+        )
+        if file_format not in schemas:
+            raise rejection(problems.name, reader.refusal)
+        if file_format == "columns":
+            problems.guess = guess_content(head, expected)
+        for table in reader.read(text, schemas[file_format], problems):
+            rows.add(table)
+    return rows

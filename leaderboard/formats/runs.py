@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from leaderboard.formats.file_rules import RunRules
 from leaderboard.formats.ids import Ids, repeated_rows
 from leaderboard.formats.metadata import Metadata
-from leaderboard.formats.patterns import Tags
 from leaderboard.formats.plain_text import LONGEST_TAG, ByteSource, Limits, harmless
-from leaderboard.formats.rows import Schemas, read_rows
+from leaderboard.formats.rows import Schemas, Tags, read_rows
 from leaderboard.formats.tables import DOCUMENT, QUERY, Column, Schema
 
 RunFormat = Literal["auto", "trec", "trec_eval", "decisions"]

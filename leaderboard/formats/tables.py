@@ -30,12 +30,6 @@ PLAIN = re.compile(r"[!-~]+")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def not_utf8(error: UnicodeDecodeError) -> Wrong:
-    """A line that can't be decoded."""
-    kind = "no UTF-8 text; save the file as UTF-8"
-    return Wrong(f"byte {error.start + 1} is {kind}", kind)
-
-
 def control_character(what: str, text: str) -> Wrong:
     """A field with a control character; `what` names it."""
     return Wrong.value(what, text, "holds a control character")
@@ -74,16 +68,6 @@ def identifiers(texts: Sequence[str], most_bytes: int) -> Texts:
     return byte_strings(encoded)
 
 
-def scores(texts: Sequence[str]) -> NDArray[np.float64]:
-    """Scores as `read_score` takes them, many at once. Raises ValueError where it would refuse one of them."""
-    if not NUMBER_SIGNS.fullmatch("".join(texts)):
-        raise ValueError("a sign that no number has")
-    values = np.array(list(map(float, texts)))
-    if not np.isfinite(values).all():
-        raise ValueError("a number is too large")
-    return values
-
-
 def read_score(text: str) -> float:
     """The score that a field holds. Raises Wrong for what is no finite number."""
     try:
@@ -114,11 +98,13 @@ def read_decision(text: str) -> bool:
 
 Kind = Literal["id", "score", "grade", "decision", "tag"]
 
-# By what a column holds beside ids: the type of its array, and the check of one value.
-HOLDS: Mapping[Kind | None, tuple[type[np.generic], Callable[[str], Any]]] = {
-    "score": (np.float64, read_score),
-    "grade": (np.int64, read_grade),
-    "decision": (np.bool_, read_decision),
+# By what a column holds: the type of its array, and the check of one value, given its column's name and the limits.
+HOLDS: Mapping[Kind | None, tuple[str, Callable[[str, str, Limits], Any]]] = {
+    "id": (f"S{WORD}", lambda text, name, limits: identifier(name, text, limits.id_bytes)),
+    "score": ("f8", lambda text, _, __: read_score(text)),
+    "grade": ("i8", lambda text, _, __: read_grade(text)),
+    "decision": ("?", lambda text, _, __: read_decision(text)),
+    "tag": (f"S{WORD}", lambda text, _, __: text),
 }
 OUR_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("query_id", "qid", "topic"), "query"),
@@ -192,101 +178,61 @@ class Table:
         return len(self.numbers)
 
 
-def _value(column: Column, text: str, limits: Limits) -> Any:
-    """One value of a column. Raises Wrong."""
-    if column.kind == "id":
-        return identifier(column.name, text, limits.id_bytes)
-    if column.kind == "tag":
-        return text
-    return HOLDS[column.kind][1](text)
-
-
 def _values(column: Column, texts: Sequence[str], limits: Limits) -> NDArray[Any]:
-    """The same of many at once. Raises ValueError where one of them is wrong, and only then."""
+    """The values of a column. Raises ValueError where one of them is wrong, and only then."""
+    kind, check = HOLDS[column.kind]
     if not texts:
-        return np.empty(0, f"S{WORD}" if column.kind in ("id", "tag") else HOLDS[column.kind][0])
+        return np.empty(0, kind)
     if column.kind == "id":
         return identifiers(texts, limits.id_bytes)
-    if column.kind == "score":
-        return scores(texts)
     if column.kind == "tag":
         return byte_strings([text.encode()[: limits.id_bytes + 1] for text in texts])
-    kind, check = HOLDS[column.kind]
-    return np.array([check(text) for text in texts], kind)
+    if column.kind == "score" and NUMBER_SIGNS.fullmatch("".join(texts)):
+        values = np.array(list(map(float, texts)))
+        if np.isfinite(values).all():
+            return values
+    return np.array([check(text, column.name, limits) for text in texts], kind)
 
 
-class CheckedRows:
-    """Rows gathered one by one, and checked together."""
+def checked_table(
+    schema: Schema,
+    limits: Limits,
+    numbers: Sequence[int],
+    texts: Sequence[Sequence[str]],
+    wrong: Sequence[WrongLine] = (),
+    *,
+    part: Part = WHOLE,
+    end: bytes = b"",
+) -> Table:
+    """The rows with these texts, a sequence for each column that is read. Those with a value that is wrong are left out
+    and told of; where more is wrong than anybody reads, all of them are left out.
 
-    def __init__(self, schema: Schema, limits: Limits, part: Part = WHOLE) -> None:
-        self._schema = schema
-        self._columns = [column for _, column in schema.read]
-        self._limits = limits
-        self._part = part
-        self._empty()
-
-    def _empty(self) -> None:
-        self._wrong: list[WrongLine] = []
-        self._texts: list[list[str]] = [[] for _ in self._columns]  # by column
-        self._numbers = array("q")
-
-    def __len__(self) -> int:
-        """How much was noted: rows, and what is wrong with others."""
-        return len(self._numbers) + len(self._wrong)
-
-    @property
-    def is_hopeless(self) -> bool:
-        """Whether more is wrong than anybody reads: then nothing more need be read."""
-        return len(self._wrong) > self._limits.wrong
-
-    def add_wrong(self, line: int, wrong: Wrong) -> None:
-        """Notes what is wrong with a line."""
-        self._wrong.append(wrong.on(line))
-
-    def add(self, line: int, texts: Sequence[str]) -> None:
-        """Takes a row, given the texts of the columns that are read; `table` checks them."""
-        for column, text in zip(self._texts, texts, strict=True):
-            column.append(text)
-        self._numbers.append(line)
-
-    def add_columns(self, lines: Sequence[int], columns: Sequence[Sequence[str]]) -> None:
-        """Takes many rows, given the texts of each column that is read."""
-        for column, texts in zip(self._texts, columns, strict=True):
-            column.extend(texts)
-        self._numbers.extend(lines)
-
-    def _checked(self, column: Column, texts: Sequence[str], bad: set[int]) -> NDArray[Any]:
-        """The values of a column; none where one of them is wrong. Then all that are wrong are noted, and their rows
-        added to `bad`, up to where enough is wrong.
-        """
+    wrong  what is wrong with other lines
+    """
+    columns: dict[str, NDArray[Any]] = {}
+    bad: set[int] = set()
+    told = list(wrong)
+    for (_, column), values in zip(schema.read, texts, strict=True):
         try:
-            return _values(column, texts, self._limits)
+            columns[column.name] = _values(column, values, limits)
+            continue
         except ValueError:  # Wrong, and what no number or UTF-8 text can be made of
             pass
-        for row, text in enumerate(texts):
+        for row, text in enumerate(values):
             try:
-                _value(column, text, self._limits)
-            except Wrong as wrong:
-                self.add_wrong(self._numbers[row], wrong)
+                HOLDS[column.kind][1](text, column.name, limits)
+            except Wrong as error:
                 bad.add(row)
-                if self.is_hopeless:
+                told.append((numbers[row], error))
+                if len(told) > limits.wrong:
                     break
-        return _values(column, [], self._limits)
-
-    def table(self, end: bytes = b"") -> Table:
-        """The rows so far; the next one starts anew."""
-        bad: set[int] = set()
-        pairs = list(zip(self._columns, self._texts, strict=True))
-        columns = {column.name: self._checked(column, texts, bad) for column, texts in pairs}
-        if bad:
-            sound = [] if self.is_hopeless else [row for row in range(len(self._numbers)) if row not in bad]
-            self._numbers = array("q", [self._numbers[row] for row in sound])
-            columns = {
-                column.name: _values(column, [texts[row] for row in sound], self._limits) for column, texts in pairs
-            }
-        table = Table(self._schema, columns, self._numbers, self._part, self._wrong, end)
-        self._empty()
-        return table
+    if not bad:
+        return Table(schema, columns, numbers, part, told, end)
+    sound = [] if len(told) > limits.wrong else [row for row in range(len(numbers)) if row not in bad]
+    remaining = [[values[row] for row in sound] for values in texts]
+    return checked_table(
+        schema, limits, array("q", [numbers[row] for row in sound]), remaining, told, part=part, end=end
+    )
 
 
 def our_name(column: str) -> str:

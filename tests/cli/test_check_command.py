@@ -57,7 +57,7 @@ def test_what_is_wrong_is_grouped_and_the_exit_status_is_1(
     judgments = tmp_path / "judgments"
     judgments.write_text("q1 0 d1 1\nq1 0 d2 0\n")
     assert cli.run(["check", str(judgments)]) == 1
-    assert "both lines: the decision is neither Y nor N; it looks like judgments" in capsys.readouterr().out
+    assert "2 of 2 lines: the decision is neither Y nor N; it looks like judgments" in capsys.readouterr().out
     assert cli.run(["check", str(run_file), "--document-pattern", "("]) == 2
 
 
@@ -109,7 +109,7 @@ def test_submit_checks_each_run_as_the_form_does_and_asks_for_the_same_yes(
     out, said = capsys.readouterr()
     assert "a.run: not submitted, because this is most likely a slip:\n  AQWV is shown here" in said
     assert "  If it is meant so, give --confirm.\n" in said
-    assert "judgments: both lines: the decision is neither Y nor N; it looks like judgments" in said
+    assert "judgments: 2 of 2 lines: the decision is neither Y nor N; it looks like judgments" in said
     assert out.startswith(f"{decided}: submission 1, SHA-256 ")
     assert cli.run(["submit", place, str(judgments), *team, "--confirm"]) == 1
     assert len([path for path in Path(world.config.store_url).rglob("*") if path.is_file()]) == 1

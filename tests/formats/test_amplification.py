@@ -164,9 +164,6 @@ def test_reading_ends_where_enough_is_wrong() -> None:
     found = problems_of(read_run, io.BytesIO(b"a\n" * 100_000), limits=limits)
     assert (None, "more than 1,000 mistakes; reading ended there") in found
     assert (1, "expected 6 columns, found 1 (query Q0 document rank score tag)") in found
-    sums = [message for line, message in found if line is None and "lines" in message]
-    assert any(" lines read: expected 6 columns" in message for message in sums)  # how many there are, nobody knows
-    assert not any(message.startswith("all ") for message in sums)
 
 
 @pytest.mark.parametrize("inside", [b"\n", b"q1 Q0 d1 1 1.0 t\n", b"\0"], ids=["blank lines", "one run line", "NUL"])

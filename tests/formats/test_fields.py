@@ -13,8 +13,9 @@ rows = st.lists(st.tuples(*[st.sampled_from([b"a", b"bc", b"d" * 20])] * WIDTH),
 
 
 def parted(content: bytes) -> list[list[bytes]] | None:
-    fields = find_fields(np.frombuffer(content, np.uint8), WIDTH, range(WIDTH))
-    if fields is None:
+    try:
+        fields = find_fields(np.frombuffer(content, np.uint8), WIDTH, range(WIDTH))
+    except ValueError:
         return None
     by_column = [
         [content[first : first + size] for first, size in zip(start.tolist(), length.tolist(), strict=True)]

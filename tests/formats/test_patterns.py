@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.errors import BadInput
-from leaderboard.formats.ids import as_texts
-from leaderboard.formats.patterns import LONGEST_PATTERN, Pattern
+from leaderboard.formats.ids import LONGEST_PATTERN, Pattern, as_texts
 
 SINGLE = st.sampled_from(["a", "b", "7", ".", r"\d", r"\w", "[ab]", "[^a]", "[a-c7]", r"\.", "-"])
 REPEATED = st.sampled_from(["", "*", "+", "?", "{2}", "{0,2}", "{1,}", "{0}"])

@@ -6,9 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.formats import Limits, read_run
-from leaderboard.formats.chunks import cut, side_by_side
-from leaderboard.formats.plain_text import CappedReader
-from leaderboard.formats.problems import Problems
+from leaderboard.formats.plain_text import CappedReader, cut, side_by_side
 
 
 class Drop(io.BytesIO):
@@ -24,7 +22,7 @@ class Drop(io.BytesIO):
 )
 def test_pieces_are_whole_lines_and_together_the_file(lines: list[bytes], size: int) -> None:
     content = b"\n".join(lines)
-    pieces = list(cut(CappedReader(Drop(content), 1 << 30, "file"), Problems("file", Limits(line_bytes=20)), size))
+    pieces = list(cut(CappedReader(Drop(content), 1 << 30, "file"), Limits(line_bytes=20), size))
     whole = b"".join(piece.text for piece in pieces)
     assert whole == (content + b"\n" if content and not content.endswith(b"\n") else content)
     first = 1

@@ -28,14 +28,14 @@ def test_a_mistake_on_every_line_is_said_once_before_its_first_lines() -> None:
         read_run(text(*[f"q{number} d 0.5 me" for number in range(6000)][:6000]), name="mine.txt", format="trec")
     assert caught.value.count == 6000
     assert caught.value.message.splitlines() == [
-        f"mine.txt: all 6,000 lines: expected 6 columns, found 4 ({SIX})",
+        f"mine.txt: 6,000 of 6,000 lines: expected 6 columns, found 4 ({SIX})",
         *[f"mine.txt: line {line}: expected 6 columns, found 4 ({SIX})" for line in range(1, 6)],
     ]
 
 
 def test_lines_of_different_lengths_are_one_kind_of_mistake() -> None:
     lines = ["word " * (number % 4 + 1) for number in range(40)]
-    assert summed_up(read_run, *lines) == f"all 40 lines: expected 6 columns ({SIX})"
+    assert summed_up(read_run, *lines) == f"40 of 40 lines: expected 6 columns ({SIX})"
 
 
 @pytest.mark.parametrize(("head", "row"), [(["query,document,score"], "q,{},1"), ([], "q Q0 {} 1 1 t")])
@@ -50,7 +50,7 @@ def test_documents_that_are_listed_twice_are_one_problem_in_every_format(head: l
 def test_one_line_of_another_kind_of_file_is_told_as_that() -> None:
     (line, message), _ = problems_of(read_run, text("<html><body>no run</body></html>"))
     assert line is None
-    assert message.startswith("its only line: expected 6 columns, found 2 ")
+    assert message.startswith("1 of 1 lines: expected 6 columns, found 2 ")
     assert message.endswith("it looks like HTML, XML or one JSON array; give plain text, or one JSON object a line")
 
 
@@ -93,7 +93,7 @@ def test_each_kind_of_mistake_is_summed_up_by_itself_the_commonest_first() -> No
 )  # fmt: skip
 def test_what_a_file_seems_to_be_is_said_where_most_lines_are_wrong(read: Reader, line: str, guess: str) -> None:
     message = summed_up(read, *[line] * 12)
-    assert message.startswith("all 12 lines: ")
+    assert message.startswith("12 of 12 lines: ")
     assert message.endswith(f"; it looks like {guess}")
 
 

@@ -29,7 +29,7 @@ def test_every_problem_is_told_with_its_line() -> None:
 @pytest.mark.parametrize("header", ["topic;doc;rank;sim", "[", "<html>"])
 def test_a_file_of_another_kind_is_not_taken_for_a_list_of_ids(header: str) -> None:
     (_, message), *examples = problems_of(read_queries, text(header, *[f"{number};d1;0.5" for number in range(6000)]))
-    assert message.startswith("all 6,001 lines: no TAB, and no id alone either (id TAB text TAB tags)")
+    assert message.startswith("6,001 of 6,001 lines: no TAB, and no id alone either (id TAB text TAB tags)")
     assert [line for line, _ in examples] == [1, 2, 3, 4, 5]
 
 
@@ -81,6 +81,6 @@ def test_the_limits_on_lines_hold() -> None:
     assert problems_of(read_queries, text("q1", "q2", "q3"), limits=Limits(lines=2)) == [
         (None, "more than 2 lines, the most allowed")
     ]
-    assert problems_of(read_queries, text("q1", "q2\tlong"), limits=Limits(line_bytes=5)) == [
+    assert problems_of(read_queries, text("q1", "q2\t" + "long" * (1 << 18)), limits=Limits(line_bytes=5)) == [
         (2, "longer than 5 bytes, the most allowed")
     ]

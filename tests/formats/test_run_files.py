@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.formats import RUN_WRITERS, Limits, Run, RunLine, read_run
-from leaderboard.formats.chunks import PIECE_BYTES
+from leaderboard.formats.plain_text import PIECE_BYTES
 from tests.formats.files import problems_of, text
 
 SIX = "query Q0 document rank score tag"
