@@ -27,8 +27,8 @@ import numpy as np
 from leaderboard.errors import FileRejected, Problem
 from leaderboard.evaluations.rules import FormField, ScoringSettings, Subset, answers_in_file
 from leaderboard.formats import ByteSource, Limits, Run, RunRules, first_files, open_plain, read_run, whole_lines
-from leaderboard.formats.rows import Tags
 from leaderboard.formats.plain_text import shown
+from leaderboard.formats.rows import Tags
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.moments import day_in_words, moment_in_words
