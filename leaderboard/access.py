@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -14,6 +14,7 @@ from leaderboard.accounts.rules import Scope
 from leaderboard.boards.rules import Rounding
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
 from leaderboard.campaigns.rules import Visibility, is_known
+from leaderboard.db import locked
 from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Opening, ScoringSettings, Subset, is_public, refusal, teams_may_change
@@ -335,3 +336,12 @@ def require(allowed: bool, message: str) -> None:
 def require_organiser(actor: Actor, campaign_id: int) -> None:
     """Raises NotAllowed for whoever does not organise the campaign."""
     require(actor.may_organise(campaign_id), "Only organisers of the campaign may do this.")
+
+
+Organised = TypeVar("Organised", Campaign, Evaluation)
+
+
+def locked_to_organise(session: Session, actor: Actor, row: Organised) -> Organised:
+    """A campaign or an evaluation, locked for a change. Raises NotAllowed for whoever does not organise it."""
+    require_organiser(actor, row.id if isinstance(row, Campaign) else row.campaign_id)
+    return locked(session, type(row), row.id)

@@ -6,13 +6,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, open_to_all, require, require_organiser
+from leaderboard.access import Actor, locked_to_organise, open_to_all, require, require_organiser
 from leaderboard.accounts.models import User
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.campaigns.inputs import CampaignSettings
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
 from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
-from leaderboard.db import add_or_refuse, locked
+from leaderboard.db import add_or_refuse, exists, locked
 from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import Conflict, Gathered, InvalidFields, PriorLocked
 from leaderboard.evaluations.models import Evaluation
@@ -28,10 +28,6 @@ SCORED_BY = ("measures", "primary_measure", *OF_CAMPAIGN)  # a change of these m
 CHANGEABLE = tuple(CampaignSettings.model_fields)
 DEFAULTS = {**defaults_of(CampaignSettings), "simulated": False}
 TAKEN = {"campaigns", "founders", "import"}  # pages that stand where campaigns do in their organisers' rooms
-NOBODY_SHUT_OUT = (
-    "shuts teams out of a public campaign that is made private with the same change; this one shuts nobody out: take a "
-    "team out among the campaign's organisers"
-)
 
 
 def create_campaign(
@@ -56,7 +52,7 @@ def create_campaign(
         wrong.raise_any()
 
     def is_taken(address: str) -> bool:
-        return address in TAKEN or session.scalar(sa.select(Campaign.id).where(Campaign.slug == address)) is not None
+        return address in TAKEN or exists(session, Campaign.slug == address)
 
     with wrong:
         slug = checked_slug(slug.strip() or free_slug(checked_slug(slug_of(title)), is_taken))
@@ -86,8 +82,7 @@ def change_campaign(
     Raises InvalidFields with everything that is wrong, and PriorLocked for a change of LOCKED once a submission of the
     campaign was scored.
     """
-    require_organiser(actor, campaign.id)
-    campaign = locked(session, Campaign, campaign.id)
+    campaign = locked_to_organise(session, actor, campaign)
     if {"cost", "value", "prior"} & set(changes):
         changes = {"beta": None, **changes}
     before = {name: getattr(campaign, name) for name in CHANGEABLE}
@@ -95,14 +90,11 @@ def change_campaign(
     changed = {name for name in CHANGEABLE if after[name] != before[name]}
     shut = (before["visibility"], after["visibility"]) == (Visibility.PUBLIC, Visibility.PRIVATE)
     if shut_out and not shut:
-        raise InvalidFields({"shut_out": [NOBODY_SHUT_OUT]})
+        raise InvalidFields({"shut_out": ["shuts teams out of a public campaign that is made private only"]})
     if campaign.locked_at is not None and changed & set(LOCKED):
         raise PriorLocked
-    own = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
-    evaluations: list[Evaluation] = []
-    if changed & {"visibility", *SCORED_BY}:
-        # Runs that are being submitted hold their evaluation shared: each is there before, or meets the change.
-        evaluations = [locked(session, Evaluation, evaluation) for evaluation in session.scalars(own).all()]
+    # Runs that are being submitted hold their evaluation shared: each is there before, or meets the change.
+    evaluations = locked_evaluations(session, campaign) if changed & {"visibility", *SCORED_BY} else []
     now = present()
     read_before = [open_to_all(evaluation, now) for evaluation in evaluations]
     if fields := assign(campaign, **after):
@@ -117,10 +109,15 @@ def change_campaign(
     return campaign
 
 
+def locked_evaluations(session: Session, campaign: Campaign) -> list[Evaluation]:
+    """The campaign's, each locked, in their order."""
+    own = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
+    return [locked(session, Evaluation, evaluation) for evaluation in session.scalars(own).all()]
+
+
 def archive_campaign(session: Session, actor: Actor, campaign: Campaign, *, archived: bool) -> None:
     """From now on the campaign can be read and takes nothing: no runs, no evaluations. Or takes them again."""
-    require_organiser(actor, campaign.id)
-    campaign = locked(session, Campaign, campaign.id)
+    campaign = locked_to_organise(session, actor, campaign)
     if (campaign.archived_at is not None) != archived:
         campaign.archived_at = present() if archived else None
         record(session, actor, "archive" if archived else "take out of the archive", campaign)
@@ -156,14 +153,12 @@ def remove_organiser(session: Session, actor: Actor, campaign: Campaign, user: U
 
     Raises Conflict for the last one, unless an admin does it: nobody but admins could get into the campaign again.
     """
-    require_organiser(actor, campaign.id)
-    locked(session, Campaign, campaign.id)
+    locked_to_organise(session, actor, campaign)
     organiser = session.get(CampaignOrganiser, (campaign.id, user.id))
     if organiser is None:
         return
-    own = CampaignOrganiser.campaign_id == campaign.id
-    others = session.scalar(sa.select(sa.exists().where(own, CampaignOrganiser.user_id != user.id)))
-    if not (others or actor.all_powerful):
+    own, others = CampaignOrganiser.campaign_id == campaign.id, CampaignOrganiser.user_id != user.id
+    if not (actor.all_powerful or exists(session, own, others)):
         raise Conflict(f"{user.name} is the only organiser of {campaign.title}; add another one first.")
     session.delete(organiser)
     record(session, actor, "remove organiser", campaign, user=user.id)

@@ -21,8 +21,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import compress
-from typing import Any, NoReturn, TypeVarTuple
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -36,27 +35,13 @@ from leaderboard.boards.reads.ranking import Show, choose, ranks
 from leaderboard.boards.rules import Rounding
 from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.campaigns.rules import Visibility, is_beta_of, is_known
-from leaderboard.db import missing, read_so_far, snapshot
+from leaderboard.db import exists, missing, read_so_far, snapshot
 from leaderboard.errors import NotFound
 from leaderboard.evaluations import rules
 from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
-from leaderboard.evaluations.rules import (
-    FormField,
-    Judging,
-    Opening,
-    Phase,
-    ScoringSettings,
-    ShownTo,
-    Split,
-    Subset,
-    answers_of,
-    closed_from,
-    phase_of,
-    said_by,
-)
+from leaderboard.evaluations.rules import FormField, Opening, Phase, ScoringSettings, ShownTo, Split, Subset, phase_of
 from leaderboard.formats import FileRules
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
-from leaderboard.metrics import parse
 from leaderboard.metrics.measure import NEEDED, Need
 from leaderboard.moments import moment_in_words
 from leaderboard.numbers import counted
@@ -66,8 +51,6 @@ from leaderboard.submissions.rules import SetState, State, SystemKind
 from leaderboard.teams.models import System
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import IS_CURRENT, current_set, newest_revision, note_current_set, standing_set
-
-Columns = TypeVarTuple("Columns")
 
 
 def find_campaign(session: Session, actor: Actor, slug: str) -> Campaign:
@@ -79,8 +62,7 @@ def find_campaign(session: Session, actor: Actor, slug: str) -> Campaign:
 
 def find_evaluation(session: Session, actor: Actor, campaign_slug: str, slug: str) -> Evaluation:
     """The evaluation with its campaign, in one statement. Raises NotFound, also where `actor` may not know of it."""
-    evaluation: Evaluation | None = session.scalar(_of_address(sa.select(Evaluation), actor, campaign_slug, slug))
-    return evaluation or _no_evaluation(session, actor, campaign_slug, slug)
+    return find_evaluation_and_set(session, actor, campaign_slug, slug)[0]
 
 
 def organised_campaign(session: Session, actor: Actor, slug: str) -> Campaign:
@@ -100,50 +82,38 @@ def organised_evaluation(session: Session, actor: Actor, campaign_slug: str, slu
 def find_evaluation_and_set(
     session: Session, actor: Actor, campaign_slug: str, slug: str
 ) -> tuple[Evaluation, ScoringSet | None]:
-    """What `find_evaluation` and `current_set` give, in one statement."""
+    """The same with what `current_set` gives, still in one statement."""
     row = session.execute(
-        _of_address(sa.select(Evaluation, ScoringSet), actor, campaign_slug, slug)
+        sa.select(Evaluation, ScoringSet)
+        .join(Evaluation.campaign)
         .outerjoin(ScoringSet, sa.and_(ScoringSet.evaluation_id == Evaluation.id, IS_CURRENT))
         .outerjoin(ScoringSet.revision)
-        .options(sa.orm.contains_eager(ScoringSet.revision))
+        .options(sa.orm.contains_eager(Evaluation.campaign), sa.orm.contains_eager(ScoringSet.revision))
+        .where(Campaign.slug == campaign_slug, Evaluation.slug == slug, known_evaluations(actor))
     ).one_or_none()
     if row is None:
-        _no_evaluation(session, actor, campaign_slug, slug)
+        campaign = find_campaign(session, actor, campaign_slug)
+        shown = sa.true() if actor.may_organise(campaign.id) else Evaluation.draft.is_(False)
+        own = Evaluation.campaign_id == campaign.id
+        missing(session, "evaluation", slug, Evaluation.slug, own, shown, within=f" in {campaign.slug}")
     evaluation, current = row
     note_current_set(session, evaluation.id, current)
     return evaluation, current
 
 
-def _of_address(statement: sa.Select[*Columns], actor: Actor, campaign_slug: str, slug: str) -> sa.Select[*Columns]:
-    """A statement on evaluations, of the one with this address, where `actor` may know of it, with its campaign."""
-    return (
-        statement.join(Evaluation.campaign)
-        .options(sa.orm.contains_eager(Evaluation.campaign))
-        .where(Campaign.slug == campaign_slug, Evaluation.slug == slug, known_evaluations(actor))
-    )
-
-
-def _no_evaluation(session: Session, actor: Actor, campaign_slug: str, slug: str) -> NoReturn:
-    campaign = find_campaign(session, actor, campaign_slug)
-    own = Evaluation.campaign_id == campaign.id
-    shown = sa.true() if actor.may_organise(campaign.id) else Evaluation.draft.is_(False)
-    missing(session, "evaluation", slug, Evaluation.slug, own, shown, within=f" in {campaign.slug}")
-
-
 def removal_refusal(session: Session, which: Campaign | Evaluation | System) -> str | None:
     """Why a campaign, an evaluation or a system can't be removed, in words; None when it can."""
-    name = which.name if isinstance(which, System) else which.title
     own = {Campaign: Evaluation.campaign_id, Evaluation: Evaluation.id, System: Submission.system_id}[type(which)]
-    runs = sa.select(sa.func.count()).select_from(Submission).join(Submission.evaluation).where(own == which.id)
-    if count := session.scalar(runs):
-        return f"{name} has submissions ({count:,}), which stay on record; it can't be removed."
-    return None
+    if not exists(session, Submission.evaluation_id == Evaluation.id, own == which.id):
+        return None
+    name = which.name if isinstance(which, System) else which.title
+    return f"{name} has submissions, which stay on record; it can't be removed."
 
 
 def queries_stay(session: Session, evaluation: Evaluation) -> str | None:
     """Why queries of an evaluation can't be removed any more, in words; None while they can."""
     for table, what in ((JudgmentRevision, "judgments"), (Submission, "submissions")):
-        if session.scalar(sa.select(sa.exists().where(table.evaluation_id == evaluation.id))):
+        if exists(session, table.evaluation_id == evaluation.id):
             return f"{evaluation.title} has {what}, so its queries stay on record; exclude what shall not count."
     return None
 
@@ -167,14 +137,13 @@ CLOSED_AGAIN = "closed_again"  # the fact of an event: what of these everybody c
 
 def of_what_there_is(session: Session, evaluation: Evaluation, opened: Collection[str]) -> frozenset[str]:
     """Those of what `access.open_to_all` names that the evaluation has something of: nothing opens with no runs."""
-    own = {
-        "texts": sa.exists().where(Query.evaluation_id == evaluation.id),
-        "hidden_queries": sa.exists().where(Query.evaluation_id == evaluation.id, Query.split == Split.HIDDEN),
-        "judgments": sa.exists().where(JudgmentRevision.evaluation_id == evaluation.id),
-        **dict.fromkeys(("results", "details", "names"), sa.exists().where(Submission.evaluation_id == evaluation.id)),
-    }
-    there = session.execute(sa.select(*(own[name].label(name) for name in opened))).one() if opened else ()
-    return frozenset(compress(opened, there))
+    of_content: dict[str, Any] = {"texts": Query, "hidden_queries": Query, "judgments": JudgmentRevision}
+
+    def is_there(name: str) -> bool:
+        hidden = [Query.split == Split.HIDDEN] if name == "hidden_queries" else []
+        return exists(session, of_content.get(name, Submission).evaluation_id == evaluation.id, *hidden)
+
+    return frozenset(filter(is_there, opened))
 
 
 def closed_again(session: Session, evaluation: Evaluation, before: Collection[str], now: dt.datetime) -> dict[str, Any]:
@@ -210,11 +179,10 @@ def fields_used(session: Session, evaluation: Evaluation) -> tuple[Counter[str],
     """
     fields, answered, keeping = form_fields(evaluation), Counter[str](), set[str]()
     closed = [field for field in fields if field.header and field.shown_to is not ShownTo.EVERYONE]
-    header = Scoring.facts if any(field.header for field in fields) else sa.null()
-    runs = with_current_scoring(sa.select(Submission.answers, Submission.said, header, Scoring.state))
+    runs = with_current_scoring(sa.select(Submission.answers, Submission.said, Scoring.facts, Scoring.state))
     for answers, of_file, facts, state in session.execute(runs.where(Submission.evaluation_id == evaluation.id)):
-        said = said_by(facts or {}, of_file)
-        answered.update(field.key for field in answers_of(fields, answers, said))
+        said = rules.said_by(facts or {}, of_file)
+        answered.update(field.key for field in rules.answers_of(fields, answers, said))
         keeping |= {field.key for field in closed if state not in WAS_READ or any(map(field.covers, said))}
     return answered, keeping
 
@@ -229,14 +197,11 @@ def collection_list(session: Session, evaluation_id: int) -> bytes | None:
     return session.scalar(sa.select(CollectionList.packed).where(CollectionList.evaluation_id == evaluation_id))
 
 
-def standing_agreements(session: Session, evaluation_id: int) -> list[Agreement]:
-    """The last version of each agreement that was not ended, in the order of their keys."""
-    later = sa.orm.aliased(Agreement)
-    is_last = ~sa.exists().where(
-        later.evaluation_id == Agreement.evaluation_id, later.key == Agreement.key, later.version > Agreement.version
-    )
-    own = Agreement.evaluation_id == evaluation_id, Agreement.ended_at.is_(None), is_last
-    return list(session.scalars(sa.select(Agreement).where(*own).order_by(Agreement.key)))
+def standing_agreements(session: Session, evaluation_id: int) -> dict[str, Agreement]:
+    """The last version of each agreement that was not ended, by its key, in the order of these."""
+    own = sa.select(Agreement).where(Agreement.evaluation_id == evaluation_id)
+    last = {version.key: version for version in session.scalars(own.order_by(Agreement.key, Agreement.version))}
+    return {key: agreement for key, agreement in last.items() if agreement.ended_at is None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,18 +242,17 @@ class OrganisedForm:
 def organised_form(session: Session, actor: Actor, campaign: str, evaluation: str, _: dt.datetime) -> OrganisedForm:
     """Raises NotFound also for whoever does not organise the campaign."""
     record = organised_evaluation(session, actor, campaign, evaluation)
-    answers, closing = fields_used(session, record)
-    accounts = sa.select(sa.func.count()).where(Acceptance.agreement_id == Agreement.id)
-    counts = sa.select(Agreement.id, accounts.scalar_subquery()).where(Agreement.evaluation_id == record.id)
-    accepted: dict[int, int] = dict(session.execute(counts).all())
+    answers, keeping = fields_used(session, record)
+    own = sa.select(Acceptance.agreement_id).join(Agreement).where(Agreement.evaluation_id == record.id)
+    accepted = Counter(session.scalars(own))
     others = sa.select(Evaluation.slug, Evaluation.title).where(
         Evaluation.campaign_id == record.campaign_id, Evaluation.id != record.id
     )
     return OrganisedForm(
-        fields=tuple(OrganisedField(field, answers[field.key], field.key in closing) for field in form_fields(record)),
+        fields=tuple(OrganisedField(field, answers[field.key], field.key in keeping) for field in form_fields(record)),
         agreements=tuple(
             snapshot(OrganisedAgreement, agreement, since=agreement.created_at, accepted=accepted[agreement.id])
-            for agreement in standing_agreements(session, record.id)
+            for agreement in standing_agreements(session, record.id).values()
         ),
         rules=file_rules(record),
         others=tuple(
@@ -313,7 +277,7 @@ class EvaluationHeading:
     """What a page shows of its evaluation.
 
     results, details  when they open to the public; each page's own fields say whether this reader sees them
-    closed_from       the end of the grace after closing: when what closing opens is open
+    rules.closed_from       the end of the grace after closing: when what closing opens is open
     """
 
     id: int
@@ -338,8 +302,7 @@ class EvaluationHeading:
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuery:
-    """A query and what a scoring set's judgments say of it. best_grade: None without any; beta: that the set's runs
-    were scored with, None where there was none."""
+    """A query and what a scoring set's judgments say of it. best_grade: None without any."""
 
     position: int
     external_id: str
@@ -348,7 +311,6 @@ class JudgedQuery:
     tags: Sequence[str]
     excluded: bool
     best_grade: int | None
-    beta: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,7 +353,7 @@ def campaign_measures(campaign: Campaign) -> tuple[str, ...]:
 
 def measures_of_returned(campaign: Campaign) -> tuple[str, ...]:
     """Those of them that count what was returned, for which θ is asked."""
-    return tuple(name for name in campaign_measures(campaign) if parse(name).family.of_returned)
+    return tuple(name for name in campaign_measures(campaign) if metrics.parse(name).family.of_returned)
 
 
 def campaign_heading(campaign: Campaign) -> CampaignHeading:
@@ -406,14 +368,14 @@ def evaluation_heading(evaluation: Evaluation, now: dt.datetime) -> EvaluationHe
         evaluation,
         campaign=campaign_heading(evaluation.campaign),
         phase=phase_of(evaluation, now),
-        closed_from=closed_from(evaluation),
+        closed_from=rules.closed_from(evaluation),
     )
 
 
 def closed_details(evaluation: Evaluation) -> str:
     """Why single queries can't be seen, and from when."""
     never = Opening.NEVER in (evaluation.details, evaluation.results)
-    closed = closed_from(evaluation)
+    closed = rules.closed_from(evaluation)
     if closed is None or never:
         return "Single queries would give the judgments away; the organisers keep them to themselves."
     moment = moment_in_words(closed)
@@ -428,81 +390,54 @@ def terms_of(
     team_id: int | None = None,
 ) -> dict[int, Terms]:
     """Evaluation id -> the terms of the scoring set that comes with it, as `actor` sees them, or of `team_id`'s own
-    runs; in two statements.
+    runs; in one statement.
     """
     roundings = {own.id: rounding_seen(actor, evaluation, own.settings, now, team_id) for evaluation, own in sets}
-    judged = judged_queries(session, [own for _, own in sets if roundings[own.id] is None])
-    betas = _betas(session, [own for _, own in sets if roundings[own.id] is not None])
-    betas |= {set_id: queries[0].beta for set_id, queries in judged.items() if queries}
+    queries_of(session, [own for _, own in sets if roundings[own.id] is None])
     terms_by_id = {}
     for evaluation, scoring_set in sets:
-        campaign, revision, settings = evaluation.campaign, scoring_set.revision, scoring_set.settings
-        if (used := betas.get(scoring_set.id)) is not None:
-            settings = replace(settings, beta=used)
-        parts = {name: getattr(campaign, name) for name in ("cost", "value", "prior")}
+        revision, settings, rounding = scoring_set.revision, scoring_set.settings, roundings[scoring_set.id]
+        parts = {name: getattr(evaluation.campaign, name) for name in ("cost", "value", "prior")}
+        judged = judged_queries(session, scoring_set) if rounding is None else None
         terms_by_id[evaluation.id] = Terms(
             settings=settings,
             **(parts if is_beta_of(settings.beta, **parts) else dict.fromkeys(parts)),
             metric_version=scoring_set.metric_version,
             revision=revision.number,
             revision_at=revision.released_at or revision.imported_at,
-            rounding=roundings[scoring_set.id],
+            rounding=rounding,
             columns=columns_of(settings),
-            **_counts(settings, subset_seen(actor, evaluation, now), judged.get(scoring_set.id)),
+            **_counts(settings, subset_seen(actor, evaluation, now), judged),
         )
     return terms_by_id
 
 
-def _used(scoring_set: ScoringSet) -> sa.ColumnElement[float | None]:
-    """The β that the set's runs were scored with, as a part of a statement; none where the set has none."""
-    if scoring_set.settings.beta is None:  # else all of its scorings would be read to find none
-        return sa.cast(sa.null(), sa.Double)
-    return (
-        sa.select(Scoring.beta)
-        .where(Scoring.scoring_set_id == scoring_set.id, Scoring.state == State.SCORED, Scoring.beta.is_not(None))
-        .limit(1)
-        .scalar_subquery()
-    )
-
-
-def _betas(session: Session, sets: Sequence[ScoringSet]) -> dict[int, float | None]:
-    """Set id -> the β that its runs were scored with, of those sets that have one; at most one statement."""
-    wanted = [scoring_set for scoring_set in sets if scoring_set.settings.beta is not None]
-    row = session.execute(sa.select(*map(_used, wanted))).one() if wanted else ()
-    return dict(zip((scoring_set.id for scoring_set in wanted), row, strict=True))
-
-
-def judged_queries(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[JudgedQuery]]:
-    """Set id -> its queries, in the order of their positions; at most one statement for all sets."""
-    wanted = {scoring_set.id: scoring_set for scoring_set in sets}
-    # One that came after the set has no place in its vectors.
-    return {
-        set_id: [query for query in queries if query.position < wanted[set_id].settings.queries]
-        for set_id, queries in queries_of(session, wanted.values()).items()
-    }
-
-
 def queries_of(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[JudgedQuery]]:
-    """Set id -> all queries of its evaluation, those too that came after it; as `judged_queries` gives them."""
-    wanted = list(sets)
+    """Set id -> all queries of its evaluation, in the order of their positions, those too that came after it, which
+    have no place in its vectors; at most one statement for all sets. Other sets may be among them.
+    """
     known: dict[int, list[JudgedQuery]] = read_so_far(session, "judged queries")
-    if unread := {scoring_set.id: scoring_set for scoring_set in wanted if scoring_set.id not in known}:
+    if unread := {scoring_set.id for scoring_set in sets} - known.keys():
         known.update((set_id, []) for set_id in unread)
         of_query = Judgment.revision_id == ScoringSet.revision_id, Judgment.query_id == Query.id
-        columns = (
-            *(Query.position, Query.external_id, Query.text, Query.split, Query.tags, Query.excluded_at.is_not(None)),
-            sa.select(sa.func.max(Judgment.grade)).where(*of_query).scalar_subquery(),
-            sa.case(*((ScoringSet.id == set_id, _used(scoring_set)) for set_id, scoring_set in unread.items())),
-        )
         rows = session.execute(
-            sa.select(ScoringSet.id, *columns)
+            sa.select(
+                *(ScoringSet.id, Query.position, Query.external_id, Query.text, Query.split, Query.tags),
+                Query.excluded_at.is_not(None),
+                sa.select(sa.func.max(Judgment.grade)).where(*of_query).scalar_subquery(),
+            )
             .join(Query, Query.evaluation_id == ScoringSet.evaluation_id)
             .where(ScoringSet.id.in_(unread))
             .order_by(Query.position)
         )
         for set_id, *row in rows:
             known[set_id].append(JudgedQuery(*row))
-    return {scoring_set.id: known[scoring_set.id] for scoring_set in wanted}
+    return known
+
+
+def judged_queries(session: Session, scoring_set: ScoringSet) -> list[JudgedQuery]:
+    """The set's own queries, in the order of their positions."""
+    return queries_of(session, [scoring_set])[scoring_set.id][: scoring_set.settings.queries]
 
 
 def queries_of_subset(session: Session, scoring_set: ScoringSet, subset: Subset, texts: bool) -> list[JudgedQuery]:
@@ -514,29 +449,21 @@ def queries_of_subset(session: Session, scoring_set: ScoringSet, subset: Subset,
 
 def _counts(settings: ScoringSettings, subset: Subset, judged: Sequence[JudgedQuery] | None) -> dict[str, Any]:
     """The counts of queries. judged: None for a reader who may not know which are."""
-    if judged is None:
-        counted, hidden = settings.size(subset), set(settings.hidden) if subset is Subset.SHOWN else set()
-        excluded = len(set(settings.excluded) - hidden)
-        return {
-            "queries": counted + excluded,
-            "counted": counted,
-            "nothing_relevant": 0,
-            "excluded": excluded,
-            "unjudged": None,
-        }
-    excluded_ids = {*settings.excluded}
-    known = [query for query in judged if not subset.leaves_out(query.split)]
-    left = [query for query in known if query.external_id not in excluded_ids]
-    grades = [
-        query.best_grade for query in left if query.best_grade is not None or settings.judging is Judging.COMPLETE
-    ]
-    return {
-        "queries": len(known),
-        "counted": len(grades),
-        "nothing_relevant": sum(grade is None or grade < settings.relevance_level for grade in grades),
-        "excluded": len(known) - len(left),
-        "unjudged": len(left) - len(grades),
-    }
+    hidden = settings.hidden if subset is Subset.SHOWN else ()
+    excluded, size = len({*settings.excluded} - {*hidden}), settings.size(subset)
+    counts: dict[str, Any] = {"queries": size + excluded, "counted": size, "nothing_relevant": 0}
+    counts |= {"excluded": excluded, "unjudged": None}
+    if judged is not None:
+        left_out = {*settings.excluded, *hidden}
+        grades = [
+            query.best_grade
+            for query in judged
+            if query.external_id not in left_out
+            and (query.best_grade is not None or settings.judging is rules.Judging.COMPLETE)
+        ]
+        barren = sum(grade is None or grade < settings.relevance_level for grade in grades)
+        counts |= {"counted": len(grades), "nothing_relevant": barren, "unjudged": size - len(grades)}
+    return counts
 
 
 IN_WORDS = {
@@ -549,7 +476,7 @@ IN_WORDS = {
 }
 READERS = Visibility.DRAFT, Visibility.PRIVATE, Visibility.PUBLIC  # from few to many
 Places = dict[tuple[int, bool], tuple[int, int | None]]  # system, whether late -> the run that is shown, its rank
-TAKES_RUNS = rules.Phase.UPCOMING, rules.Phase.OPEN  # those that are ranked, now or later
+TAKES_RUNS = Phase.UPCOMING, Phase.OPEN  # those that are ranked, now or later
 
 
 @dataclass(frozen=True, slots=True)
@@ -568,7 +495,7 @@ class _State:
     open: frozenset[str]
     knowing: dict[int, bool]
     ranked_by: tuple[Any, ...]
-    fields: tuple[rules.FormField, ...]
+    fields: tuple[FormField, ...]
 
 
 def effects(
@@ -597,7 +524,7 @@ def effects(
     for before, after in pairs:
         lines += _opened(session, before, after)
         if before.ranked_by != after.ranked_by:
-            places = (_places(committed, actor, before.evaluation, now), _places(session, actor, after.evaluation, now))
+            places = [_places(own, actor, row.evaluation, now) for own, row in ((committed, before), (session, after))]
             other_source = before.evaluation.official_source != after.evaluation.official_source
             lines += _moved(after.evaluation.title, *places, always=other_source)  # the figures are others too
         if before.fields != after.fields:
@@ -633,17 +560,15 @@ def _state(session: Session, evaluation: Evaluation, now: dt.datetime) -> _State
     let_in = {*session.scalars(sa.select(CampaignTeam.team_id).where(CampaignTeam.campaign_id == campaign.id))}
     entered = set(session.scalars(sa.select(Submission.team_id).where(Submission.evaluation_id == evaluation.id)))
     current = standing_set(session, evaluation.id, evaluation.official_source)
-    baselines = sa.select(System.id).join(Submission).where(
-        Submission.evaluation_id == evaluation.id, System.kind == SystemKind.BASELINE
-    )  # fmt: skip
+    baselines = sa.select(System.id).where(_is_baseline_of(evaluation))
     return _State(
         evaluation=evaluation,
         readers=READERS.index(known_to),
-        takes_runs=rules.phase_of(evaluation, now) in TAKES_RUNS,
+        takes_runs=phase_of(evaluation, now) in TAKES_RUNS,
         open=open_to_all(evaluation, now),
         knowing={team: team in let_in for team in entered if is_known(known_to, let_in=team in let_in)},
         ranked_by=(
-            current and (current.source, current.primary_measure),
+            current and (current.id, current.primary_measure),
             campaign.run_choice,
             {*session.scalars(baselines)},
         ),
@@ -651,10 +576,19 @@ def _state(session: Session, evaluation: Evaluation, now: dt.datetime) -> _State
     )
 
 
+def _is_baseline_of(evaluation: Evaluation) -> sa.ColumnElement[bool]:
+    """A condition on System and Submission."""
+    return sa.and_(
+        System.kind == SystemKind.BASELINE,
+        Submission.system_id == System.id,
+        Submission.evaluation_id == evaluation.id,
+    )
+
+
 def _opened(session: Session, before: _State, after: _State) -> Iterator[str]:
     """What closes or opens: for runs, and for readers."""
     evaluation = after.evaluation
-    title, was_open = evaluation.title, before.takes_runs and before.readers > 0
+    title, was_open, is_open = evaluation.title, *(each.takes_runs and each.readers > 0 for each in (before, after))
     if was_open and not after.takes_runs and after.readers:
         follows = "runs are late from now on" if evaluation.late_allowed else "it takes no runs any more"
         yield f"{title} closes at once: {follows}."
@@ -664,7 +598,7 @@ def _opened(session: Session, before: _State, after: _State) -> Iterator[str]:
         private = evaluation.campaign.visibility is Visibility.PRIVATE
         whom = "members of the teams that are let in" if private else "everybody"
         yield f"{title} opens to {whom}, for good: {revealed_in_words(opened)}."
-    if after.takes_runs and after.readers and not was_open:
+    if is_open and not was_open:
         revealed = once_revealed(session, evaluation) | of_what_there_is(session, evaluation, REVEALING & before.open)
         if revealed:
             yield f"{title} takes runs again, although these could be read: {revealed_in_words(revealed)}."
@@ -682,8 +616,7 @@ def _places(session: Session, actor: Actor, evaluation: Evaluation, now: dt.date
 
 
 def _moved(title: str, before: Places, after: Places, *, always: bool) -> Iterator[str]:
-    none = (0, None)
-    both = before.keys() | after.keys()
+    both, none = before.keys() | after.keys(), (0, None)
     systems = len({system for system, _ in both})
     other_runs, moved = (
         {key[0] for key in both if before.get(key, none)[part] != after.get(key, none)[part]} for part in (0, 1)
@@ -701,17 +634,19 @@ def _answers_shown(session: Session, before: _State, after: _State) -> Iterator[
             sa.or_(Scoring.state.is_(None), Scoring.state != State.REJECTED),
         )
     )
-    runs = [(answers, rules.said_by(facts or {}, said)) for answers, said, facts in rows]
-    opened = sum(len(_for_everyone(after.fields, *run) - _for_everyone(before.fields, *run)) for run in runs)
+    opened = 0
+    for answers, said, facts in rows:
+        run = answers, rules.said_by(facts or {}, said)
+        opened += len(_for_everyone(after.fields, *run) - _for_everyone(before.fields, *run))
     if opened:
         yield f"{after.evaluation.title}: {counted(opened, 'answer')} shown to more readers, for good."
 
 
-def _for_everyone(fields: tuple[rules.FormField, ...], answers: Any, said: dict[str, str]) -> set[tuple[str, str]]:
+def _for_everyone(fields: tuple[FormField, ...], answers: Any, said: dict[str, str]) -> set[tuple[str, str]]:
     """What everyone who sees whose run it is sees of its answers and its metadata: ("answer" or "file", its key)."""
-    everyone = [field for field in fields if field.shown_to is rules.ShownTo.EVERYONE]
+    everyone = [field for field in fields if field.shown_to is ShownTo.EVERYONE]
     read = {key for key in said if any(field.reads(key) for field in everyone)}
-    of_file = {("file", key) for key in read | rules.said_to(fields, said, {rules.ShownTo.EVERYONE}).keys()}
+    of_file = {("file", key) for key in read | rules.said_to(fields, said, {ShownTo.EVERYONE}).keys()}
     return of_file | {("answer", field.key) for field in everyone if field.key in answers}
 
 
@@ -755,8 +690,8 @@ Points = Iterator[tuple[Urgency, str] | tuple[Urgency, str, Mend]]
 
 def readiness(session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime) -> tuple[Point, ...]:
     """Every point, what is to do first. Raises NotFound."""
-    evaluation = organised_evaluation(session, actor, campaign_slug, slug)
-    return tuple(sorted(_points(session, evaluation, now), key=lambda point: [*Urgency].index(point.urgency)))
+    points = _points(session, organised_evaluation(session, actor, campaign_slug, slug), now)
+    return tuple(sorted(points, key=lambda point: [*Urgency].index(point.urgency)))
 
 
 def left_to_do(session: Session, actor: Actor, campaign_slug: str, now: dt.datetime) -> dict[str, int]:
@@ -766,38 +701,36 @@ def left_to_do(session: Session, actor: Actor, campaign_slug: str, now: dt.datet
     return {
         evaluation.slug: sum(point.urgency is TO_DO for point in _points(session, evaluation, now))
         for evaluation in evaluations
-        if evaluation.draft or rules.phase_of(evaluation, now) is not rules.Phase.CLOSED
+        if evaluation.draft or phase_of(evaluation, now) is not Phase.CLOSED
     }
 
 
 def _points(session: Session, evaluation: Evaluation, now: dt.datetime) -> Iterator[Point]:
     revision = newest_revision(session, evaluation, evaluation.official_source)
-    checks: dict[str, tuple[Mend, Points]] = {
-        "Queries": (Mend.QUERIES, _queries(session, evaluation)),
-        "Judgments": (Mend.JUDGMENTS, _judgments(session, evaluation, revision)),
-        "Measures": (Mend.CAMPAIGN, _measures(session, evaluation, revision)),
-        "Dates": (Mend.SETTINGS, _dates(session, evaluation, now)),
-        "Who knows of it": (Mend.SETTINGS, _knowledge(session, evaluation)),
-        "What is public": (Mend.SETTINGS, _openings(evaluation, now)),
-        "Quotas": (Mend.SETTINGS, _quotas(evaluation)),
-        "Documents": (Mend.FORM, _document_list(session, evaluation, revision)),
-        "Baselines": (Mend.SYSTEMS, _baselines(session, evaluation)),
-        "Words": (Mend.CAMPAIGN, _words(evaluation)),
-    }
-    for about, (mend, check) in checks.items():
+    for about, mend, check in (
+        ("Queries", Mend.QUERIES, _queries(session, evaluation)),
+        ("Judgments", Mend.JUDGMENTS, _judgments(session, evaluation, revision)),
+        ("Measures", Mend.CAMPAIGN, _measures(session, evaluation, revision)),
+        ("Dates", Mend.SETTINGS, _dates(session, evaluation, now)),
+        ("Who knows of it", Mend.SETTINGS, _knowledge(session, evaluation)),
+        ("What is public", Mend.SETTINGS, _openings(evaluation, now)),
+        ("Quotas", Mend.SETTINGS, _quotas(evaluation)),
+        ("Documents", Mend.FORM, _document_list(evaluation)),
+        ("Baselines", Mend.SYSTEMS, _baselines(session, evaluation)),
+        ("Words", Mend.CAMPAIGN, _words(evaluation)),
+    ):
         points = [Point(about, urgency, words, *more or [mend]) for urgency, words, *more in check]
         yield from [point for point in points if point.urgency is not DONE] or points
 
 
 def _queries(session: Session, evaluation: Evaluation) -> Points:
     own = Query.evaluation_id == evaluation.id, Query.excluded_at.is_(None)
-    counting = session.execute(sa.select(Query.split, Query.text == "").where(*own)).all()
-    textless = sum(empty for _, empty in counting)
+    counting = session.execute(sa.select(Query.split, Query.text).where(*own)).all()
     if not counting:
         yield TO_DO, "There are no queries, or all are excluded."
-    elif all(split is rules.Split.HIDDEN for split, _ in counting):
+    elif all(split is Split.HIDDEN for split, _ in counting):
         yield TO_DO, "All queries are hidden: nobody can make a run."
-    if textless:
+    if textless := sum(not text for _, text in counting):
         yield LOOK, f"{_of_all(textless, counting)} without a text: participants see ids only."
     yield DONE, f"{counted(len(counting), 'query')}."
 
@@ -828,13 +761,13 @@ def _judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevis
 
 def _measures(session: Session, evaluation: Evaluation, revision: JudgmentRevision | None) -> Points:
     known, subtopics = (  # before there are judgments, they may come with them
-        revision is None or bool(session.scalar(sa.select(sa.exists().where(table.revision_id == revision.id))))
+        revision is None or exists(session, table.revision_id == revision.id)
         for table in (KnownDocument, SubtopicJudgment)
     )
-    documents, beta = evaluation.documents, evaluation.campaign.beta
+    has: dict[str, Any] = {"documents": evaluation.documents, "beta": evaluation.campaign.beta}
     missing = defaultdict[Need, list[str]](list)
     for name in campaign_measures(evaluation.campaign):
-        for need in rules.lacks(metrics.parse(name), documents=documents, beta=beta, known=known, subtopics=subtopics):
+        for need in rules.lacks(metrics.parse(name), **has, known=known, subtopics=subtopics):
             missing[need].append(name)
     for need, names in missing.items():
         yield TO_DO, f"{', '.join(names)} {'need' if names[1:] else 'needs'} {NEEDED[need]}.", MENDS[need]
@@ -844,16 +777,12 @@ def _measures(session: Session, evaluation: Evaluation, revision: JudgmentRevisi
 
 
 def _dates(session: Session, evaluation: Evaluation, now: dt.datetime) -> Points:
-    takes_runs = rules.phase_of(evaluation, now) in TAKES_RUNS
-    counts = sa.select(sa.func.count(), sa.func.count(Submission.imported_at))
-    runs, imported = session.execute(counts.where(Submission.evaluation_id == evaluation.id)).one()
-    waiting = [name for name in ("results", "details", "texts") if getattr(evaluation, name) is rules.Opening.CLOSED]
+    takes_runs = phase_of(evaluation, now) in TAKES_RUNS
+    waiting = [name for name in ("results", "details", "texts") if getattr(evaluation, name) is Opening.CLOSED]
     start, end = (moment and moment_in_words(moment) for moment in (evaluation.opens_at, evaluation.closes_at))
-    if end is None and 0 < runs == imported:
-        yield TO_DO, "Its runs were brought in, and it takes new ones without end. Give the dates that it had."
-    elif end is None and waiting:
+    if end is None and waiting:
         yield LOOK, f"It never closes, so what is to open when it closes stays closed: {', '.join(waiting)}."
-    elif not takes_runs and not runs:
+    elif not takes_runs and not exists(session, Submission.evaluation_id == evaluation.id):
         yield TO_DO, f"It closed on {end}. No run ever came: give it dates to come."
     if takes_runs and (revealed := revealed_in_words(once_revealed(session, evaluation))):
         yield LOOK, f"It takes runs again, and ranks them, although everybody could read before: {revealed}."
@@ -863,30 +792,30 @@ def _dates(session: Session, evaluation: Evaluation, now: dt.datetime) -> Points
 
 def _knowledge(session: Session, evaluation: Evaluation) -> Points:
     """Who knows of it."""
-    visibility, own = evaluation.campaign.visibility, CampaignTeam.campaign_id == evaluation.campaign_id
+    visibility = evaluation.campaign.visibility
     if evaluation.draft:
         yield TO_DO, "It is a draft: for everybody but organisers it is not there."
     elif visibility is Visibility.DRAFT:
         yield TO_DO, "Its campaign is a draft: for everybody but organisers it is not there.", Mend.CAMPAIGN
-    elif visibility is Visibility.PRIVATE:
-        teams = session.scalar(sa.select(sa.func.count()).where(own)) or 0
-        words = f"The campaign is private: {counted(teams, 'team')} let in."
-        yield DONE if teams else TO_DO, words, Mend.ORGANISERS
-    else:
+    elif visibility is Visibility.PUBLIC:
         yield DONE, "Everybody."
+    elif exists(session, CampaignTeam.campaign_id == evaluation.campaign_id):
+        yield DONE, "Members of the teams that are let in: the campaign is private."
+    else:
+        yield TO_DO, "The campaign is private, and no team is let in.", Mend.ORGANISERS
 
 
 def _openings(evaluation: Evaluation, now: dt.datetime) -> Points:
     until, closes = evaluation.anonymous_until, evaluation.closes_at
-    if rules.phase_of(evaluation, now) is not rules.Phase.CLOSED and evaluation.details is rules.Opening.ALWAYS:
+    if phase_of(evaluation, now) is not Phase.CLOSED and evaluation.details is Opening.ALWAYS:
         yield LOOK, "Results by query are public while runs are taken: they reveal the judgments."
     if evaluation.judgments_published and closes is None:
         yield LOOK, "The judgments are published when it has closed, and it never closes: give it a closing date."
-    if evaluation.texts is rules.Opening.NEVER:
+    if evaluation.texts is Opening.NEVER:
         yield LOOK, "Texts of queries are never public: give them to participants in another way."
     if until is not None and closes is not None and until < closes:
         yield LOOK, f"Names of teams are shown from {moment_in_words(until)} on, before it closes."
-    board = {rules.Opening.NEVER: "to organisers only", rules.Opening.CLOSED: "to all once it has closed"}
+    board = {Opening.NEVER: "to organisers only", Opening.CLOSED: "to all once it has closed"}
     yield DONE, f"The board is shown {board.get(evaluation.results, 'to all')}."
 
 
@@ -900,31 +829,23 @@ def _quotas(evaluation: Evaluation) -> Points:
     yield DONE, f"A team submits {' and '.join(bounds)} at most."
 
 
-def _document_list(session: Session, evaluation: Evaluation, revision: JudgmentRevision | None) -> Points:
+def _document_list(evaluation: Evaluation) -> Points:
     """Whether the list of documents can be the collection's: by its length, since each look at a page asks."""
     listed, documents = file_rules(evaluation).documents, evaluation.documents
     if not listed:
         return
-    has, refused = f"The list of documents has {counted(listed, 'document')}", "Runs that name others are rejected."
-    if documents is not None and documents != listed:
-        yield TO_DO, f"{has}, and the collection {documents:,} (N_total). {refused}"
-    if documents is None and revision is not None:
-        different = sa.select(sa.func.count(sa.distinct(Judgment.document)))
-        if (judged := session.scalar(different.where(Judgment.revision_id == revision.id)) or 0) > listed:
-            yield TO_DO, f"{has}, and {judged:,} are judged. {refused}"
+    has = f"The list of documents has {counted(listed, 'document')}"
+    if documents not in (None, listed):
+        yield TO_DO, f"{has}, and the collection {documents:,} (N_total). Runs that name others are rejected."
     yield DONE, f"{has}."
 
 
 def _baselines(session: Session, evaluation: Evaluation) -> Points:
-    own = Submission.evaluation_id == evaluation.id, Submission.withdrawn_at.is_(None)
-    systems = sa.select(sa.func.count(sa.distinct(System.id))).join(Submission, Submission.system_id == System.id)
-    if count := session.scalar(systems.where(*own, System.kind == SystemKind.BASELINE)):
-        yield DONE, f"{counted(count, 'baseline')}."
+    if exists(session, _is_baseline_of(evaluation), Submission.withdrawn_at.is_(None)):
+        yield DONE, "There is one."
     else:
-        yield (
-            LOOK,
-            "No baseline yet: participants see better where they stand beside one. Mark a system with runs as one.",
-        )
+        words = "No baseline yet: participants see better where they stand beside one. Mark a system with runs as one."
+        yield LOOK, words
 
 
 def _words(evaluation: Evaluation) -> Points:

@@ -7,7 +7,6 @@ Next year's evaluation in one step: a copy of this year's settings and of what o
 Removing what was made by mistake: evaluations and campaigns without submissions, systems without a run.
 """
 
-import dataclasses
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -15,11 +14,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, open_to_all, require, require_organiser
+from leaderboard.access import Actor, locked_to_organise, open_to_all, require, require_organiser
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.boards.models import Board
 from leaderboard.campaigns.models import Campaign
-from leaderboard.campaigns.writes import slug_taken
+from leaderboard.campaigns.writes import locked_evaluations, slug_taken
 from leaderboard.db import Base, add_or_refuse, insert_unless_there, locked
 from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound
@@ -33,7 +32,6 @@ from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.judgments.writes import copy_queries
 from leaderboard.moments import a_year_later
 from leaderboard.names import checked_slug, free_slug, slug_of
-from leaderboard.numbers import counted
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse
 from leaderboard.teams.models import FormerAddress, System, Team
 from leaderboard.worker.models import ScoringSet
@@ -85,11 +83,10 @@ def change_evaluation(session: Session, actor: Actor, evaluation: Evaluation, **
 
     Raises InvalidFields with everything that is wrong, by the names of the settings.
     """
-    campaign = session.get_one(Campaign, evaluation.campaign_id)
-    evaluation = _organised(session, actor, evaluation)
+    evaluation = locked_to_organise(session, actor, evaluation)
     if "period" in changes:
         changes = {"period_key": None, **changes}
-    after = _checked(campaign, {**{name: getattr(evaluation, name) for name in CHANGEABLE}, **changes})
+    after = _checked(evaluation.campaign, {**_settings_of(evaluation), **changes})
     read_before = open_to_all(evaluation, now := present())
     if changed := assign(evaluation, **after):
         closed = closed_again(session, evaluation, read_before, now)
@@ -99,10 +96,8 @@ def change_evaluation(session: Session, actor: Actor, evaluation: Evaluation, **
     return evaluation
 
 
-def _organised(session: Session, actor: Actor, evaluation: Evaluation) -> Evaluation:
-    """The evaluation, locked. Raises NotAllowed unless the actor organises it."""
-    require_organiser(actor, evaluation.campaign_id)
-    return locked(session, Evaluation, evaluation.id)
+def _settings_of(evaluation: Evaluation) -> dict[str, Any]:
+    return {name: getattr(evaluation, name) for name in CHANGEABLE}
 
 
 def _checked(campaign: Campaign, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,19 +110,18 @@ def agreement_name(key: str) -> str:
     return f"agreement-{key}"
 
 
-def set_field(session: Session, actor: Actor, evaluation: Evaluation, field: FormField | Mapping[str, Any]) -> None:
+def set_field(session: Session, actor: Actor, evaluation: Evaluation, values: Mapping[str, Any]) -> None:
     """Adds a field behind the others, or changes the one of its key where it stands.
 
-    field  a whole one; or its key and those of `FormFieldSettings` that change: what becomes another kind than a choice
-           has no choices any more
+    values  its key and those of `FormFieldSettings` that change: what becomes another kind than a choice has no choices
+            any more
 
     Answers that were given stay as they are; blanks around its words, and more than one between them, are taken out.
     Raises InvalidFields by the parts of the field: also for another kind of answer, or another source of it, once
     somebody has answered.
     """
-    evaluation = _organised(session, actor, evaluation)
+    evaluation = locked_to_organise(session, actor, evaluation)
     fields = {own.key: own for own in forms.form_fields(evaluation)}
-    values = field.as_json() if isinstance(field, FormField) else field
     before = fields.get((values["key"] or "").strip())
     settings = before.as_json() if before else {}
     if values.get("kind", FieldKind.CHOICE) != FieldKind.CHOICE:
@@ -148,7 +142,7 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, field: For
     fields[after.key] = after
     evaluation.form_fields = [own.as_json() for own in fields.values()]
     action = "change field" if before else "add field"
-    _note(session, actor, action, evaluation, before and before.as_json(), after.as_json(), key=after.key)
+    _note(session, actor, action, evaluation, before.as_json() if before else {}, after.as_json(), key=after.key)
 
 
 def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: str) -> bool:
@@ -157,13 +151,12 @@ def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: st
 
     Whether it is gone. Raises NotFound.
     """
-    evaluation = _organised(session, actor, evaluation)
+    evaluation = locked_to_organise(session, actor, evaluation)
     fields = {own.key: own.as_json() for own in forms.form_fields(evaluation)}
     if key not in fields:
         raise NotFound(f"this evaluation has no field {key!r}")
     before = fields[key]
-    answered, keeping = forms.fields_used(session, evaluation)
-    stays = key in answered or key in keeping
+    stays = any(key in used for used in forms.fields_used(session, evaluation))
     fields[key] = {**before, "asked": False} if stays else {}
     evaluation.form_fields = [own for own in fields.values() if own]
     _note(session, actor, "retire field" if stays else "remove field", evaluation, before, fields[key], key=key)
@@ -177,59 +170,61 @@ def state_agreement(
 
     Raises InvalidFields (key, title, wording), also where the standing version says the same.
     """
-    evaluation = _organised(session, actor, evaluation)
+    evaluation = locked_to_organise(session, actor, evaluation)
     sent = checked(AgreementText, {"key": key, "title": title, "wording": text.replace("\r\n", "\n")})
-    key, title, text = sent.key, sent.title, sent.wording
-    own = Agreement.evaluation_id == evaluation.id, Agreement.key == key
+    own = Agreement.evaluation_id == evaluation.id, Agreement.key == sent.key
     last = session.scalar(sa.select(Agreement).where(*own).order_by(Agreement.version.desc()).limit(1))
-    if last is not None and last.ended_at is None and (last.title, last.text) == (title, text):
+    if last is not None and last.ended_at is None and (last.title, last.text) == (sent.title, sent.wording):
         raise InvalidFields({"wording": [f"version {last.version} says the same"]})
-    version = last.version + 1 if last else 1
-    agreement = Agreement(
-        evaluation_id=evaluation.id, key=key, version=version, title=title, text=text, created_at=present()
-    )
+    facts: dict[str, Any] = {"key": sent.key, "version": last.version + 1 if last else 1, "title": sent.title}
+    agreement = Agreement(evaluation_id=evaluation.id, text=sent.wording, created_at=present(), **facts)
     session.add(agreement)
     session.flush()
-    before, after = _in_trail(last), _in_trail(agreement)
-    _note(session, actor, "state agreement", evaluation, before, after, key=key, version=version)
+    record(session, actor, "state agreement", evaluation, **facts)
     return agreement
 
 
 def end_agreement(session: Session, actor: Actor, evaluation: Evaluation, key: str) -> None:
     """Asks nobody to accept it any more; who accepted it stays on record. Raises NotFound."""
-    evaluation = _organised(session, actor, evaluation)
-    standing = {agreement.key: agreement for agreement in forms.standing_agreements(session, evaluation.id)}
-    if key not in standing:
+    evaluation = locked_to_organise(session, actor, evaluation)
+    agreement = forms.standing_agreements(session, evaluation.id).get(key)
+    if agreement is None:
         raise NotFound(f"this evaluation has no agreement {key!r}")
-    standing[key].ended_at = present()
-    record(session, actor, "end agreement", evaluation, key=key, version=standing[key].version)
+    agreement.ended_at = present()
+    record(session, actor, "end agreement", evaluation, key=key, version=agreement.version)
 
 
-def set_rules(session: Session, actor: Actor, evaluation: Evaluation, **changes: Any) -> FileRules:
+def set_rules(session: Session, actor: Actor, evaluation: Evaluation, **changes: Any) -> None:
     """Changes some of the file rules, by their names in `FileRules`, but for the list of documents.
 
     They hold for runs that nobody has checked yet: one that was scored is not rejected by a later rule. Raises
     InvalidFields by these names.
     """
-    evaluation = _organised(session, actor, evaluation)
+    evaluation = locked_to_organise(session, actor, evaluation)
     before = forms.file_rules(evaluation)
-    own = {name: getattr(before, name) for name in FileRuleChanges.model_fields}
-    rules = dataclasses.replace(before, **checked(FileRuleChanges, {**own, **changes}).model_dump())
-    evaluation.file_rules = rules.as_json()
-    _note(session, actor, "set file rules", evaluation, before.as_json(), rules.as_json())
-    return rules
+    after = checked(FileRuleChanges, {**_rules_of(before), **changes}).model_dump()
+    _put_rules(session, actor, "set file rules", evaluation, **after)
+
+
+def _rules_of(rules: FileRules) -> dict[str, Any]:
+    """What organisers set of them."""
+    return {name: getattr(rules, name) for name in FileRuleChanges.model_fields}
+
+
+def _put_rules(session: Session, actor: Actor, action: str, evaluation: Evaluation, **changes: Any) -> None:
+    before = evaluation.file_rules
+    evaluation.file_rules = FileRules.from_json({**before, **changes}).as_json()
+    _note(session, actor, action, evaluation, before, evaluation.file_rules)
 
 
 def set_documents(session: Session, actor: Actor, evaluation: Evaluation, documents: DocumentList | None) -> None:
     """Puts a list of the collection's documents in the place of the one before it; None: there is no list any more."""
-    evaluation = _organised(session, actor, evaluation)
+    evaluation = locked_to_organise(session, actor, evaluation)
     session.execute(sa.delete(CollectionList).where(CollectionList.evaluation_id == evaluation.id))
     count, sha256 = (documents.count, documents.sha256) if documents else (0, "")
     if documents is not None:
         session.add(CollectionList(evaluation_id=evaluation.id, packed=documents.packed))
-    before = forms.file_rules(evaluation)
-    evaluation.file_rules = dataclasses.replace(before, documents=count, documents_sha256=sha256).as_json()
-    _note(session, actor, "set documents", evaluation, before.as_json(), evaluation.file_rules)
+    _put_rules(session, actor, "set documents", evaluation, documents=count, documents_sha256=sha256)
 
 
 def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evaluation) -> None:
@@ -239,24 +234,22 @@ def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evalua
     Raises NotAllowed unless the actor organises both, InvalidFields where runs of `target` gave other answers.
     """
     require_organiser(actor, source.campaign_id)
-    target = _organised(session, actor, target)
+    target = locked_to_organise(session, actor, target)
     for field in forms.form_fields(target):
         remove_field(session, actor, target, field.key)
     for field in forms.form_fields(source):
         if field.asked:
-            set_field(session, actor, target, field)
-    own = {agreement.key: agreement for agreement in forms.standing_agreements(session, target.id)}
-    copied = {agreement.key: agreement for agreement in forms.standing_agreements(session, source.id)}
+            set_field(session, actor, target, field.as_json())
+    own, copied = (forms.standing_agreements(session, evaluation.id) for evaluation in (target, source))
     for key in own.keys() - copied.keys():
         end_agreement(session, actor, target, key)
     for key, agreement in copied.items():
         if key not in own or (own[key].title, own[key].text) != (agreement.title, agreement.text):
             state_agreement(session, actor, target, key, agreement.title, agreement.text)
-    rules = forms.file_rules(source)
-    packed = forms.collection_list(session, source.id)
+    rules, packed = forms.file_rules(source), forms.collection_list(session, source.id)
     documents = None if packed is None else DocumentList(packed, rules.documents_sha256, rules.documents)
     set_documents(session, actor, target, documents)
-    set_rules(session, actor, target, **{name: getattr(rules, name) for name in FileRuleChanges.model_fields})
+    set_rules(session, actor, target, **_rules_of(rules))
     record(session, actor, "copy form", target, source=source.id)
 
 
@@ -268,20 +261,12 @@ def agreements_of(session: Session, evaluation: Evaluation, versions: Mapping[st
     Raises InvalidFields, by `agreement_name`, for keys that none has, and for anything but the standing version: nobody
     accepts what they were not shown.
     """
-    standing = {agreement.key: agreement for agreement in forms.standing_agreements(session, evaluation.id)}
-    wrong: dict[str, list[str]] = {}
-    for key, version in versions.items():
-        if (agreement := standing.get(key)) is None:
-            words = f"there is no such agreement; asked are: {', '.join(standing) or 'none'}"
-            wrong[agreement_name(key)] = [words]
-        elif version.strip() != str(agreement.version):
-            words = (
-                f"{version.strip()!r} is not the version that is asked now: read version {agreement.version} of "
-                f"{agreement.title}, and give {agreement.version} to accept it; {WHERE_READ}"
-            )
-            wrong[agreement_name(key)] = [words]
-    if wrong:
-        raise InvalidFields(wrong)
+    standing = forms.standing_agreements(session, evaluation.id)
+    asked = {key: str(agreement.version) for key, agreement in standing.items()}
+    said = ", ".join(f"version {version} of {key}" for key, version in asked.items())
+    words = f"asked now is {said or 'none'}: read it, and give its version to accept it; {WHERE_READ}"
+    if wrong := [key for key, version in versions.items() if asked.get(key) != version.strip()]:
+        raise InvalidFields({agreement_name(key): [words] for key in wrong})
     return [standing[key].id for key in versions]
 
 
@@ -294,9 +279,8 @@ def accept_agreements(session: Session, actor: Actor, evaluation: Evaluation, ac
     if actor.user_id is None:
         return
     before = set(session.scalars(sa.select(Acceptance.agreement_id).where(Acceptance.user_id == actor.user_id)))
-    lacking = [
-        agreement for agreement in forms.standing_agreements(session, evaluation.id) if agreement.id not in before
-    ]
+    standing = forms.standing_agreements(session, evaluation.id).values()
+    lacking = [agreement for agreement in standing if agreement.id not in before]
     wrong = {
         agreement_name(agreement.key): [f"accept this to submit a run: {agreement.title} (version {agreement.version})"]
         for agreement in lacking
@@ -312,21 +296,18 @@ def accept_agreements(session: Session, actor: Actor, evaluation: Evaluation, ac
 
 
 def _note(
-    session: Session, actor: Actor, action: str, evaluation: Evaluation, before: Any, after: Any, **facts: Any
+    session: Session,
+    actor: Actor,
+    action: str,
+    evaluation: Evaluation,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    **facts: Any,
 ) -> None:
     """Tells the trail what each part was and what it is, of those that changed; nothing where none did."""
-    before, after = before or {}, after or {}
     parts = {part: [before.get(part), after.get(part)] for part in {**before, **after}}
     if changes := {part: both for part, both in parts.items() if both[0] != both[1] and any(both)}:
         record(session, actor, action, evaluation, changes=changes, **facts)
-
-
-def _in_trail(agreement: Agreement | None) -> dict[str, str]:
-    """An agreement as the trail tells of it: its row keeps the text of every version."""
-    if agreement is None:
-        return {}
-    text = f"that of version {agreement.version}, {counted(len(agreement.text), 'character')}"
-    return {"title": agreement.title, "text": text}
 
 
 DATES = ("opens_at", "closes_at", "anonymous_until")
@@ -341,18 +322,16 @@ def next_year(session: Session, evaluation: Evaluation) -> dict[str, Any]:
     Dates are those of a year later by the clocks of the evaluation's time zone. The slug is one that is free: where it
     has nothing to raise, the period is added unless it is there, and a number where that is taken too.
     """
-    rounds = NUMBER.findall(evaluation.period)
-    has_round = rounds and not YEAR.search(evaluation.period)
-    number = re.compile(rf"(?<![0-9]){rounds[-1]}(?![0-9])") if has_round else YEAR
-    slug, title, period = (number.sub(_next, name) for name in (evaluation.slug, evaluation.title, evaluation.period))
+    rounds = [] if YEAR.search(evaluation.period) else NUMBER.findall(evaluation.period)
+    number = re.compile(rf"(?<![0-9]){rounds[-1]}(?![0-9])") if rounds else YEAR
+    slug, title, period = (
+        number.sub(lambda digits: str(int(digits[0]) + 1).zfill(len(digits[0])), name)
+        for name in (evaluation.slug, evaluation.title, evaluation.period)
+    )
     if slug == evaluation.slug and slug_of(period) not in slug:
         slug = slug_of(f"{slug[:40]} {period}")
     slug = free_slug(slug, _taken(session, evaluation.campaign_id).__contains__)
     return {"slug": slug, "title": title, "period": period, **_following(evaluation, period)}
-
-
-def _next(number: re.Match[str]) -> str:
-    return str(int(number[0]) + 1).zfill(len(number[0]))
 
 
 def _following(evaluation: Evaluation, period: str) -> dict[str, Any]:
@@ -374,12 +353,10 @@ def clone_evaluation(
 
     Raises InvalidFields with everything that is wrong, by the names of the settings.
     """
-    require_organiser(actor, evaluation.campaign_id)
-    campaign = session.get_one(Campaign, evaluation.campaign_id)
-    settings = {name: getattr(evaluation, name) for name in CHANGEABLE} | next_year(session, evaluation)
+    settings = _settings_of(evaluation) | next_year(session, evaluation)
     if "period" in changes:
         settings |= _following(evaluation, changes["period"])
-    made = create_evaluation(session, actor, campaign, **{**settings, "draft": True, **changes})
+    made = create_evaluation(session, actor, evaluation.campaign, **{**settings, "draft": True, **changes})
     if with_queries:
         copy_queries(session, actor, evaluation, made)
     copy_form(session, actor, evaluation, made)
@@ -392,7 +369,6 @@ def clone_evaluation(
 DELETE_OF_EVALUATION: tuple[type[Base], ...] = (
     Arrival, PersonalUse, Participation, Agreement, ScoringSet, JudgmentRevision, Query,
 )  # fmt: skip
-UNSYNCHRONISED = {"synchronize_session": False}
 
 
 def remove_evaluation(session: Session, actor: Actor, evaluation: Evaluation) -> None:
@@ -401,23 +377,16 @@ def remove_evaluation(session: Session, actor: Actor, evaluation: Evaluation) ->
     Raises Conflict once anything was submitted to it, withdrawn and rejected runs too: those stay on record, and so do
     the judgments that they are scored by.
     """
-    evaluation = _organised(session, actor, evaluation)  # what is just being submitted waits, and finds nothing
-    _require_no_runs(session, evaluation)
-    _remove(session, actor, [evaluation])
-    session.expire_all()
+    evaluation = locked_to_organise(session, actor, evaluation)  # what is just being submitted waits, and finds nothing
+    _remove(session, actor, evaluation, [evaluation])
 
 
 def remove_campaign(session: Session, actor: Actor, campaign: Campaign) -> None:
     """Removes a campaign that was made by mistake, with its evaluations; raises as above."""
-    require_organiser(actor, campaign.id)
-    campaign = locked(session, Campaign, campaign.id)
-    own = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
-    evaluations = [locked(session, Evaluation, evaluation_id) for evaluation_id in session.scalars(own).all()]
-    _require_no_runs(session, campaign)
-    _remove(session, actor, evaluations)
+    campaign = locked_to_organise(session, actor, campaign)
+    _remove(session, actor, campaign, locked_evaluations(session, campaign))
     record(session, actor, "remove", campaign, slug=campaign.slug, title=campaign.title)
-    session.execute(sa.delete(Campaign).where(Campaign.id == campaign.id), execution_options=UNSYNCHRONISED)
-    session.expire_all()
+    session.execute(sa.delete(Campaign).where(Campaign.id == campaign.id))
 
 
 def remove_system(session: Session, actor: Actor, system: System) -> None:
@@ -428,7 +397,8 @@ def remove_system(session: Session, actor: Actor, system: System) -> None:
     require(actor.all_powerful or actor.is_in(system.team_id), "Only members of the team remove a system.")
     locked(session, Team, system.team_id)  # what is just being submitted waits, and finds nothing
     system = locked(session, System, system.id)
-    _require_no_runs(session, system)
+    if refused := removal_refusal(session, system):
+        raise Conflict(refused)
     merged = sa.select(System).where(System.merged_into_id == system.id).order_by(System.id)
     for row in (*session.scalars(merged).all(), system):
         session.execute(sa.delete(FormerAddress).where(FormerAddress.system_id == row.id))
@@ -437,12 +407,10 @@ def remove_system(session: Session, actor: Actor, system: System) -> None:
         record(session, actor, "remove", row, name=row.name, team=row.team_id)
 
 
-def _require_no_runs(session: Session, row: Campaign | Evaluation | System) -> None:
+def _remove(session: Session, actor: Actor, row: Campaign | Evaluation, evaluations: Sequence[Evaluation]) -> None:
+    """Removes these evaluations of the row, without which it can go. Raises Conflict where it can't."""
     if refused := removal_refusal(session, row):
         raise Conflict(refused)
-
-
-def _remove(session: Session, actor: Actor, evaluations: Sequence[Evaluation]) -> None:
     for evaluation in evaluations:
         first_set = sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id).limit(1)
         about = session.scalars(first_set).all()  # the event tells of all sets of the evaluation
@@ -456,4 +424,5 @@ def _remove(session: Session, actor: Actor, evaluations: Sequence[Evaluation]) -
         *(sa.delete(table).where(sa.column("evaluation_id").in_(ids)) for table in DELETE_OF_EVALUATION),
         sa.delete(Evaluation).where(Evaluation.id.in_(ids)),
     ):
-        session.execute(statement, execution_options=UNSYNCHRONISED)
+        session.execute(statement, execution_options={"synchronize_session": False})
+    session.expire_all()

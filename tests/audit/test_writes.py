@@ -102,7 +102,7 @@ def test_what_is_sent_with_the_values_that_stand_changes_nothing_and_has_no_even
             listed = document_list(io.BytesIO(b"d1\nd2\n"))
             campaigns.change_campaign(session, CONSOLE, campaign, description="Every year.")
             evaluations.change_evaluation(session, CONSOLE, evaluation, description="News.", daily_quota=7)
-            submission_forms.set_field(session, CONSOLE, evaluation, FormField(key="gpu", label="GPU hours"))
+            submission_forms.set_field(session, CONSOLE, evaluation, FormField(key="gpu", label="GPU hours").as_json())
             submission_forms.set_rules(session, CONSOLE, evaluation, most_documents=1000)
             submission_forms.set_documents(session, CONSOLE, evaluation, listed)
             queries.exclude_queries(session, CONSOLE, evaluation, ["q1"], "It is no question.")

@@ -86,7 +86,7 @@ def test_a_run_is_held_against_an_evaluation_with_what_it_asks(
         assert (file_rules(evaluation).documents, file_rules(evaluation).most_documents) == (2, 5)
         [model] = form_fields(evaluation)
         assert (model.label, model.kind, model.column, model.hint) == ("Model", "number", True, "How it works")
-        assert [one.text for one in standing_agreements(session, evaluation.id)] == ["Do no harm."]
+        assert [one.text for one in standing_agreements(session, evaluation.id).values()] == ["Do no harm."]
     capsys.readouterr()
     assert cli.run(["check", str(run_file), "--evaluation", place, "--threshold", "0"]) == 1
     assert "line 3: document d3 is not of this collection" in capsys.readouterr().out
@@ -146,6 +146,6 @@ def test_submit_gives_answers_agreements_and_metadata_and_says_which_are_missing
     given = ["--answer", "model=dense", "--agree", "terms=1", "--side-file", str(side)]
     assert cli.run([*submit, "--as", "Ada", *given]) == 0
     said = capsys.readouterr().err
-    assert "'2' is not the version that is asked now: read version 1 of Terms, and give 1 to accept it; its" in said
+    assert "asked now is version 1 of terms: read it" in said
     [run] = world.all(sa.select(Submission))
     assert (run.answers, run.said) == ({"model": "dense"}, {"method.retrieval": "bm25"})

@@ -79,7 +79,7 @@ def given(field: Field, *fields: FormField) -> tuple[str, ...]:
 
     def set_all(session: Session, _: Campaign, evaluation: Evaluation) -> None:
         for one in fields:
-            submission_forms.set_field(session, CONSOLE, evaluation, one)
+            submission_forms.set_field(session, CONSOLE, evaluation, one.as_json())
 
     return does(field, set_all)
 

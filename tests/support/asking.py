@@ -45,7 +45,7 @@ def set_up(app: Flask) -> tuple[str, dict[str, Any]]:
     with made.database.write() as session:
         session.get_one(Submission, run).sha256 = received.sha256
         evaluation = session.get_one(Evaluation, made.evaluations["2026"])
-        submission_forms.set_field(session, CONSOLE, evaluation, FormField(key="terms", label="Terms"))
+        submission_forms.set_field(session, CONSOLE, evaluation, FormField(key="terms", label="Terms").as_json())
         submission_forms.state_agreement(session, CONSOLE, evaluation, "terms", "Terms", "Be fair.")
         current = made.current_set().id
         orla = people.create_user(session, CONSOLE, new_account("orla"))

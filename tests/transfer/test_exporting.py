@@ -64,7 +64,7 @@ def _fill(world: World) -> None:
         field = FormField(
             key="model", label="Model", kind=FieldKind.CHOICE, choices=("small", "large"), shown_to=ShownTo.EVERYONE
         )
-        submission_forms.set_field(session, CONSOLE, evaluation, field)
+        submission_forms.set_field(session, CONSOLE, evaluation, field.as_json())
         submission_forms.state_agreement(session, CONSOLE, evaluation, "use", "Use of the data", "For research.\nOnly.")
         submission_forms.state_agreement(session, CONSOLE, evaluation, "use", "Use of the data", "For all.")
         submission_forms.end_agreement(session, CONSOLE, evaluation, "use")

@@ -327,7 +327,7 @@ def ask_of_files(session: Session, play: Play) -> None:
 
 
 OF_FORMS = (
-    by(evaluations.set_field, evaluation(), FormField(key="model", label="Model")),
+    by(evaluations.set_field, evaluation(), FormField(key="model", label="Model").as_json()),
     by(evaluations.remove_field, evaluation(), "model"),
     by(evaluations.state_agreement, evaluation(), "terms", "Terms", "Be fair."),
     by(evaluations.end_agreement, evaluation(), "terms"),

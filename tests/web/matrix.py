@@ -180,7 +180,7 @@ def _runs(field: Field, app: Flask, owner: int) -> dict[str, object]:
         kept.submitter_id, kept.filename, kept.sha256 = owner, "sekretfile.txt", "5e" * 32
         kept.said = {"remark": "sekretanswer", "machine": "sekretsaid"}
         remark = FormField(key="remark", label="Remark", header="remark")  # shown to organisers
-        submission_forms.set_field(session, CONSOLE, kept.evaluation, remark)
+        submission_forms.set_field(session, CONSOLE, kept.evaluation, remark.as_json())
         refused = session.get_one(Submission, rejected)
         refused.problems, refused.problem_count = [[17, "sekretproblem"]], 1
         submissions.withdraw(session, CONSOLE, session.get_one(Submission, withdrawn), "sekretreason")

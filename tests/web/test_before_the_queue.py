@@ -65,7 +65,7 @@ def test_a_run_without_decisions_and_threshold_has_to_be_confirmed_where_a_measu
 
 
 def test_metadata_and_the_filled_form_outlast_the_question(measured: World, participant: Reader) -> None:
-    measured.do(submission_forms.set_field, FormField(key="gpu", label="GPU", required=True))
+    measured.do(submission_forms.set_field, FormField(key="gpu", label="GPU", required=True).as_json())
     measured.do(submission_forms.state_agreement, "terms", "Terms", "Be fair.")
     new = {"system": f"new-{measured.teams['alpha'].id}", "system_name": "Heron", "designation": "primary"}
     words = {"label": "my label", "notes": "my notes", "answer-gpu": "A 100", "agreement-terms": "1"}

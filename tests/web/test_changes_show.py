@@ -40,7 +40,7 @@ READING = {
     "boards.best_means", "boards.due",
     "boards.recomputed", "evaluations.next_year", "generations.campaign_of", "accounts.find_user",
     "accounts.require_free", "queue.unfinished", "worker.find_by_settings", "worker.imported",
-    "worker.live_sets", "worker.of_its_event",
+    "worker.live_sets", "worker.of_its_event", "campaigns.locked_evaluations",
     "worker.of_older_version", "worker.ready_sets",     "evaluations.agreements_of",
     "effects.effect", "submissions.admit", "submissions.locked_run",
     "teams.free_system_slug", "teams.unused_system", "teams.find_invitation", "teams.joined_by",

@@ -30,7 +30,7 @@ GIVEN = {"answer-trained": "no", "answer-model": "dense", "answer-cost": "12.5"}
 @pytest.fixture
 def asking(world: World) -> World:
     for field in (TRAINED, MODEL, COST, CPU):
-        world.do(submission_forms.set_field, field)
+        world.do(submission_forms.set_field, field.as_json())
     world.do(submission_forms.state_agreement, "terms", "Terms of use", "Do <no> *harm*.")
     return world
 
@@ -96,7 +96,7 @@ def test_what_a_field_reads_of_a_file_is_shown_to_whom_the_field_is_shown_whenev
             scoring.facts = {"said": header_metadata(header.encode()).entries}
     assert "sekretheader" in visitor.get("/submissions/1")  # no field reads it yet: the form says that all see it
     for key, header in (("note", "secret-note"), ("kind", "method.kind")):
-        asking.do(submission_forms.set_field, FormField(key=key, label=key.title(), header=header))
+        asking.do(submission_forms.set_field, FormField(key=key, label=key.title(), header=header).as_json())
 
     def require_hidden() -> None:
         for page in (*(f"/submissions/{run}" for run in (1, 2)), BOARD, f"{BOARD}.csv", f"{BOARD}.json"):
@@ -149,7 +149,7 @@ def test_boards_have_the_columns_and_filters_that_the_organisers_chose(
     assert "1 of 2 rows; ranks are those among all." in filtered
     rows = visitor.client.get(f"{BOARD}.json?answer=trained:yes").json["rows"]
     assert [(row["system"], row["answer trained"], row["answer cpu"]) for row in rows] == [("Finder", True, None)]
-    asking.do(submission_forms.set_field, replace(COST, shown_to=ShownTo.EVERYONE, column=True))
+    asking.do(submission_forms.set_field, replace(COST, shown_to=ShownTo.EVERYONE, column=True).as_json())
     listed = table_of(visitor.client.get(f"{BOARD}.csv"))
     assert {row["system"]: row["answer cost"] for row in listed} == {"Searcher": "12.5", "Finder": "7"}
     assert visitor.get(f"{BOARD}?answer=trained:%3Cb%3E").count("of 2 rows") == 1
@@ -189,7 +189,7 @@ def test_what_every_run_has_to_say_may_stand_in_its_metadata_and_is_asked_where_
         key="kind", label="How", kind=FieldKind.CHOICE, choices=("dense", "sparse"), required=True, header="method.kind"
     )
     for field in (replace(CPU, required=True), kind):
-        asking.do(submission_forms.set_field, field)
+        asking.do(submission_forms.set_field, field.as_json())
     lacking = participant.send(FORM, RUN, **sent(asking))
     assert (lacking.status_code, errors(lacking.text)) == (400, {"cpu", "kind"})
     odd = participant.send(FORM, f"# platform.cpu: Z80\n# method.kind: neural\n{RUN}", **sent(asking))

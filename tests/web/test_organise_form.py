@@ -55,7 +55,7 @@ def test_answers_that_are_there_are_shown_to_more_readers_after_a_yes_only(
         campaign = session.get_one(Campaign, world.campaign.id)
         other = evaluations.create_evaluation(session, CONSOLE, campaign, "2026", "Harbour 2026", "2026")
         public = FormField(key="model", label="Model", kind=FieldKind.CHOICE, choices=("sparse", "dense"), hint="How.")
-        submission_forms.set_field(session, CONSOLE, other, replace(public, shown_to=ShownTo.EVERYONE))
+        submission_forms.set_field(session, CONSOLE, other, replace(public, shown_to=ShownTo.EVERYONE).as_json())
     copied = organiser.post(f"{PAGE}/copy", source="2026")
     assert (copied.status_code, words in copied.text, 'value="2026" selected' in copied.text) == (200, True, True)
     assert form_fields(world.all(sa.select(Evaluation))[0])[0].shown_to is ShownTo.ORGANISERS

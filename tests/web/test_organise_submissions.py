@@ -51,8 +51,8 @@ def test_all_submissions_are_listed_with_filters_states_and_the_oldest_wait(
 def test_the_list_as_a_file_has_the_answers_and_no_formula_among_them(
     world: World, organiser: Reader, runs: list[str]
 ) -> None:
-    world.do(submission_forms.set_field, FormField(key="cost", label="Cost", kind=FieldKind.NUMBER))
-    world.do(submission_forms.set_field, FormField(key="note", label="N", header="note"))
+    world.do(submission_forms.set_field, FormField(key="cost", label="Cost", kind=FieldKind.NUMBER).as_json())
+    world.do(submission_forms.set_field, FormField(key="note", label="N", header="note").as_json())
     with world.database.write() as session:
         first, second = session.scalars(sa.select(Submission).order_by(Submission.id))
         first.answers, second.said = {"cost": 7.0}, {"note": "=1+1"}

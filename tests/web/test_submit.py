@@ -57,7 +57,7 @@ def test_every_error_comes_back_by_its_field_and_the_rest_is_kept(world: World, 
 def test_files_with_a_form_that_has_mistakes_are_no_rejected_ones_and_only_so_many_an_hour(
     world: World, participant: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world.do(submission_forms.set_field, FormField(key="model", label="Model", required=True))
+    world.do(submission_forms.set_field, FormField(key="model", label="Model", required=True).as_json())
     world.do(submission_forms.state_agreement, "terms", "Terms of use", "Do no harm.")
     monkeypatch.setitem(attempts.FORM_FILE.bounds, "form files of user {user}", REJECTED_A_DAY + 2)
     sent = {"system": str(world.system.id), "designation": "primary", "agreement-terms": "1"}

@@ -556,7 +556,7 @@ def _positions_by_tag(session: Session, disclosure: table.Disclosure) -> dict[st
     """
     scoring_set = disclosure.scoring_set
     positions: dict[str, dict[str, int]] = {}
-    for query in headings.judged_queries(session, [scoring_set])[scoring_set.id]:
+    for query in headings.judged_queries(session, scoring_set):
         if query.external_id not in scoring_set.settings.excluded and not disclosure.subset.leaves_out(query.split):
             for tag in query.tags:
                 positions.setdefault(tag, {})[query.external_id] = query.position

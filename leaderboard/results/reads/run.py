@@ -341,8 +341,7 @@ def _threshold_costs(
 def _nothing_relevant(session: Session, scoring_set: ScoringSet, queries: Collection[str]) -> tuple[str, ...]:
     """Those of the queries, by external id, for which no document is judged relevant."""
     level = scoring_set.settings.relevance_level
-    judged = headings.judged_queries(session, [scoring_set])[scoring_set.id]
-    grades = {query.external_id: query.best_grade for query in judged}
+    grades = {query.external_id: query.best_grade for query in headings.judged_queries(session, scoring_set)}
     return tuple(query for query in queries if (best := grades[query]) is None or best < level)
 
 

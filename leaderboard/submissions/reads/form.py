@@ -367,7 +367,7 @@ def _agreements(session: Session, actor: Actor, evaluation: Evaluation) -> tuple
     ids, keys = {agreement.id for agreement in before}, {agreement.key for agreement in before}
     return tuple(
         snapshot(AskedAgreement, agreement, again=agreement.key in keys)
-        for agreement in standing_agreements(session, evaluation.id)
+        for agreement in standing_agreements(session, evaluation.id).values()
         if agreement.id not in ids
     )
 
