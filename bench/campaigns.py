@@ -29,6 +29,7 @@ from leaderboard.evaluations.rules import Opening, Subset
 from leaderboard.formats import QueryRow, read_judgments
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
+from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.names import name_key
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import scored_runs
@@ -130,7 +131,7 @@ def _evaluation(
     for revision in range(shape.boards if last else 1):
         judged = ((n, k, (k + n * revision) % 2) for n in range(1, shape.queries + 1) for k in range(4))
         lines = "".join(f"q{n} 0 d{n}-{k} {grade}\n" for n, k, grade in judged)
-        judgments.import_judgments(session, CONSOLE, made, read_judgments(io.BytesIO(lines.encode())))
+        judgments.import_judgments(session, CONSOLE, made, JudgmentFiles(read_judgments(io.BytesIO(lines.encode()))))
     first_run = (session.scalar(sa.select(sa.func.max(Submission.id))) or 0) + 1
     entered = sorted({*teams})
     _insert(

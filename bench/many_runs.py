@@ -26,6 +26,7 @@ from leaderboard.evaluations.reads import find_evaluation
 from leaderboard.formats import QueryRow, read_judgments
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
+from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
@@ -149,7 +150,7 @@ class _Here:
                 made = evaluations.create_evaluation(session, CONSOLE, campaign, name, name, "2026", **bounds)
                 queries.import_queries(session, CONSOLE, made, asked)
                 if name != SENT:
-                    judgments.import_judgments(session, CONSOLE, made, judged)
+                    judgments.import_judgments(session, CONSOLE, made, JudgmentFiles(judged))
 
     def submit_each(self, name: str, files: list[Path]) -> None:
         """Queues each file as the run of a system of its own, so that the board has as many rows."""

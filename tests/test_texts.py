@@ -14,6 +14,7 @@ from leaderboard.errors import InvalidFields
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.judgments import writes as judgments
+from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams import writes as teams
@@ -23,7 +24,7 @@ from tests.support.world import World, judged
 SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # refused before any statement
 
 
-JUDGED = judged("q1 0 d1 1\nq2 0 d3 1\nq3 0 d9 1\n")
+JUDGED = JudgmentFiles(judged("q1 0 d1 1\nq2 0 d3 1\nq3 0 d9 1\n"))
 
 
 class Place:

@@ -26,6 +26,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import find_evaluation
 from leaderboard.evaluations.writes import create_evaluation, set_rules
 from leaderboard.formats import Judgments, QueryRow, read_judgments, read_queries
+from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.judgments.writes import import_judgments, import_queries
 from leaderboard.names import name_key, slug_of
 from leaderboard.store import RunStore
@@ -178,7 +179,7 @@ def _load_team(session: Session, plan: TeamPlan) -> None:
 def _load_evaluation(session: Session, campaign: Campaign, plan: EvaluationPlan) -> None:
     evaluation = create_evaluation(session, CONSOLE, campaign, plan.slug, **plan.settings)
     import_queries(session, CONSOLE, evaluation, plan.queries)
-    import_judgments(session, CONSOLE, evaluation, plan.judgments)
+    import_judgments(session, CONSOLE, evaluation, JudgmentFiles(plan.judgments))
     if plan.file_rules:
         set_rules(session, CONSOLE, evaluation, **plan.file_rules)
 

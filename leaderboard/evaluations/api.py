@@ -21,17 +21,9 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import OrganisedForm, organised_form
 from leaderboard.formats import document_list
 from leaderboard.judgments.reads import doubts_about
-from leaderboard.web.context import actor, read, reading, store, writing
+from leaderboard.web.context import read, reading
 from leaderboard.web.endpoints import get, post
-from leaderboard.web.organise import (
-    CAMPAIGN,
-    EVALUATION,
-    campaign_here,
-    changing,
-    evaluation_here,
-    read_body,
-    require_confirmed,
-)
+from leaderboard.web.organise import CAMPAIGN, EVALUATION, change_here, evaluation_here, read_body
 
 LIST = Table(
     ("evaluation", "title", "period", "condition", "queries", "runs", "opens", "closes"),
@@ -64,9 +56,7 @@ def organised_evaluations(campaign: str) -> reads.CampaignRoom:
 ))  # fmt: skip
 def make_evaluation(campaign: str, body: inputs.NewEvaluation) -> reads.EvaluationSettings:
     """Makes an evaluation of a campaign."""
-    with writing() as session:
-        own = campaign_here(session, campaign)
-        made = evaluations.create_evaluation(session, actor(), own, **body.model_dump())
+    made = change_here(campaign, "", evaluations.create_evaluation, **body.model_dump())
     return read(reads.evaluation_settings, campaign, made.slug)
 
 
@@ -82,10 +72,7 @@ def organised_evaluation(campaign: str, evaluation: str) -> reads.EvaluationSett
 ))  # fmt: skip
 def change_evaluation(campaign: str, evaluation: str, body: inputs.EvaluationChanges) -> reads.EvaluationSettings:
     """Changes the settings that are given; the others stay. What it does beyond that is listed, and to be confirmed."""
-    with writing() as session:
-        record = evaluation_here(session, campaign, evaluation)
-        evaluations.change_evaluation(session, actor(), record, **body.given())
-        require_confirmed(session, campaign, body.confirm)
+    change_here(campaign, evaluation, evaluations.change_evaluation, confirm=body.confirm, **body.given())
     return read(reads.evaluation_settings, campaign, evaluation)
 
 
@@ -98,9 +85,7 @@ def clone_evaluation(campaign: str, evaluation: str, body: inputs.EvaluationClon
     """Makes next year's evaluation of this one, as a draft. Names and dates are those of a year later unless told, and
     what is asked of runs is the same; judgments and runs are never copied.
     """
-    with writing() as session:
-        record = evaluation_here(session, campaign, evaluation)
-        made = evaluations.clone_evaluation(session, actor(), record, **body.given())
+    made = change_here(campaign, evaluation, evaluations.clone_evaluation, **body.given())
     return read(reads.evaluation_settings, campaign, made.slug)
 
 
@@ -110,8 +95,7 @@ def clone_evaluation(campaign: str, evaluation: str, body: inputs.EvaluationClon
 ))  # fmt: skip
 def remove_evaluation(campaign: str, evaluation: str) -> reads.CampaignRoom:
     """Removes an evaluation to which nothing was submitted, with its queries and judgments."""
-    with writing() as session:
-        evaluations.remove_evaluation(session, actor(), evaluation_here(session, campaign, evaluation))
+    change_here(campaign, evaluation, evaluations.remove_evaluation)
     return read(reads.campaign_room, campaign)
 
 
@@ -203,13 +187,13 @@ def set_file_rules(campaign: str, evaluation: str, body: inputs.FileRuleChanges)
 def set_document_list(campaign: str, evaluation: str, *, confirm: bool = False) -> OrganisedForm:
     """Gives the list of the collection's documents, in place of the one before. The body is the file, an id a line.
 
-    confirm: to a list that is not as long as the collection, or lacks documents that are judged or that scored runs
-    name, which a refusal without it counts.
+    confirm: to a list that is not as long as the collection, or lacks documents that are judged, which a refusal
+    without it counts.
     """
     read(organised_form, campaign, evaluation)
     documents = read_body(document_list, "documents")
     with reading() as session:
-        doubts = doubts_about(session, store(), evaluation_here(session, campaign, evaluation), documents)
+        doubts = doubts_about(session, evaluation_here(session, campaign, evaluation), documents)
     if doubts and not confirm:
         raise Unconfirmed(doubts)
     return _do(campaign, evaluation, evaluations.set_documents, documents)
@@ -239,9 +223,8 @@ def copy_form(campaign: str, evaluation: str, body: inputs.CopiedForm) -> Organi
 
 
 def _do(
-    campaign: str, evaluation: str, what: Callable[..., Any], *more: Any, confirm: bool = False, **changes: Any
+    campaign: str, evaluation: str, what: Callable[..., Any], *more: Any, confirm: bool = True, **changes: Any
 ) -> OrganisedForm:
     """Does something to the form: what(session, actor, evaluation, …). Then the form as it is."""
-    with changing(campaign, confirm=confirm) as session:
-        what(session, actor(), evaluation_here(session, campaign, evaluation), *more, **changes)
+    change_here(campaign, evaluation, what, *more, confirm=confirm, **changes)
     return read(organised_form, campaign, evaluation)

@@ -4,6 +4,7 @@ What an evaluation asks of a submission: fields, agreements, and rules for the f
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from flask import Blueprint, g, render_template, request, url_for
@@ -20,17 +21,16 @@ from leaderboard.errors import InvalidFields, LeaderboardError, Unconfirmed, fil
 from leaderboard.evaluations import api, inputs
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import organised_evaluation, organised_form
+from leaderboard.evaluations.reads import organised_form
 from leaderboard.formats import document_list
-from leaderboard.judgments.organise import evaluation_here, read_stored
+from leaderboard.judgments.organise import read_stored
 from leaderboard.judgments.reads import doubts_about
 from leaderboard.moments import moment_in_words
 from leaderboard.numbers import counted
-from leaderboard.store import Received
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, read, reading, store
+from leaderboard.web.context import actor, read, reading
 from leaderboard.web.forms import Declared, Form, declared, done, filled, form_page, saved
-from leaderboard.web.organise import campaign_here, organised, require_confirmed, settings_change
+from leaderboard.web.organise import campaign_here, changed_here, evaluation_here, organised, settings_change
 from leaderboard.web.security import csrf
 
 blueprint = Blueprint("organise_evaluations", __name__, url_prefix="/organise")
@@ -149,15 +149,14 @@ def index(**_: str) -> ResponseReturnValue:
 def set_field(**_: str) -> ResponseReturnValue:
     form = FieldForm()
     said = f"The form asks “{form.text('label')}”."
-    field = {**form.sent(), "asked": True}
-    return _changed({"field": form}, said, evaluations.set_field, field, confirm=form.confirmed)
+    return changed_here(partial(_page, field=form), said, evaluations.set_field, {**form.sent(), "asked": True})
 
 
 @form_fields_blueprint.post("/field/remove")
 @organised
 def remove_field(**_: str) -> ResponseReturnValue:
     said = {True: "The field is gone.", False: RETIRED}.__getitem__
-    return _changed({}, said, evaluations.remove_field, request.form.get("key", ""))
+    return changed_here(_page, said, evaluations.remove_field, request.form.get("key", ""))
 
 
 @form_fields_blueprint.post("/agreement")
@@ -166,23 +165,21 @@ def state_agreement(**_: str) -> ResponseReturnValue:
     form = AgreementForm()
     texts = (form.text(name) for name in ("key", "title", "wording"))
     said = "Version {0.version} is asked of everybody with their next run.".format
-    return _changed({"agreement": form}, said, evaluations.state_agreement, *texts)
+    return changed_here(partial(_page, agreement=form), said, evaluations.state_agreement, *texts)
 
 
 @form_fields_blueprint.post("/agreement/end")
 @organised
 def end_agreement(**_: str) -> ResponseReturnValue:
     said = "Nobody is asked for it any more. Who accepted it stays on record."
-    return _changed({}, said, evaluations.end_agreement, request.form.get("key", ""))
+    return changed_here(_page, said, evaluations.end_agreement, request.form.get("key", ""))
 
 
 @form_fields_blueprint.post("/rules")
 @organised
 def set_rules(**_: str) -> ResponseReturnValue:
-    form = RulesForm()
-    return _changed(
-        {"rules": form}, "The rules hold for runs that come from now on.", evaluations.set_rules, **form.sent()
-    )
+    form, said = RulesForm(), "The rules hold for runs that come from now on."
+    return changed_here(partial(_page, rules=form), said, evaluations.set_rules, **form.sent())
 
 
 @form_fields_blueprint.post("/documents")
@@ -190,21 +187,25 @@ def set_rules(**_: str) -> ResponseReturnValue:
 def set_documents(**_: str) -> ResponseReturnValue:
     posted = uploads.receive("documents")
     form = DocumentsForm(formdata=posted.fields)
-    listed, words = None, "The list of documents is gone."
+    page, listed, words = partial(_page, documents=form), None, "The list of documents is gone."
     try:
         if not posted.fields.get("drop"):
-            upload = _chosen_list(posted, form)
+            is_meant = "confirm" in posted.fields
+            if is_meant:
+                upload = uploads.require_kept(form.text("kept"), "documents")
+            else:
+                upload = uploads.require_chosen(posted, "documents")
             with file_of("documents"):
                 listed = read_stored(upload, document_list)
             with reading() as session:
-                doubts = doubts_about(session, store(), evaluation_here(session), listed)
-            words = f"The list has {counted(listed.count, 'document')}."
-            if doubts and not posted.fields.get("confirm"):
+                doubts = doubts_about(session, evaluation_here(session), listed)
+            if doubts and not is_meant:
                 form.kept.data = uploads.keep(upload)
                 raise Unconfirmed(doubts)
+            words = f"The list has {counted(listed.count, 'document')}."
     except LeaderboardError as error:
-        return _page(error, documents=form)
-    return _changed({"documents": form}, words, evaluations.set_documents, listed)
+        return page(error)
+    return changed_here(page, words, evaluations.set_documents, listed)
 
 
 csrf.exempt(set_documents)  # uploads.receive checks the token itself, before it keeps a byte of the file
@@ -216,40 +217,12 @@ def copy(**_: str) -> ResponseReturnValue:
     """Takes over what another evaluation of the campaign asks."""
 
     def change(session: Session, by: Actor, record: Evaluation) -> Evaluation:
-        source = organised_evaluation(session, by, g.room.campaign, request.form.get("source", ""))
+        source = evaluation_here(session, evaluation=request.form.get("source") or "-")
         evaluations.copy_form(session, by, source, record)
         return source
 
-    form, said = Form(), "This evaluation asks what {0.title} asks.".format
-    return _changed({"copying": form}, said, change, confirm=bool(request.form.get("confirm")))
-
-
-def _chosen_list(posted: uploads.Posted, form: DocumentsForm) -> Received:
-    """The list that was sent, or the one that a yes is said to. Raises InvalidFields without one."""
-    if "confirm" not in posted.fields:
-        return uploads.require_chosen(posted, "documents")
-    return uploads.require_kept(form.text("kept"), "documents")
-
-
-def _changed(
-    sent: Mapping[str, Form],
-    said: str | Callable[[Any], str],
-    change: Callable[..., Any],
-    *more: Any,
-    confirm: bool = True,
-    **changes: Any,
-) -> ResponseReturnValue:
-    """Where a change of the evaluation's form leads, change(session, actor, evaluation, …), with what is said of it, or
-    of its answer; or the page with the form that was refused.
-    """
-
-    def make(session: Session) -> tuple[str, str]:
-        answer = change(session, actor(), evaluation_here(session), *more, **changes)
-        require_confirmed(session, g.room.campaign, confirm)
-        words = said if isinstance(said, str) else said(answer)
-        return words, url_for(".index", campaign=g.room.campaign, evaluation=g.room.evaluation)
-
-    return saved(make, lambda error: _page(error, **sent))
+    said = "This evaluation asks what {0.title} asks.".format
+    return changed_here(partial(_page, copying=Form()), said, change)
 
 
 def _page(error: LeaderboardError | None = None, **sent: Form) -> ResponseReturnValue:

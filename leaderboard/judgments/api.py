@@ -5,31 +5,26 @@ An evaluation's judgments: files with their preview, revisions, and which source
 Published judgments: by query, of one query, and as the file that trec_eval and `leaderboard score` read.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 from flask import Response
-from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor
 from leaderboard.accounts.rules import Scope
 from leaderboard.boards.api import EVALUATION as PUBLISHED_EVALUATION
 from leaderboard.campaigns import reads as settings
 from leaderboard.declared.commands import Command, Table, moment
 from leaderboard.declared.inputs import checked
-from leaderboard.errors import Conflict, FileRejected, InvalidFields, NotFound
-from leaderboard.evaluations.models import Evaluation
+from leaderboard.errors import FileRejected, InvalidFields, NotFound
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import QueryRow, read_queries
 from leaderboard.judgments import inputs, reads, writes
-from leaderboard.judgments import reads as judgments
-from leaderboard.judgments.reads import JudgmentFile
 from leaderboard.judgments.rules import READERS, JudgmentFiles
 from leaderboard.numbers import counted, first_of
-from leaderboard.web.context import actor, read, reading, writing
+from leaderboard.web.context import read, reading
 from leaderboard.web.endpoints import get, post
-from leaderboard.web.organise import EVALUATION, evaluation_here, read_body, require_confirmed
+from leaderboard.web.organise import EVALUATION, change_here, evaluation_here, read_body
 from leaderboard.web.uploads import read_files
 from leaderboard.worker.writes import make_official
 
@@ -42,8 +37,9 @@ def _listed(ids: list[str]) -> str:
 
 
 def _query_preview(changes: Any) -> list[str]:
-    lines = [f"{name:12}{_listed([row['id'] for row in changes[name]])}" for name in ("new", "changed")]
-    lines += [f"{'unchanged':12}{changes['unchanged']}", f"{'not in it':12}{_listed(changes['missing'])}"]
+    ids = {name: [row["id"] for row in changes[name]] for name in ("new", "changed")}
+    lines = [f"{name:12}{_listed(own)}" for name, own in (ids | {"not in it": changes["missing"]}).items()]
+    lines.append(f"{'unchanged':12}{changes['unchanged']}")
     if described := changes["described"]:
         lines.append(f"{'described':12}{described}: TREC's descriptions and narratives are kept beside the text")
     if changes["scores_anew"]:
@@ -98,14 +94,9 @@ def add_queries(
     nothing is compared: where the queries are others by now, none of the file is taken in; confirm: to the runs that
     are scored again with more queries, which a refusal without it counts.
     """
-    rows = _rows(campaign, evaluation)
-    with writing() as session:
-        record = evaluation_here(session, campaign, evaluation)
-        if state is not None and reads.query_changes(session, record, rows).state != state:
-            raise Conflict("The queries have changed since that preview; look at another before you send them.")
-        writes.import_queries(session, actor(), record, rows, Split.HIDDEN if hidden else Split.SHOWN)
-        require_confirmed(session, campaign, confirm)
-    return read(reads.organised_queries, campaign, evaluation, page=None)
+    split = Split.HIDDEN if hidden else Split.SHOWN
+    more = _rows(campaign, evaluation), split, state or ""
+    return _changed(writes.import_previewed_queries, campaign, evaluation, *more, confirm=confirm)
 
 
 @post(f"{QUERIES}/exclude", Scope.ORGANISE, command=EXCLUDE)
@@ -138,7 +129,7 @@ def show_queries(campaign: str, evaluation: str, body: inputs.NamedQueries) -> r
     return _change(writes.set_split, campaign, evaluation, body, Split.SHOWN)
 
 
-def _rows(campaign: str, evaluation: str) -> Iterable[QueryRow]:
+def _rows(campaign: str, evaluation: str) -> Sequence[QueryRow]:
     """The body as queries. Raises NotFound before any of it is read, and InvalidFields (queries)."""
     read(settings.evaluation_settings, campaign, evaluation)
     return read_body(read_queries, "queries")
@@ -147,13 +138,17 @@ def _rows(campaign: str, evaluation: str) -> Iterable[QueryRow]:
 def _change(
     do: Callable[..., Any], campaign: str, evaluation: str, body: inputs.NamedQueries, *more: Any
 ) -> reads.OrganisedQueries:
-    with writing() as session:
-        record = evaluation_here(session, campaign, evaluation)
-        try:
-            do(session, actor(), record, body.queries, *more)
-        except NotFound as error:
-            raise InvalidFields({"queries": [error.message]}) from None
-        require_confirmed(session, campaign, body.confirm)
+    try:
+        return _changed(do, campaign, evaluation, body.queries, *more, confirm=body.confirm)
+    except NotFound as error:
+        raise InvalidFields({"queries": [error.message]}) from None
+
+
+def _changed(
+    do: Callable[..., Any], campaign: str, evaluation: str, *more: Any, confirm: bool
+) -> reads.OrganisedQueries:
+    """The queries after do(session, actor, evaluation, …)."""
+    change_here(campaign, evaluation, do, *more, confirm=confirm)
     return read(reads.organised_queries, campaign, evaluation, page=None)
 
 
@@ -182,12 +177,10 @@ def _imported(answer: Any, values: Any) -> str:
 
 def _preview(changes: Any) -> list[str]:
     grades = ", ".join(f"{count:,} of grade {grade}" for grade, count in changes["grades"])
-    below_zero = sum(count for grade, count in changes["grades"] if grade < 0)
     lines = [
         f"judgments   {changes['judgments']:,} by {changes['source']}: {grades}",
         f"queries     {len(changes['queries'])} judged; nothing relevant: {_listed(changes['none_relevant'])}",
         f"unjudged    {_listed(changes['unjudged'])}",
-        f"below 0     {below_zero:,} count as not judged where a measure says so",
         f"repeated    {changes['repeated']:,} lines are left out, because earlier lines say the same",
         f"unknown     {_listed(changes['unknown'])}",
     ]
@@ -252,15 +245,11 @@ def add_judgments(campaign: str, evaluation: str) -> reads.OrganisedJudgments:
     """Adds a revision of the judgments. The boards switch once all runs are scored by it. Judgments of subtopics alone
     say of each document what holds for its query as a whole too: the highest grade of any subtopic.
     """
-    files, words, state = _sent(campaign, evaluation)
-
-    def take_in(session: Session, by: Actor, record: Evaluation) -> None:
-        try:
-            writes.import_previewed(session, by, record, files, words, state)
-        except FileRejected as rejected:
-            raise InvalidFields({rejected.name: rejected.lines}) from None
-
-    return _judged(take_in, campaign, evaluation)
+    sent = _sent(campaign, evaluation)
+    try:
+        return _judged(writes.import_previewed, campaign, evaluation, *sent)
+    except FileRejected as rejected:
+        raise InvalidFields({rejected.name: rejected.lines}) from None
 
 
 @post(f"{JUDGMENTS}/official", Scope.ORGANISE, command=Command(
@@ -296,12 +285,10 @@ def remove_source(campaign: str, evaluation: str, body: inputs.RemovedSource) ->
 
 
 def _judged(
-    change: Callable[..., object], campaign: str, evaluation: str, *more: str, confirm: bool = True
+    change: Callable[..., object], campaign: str, evaluation: str, *more: Any, confirm: bool = True
 ) -> reads.OrganisedJudgments:
     """The judgments after change(session, actor, evaluation, …)."""
-    with writing() as session:
-        change(session, actor(), evaluation_here(session, campaign, evaluation), *more)
-        require_confirmed(session, campaign, confirm)
+    change_here(campaign, evaluation, change, *more, confirm=confirm)
     return read(reads.organised_judgments, campaign, evaluation)
 
 
@@ -314,9 +301,9 @@ def _sent(campaign: str, evaluation: str) -> tuple[JudgmentFiles, inputs.Revisio
 
 
 @get(f"{PUBLISHED_EVALUATION}/judgments")
-def published_judgments(campaign: str, evaluation: str) -> judgments.PublishedPage:
+def published_judgments(campaign: str, evaluation: str) -> reads.PublishedPage:
     """The published judgments, counted by query and grade, with their revision and its hash."""
-    return read(judgments.published, campaign, evaluation, page=None)
+    return read(reads.published, campaign, evaluation, page=None)
 
 
 @get(f"{PUBLISHED_EVALUATION}/judgments.txt", file="text/plain", command=Command(
@@ -324,27 +311,27 @@ def published_judgments(campaign: str, evaluation: str) -> judgments.PublishedPa
 ))  # fmt: skip
 def qrels(campaign: str, evaluation: str) -> Response:
     """The published judgments as TREC's four columns: query, 0, document, grade."""
-    return _lines(campaign, evaluation, JudgmentFile.JUDGMENTS)
+    return _lines(campaign, evaluation, reads.JudgmentFile.JUDGMENTS)
 
 
 @get(f"{PUBLISHED_EVALUATION}/known.txt", file="text/plain")
 def known_documents(campaign: str, evaluation: str) -> Response:
     """What the user knew already, in the same columns, where the judgments come with it (Coverage, Novelty)."""
-    return _lines(campaign, evaluation, JudgmentFile.KNOWN)
+    return _lines(campaign, evaluation, reads.JudgmentFile.KNOWN)
 
 
 @get(f"{PUBLISHED_EVALUATION}/subtopics.txt", file="text/plain")
 def subtopic_judgments(campaign: str, evaluation: str) -> Response:
     """The published judgments of subtopics, where there are some: query, subtopic, document, grade."""
-    return _lines(campaign, evaluation, JudgmentFile.SUBTOPICS)
+    return _lines(campaign, evaluation, reads.JudgmentFile.SUBTOPICS)
 
 
 @get(f"{PUBLISHED_EVALUATION}/judgments/<path:query>")
-def judged_documents(campaign: str, evaluation: str, query: str) -> judgments.JudgedDocuments:
+def judged_documents(campaign: str, evaluation: str, query: str) -> reads.JudgedDocuments:
     """The published judgments of one query, the highest grade first."""
-    return read(judgments.documents_of, campaign, evaluation, query, page=None)
+    return read(reads.documents_of, campaign, evaluation, query, page=None)
 
 
-def _lines(campaign: str, evaluation: str, file: JudgmentFile) -> Response:
-    text = read(judgments.qrels, campaign, evaluation, file=file)
+def _lines(campaign: str, evaluation: str, file: reads.JudgmentFile) -> Response:
+    text = read(reads.qrels, campaign, evaluation, file=file)
     return Response(text, content_type="text/plain; charset=utf-8")

@@ -12,15 +12,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
-from flask import Blueprint, flash, g, redirect, render_template, request, url_for
+from flask import Blueprint, g, render_template, request
 from flask.typing import ResponseReturnValue
-from sqlalchemy.orm import Session
 from wtforms import BooleanField, FileField, HiddenField, SelectField, StringField
 
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import FileRejected, Gathered, InvalidFields, LeaderboardError
-from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import organised_evaluation
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import QUERY_FORMATS, read_queries
 from leaderboard.judgments import reads, writes
@@ -30,28 +27,19 @@ from leaderboard.judgments.rules import READERS, JudgmentFiles
 from leaderboard.numbers import counted
 from leaderboard.store import Received
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, page_number, read, reading, store, writing
-from leaderboard.web.forms import Declared, Form, fields_of, form_page, saved
-from leaderboard.web.organise import limits, organised, require_confirmed
+from leaderboard.web.context import page_number, read, reading, store
+from leaderboard.web.forms import Declared, Form, fields_of, form_page
+from leaderboard.web.organise import changed_here, evaluation_here, limits, organised
 from leaderboard.web.security import csrf
 from leaderboard.worker.writes import make_official
 
 Content = TypeVar("Content")
 
 
-def evaluation_here(session: Session) -> Evaluation:
-    """The evaluation that this request's address is of. Raises NotFound for whoever does not organise it."""
-    return organised_evaluation(session, actor(), g.room.campaign, g.room.evaluation)
-
-
 def read_stored(upload: Received, reader: Callable[..., Content]) -> Content:
     """What a reader of `formats` makes of a file in the store, under the site's own caps. Raises FileRejected."""
     with store().open_run(upload.sha256) as source:
         return reader(source, name=upload.filename, limits=limits())
-
-
-def _index() -> str:
-    return url_for(".index", campaign=g.room.campaign, evaluation=g.room.evaluation)
 
 
 def _with_problems(template: str, form: Form, error: LeaderboardError | None, **context: Any) -> ResponseReturnValue:
@@ -109,8 +97,10 @@ def preview(**_: str) -> ResponseReturnValue:
         return _queries_page(form, error)
     with reading() as session:
         changes = reads.query_changes(session, evaluation_here(session), rows)
-    yes = ConfirmForm(formdata=None, kept=uploads.keep(upload), hidden="yes" * form.hidden.data)
-    return _query_preview(yes, changes, upload)
+    hidden = "yes" * form.hidden.data
+    yes = ConfirmForm(formdata=None, kept=uploads.keep(upload), hidden=hidden, state=changes.state)
+    context = {"form": yes, "changes": changes, "upload": upload, "most": MOST_SHOWN}
+    return render_template("organise/queries_preview.html", **context)
 
 
 csrf.exempt(preview)  # uploads.receive checks the token itself, before it keeps a byte of the file
@@ -123,17 +113,15 @@ def take_in(**_: str) -> ResponseReturnValue:
     try:
         upload = uploads.require_kept(form.text("kept"), "file")
         rows = read_stored(upload, read_queries)
-        with writing() as session:
-            record = evaluation_here(session)
-            changes = reads.query_changes(session, record, rows)
-            if changes.state != form.text("state"):
-                return _query_preview(form, changes, upload, stale=True)
-            split = Split.HIDDEN if form.text("hidden") else Split.SHOWN
-            writes.import_queries(session, actor(), record, rows, split)
     except LeaderboardError as error:
         return _queries_page(QueryFileForm(formdata=None), error)
-    flash(f"{upload.filename}: {len(changes.new):,} new, {len(changes.changed):,} changed.")
-    return redirect(_index())
+
+    def said(named: list[Query]) -> str:
+        return f"{upload.filename}: {counted(len(named), 'query', 'queries')} taken in."
+
+    more = rows, Split.HIDDEN if form.text("hidden") else Split.SHOWN, form.text("state")
+    page = partial(_queries_page, QueryFileForm(formdata=None))
+    return changed_here(page, said, writes.import_previewed_queries, *more, asks=False)
 
 
 @blueprint.post("/change")
@@ -141,17 +129,15 @@ def take_in(**_: str) -> ResponseReturnValue:
 def change(**_: str) -> ResponseReturnValue:
     form = ChangeForm()
     ids, action = request.form.getlist("query"), request.form.get("action", "")
+    page = partial(_queries_page, form, ticked=set(ids), action=action)
+    if not ids or action not in CHANGES:
+        return page(InvalidFields({"": ["choose at least one query in the table, and what becomes of it"]}))
 
-    def make(session: Session) -> tuple[str, str]:
-        if not ids or action not in CHANGES:
-            raise InvalidFields({"": ["choose at least one query in the table, and what becomes of it"]})
-        reason = (form.text("because"),) if action == "exclude" else ()
-        changed = CHANGES[action](session, actor(), evaluation_here(session), ids, *reason)
-        said = f"{counted(len(changed), 'query', 'queries')} {'removed' if action == 'remove' else 'changed'}."
-        require_confirmed(session, g.room.campaign, bool(request.form.get("confirm")))
-        return said, _index()
+    def said(changed: list[Query]) -> str:
+        return f"{counted(len(changed), 'query', 'queries')} {'removed' if action == 'remove' else 'changed'}."
 
-    return saved(make, lambda error: _queries_page(form, error, ticked=set(ids), action=action))
+    reason = (form.text("because"),) if action == "exclude" else ()
+    return changed_here(page, said, CHANGES[action], ids, *reason)
 
 
 def _queries_page(form: Form, error: LeaderboardError | None = None, **context: Any) -> ResponseReturnValue:
@@ -159,15 +145,6 @@ def _queries_page(form: Form, error: LeaderboardError | None = None, **context: 
     upload = form if isinstance(form, QueryFileForm) else QueryFileForm(formdata=None)
     context["change"] = form if isinstance(form, ChangeForm) else ChangeForm(formdata=None)
     return _with_problems("organise/queries.html", form, error, page=page, upload=upload, **context)
-
-
-def _query_preview(
-    form: ConfirmForm, changes: reads.QueryChanges, upload: Received, *, stale: bool = False
-) -> ResponseReturnValue:
-    """stale: the file would change something else than the page said that was agreed to."""
-    form.state.data = changes.state
-    context = {"form": form, "changes": changes, "upload": upload, "most": MOST_SHOWN, "stale": stale}
-    return render_template("organise/queries_preview.html", **context), 409 if stale else 200
 
 
 judgments_blueprint = Blueprint(
@@ -244,19 +221,16 @@ csrf.exempt(judgments_preview)  # uploads.receive checks the token itself, befor
 @organised
 def judgments_take_in(**_: str) -> ResponseReturnValue:
     form = JudgmentFileForm()
+    page = partial(_judgments_page, form)
     try:
-        files = form.kept()
-        held, words = _held(files), form.words()
-        with writing() as session:
-            record = evaluation_here(session)
-            made = writes.import_previewed(session, actor(), record, held, words, form.text("state"))
-            said = f"Revision {made.number} holds {made.judgments:,} judgments by {made.source}."
-    except writes.OtherJudgments:
-        return _previewed(form, files, stale=True)
+        files, words = _held(form.kept()), form.words()
     except LeaderboardError as error:
-        return _judgments_page(form, error)
-    flash(f"{said} Boards switch when every run is scored by it.")
-    return redirect(_index())
+        return page(error)
+    said = (
+        "Revision {0.number} holds {0.judgments:,} judgments by {0.source}. Boards switch when every run is scored by "
+        "it."
+    )
+    return changed_here(page, said.format, writes.import_previewed, files, words, form.text("state"), asks=False)
 
 
 @judgments_blueprint.post("/official")
@@ -264,50 +238,39 @@ def judgments_take_in(**_: str) -> ResponseReturnValue:
 def official(**_: str) -> ResponseReturnValue:
     form = SourceForm()
     source = form.text("source")
-
-    def make(session: Session) -> tuple[str, str]:
-        make_official(session, actor(), evaluation_here(session), source)
-        require_confirmed(session, g.room.campaign, bool(request.form.get("confirm")))
-        return f"Boards go by the judgments of {source} now.", _index()
-
-    return saved(make, partial(_judgments_page, form))
+    return changed_here(
+        partial(_judgments_page, form), f"Boards go by the judgments of {source} now.", make_official, source
+    )
 
 
 @judgments_blueprint.post("/rename")
 @organised
 def rename(**_: str) -> ResponseReturnValue:
     form = RenameForm()
-
-    def make(session: Session) -> tuple[str, str]:
-        source = checked(RenamedSource, form.sent())
-        writes.rename_source(session, actor(), evaluation_here(session), source.source, source.name)
-        return f"{source.source} is called {source.name} now.", _index()
-
-    return saved(make, partial(_judgments_page, form))
+    source, name = (form.text(part) for part in ("source", "name"))
+    page = partial(_judgments_page, form)
+    return changed_here(page, f"{source} is called {name} now.", writes.rename_source, source, name)
 
 
 @judgments_blueprint.post("/remove")
 @organised
 def remove(**_: str) -> ResponseReturnValue:
     form = SourceForm()
-
-    def make(session: Session) -> tuple[str, str]:
-        removal = writes.remove_source(session, actor(), evaluation_here(session), form.text("source"))
-        return f"{form.text('source')} is removed: {removal}.", _index()
-
-    return saved(make, partial(_judgments_page, form))
+    source = form.text("source")
+    said = f"{source} is removed: {{}}.".format
+    return changed_here(partial(_judgments_page, form), said, writes.remove_source, source)
 
 
-def _previewed(form: JudgmentFileForm, files: Mapping[str, Received], *, stale: bool = False) -> ResponseReturnValue:
-    """What the files would change. stale: they would change something else than the page said that was agreed to."""
+def _previewed(form: JudgmentFileForm, files: Mapping[str, Received]) -> ResponseReturnValue:
+    """What the files would change."""
     held = _held(files)
     with reading() as session:
         changes = reads.judgment_changes(session, evaluation_here(session), held, form.words().source)
     for kind in READERS:
         form[f"kept_{kind}"].data = uploads.keep(files.get(kind))
     form.state.data = changes.state
-    context = {"form": form, "changes": changes, "files": files, "held": held, "titles": TITLES, "stale": stale}
-    return render_template("organise/judgments_preview.html", **context), 409 if stale else 200
+    context = {"form": form, "changes": changes, "files": files, "held": held, "titles": TITLES}
+    return render_template("organise/judgments_preview.html", **context)
 
 
 def _held(files: Mapping[str, Received]) -> JudgmentFiles:

@@ -13,14 +13,12 @@ Judgments that the organisers have published: by query, of one query, and all of
 import datetime as dt
 import hashlib
 import itertools
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
@@ -28,13 +26,13 @@ from leaderboard.access import VISITOR, Actor, Content, may_see, open_to_all, re
 from leaderboard.accounts.models import User
 from leaderboard.audit.rules import rows_of, short
 from leaderboard.boards.reads.entries import Paging, paged
-from leaderboard.db import snapshot
+from leaderboard.db import exists, snapshot
 from leaderboard.errors import Conflict, FileRejected, InvalidFields, LeaderboardError, Problem
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import (
     EvaluationHeading,
     evaluation_heading,
-    find_evaluation,
+    find_evaluation_and_set,
     find_query,
     of_subset,
     once_revealed,
@@ -42,16 +40,14 @@ from leaderboard.evaluations.reads import (
     queries_stay,
 )
 from leaderboard.evaluations.rules import Split, closed_from
-from leaderboard.formats import GRADE_LIMIT, DocumentList, QueryRow, SubtopicJudgments
+from leaderboard.formats import DocumentList, QueryRow, SubtopicJudgments
 from leaderboard.formats.plain_text import shown
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
-from leaderboard.judgments.rules import JudgmentFiles, Removal
+from leaderboard.judgments.rules import READERS, JudgmentFiles, Removal
 from leaderboard.metrics import query_order
 from leaderboard.moments import moment_in_words
 from leaderboard.numbers import counted, first_of
-from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.selection import on_boards
 from leaderboard.submissions.rules import UNFINISHED, SetState, State
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import Judged, current_set, newest_revision, settings_if
@@ -75,9 +71,6 @@ def stored_rows(session: Session, revision_id: int, *where: sa.ColumnElement[boo
     return [rows_of_table(session, table, revision_id, *where) for table in COLUMNS]
 
 
-UNKNOWN_NAMED = 10  # unknown queries that a message names
-
-
 def query_numbers(session: Session, evaluation: Evaluation) -> dict[str, int]:
     """The row id of each of the evaluation's queries, by its own id, in their order."""
     rows = sa.select(Query.external_id, Query.id).where(Query.evaluation_id == evaluation.id)
@@ -86,22 +79,18 @@ def query_numbers(session: Session, evaluation: Evaluation) -> dict[str, int]:
 
 def refusals(session: Session, evaluation: Evaluation, files: JudgmentFiles, source: str) -> Iterator[LeaderboardError]:
     """Every reason not to take these in, as what an import raises: Conflict for an evaluation without queries and where
-    the source's newest revision says the same, FileRejected for queries that it lacks and grades beyond the limit.
+    the source's newest revision says the same, FileRejected for queries that it lacks.
     """
     numbers = query_numbers(session, evaluation)
     if not numbers:
         yield Conflict(f"{evaluation.title} has no queries yet; import the queries first, then the judgments.")
         return
-    for name in ("judgments", "known", "subtopics"):
-        if (judged := getattr(files, name)) is None:
-            continue
-        if unknown := [query for query in judged.queries if query not in numbers]:
+    for name in READERS:
+        judged = getattr(files, name)
+        if judged is not None and (unknown := [query for query in judged.queries if query not in numbers]):
             lacks = f"the evaluation lacks {len(unknown):,} of the {len(judged.queries):,} queries"
-            problem = Problem(None, f"{lacks}: {first_of(unknown, UNKNOWN_NAMED)}; import the queries first")
+            problem = Problem(None, f"{lacks}: {first_of(unknown, 10)}; import the queries first")
             yield FileRejected([problem], name=name)
-        wide = judged.grade[np.abs(judged.grade) > GRADE_LIMIT]
-        if wide.size and name != "known":
-            yield FileRejected([Problem(None, f"grade {wide[0]} is beyond ±{GRADE_LIMIT:,}")], wide.size, name)
     # By a source that was set aside the same judgments may come again: they are taken up with that.
     newest = None if source in evaluation.set_aside else newest_revision(session, evaluation, source)
     if newest is not None and newest.sha256 == files.sha256:
@@ -134,10 +123,10 @@ def removal_of_source(session: Session, evaluation: Evaluation, source: str, now
         raise Conflict(f"Boards go by the judgments of {source}; let them go by another source first, or rename it.")
     if source in evaluation.set_aside:
         raise Conflict(f"{source} is set aside already.")
-    if not session.scalar(sa.select(sa.exists().where(Submission.evaluation_id == evaluation.id))):
+    if not exists(session, Submission.evaluation_id == evaluation.id):
         return Removal.GONE
     own = ScoringSet.evaluation_id == evaluation.id, ScoringSet.source == source
-    was_official = session.scalar(sa.select(sa.exists().where(*own, ScoringSet.shown_until.is_not(None))))
+    was_official = exists(session, *own, ScoringSet.shown_until.is_not(None))
     was_open = "details" in open_to_all(evaluation, now) | once_revealed(session, evaluation)
     return Removal.KEPT if was_official or was_open else Removal.HIDDEN
 
@@ -218,7 +207,7 @@ class OrganisedQueries:
 
 def query_changes(session: Session, evaluation: Evaluation, rows: Iterable[QueryRow]) -> QueryChanges:
     """What importing these queries would change; writes nothing."""
-    there = {query.external_id: query for query in _queries(session, evaluation)}
+    there = {query.external_id: query for query in queries_in_order(session, evaluation)}
     named = {row.id: row for row in rows}
     new = tuple(row for row in named.values() if row.id not in there)
     changed = tuple(
@@ -243,9 +232,12 @@ def organised_queries(
 ) -> OrganisedQueries:
     """One page of all queries, hidden and excluded ones too. Raises NotFound."""
     evaluation = organised_evaluation(session, actor, campaign_slug, slug)
-    queries = _queries(session, evaluation)
+    queries, current = queries_in_order(session, evaluation), current_set(session, evaluation.id)
     shown, paging = paged(queries, page, QUERIES_AT_ONCE)
-    judged = _judged(session, evaluation, shown)
+    own = Judgment.query_id.in_([query.id for query in shown])
+    of_revision = Judgment.revision_id == (current.revision_id if current else None)
+    counts = sa.select(Judgment.query_id, sa.func.count()).where(of_revision, own).group_by(Judgment.query_id)
+    judged: dict[int, int] = dict(session.execute(counts).all())
     return OrganisedQueries(
         rows=tuple(
             snapshot(
@@ -268,18 +260,10 @@ def organised_queries(
     )
 
 
-def _queries(session: Session, evaluation: Evaluation) -> Sequence[Query]:
+def queries_in_order(session: Session, evaluation: Evaluation) -> Sequence[Query]:
+    """All of the evaluation's, by their positions."""
     own = Query.evaluation_id == evaluation.id
     return session.scalars(sa.select(Query).where(own).order_by(Query.position)).all()
-
-
-def _judged(session: Session, evaluation: Evaluation, queries: Sequence[Query]) -> dict[int, int]:
-    """Query -> how many documents the current set's judgments judge for it."""
-    current = current_set(session, evaluation.id)
-    of_revision = Judgment.revision_id == (current.revision_id if current else None)
-    counts = sa.select(Judgment.query_id, sa.func.count()).where(of_revision).group_by(Judgment.query_id)
-    own = Judgment.query_id.in_([query.id for query in queries])
-    return dict(session.execute(counts.where(own)).all())
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,11 +323,6 @@ class JudgmentChanges:
     def would_be_refused(self) -> bool:
         """Whether an import of the same would take nothing in."""
         return bool(self.problems)
-
-    @property
-    def below_zero(self) -> int:
-        """Judgments with a grade below 0: they count as not judged where a measure says so, and never as relevant."""
-        return sum(count for grade, count in self.grades if grade < 0)
 
     @property
     def is_nothing(self) -> bool:
@@ -418,24 +397,22 @@ def judgment_changes(
     before, after = ({tuple(key): grade for *key, grade in rows} for rows in (stored, rows_of(judged)))
     both = before.keys() & after.keys()
     changed = Counter((before[key], after[key]) for key in both if before[key] != after[key])
-    level, places = evaluation.relevance_level, len(judged.queries)
-    counts = (np.bincount(rows, minlength=places) for rows in (judged.query, judged.query[judged.grade >= level]))
-    own = tuple(itertools.starmap(QueryInFile, zip(judged.queries, *(count.tolist() for count in counts), strict=True)))
-    numbers, named = query_numbers(session, evaluation), set(judged.queries)
+    named, numbers = Counter(query for query, _ in after), query_numbers(session, evaluation)
+    relevant = Counter(query for (query, _), grade in after.items() if grade >= evaluation.relevance_level)
     submitted = sa.select(sa.func.count(sa.distinct(Scoring.submission_id))).join(ScoringSet)
     return JudgmentChanges(
         source=source,
         official=source == evaluation.official_source,
         problems=tuple(problems),
-        doubts=_doubts(files.subtopics),
+        doubts=tuple(_doubts_about(files.subtopics)),
         against=newest.number if newest is not None else None,
         judgments=len(judged),
         repeated=judged.repeated,
-        grades=tuple(sorted(Counter(judged.grade.tolist()).items())),
-        queries=own,
+        grades=tuple(sorted(Counter(after.values()).items())),
+        queries=tuple(QueryInFile(query, named[query], relevant[query]) for query in judged.queries),
         unknown=tuple(query for query in judged.queries if query not in numbers),
         unjudged=tuple(query for query in numbers if query not in named),
-        none_relevant=tuple(query.id for query in own if not query.relevant),
+        none_relevant=tuple(query for query in judged.queries if query not in relevant),
         added=len(after) - len(both),
         removed=len(before) - len(both),
         changed=tuple(GradeChange(*grades, count) for grades, count in sorted(changed.items())),
@@ -443,13 +420,12 @@ def judgment_changes(
     )
 
 
-def _doubts(subtopics: SubtopicJudgments | None) -> tuple[str, ...]:
+def _doubts_about(subtopics: SubtopicJudgments | None) -> Iterator[str]:
     lines = 0 if subtopics is None else len(subtopics) + subtopics.repeated
-    if subtopics is None or len(subtopics.subtopics) != 1 or lines == 1:
-        return ()
-    (only,) = subtopics.subtopics
-    plain = f"these look like plain judgments (query {only} document grade)"
-    return (f"judgments of subtopics: all {lines:,} lines are of subtopic {only}: {plain}",)
+    if subtopics is not None and len(subtopics.subtopics) == 1 and lines > 1:
+        (only,) = subtopics.subtopics
+        plain = f"these look like plain judgments (query {only} document grade)"
+        yield f"judgments of subtopics: all {lines:,} lines are of subtopic {only}: {plain}"
 
 
 def organised_judgments(
@@ -457,88 +433,61 @@ def organised_judgments(
 ) -> OrganisedJudgments:
     """Raises NotFound."""
     evaluation = organised_evaluation(session, actor, campaign_slug, slug)
+
+    def scorings(state: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
+        return sa.func.count(sa.case((state, 1)))
+
+    building = ScoringSet.state == SetState.BUILDING
     rows = session.execute(
-        sa.select(JudgmentRevision, User.name)
+        sa.select(
+            JudgmentRevision,
+            User.name,
+            scorings(sa.and_(ScoringSet.id.is_not(None), ~building)) > 0,
+            scorings(building) > 0,
+            scorings(Scoring.state.in_(UNFINISHED)),
+            scorings(Scoring.state == State.FAILED),
+        )
         .outerjoin(User, User.id == JudgmentRevision.imported_by_id)
-        .where(JudgmentRevision.evaluation_id == evaluation.id)
-        .order_by(JudgmentRevision.number.desc())
-    ).all()
-    unfinished = sa.func.count(sa.case((Scoring.state.in_(UNFINISHED), 1))).label("waiting")
-    failed = sa.func.count(sa.case((Scoring.state == State.FAILED, 1))).label("failed")
-    sets = session.execute(
-        sa.select(ScoringSet.revision_id, ScoringSet.state, unfinished, failed)
+        .outerjoin(
+            ScoringSet,
+            sa.and_(ScoringSet.revision_id == JudgmentRevision.id, ScoringSet.state != SetState.SUPERSEDED),
+        )
         .outerjoin(Scoring, Scoring.scoring_set_id == ScoringSet.id)
-        .where(ScoringSet.evaluation_id == evaluation.id, ScoringSet.state != SetState.SUPERSEDED)
-        .group_by(ScoringSet.id, ScoringSet.revision_id, ScoringSet.state)
-    ).all()
-    revisions = []
-    for revision, name in rows:
-        own = [row for row in sets if row.revision_id == revision.id]
-        states = {row.state for row in own}
-        counts = {part: sum(getattr(row, part) for row in own) for part in ("waiting", "failed")}
-        building, stands = SetState.BUILDING in states, bool(states - {SetState.BUILDING})
-        more = {"imported_by": name or "", "stands": stands, "building": building, **counts}
-        revisions.append(snapshot(OrganisedRevision, revision, **more))
+        .where(JudgmentRevision.evaluation_id == evaluation.id)
+        .group_by(JudgmentRevision.id, User.name)
+        .order_by(JudgmentRevision.number.desc())
+    )
+    parts = "stands", "building", "waiting", "failed"
+    revisions = tuple(
+        snapshot(OrganisedRevision, revision, imported_by=name or "", **dict(zip(parts, counts, strict=True)))
+        for revision, name, *counts in rows
+    )
     others = sorted({revision.source for revision in revisions} - {evaluation.official_source, *evaluation.set_aside})
     return OrganisedJudgments(
         queries=len(query_numbers(session, evaluation)),
         official=evaluation.official_source,
         others=tuple(OtherSource(other, removal_of_source(session, evaluation, other, now)) for other in others),
         set_aside=tuple(evaluation.set_aside),
-        revisions=tuple(revisions),
+        revisions=revisions,
         published=evaluation.judgments_published,
     )
 
 
-RUNS, LISTS = 20, 10  # how many runs are looked at, the newest, and how many lists of each: somebody waits
-
-
-def doubts_about(session: Session, store: RunStore, evaluation: Evaluation, listed: DocumentList) -> tuple[str, ...]:
-    """Why a list of documents is most likely not the collection's, in words: held against N_total, the newest official
-    judgments, and the newest scored runs.
-
-    Of these are looked at up to 20, and up to 10 queries of each; one whose copy can't be read is left out.
+def doubts_about(session: Session, evaluation: Evaluation, listed: DocumentList) -> tuple[str, ...]:
+    """Why a list of documents is most likely not the collection's, in words: held against N_total and the newest
+    official judgments.
     """
     doubts = []
     if evaluation.documents not in (None, listed.count):
         has = f"the collection has {counted(evaluation.documents or 0, 'document')} (N_total)"
         doubts.append(f"The list has {counted(listed.count, 'document')}, and {has}.")
     revision = newest_revision(session, evaluation, evaluation.official_source)
-    judged = sorted(
-        {row.document for row in rows_of_table(session, Judgment, revision.id)} if revision is not None else ()
-    )
+    rows = rows_of_table(session, Judgment, revision.id) if revision is not None else ()
+    judged = sorted({row.document for row in rows})
     if unlisted := listed.lacks(judged):
         of_all = f"{len(unlisted):,} of {counted(len(judged), 'judged document')}"
-        doubts.append(
-            f"{of_all} {'is' if len(unlisted) == 1 else 'are'} not in the list, such as {shown(unlisted[0])}."
-        )
-    lists = _listed_by_runs(session, store, evaluation)
-    if strange := [lacking[0] for documents in lists if (lacking := listed.lacks(documents))]:
-        of_all = f"{len(strange):,} of the {counted(len(lists), 'newest scored run')}"
-        doubts.append(f"Documents of {of_all} are not in the list, such as {shown(strange[0])}.")
+        doubts.append(f"Not in the list: {of_all}, such as {shown(unlisted[0])}.")
     return tuple(doubts)
-
-
-def _listed_by_runs(session: Session, store: RunStore, evaluation: Evaluation) -> list[list[str]]:
-    """The documents that each of the newest runs has on the first lists, of those that can be read."""
-    current = current_set(session, evaluation.id)
-    if current is None:
-        return []
-    runs = session.scalars(
-        sa.select(Submission.id)
-        .join(Scoring, Scoring.submission_id == Submission.id)
-        .where(Scoring.scoring_set_id == current.id, Scoring.state == State.SCORED, on_boards())
-        .order_by(Submission.id.desc())
-        .limit(RUNS)
-    ).all()
-    own = Query.evaluation_id == evaluation.id
-    positions = session.scalars(sa.select(Query.position).where(own).order_by(Query.position).limit(LISTS)).all()
-    compat, lists = current.settings.compat, []
-    for run in runs:
-        with suppress(LeaderboardError):  # its copy is damaged or missing, which is noted there
-            documents = (store.ranked_list(run, compat, position).documents for position in positions)
-            lists.append(list(itertools.chain.from_iterable(documents)))
-    return lists
 
 
 PAGE = 500
@@ -615,24 +564,20 @@ def published(
     session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime, *, page: int | None = 1
 ) -> PublishedPage:
     """By query, in the order of the queries. Raises NotFound, and NotAllowed while judgments are not published."""
-    evaluation, scoring_set = _opened(session, actor, campaign_slug, slug, now)
-    queries = session.scalars(
-        sa.select(Query).where(*of_subset(evaluation.id, subset_seen(actor, evaluation, now))).order_by(Query.position)
-    ).all()
-    rows = _rows_of(session, scoring_set, JudgmentFile.JUDGMENTS) if scoring_set else {}
-    text = _text([query.external_id for query in queries], scoring_set, rows) if scoring_set else ""
-    left_out = set(scoring_set.settings.excluded) if scoring_set else set()
-    judged_queries = []
-    for query in queries:
-        grades = dict(sorted(Counter(grade for *_, grade in rows.get(query.external_id, ())).items()))
-        relevant = sum(count for grade, count in grades.items() if grade >= evaluation.relevance_level)
-        counts = sum(grades.values()), relevant, grades
-        judged_queries.append(JudgedQuery(query.external_id, *counts, query.external_id in left_out))
-    shown, paging = paged(judged_queries, page, PAGE)
+    evaluation, scoring_set = _published_set(session, actor, campaign_slug, slug, now)
+    own = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
+    known = session.scalars(sa.select(Query.external_id).where(*own).order_by(Query.position)).all()
     settings = scoring_set.settings if scoring_set else None
-    there = dict(
-        zip(JudgmentFile, (settings, settings and settings.known, settings and settings.subtopics), strict=True)
-    )
+    rows = _rows_of(session, scoring_set, JudgmentFile.JUDGMENTS)
+    text = _text(known, scoring_set, rows)
+    judged_queries = []
+    for query in known:
+        grades = dict(sorted(Counter(grade for *_, grade in rows.get(query, ())).items()))
+        relevant = sum(count for grade, count in grades.items() if grade >= evaluation.relevance_level)
+        excluded = settings is not None and query in settings.excluded
+        judged_queries.append(JudgedQuery(query, sum(grades.values()), relevant, grades, excluded))
+    shown, paging = paged(judged_queries, page, PAGE)
+    there = settings and (True, settings.known, settings.subtopics)
     revision: JudgmentRevision | None = scoring_set.revision if scoring_set else None
     return PublishedPage(
         evaluation=evaluation_heading(evaluation, now),
@@ -644,8 +589,8 @@ def published(
         queries=shown,
         paging=paging,
         judgments=sum(query.judged for query in judged_queries),
-        in_file=sum(query.judged for query in judged_queries if not query.excluded),
-        files=tuple(file for file, is_there in there.items() if is_there),
+        in_file=text.count("\n"),
+        files=tuple(itertools.compress(JudgmentFile, there or ())),
         excluded=sum(query.excluded for query in judged_queries),
         public=may_see(VISITOR, evaluation, Content.JUDGMENTS, now),
         to_publish=evaluation.judgments_published,
@@ -663,20 +608,17 @@ def documents_of(
     page: int | None = 1,
 ) -> JudgedDocuments:
     """Raises NotFound also for a query that the reader may not know of, NotAllowed as `published` does."""
-    evaluation, scoring_set = _opened(session, actor, campaign_slug, slug, now)
+    evaluation, scoring_set = _published_set(session, actor, campaign_slug, slug, now)
     query = find_query(session, evaluation, external_id, subset_seen(actor, evaluation, now))
-    rows = session.execute(
-        sa.select(Judgment.document, Judgment.grade).where(
-            Judgment.revision_id == (scoring_set.revision_id if scoring_set else None), Judgment.query_id == query.id
-        )
-    )
+    own = Judgment.revision_id == (scoring_set.revision_id if scoring_set else None), Judgment.query_id == query.id
+    rows = session.execute(sa.select(Judgment.document, Judgment.grade).where(*own))
     ordered = sorted((JudgedDocument(*row) for row in rows), key=lambda judged: (-judged.grade, judged.document))
     shown, paging = paged(ordered, page, PAGE)
     return JudgedDocuments(
         evaluation=evaluation_heading(evaluation, now),
         query=query.external_id,
         text=query.text if may_see(actor, evaluation, Content.TEXTS, now) else "",
-        excluded_because=query.excluded_because if query.excluded_at is not None else "",
+        excluded_because=query.excluded_because,
         relevance_level=evaluation.relevance_level,
         documents=shown,
         paging=paging,
@@ -698,45 +640,38 @@ def qrels(
     Queries that the board leaves out are left out, and hidden ones as long as the reader may not know of them. Raises
     as `published` does.
     """
-    evaluation, scoring_set = _opened(session, actor, campaign_slug, slug, now)
-    if scoring_set is None:
-        return ""
+    evaluation, scoring_set = _published_set(session, actor, campaign_slug, slug, now)
     own = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
     known = session.scalars(sa.select(Query.external_id).where(*own)).all()
     return _text(known, scoring_set, _rows_of(session, scoring_set, file))
 
 
-def _rows_of(session: Session, scoring_set: ScoringSet, file: JudgmentFile) -> dict[str, list[Sequence[Any]]]:
+def _rows_of(session: Session, scoring_set: ScoringSet | None, file: JudgmentFile) -> dict[str, list[Sequence[Any]]]:
     """Query -> the other columns of each of its lines, in the order of the file."""
-    by_query: dict[str, list[Sequence[Any]]] = {}
-    for query, *columns in rows_of_table(session, TABLES[file], scoring_set.revision_id):
+    by_query = defaultdict[str, list[Sequence[Any]]](list)
+    for query, *columns in rows_of_table(session, TABLES[file], scoring_set.revision_id) if scoring_set else ():
         whole = columns if file is JudgmentFile.SUBTOPICS else ("0", columns[0], *(columns[1:] or [1]))
-        by_query.setdefault(query, []).append(whole)
+        by_query[query].append(whole)
     for rows in by_query.values():
         rows.sort(key=lambda row: (row[0].encode(), row[1].encode()))
     return by_query
 
 
-def _text(known: Collection[str], scoring_set: ScoringSet, rows: Mapping[str, list[Sequence[Any]]]) -> str:
+def _text(known: Collection[str], scoring_set: ScoringSet | None, rows: Mapping[str, list[Sequence[Any]]]) -> str:
     """known: the queries that the reader knows of."""
     return "".join(
         f"{query} {of} {document} {grade}\n"
-        for query in query_order(set(known) - set(scoring_set.settings.excluded))
+        for query in query_order(set(known) - set(scoring_set.settings.excluded if scoring_set else ()))
         for of, document, grade in rows.get(query, ())
     )
 
 
-def _opened(
+def _published_set(
     session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime
 ) -> tuple[Evaluation, ScoringSet | None]:
-    evaluation = find_evaluation(session, actor, campaign_slug, slug)
-    require(may_see(actor, evaluation, Content.JUDGMENTS, now), _closed(evaluation))
-    return evaluation, current_set(session, evaluation.id)
-
-
-def _closed(evaluation: Evaluation) -> str:
-    """Why the judgments can't be read."""
-    end = closed_from(evaluation)
-    if not evaluation.judgments_published or end is None:
-        return "The organisers have not published the judgments."
-    return f"The judgments are published when the evaluation has closed, {moment_in_words(end)}."
+    evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
+    end, words = closed_from(evaluation), "The organisers have not published the judgments."
+    if evaluation.judgments_published and end is not None:
+        words = f"The judgments are published when the evaluation has closed, {moment_in_words(end)}."
+    require(may_see(actor, evaluation, Content.JUDGMENTS, now), words)
+    return evaluation, scoring_set

@@ -8,26 +8,24 @@ Sources of judgments: one whose name was mistyped is renamed, one that came by m
 
 import datetime as dt
 import itertools
-from collections.abc import Collection, Iterable, Sequence
-from typing import TypedDict, TypeVar, Unpack
+from collections.abc import Collection, Iterable
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, require_organiser
+from leaderboard.access import Actor, locked_to_organise, require_organiser
 from leaderboard.audit.writes import present, record
 from leaderboard.boards.models import Board
-from leaderboard.db import locked
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import find_query, queries_stay
 from leaderboard.evaluations.rules import Split
-from leaderboard.formats import Judgments, QueryRow, SubtopicJudgments
+from leaderboard.formats import QueryRow
 from leaderboard.formats.plain_text import shown
-from leaderboard.judgments import reads as judgment_refusals
+from leaderboard.judgments import reads
 from leaderboard.judgments.inputs import RevisionWords
 from leaderboard.judgments.models import JudgmentRevision, Query
-from leaderboard.judgments.reads import COLUMNS
 from leaderboard.judgments.rules import JudgmentFiles, Removal
 from leaderboard.moments import moment_in_words
 from leaderboard.names import checked_slug
@@ -50,18 +48,15 @@ def import_queries(
 
     split  whether the added ones are shown to everybody or hidden until the evaluation closes
     """
-    require_organiser(actor, evaluation.campaign_id)
-    locked(session, Evaluation, evaluation.id)
-    there = {query.external_id: query for query in _queries(session, evaluation)}
-    known, position = len(there), 1 + max((query.position for query in there.values()), default=-1)
-    named = []
+    evaluation = locked_to_organise(session, actor, evaluation)
+    there = {query.external_id: query for query in reads.queries_in_order(session, evaluation)}
+    known, named = len(there), []
     for row in rows:
-        query = there.get(row.id)
-        if query is None:
-            query = Query(evaluation_id=evaluation.id, external_id=row.id, position=position, split=split)
-            session.add(query)
-            there[row.id] = query
-            position += 1
+        if row.id not in there:
+            position = len(there)
+            there[row.id] = Query(evaluation_id=evaluation.id, external_id=row.id, position=position, split=split)
+            session.add(there[row.id])
+        query = there[row.id]
         query.text, query.tags = row.text, list(row.tags)
         query.description = row.description or query.description or ""
         named.append(query)
@@ -72,14 +67,25 @@ def import_queries(
     return named
 
 
+def import_previewed_queries(
+    session: Session, actor: Actor, evaluation: Evaluation, rows: Collection[QueryRow], split: Split, state: str
+) -> list[Query]:
+    """The same of what was previewed. state: that of the preview, "" without one. Raises Conflict where the queries are
+    others by now.
+    """
+    if state and state != reads.query_changes(session, evaluation, rows).state:
+        raise Conflict("The queries have changed since that preview; look at another before you send them.")
+    return import_queries(session, actor, evaluation, rows, split)
+
+
 def copy_queries(session: Session, actor: Actor, source: Evaluation, target: Evaluation) -> None:
     """Copies the queries of an evaluation into one that has none: what they ask for, their tags, which are hidden,
     and which are excluded and why, with the present as the moment: they never counted here."""
     require_organiser(actor, target.campaign_id)
-    queries = _queries(session, source)
+    queries = reads.queries_in_order(session, source)
     for query in queries:
         copied = {name: getattr(query, name) for name in COPIED}
-        excluded_at = None if query.excluded_at is None else present()
+        excluded_at = query.excluded_at and present()
         session.add(Query(evaluation_id=target.id, tags=list(query.tags), excluded_at=excluded_at, **copied))
     record(session, actor, "import queries", target, queries=len(queries), added=len(queries))
 
@@ -90,16 +96,13 @@ def remove_queries(session: Session, actor: Actor, evaluation: Evaluation, exter
     Raises Conflict once the evaluation has judgments or submissions, which may rest on them, and NotFound for no such
     query.
     """
-    require_organiser(actor, evaluation.campaign_id)
-    locked(session, Evaluation, evaluation.id)  # what is just being submitted waits, and finds the queries that stay
-    refused = queries_stay(session, evaluation)
-    if refused is not None:
-        raise Conflict(refused)
     removed = _named(session, actor, evaluation, external_ids)
+    if refused := queries_stay(session, evaluation):
+        raise Conflict(refused)
     for query in removed:
         session.delete(query)
     session.flush()
-    for position, query in enumerate(_queries(session, evaluation)):
+    for position, query in enumerate(reads.queries_in_order(session, evaluation)):
         query.position = position
     session.flush()  # by rising ids, and so positions: no two have one position at any moment
     record(session, actor, "remove queries", evaluation, queries=[query.external_id for query in removed])
@@ -113,12 +116,11 @@ def exclude_queries(
 
     One that is excluded already gets the new reason. Raises InvalidFields without a reason, NotFound for no such query.
     """
-    require_organiser(actor, evaluation.campaign_id)
-    if not because.strip():
-        raise InvalidFields({"because": ["say why: readers see it beside the query"]})
-    because = checked_text(because, LONGEST_REASON, "because")
     named = _named(session, actor, evaluation, external_ids)
-    changed = [query for query in named if query.excluded_at is None or query.excluded_because != because]
+    because = checked_text(because, LONGEST_REASON, "because")
+    if not because:
+        raise InvalidFields({"because": ["say why: readers see it beside the query"]})
+    changed = [query for query in named if query.excluded_because != because]
     counts_no_more = any(query.excluded_at is None for query in changed)
     for query in changed:
         query.excluded_because, query.excluded_at = because, query.excluded_at or present()
@@ -155,118 +157,85 @@ def set_split(
     return others
 
 
-def _queries(session: Session, evaluation: Evaluation) -> Sequence[Query]:
-    own = Query.evaluation_id == evaluation.id
-    return session.scalars(sa.select(Query).where(own).order_by(Query.position)).all()
-
-
 def _named(session: Session, actor: Actor, evaluation: Evaluation, external_ids: Iterable[str]) -> list[Query]:
     """Each once, to be changed. The evaluation is locked first, so that the set which is made sees all that others
     changed.
     """
-    require_organiser(actor, evaluation.campaign_id)
-    locked(session, Evaluation, evaluation.id)
+    evaluation = locked_to_organise(session, actor, evaluation)
     return [find_query(session, evaluation, external_id) for external_id in dict.fromkeys(external_ids)]
 
 
 ROWS_AT_ONCE = 5000
 
 
-class RevisionSettings(TypedDict, total=False):
-    """source       whose judgments these are, a short name such as `llm`; the official source's when not given
-    released_at  when these were given out, where that was before they came here
-    with_set     False: others follow at once, and no run is scored by these
-    """
-
-    source: str | None
-    released_at: dt.datetime | None
-    with_set: bool
-
-
 def import_judgments(
     session: Session,
     actor: Actor,
     evaluation: Evaluation,
-    judgments: Judgments,
+    files: JudgmentFiles,
     note: str = "",
-    known: Judgments | None = None,
-    subtopics: SubtopicJudgments | None = None,
-    **settings: Unpack[RevisionSettings],
+    source: str | None = None,
+    released_at: dt.datetime | None = None,
+    with_set: bool = True,
 ) -> JudgmentRevision:
     """A new revision of the evaluation's judgments, with the scoring set that follows from it.
 
-    known  the documents that the user knew already, per query (Coverage and Novelty need them); grades don't matter
-    subtopics  documents judged for one aspect of a query each, which measures of diversity need; the judgments of
-        whole queries stay what `judgments` says
+    source       whose judgments these are, a short name such as `llm`; the official source's when not given
+    released_at  when these were given out, where that was before they came here
+    with_set     False: others follow at once, and no run is scored by these
 
     Raises Conflict when the evaluation has no queries yet or nothing differs from the source's newest revision,
     FileRejected when it lacks some of the queries, InvalidFields when a query's relevant documents are the whole
     collection (its P_fa would be undefined), for a source's name that is none, and a release in the future.
     """
     note = checked_text(note, LONGEST_REASON, "note")
-    require_organiser(actor, evaluation.campaign_id)
-    evaluation = locked(session, Evaluation, evaluation.id)
-    named, released_at = settings.get("source"), settings.get("released_at")
-    source = checked_slug(named, "source") if named else evaluation.official_source
-    files = JudgmentFiles(judgments, known, subtopics)
-    for refused in judgment_refusals.refusals(session, evaluation, files, source):
+    evaluation = locked_to_organise(session, actor, evaluation)
+    source = checked_slug(source, "source") if source else evaluation.official_source
+    for refused in reads.refusals(session, evaluation, files, source):
         raise refused
     now = present()
     if released_at is not None and released_at > now:
         raise InvalidFields({"released": [f"{moment_in_words(released_at)} is in the future"]})
     evaluation.set_aside = [other for other in evaluation.set_aside if other != source]
     numbers = sa.select(sa.func.max(JudgmentRevision.number)).where(JudgmentRevision.evaluation_id == evaluation.id)
+    facts: dict[str, Any] = {"source": source, "judgments": len(files.judgments), "sha256": files.sha256}
     revision = JudgmentRevision(
         evaluation_id=evaluation.id,
         number=(session.scalar(numbers) or 0) + 1,
-        source=source,
-        sha256=files.sha256,
-        judgments=len(judgments),
-        highest_grade=highest_grade_of(judgments),
+        highest_grade=highest_grade_of(files.judgments),
         note=note,
         imported_at=now,
         imported_by_id=actor.user_id,
         released_at=released_at or now,
+        **facts,
     )
     session.add(revision)
     session.flush()
     _insert_rows(session, revision, evaluation, files)
     revision.finished_at = present()
-    facts = {name: getattr(revision, name) for name in ("source", "judgments", "sha256")}
     record(session, actor, "import judgments", evaluation, revision=revision.number, **facts)
-    if settings.get("with_set", True):
+    if with_set:
         make_set(session, actor, evaluation)
     return revision
-
-
-class OtherJudgments(Conflict):
-    """There is a newer revision than that preview's; look at another before you send this one."""
 
 
 def import_previewed(
     session: Session, actor: Actor, evaluation: Evaluation, files: JudgmentFiles, words: RevisionWords, state: str
 ) -> JudgmentRevision:
-    """The same of what was previewed. state: that of the preview, "" without one. Raises OtherJudgments too."""
+    """The same of what was previewed. state: that of the preview, "" without one. Raises Conflict for another, too."""
     source = words.source or evaluation.official_source
-    if state and state != judgment_refusals.revision_state(session, evaluation, source):
-        raise OtherJudgments
-    more = files.known, files.subtopics
-    return import_judgments(session, actor, evaluation, files.judgments, words.note, *more, source=source)
+    if state and state != reads.revision_state(session, evaluation, source):
+        raise Conflict("There is a newer revision than that preview's; look at another before you send this one.")
+    return import_judgments(session, actor, evaluation, files, words.note, source)
 
 
 def _insert_rows(session: Session, revision: JudgmentRevision, evaluation: Evaluation, files: JudgmentFiles) -> None:
-    numbers = judgment_refusals.query_numbers(session, evaluation)
-    for (table, columns), rows in zip(COLUMNS.items(), files.rows, strict=True):
-        names = ("query_id", *(column.key for column in columns))
-        values = (
-            {"revision_id": revision.id, **dict(zip(names, (numbers[query], *row), strict=True))}
-            for query, *row in rows
-        )
+    numbers = reads.query_numbers(session, evaluation)
+    for (table, columns), rows in zip(reads.COLUMNS.items(), files.rows, strict=True):
+        names = "revision_id", "query_id", *(column.key for column in columns)
+        values = (dict(zip(names, (revision.id, numbers[query], *row), strict=True)) for query, *row in rows)
         while batch := list(itertools.islice(values, ROWS_AT_ONCE)):
             session.execute(sa.insert(table), batch)
-
-
-NAMED = 3  # sources that a message names
 
 
 def rename_source(session: Session, actor: Actor, evaluation: Evaluation, source: str, name: str) -> None:
@@ -274,17 +243,15 @@ def rename_source(session: Session, actor: Actor, evaluation: Evaluation, source
 
     Raises Conflict for a source that is none of the evaluation's, and InvalidFields for a name that is none or taken.
     """
-    require_organiser(actor, evaluation.campaign_id)
-    evaluation = locked(session, Evaluation, evaluation.id)
-    judgment_refusals.require_source(session, evaluation, source)
+    evaluation = locked_to_organise(session, actor, evaluation)
+    reads.require_source(session, evaluation, source)
     name = checked_slug(name, "name")
-    if name in judgment_refusals.known_sources(session, evaluation):
+    if name in reads.known_sources(session, evaluation):
         raise InvalidFields({"name": [f"there is a source {name} already; give another name"]})
     sets = _of_source(session, ScoringSet, evaluation, source)
-    for revision in _of_source(session, JudgmentRevision, evaluation, source):
-        revision.source = name
-    for scoring_set in sets:
-        scoring_set.source = name
+    rows: list[Any] = [*sets, *_of_source(session, JudgmentRevision, evaluation, source)]
+    for row in rows:
+        row.source = name
     evaluation.set_aside = [name if other == source else other for other in evaluation.set_aside]
     if evaluation.official_source == source:
         evaluation.official_source = name
@@ -301,23 +268,21 @@ def remove_source(session: Session, actor: Actor, evaluation: Evaluation, source
 
     Raises Conflict for the official source, one that is set aside, and one that is none of the evaluation's.
     """
-    require_organiser(actor, evaluation.campaign_id)
-    evaluation = locked(session, Evaluation, evaluation.id)
-    removal = judgment_refusals.removal_of_source(session, evaluation, source, present())
-    if removal is not Removal.GONE:
-        set_aside_sources(session, actor, evaluation, [source], evaluation.official_source)
-        if removal is Removal.HIDDEN:
-            for scoring_set in _of_source(session, ScoringSet, evaluation, source):
-                scoring_set.switched_at = None
-        return removal
+    evaluation = locked_to_organise(session, actor, evaluation)
+    removal = reads.removal_of_source(session, evaluation, source, present())
     sets = _of_source(session, ScoringSet, evaluation, source)
-    others = session.scalars(sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id).limit(1))
-    record(session, actor, "remove source", evaluation, about=others.all(), source=source)
-    session.execute(sa.delete(Board).where(Board.scoring_set_id.in_([row.id for row in sets])))
-    for rows in (sets, _of_source(session, JudgmentRevision, evaluation, source)):
-        for row in rows:
-            session.delete(row)
-        session.flush()
+    if removal is Removal.GONE:
+        others = session.scalars(sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id).limit(1))
+        record(session, actor, "remove source", evaluation, about=others.all(), source=source)
+        session.execute(sa.delete(Board).where(Board.scoring_set_id.in_([row.id for row in sets])))
+        for rows in (sets, _of_source(session, JudgmentRevision, evaluation, source)):
+            for row in rows:
+                session.delete(row)
+            session.flush()
+        return removal
+    set_aside_sources(session, actor, evaluation, [source], evaluation.official_source)
+    for scoring_set in sets if removal is Removal.HIDDEN else ():
+        scoring_set.switched_at = None
     return removal
 
 
@@ -331,9 +296,9 @@ def set_aside_sources(
     Raises InvalidFields for the official one, and for those that are none of the evaluation's.
     """
     require_organiser(actor, evaluation.campaign_id)
-    judged = judgment_refusals.known_sources(session, evaluation)
-    if lost := [shown(source) for source in sources if source == official or source not in judged]:
-        raise InvalidFields({"set_aside": [f"{first_of(lost, NAMED)}: no source beside the official one"]})
+    if lost := {*sources} - (reads.known_sources(session, evaluation) - {official}):
+        words = first_of([*map(shown, sorted(lost))], 3)
+        raise InvalidFields({"set_aside": [f"{words}: no source beside the official one"]})
     for source in sources:
         sets = _of_source(session, ScoringSet, evaluation, source)
         for scoring_set in sets:

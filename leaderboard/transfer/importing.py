@@ -352,17 +352,15 @@ class _Replay:
         self, evaluation: Evaluation, entry: entries.JudgmentsEntry, files: JudgmentFiles, is_last: bool
     ) -> None:
         """A revision that lacks what a measure of today needs had a board without it: that does not come back."""
-        judge = partial(
-            judgments.import_judgments, self.session, self.actor, evaluation, files.judgments, entry.note, files.known,
-            files.subtopics, source=entry.source or None, released_at=entry.released,
-        )  # fmt: skip
+        given = entry.note, entry.source or None, entry.released
+        import_them = partial(judgments.import_judgments, self.session, self.actor, evaluation, files, *given)
         try:
             with self.session.begin_nested():
-                revision = judge()
+                revision = import_them()
         except InvalidFields:
             if is_last:
                 raise
-            revision = judge(with_set=False)
+            revision = import_them(with_set=False)
         words = f"{counted(revision.judgments, 'judgment')} of {evaluation.title}, revision {revision.number}"
         self.report.made.append(words)
 

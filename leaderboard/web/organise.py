@@ -13,8 +13,7 @@ campaign finds nothing there. Its template extends `organise/base.html`, which s
 new page of a campaign or an evaluation is linked by its line in one of the two lists below.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -27,12 +26,12 @@ from sqlalchemy.orm import Session
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import Room, room
 from leaderboard.db import locked
-from leaderboard.errors import BadInput, Unconfirmed, file_of
+from leaderboard.errors import BadInput, LeaderboardError, Unconfirmed, file_of
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import effects, organised_campaign, organised_evaluation
 from leaderboard.formats import ByteSource, Limits
 from leaderboard.web.context import actor, config, now, read, reading, writing
-from leaderboard.web.forms import Declared, refuse_stale, state_of
+from leaderboard.web.forms import Declared, refuse_stale, saved, state_of
 from leaderboard.web.security import FORM_TYPES
 from leaderboard.web.sessions import signed_in
 
@@ -93,17 +92,48 @@ def campaign_here(session: Session, campaign: str) -> Campaign:
     return organised_campaign(session, actor(), campaign)
 
 
-def evaluation_here(session: Session, campaign: str, evaluation: str) -> Evaluation:
-    """The evaluation, for whoever asks. Raises NotFound for those who do not organise its campaign."""
-    return organised_evaluation(session, actor(), campaign, evaluation)
+def evaluation_here(session: Session, campaign: str = "", evaluation: str = "") -> Evaluation:
+    """The evaluation, for whoever asks: that of the room at hand where none is named. Raises NotFound for those who do
+    not organise its campaign.
+    """
+    return organised_evaluation(session, actor(), campaign or g.room.campaign, evaluation or g.room.evaluation)
 
 
-@contextmanager
-def changing(campaign: str, *, confirm: bool) -> Iterator[Session]:
-    """A transaction in which a campaign is changed, undone where it does what nobody confirmed."""
+def change_here(
+    campaign: str, evaluation: str, change: Callable[..., Any], *more: Any, confirm: bool = True, **changes: Any
+) -> Any:
+    """What change(session, actor, row, …) of a program answers; undone where it does what nobody confirmed.
+
+    evaluation  "" for a change of the campaign itself
+    """
     with writing() as session:
-        yield session
+        row = evaluation_here(session, campaign, evaluation) if evaluation else campaign_here(session, campaign)
+        answer = change(session, actor(), row, *more, **changes)
         require_confirmed(session, campaign, confirm)
+        return answer
+
+
+def changed_here(
+    page: Callable[[LeaderboardError], ResponseReturnValue],
+    said: str | Callable[[Any], str],
+    change: Callable[..., Any],
+    *more: Any,
+    asks: bool = True,
+    **changes: Any,
+) -> ResponseReturnValue:
+    """What the POST of a form of the evaluation at hand answers: the way to its index once change(session, actor,
+    evaluation, …) is made, with what is said of it, or of its answer; or the page with what was refused.
+
+    asks  whether what it does at once is listed and to be confirmed; False after a preview
+    """
+
+    def make(session: Session) -> tuple[str, str]:
+        answer = change(session, actor(), evaluation_here(session), *more, **changes)
+        require_confirmed(session, g.room.campaign, not asks or bool(request.form.get("confirm")))
+        words = said if isinstance(said, str) else said(answer)
+        return words, url_for(".index", campaign=g.room.campaign, evaluation=g.room.evaluation)
+
+    return saved(make, page)
 
 
 MIB = 2**20

@@ -22,6 +22,7 @@ from leaderboard.formats import QueryRow
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
 from leaderboard.judgments.models import JudgmentRevision
+from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.worker.models import ScoringSet
 from tests.support.databases import Filling
 from tests.support.refused import refused
@@ -86,7 +87,9 @@ def _fill(database: Database, folder: Path) -> dict[str, Any]:
     with contextlib.closing(build_world(database, folder)) as world:
         world.submit(RUN)
         with world.organising() as (session, campaign, evaluation):
-            judgments.import_judgments(session, CONSOLE, evaluation, judged(QRELS), known=judged("q1 0 d9 1\n"))
+            judgments.import_judgments(
+                session, CONSOLE, evaluation, JudgmentFiles(judged(QRELS), known=judged("q1 0 d9 1\n"))
+            )
             campaigns.change_campaign(session, CONSOLE, campaign, beta=40)
             other = campaigns.create_campaign(session, CONSOLE, "other", "Other", measures=["AP"], primary_measure="AP")
             evaluations.create_evaluation(session, CONSOLE, other, "2026", "2026", "2026")
@@ -214,7 +217,7 @@ def test_judgments_that_nothing_was_submitted_against_go_whole_only(raw: Raw, wo
     with world.database.write() as session:
         other = session.get_one(Evaluation, 2)
         queries.import_queries(session, CONSOLE, other, [QueryRow("q1", "", ())])
-        judgments.import_judgments(session, CONSOLE, other, judged("q1 0 d1 1\nq1 0 d2 0\n"))
+        judgments.import_judgments(session, CONSOLE, other, JudgmentFiles(judged("q1 0 d1 1\nq1 0 d2 0\n")))
     with refused(world.database, BROKEN, "judgment", match="a judgment revision never changes"):
         raw.run("DELETE FROM judgment WHERE revision_id IN (SELECT id FROM judgment_revision WHERE evaluation_id = 2)")
     assert raw.run("DELETE FROM scoring_set WHERE evaluation_id = 2") == 1

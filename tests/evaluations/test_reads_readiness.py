@@ -19,6 +19,7 @@ from leaderboard.evaluations.reads import Mend, Point, Urgency, left_to_do, read
 from leaderboard.evaluations.rules import Opening, Split
 from leaderboard.formats import QueryRow, read_judgments
 from leaderboard.judgments import writes as judgments
+from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.submissions.rules import SystemKind
 from tests.support.field import DAY, NOW, Field
 
@@ -108,7 +109,9 @@ def test_queries_without_judgments_and_without_relevant_documents_are_counted(fi
     assert points(field)["Judgments"][0].words.startswith("1 query of 5 without judgments")
     lines = "".join(f"q{query} 0 d1 {int(query < 5)}\n" for query in range(1, 6))
     with organising(field) as (session, _, evaluation):
-        judgments.import_judgments(session, CONSOLE, evaluation, read_judgments(io.BytesIO(lines.encode())))
+        judgments.import_judgments(
+            session, CONSOLE, evaluation, JudgmentFiles(read_judgments(io.BytesIO(lines.encode())))
+        )
     assert points(field)["Judgments"][0].words == "1 query of 5 without a relevant document."
     with organising(field) as (session, _, evaluation):
         judgments.set_split(session, CONSOLE, evaluation, [f"q{n}" for n in range(1, 6)], Split.HIDDEN)

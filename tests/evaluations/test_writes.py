@@ -13,6 +13,7 @@ from leaderboard.evaluations.reads import Urgency, readiness
 from leaderboard.formats import QueryRow
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
+from leaderboard.judgments.rules import JudgmentFiles
 from tests.support.world import World, judged
 
 SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # refused before any statement
@@ -46,10 +47,10 @@ def test_a_draft_may_lack_its_number_of_documents_until_it_is_published_or_judge
             pytest.raises(InvalidFields, match="documents: AQWV needs the number of documents"),
             session.begin_nested(),
         ):
-            judgments.import_judgments(session, CONSOLE, draft, judged("q1 0 d1 1\n"))
+            judgments.import_judgments(session, CONSOLE, draft, JudgmentFiles(judged("q1 0 d1 1\n")))
         evaluations.change_evaluation(session, CONSOLE, draft, title="Still a draft")
         evaluations.change_evaluation(session, CONSOLE, draft, draft=False, documents=9)
-        judgments.import_judgments(session, CONSOLE, draft, judged("q1 0 d1 1\n"))
+        judgments.import_judgments(session, CONSOLE, draft, JudgmentFiles(judged("q1 0 d1 1\n")))
 
 
 @SQLITE

@@ -22,6 +22,7 @@ from leaderboard.evaluations.rules import Opening
 from leaderboard.formats import read_subtopic_judgments
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments.models import JudgmentRevision, Query
+from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.judgments.writes import COPIED, exclude_queries
 from leaderboard.submissions.models import Submission
 from leaderboard.worker.models import ScoringSet
@@ -109,8 +110,10 @@ def test_an_evaluation_without_runs_is_removed_with_its_judgments_and_one_with_r
     with field.database.write() as session:
         clone = session.get_one(Evaluation, made.id)
         known, topics = judged("q1 0 d9 1\n"), read_subtopic_judgments(io.BytesIO(b"q1 1 d1 1\n"))
-        judgments.import_judgments(session, CONSOLE, clone, judged("q1 0 d1 1\nq2 0 d2 0\n"), "", known, topics)
-        judgments.import_judgments(session, CONSOLE, clone, judged("q1 0 d1 1\n"), source="llm")
+        judgments.import_judgments(
+            session, CONSOLE, clone, JudgmentFiles(judged("q1 0 d1 1\nq2 0 d2 0\n"), known, topics)
+        )
+        judgments.import_judgments(session, CONSOLE, clone, JudgmentFiles(judged("q1 0 d1 1\n")), source="llm")
         writes.state_agreement(session, CONSOLE, clone, "use", "Use of the data", "For all.")
         # As the first result of last year's does. A copy that was made by mistake can still go.
         session.execute(sa.update(Campaign).values(locked_at=present()))

@@ -20,6 +20,7 @@ from leaderboard.evaluations.rules import Split
 from leaderboard.formats import QueryRow
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
+from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation
 from leaderboard.teams import writes as teams
@@ -152,7 +153,10 @@ def judge(here: Installation, name: str, grades: Grades) -> None:
     with here.database.write() as session:
         evaluation = session.scalars(sa.select(Evaluation).where(Evaluation.slug == name)).one()
         judgments.import_judgments(
-            session, CONSOLE, evaluation, judgments_of(grades), subtopics=subtopics_of(grades) if grades else None
+            session,
+            CONSOLE,
+            evaluation,
+            JudgmentFiles(judgments_of(grades), subtopics=subtopics_of(grades) if grades else None),
         )
 
 

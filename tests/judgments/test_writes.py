@@ -74,7 +74,9 @@ def test_a_preview_says_that_judgments_of_one_subtopic_look_like_plain_ones(
 def test_known_documents_are_kept_with_the_revision_that_they_came_with(world: World) -> None:
     with world.organising() as (session, _, evaluation):
         known = judged("q1 0 d1 1\nq2 0 d9 0\n")
-        judgments.import_judgments(session, CONSOLE, evaluation, judged(QRELS + "q3 0 d9 1\n"), " a note ", known)
+        judgments.import_judgments(
+            session, CONSOLE, evaluation, JudgmentFiles(judged(QRELS + "q3 0 d9 1\n"), known), " a note "
+        )
     (revision,) = world.all(sa.select(JudgmentRevision).where(JudgmentRevision.number == 2))
     assert (revision.note, revision.judgments, revision.highest_grade) == ("a note", 5, 1)
     rows = world.all(sa.select(KnownDocument).order_by(KnownDocument.document))
@@ -98,4 +100,4 @@ def test_judgments_before_queries_say_what_to_do_first(world: World) -> None:
     with world.organising() as (session, campaign, _):
         empty = evaluations.create_evaluation(session, CONSOLE, campaign, "2027", "2027", "2027", documents=10).id
     with refused(world.database, Conflict, "judgment", match="queries"), world.database.write() as session:
-        judgments.import_judgments(session, CONSOLE, session.get_one(Evaluation, empty), judged(QRELS))
+        judgments.import_judgments(session, CONSOLE, session.get_one(Evaluation, empty), JudgmentFiles(judged(QRELS)))

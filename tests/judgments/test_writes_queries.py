@@ -18,6 +18,7 @@ from leaderboard.formats import QueryRow
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
 from leaderboard.judgments.models import Query
+from leaderboard.judgments.rules import JudgmentFiles
 from tests.support.field import DAY
 from tests.support.refused import every_row, refused
 from tests.support.world import World, judged
@@ -87,7 +88,7 @@ def test_participants_import_and_exclude_nothing(world: World) -> None:
         yield lambda: queries.include_queries(session, world.ada, evaluation, ["q2"])
         yield lambda: queries.set_split(session, world.ada, evaluation, ["q1"], Split.HIDDEN)
         yield lambda: queries.remove_queries(session, world.ada, evaluation, ["q1"])
-        yield lambda: judgments.import_judgments(session, world.ada, evaluation, judged("q1 0 d9 1\n"))
+        yield lambda: judgments.import_judgments(session, world.ada, evaluation, JudgmentFiles(judged("q1 0 d9 1\n")))
         yield lambda: evaluations.change_evaluation(session, world.ada, evaluation, daily_quota=1000)
 
     with world.organising() as (session, _, evaluation):

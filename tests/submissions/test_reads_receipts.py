@@ -33,6 +33,7 @@ from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
 from leaderboard.judgments.models import JudgmentRevision
 from leaderboard.judgments.reads import published, qrels
+from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.results.reads.queries import query_list
 from leaderboard.results.reads.run import JUDGMENTS, KNOWN, QUERIES, SUBTOPICS, Receipt, receipt, results
 from leaderboard.submissions.writes import submissions
@@ -112,7 +113,7 @@ def played(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> I
                     session, CONSOLE, made, [QueryRow(name, "", ()) for name in HIDDEN], Split.HIDDEN
                 )
                 queries.exclude_queries(session, CONSOLE, made, EXCLUDED, because="two topics in one")
-                judgments.import_judgments(session, CONSOLE, made, judged("".join(judged_lines)))
+                judgments.import_judgments(session, CONSOLE, made, JudgmentFiles(judged("".join(judged_lines))))
             team = session.get_one(Team, world.team)
             for slug in ("complete", "pooled"):
                 made = session.scalars(sa.select(Evaluation).where(Evaluation.slug == slug)).one()
@@ -210,11 +211,12 @@ def test_known_documents_and_judgments_of_subtopics_can_be_fetched_too(
             closes_at=present() + dt.timedelta(days=1),
         )  # fmt: skip
         queries.import_queries(session, CONSOLE, made, [QueryRow(f"q{query}", "", ()) for query in (1, 2, 3)])
-        judgments.import_judgments(
-            session, CONSOLE, made, judged("q1 0 d0 1\nq1 0 d9 1\nq2 0 d4 1\nq3 0 d1 0\nq3 0 d3 1\n"),
+        files = JudgmentFiles(
+            judged("q1 0 d0 1\nq1 0 d9 1\nq2 0 d4 1\nq3 0 d1 0\nq3 0 d3 1\n"),
             known=judged("q1 0 d9 1\nq2 0 d4 1\n"),
             subtopics=read_subtopic_judgments(io.BytesIO(aspects.encode())),
-        )  # fmt: skip
+        )
+        judgments.import_judgments(session, CONSOLE, made, files)
         queries.exclude_queries(session, CONSOLE, made, ["q2"], because="unclear")
         sent = submissions.submit(
             session, world.ada, made, session.get_one(Team, world.team), system=NewSystem("Of aspects"),

@@ -28,6 +28,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Subset
 from leaderboard.formats import QueryRow, read_judgments
 from leaderboard.judgments import writes as judgments
+from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.store import Received
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import Designation, SetState, State, SystemKind
@@ -91,7 +92,9 @@ class Field:
                 QueryRow(f"q{n}", f"text of {n}", tuple(own), f"more of {n}") for n, own in enumerate(tags, start=1)
             ]
             judgments.import_queries(session, CONSOLE, made, rows)
-            judgments.import_judgments(session, CONSOLE, made, read_judgments(io.BytesIO(lines.encode())))
+            judgments.import_judgments(
+                session, CONSOLE, made, JudgmentFiles(read_judgments(io.BytesIO(lines.encode())))
+            )
             self.evaluations[slug] = made.id
         return self
 
@@ -148,7 +151,7 @@ class Field:
         with self.database.write() as session:
             into = session.get_one(Evaluation, next(iter(self.evaluations.values())))
             judged = read_judgments(io.BytesIO(qrels.encode()))
-            revision = judgments.import_judgments(session, CONSOLE, into, judged, note, source=source)
+            revision = judgments.import_judgments(session, CONSOLE, into, JudgmentFiles(judged), note, source=source)
             made = session.scalars(sa.select(ScoringSet).where(ScoringSet.revision_id == revision.id)).one()
             self._score(session, made, figures, at)
             return made.id

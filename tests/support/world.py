@@ -31,6 +31,7 @@ from leaderboard.evaluations.rules import Subset
 from leaderboard.formats import Judgments, QueryRow, read_judgments, read_subtopic_judgments
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
+from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.store import Received, RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SetState
@@ -119,7 +120,9 @@ class World:
         aspects = read_subtopic_judgments(io.BytesIO(subtopics.encode())) if subtopics is not None else None
         with self.database.write() as session:
             evaluation = session.get_one(Evaluation, self.evaluation)
-            judgments.import_judgments(session, CONSOLE, evaluation, judged(text), subtopics=aspects, source=source)
+            judgments.import_judgments(
+                session, CONSOLE, evaluation, JudgmentFiles(judged(text), subtopics=aspects), source=source
+            )
 
     def scoring(self, submission: int) -> Scoring:
         """The submission's scoring in the current set."""
@@ -191,7 +194,7 @@ def fill(database: Database, qrels: str | None) -> dict[str, Any]:
         )
         queries.import_queries(session, CONSOLE, evaluation, [QueryRow(f"q{n}", f"text {n}", ()) for n in (1, 2, 3)])
         if qrels is not None:
-            judgments.import_judgments(session, CONSOLE, evaluation, judged(qrels))
+            judgments.import_judgments(session, CONSOLE, evaluation, JudgmentFiles(judged(qrels)))
         made = {"campaign": campaign.id, "evaluation": evaluation.id, "team": team}
     with database.read() as session:
         return {**made, "ada": actor_of(session, ada), "eve": actor_of(session, eve)}

@@ -32,6 +32,7 @@ from leaderboard.evaluations.rules import FormField, Split, Subset
 from leaderboard.formats import QueryRow, read_judgments
 from leaderboard.generations.models import Generation
 from leaderboard.judgments import writes as judgments
+from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.store import Received
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, Ruling, SetState
@@ -272,7 +273,7 @@ def switch(session: Session, play: Play) -> None:
 
 def judge_by_assistant(session: Session, play: Play) -> None:
     lines = judged("q1 0 d2 1\nq2 0 d4 1\nq3 0 d5 1\n")(session, play)
-    judgments.import_judgments(session, CONSOLE, evaluation()(session, play), lines, source="assistant")
+    judgments.import_judgments(session, CONSOLE, evaluation()(session, play), JudgmentFiles(lines), source="assistant")
     play.score_all(session)
 
 
@@ -301,7 +302,8 @@ OF_RUNS = (
     by(submissions.select_run, run(3), at=BOARD),
     Change(("boards.refresh",), refresh),
     by(
-        judgments.import_judgments, evaluation(), judged("q1 0 d1 1\nq1 0 d2 1\nq2 0 d4 1\nq3 0 d5 1\n"), at=BOARD
+        judgments.import_judgments, evaluation(),
+        lambda *here: JudgmentFiles(judged("q1 0 d1 1\nq1 0 d2 1\nq2 0 d4 1\nq3 0 d5 1\n")(*here)), at=BOARD,
     ),
     Change(("worker.switch",), switch, at=BOARD),
     Change(("judgments.import_judgments",), judge_by_assistant, **SOURCES),

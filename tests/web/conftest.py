@@ -32,6 +32,7 @@ from leaderboard.evaluations.rules import Opening
 from leaderboard.formats import read_judgments, read_queries
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
+from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
 from leaderboard.teams import writes as systems
@@ -300,7 +301,9 @@ def _fill(database: Database) -> dict[str, Any]:
             session, CONSOLE, campaign, "2025", "Harbour 2025", "2025", results=Opening.ALWAYS, daily_quota=None
         )
         queries.import_queries(session, CONSOLE, evaluation, read_queries(io.BytesIO(QUERIES.encode())))
-        judgments.import_judgments(session, CONSOLE, evaluation, read_judgments(io.BytesIO(JUDGMENTS.encode())))
+        judgments.import_judgments(
+            session, CONSOLE, evaluation, JudgmentFiles(read_judgments(io.BytesIO(JUDGMENTS.encode())))
+        )
         system = systems.create_system(session, CONSOLE, alpha, systems.NewSystem("Searcher"))
     return {
         "users": users, "teams": {"alpha": alpha, "beta": beta},

@@ -35,6 +35,7 @@ from leaderboard.evaluations.rules import FormField, Split, Subset
 from leaderboard.formats import QueryRow, read_judgments
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
+from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.store import RankedList
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
@@ -151,7 +152,7 @@ def _evaluation(field: Field) -> None:
         hidden = [QueryRow("sekretquery", "sekrethidden", ("law",))]
         queries.import_queries(session, CONSOLE, made, hidden, Split.HIDDEN)
         lines = "q1 0 d1 777\nq1 0 sekretmissed 5\nq2 0 d1 1\nq3 0 d1 1\nsekretquery 0 d1 888\nsekretquery 0 d2 1\n"
-        judgments.import_judgments(session, CONSOLE, made, read_judgments(io.BytesIO(lines.encode())))
+        judgments.import_judgments(session, CONSOLE, made, JudgmentFiles(read_judgments(io.BytesIO(lines.encode()))))
         field.evaluations["2026"] = made.id
 
 
@@ -203,7 +204,7 @@ def _other_judgments(field: Field) -> dict[str, object]:
         into = session.get_one(Evaluation, field.evaluations["2026"])
         current = current_set(session, into.id)
         judged = read_judgments(io.BytesIO(b"q1 0 d3 1\nq2 0 d3 1\n"))
-        revision = judgments.import_judgments(session, CONSOLE, into, judged, source="sekretsource")
+        revision = judgments.import_judgments(session, CONSOLE, into, JudgmentFiles(judged), source="sekretsource")
         beside = session.scalars(sa.select(ScoringSet).where(ScoringSet.revision_id == revision.id)).one()
         for scoring in session.scalars(sa.select(Scoring).where(Scoring.scoring_set_id == beside.id)):
             scoring.state, scoring.finished_at = State.SCORED, NOW - DAY

@@ -14,6 +14,7 @@ from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.rules import FormField, Opening
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries
+from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.submissions.models import Arrival, PersonalUse, Submission
 from tests.support.pages import filled
 from tests.support.world import judged
@@ -146,7 +147,7 @@ def test_a_check_depends_on_judgments_only_where_single_queries_are_open(world: 
     world.measure("AP", "SetF")
     world.change(closes_at=present() + dt.timedelta(days=1), details=Opening.CLOSED)
     before = answers()
-    world.do(judgments.import_judgments, judged("q1 0 d1 0\nq2 0 d7 1\nq3 0 d6 1\n"))
+    world.do(judgments.import_judgments, JudgmentFiles(judged("q1 0 d1 0\nq2 0 d7 1\nq3 0 d6 1\n")))
     assert _without_times(answers()) == _without_times(before)
     assert "Judged among the first ten" not in before
     world.change(details=Opening.ALWAYS)

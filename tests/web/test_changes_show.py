@@ -52,7 +52,8 @@ WITHIN = {
     "audit.assign", "audit.record", "generations.raise_generations", "teams.end_requests",
     "locking", "teams.ensure_pseudonym",
     "judgments.copy_queries", "worker.enqueue",
-    "judgments.import_previewed", "worker.add_set", "worker.make_set", "worker.record_making", "worker.supersede",
+    "judgments.import_previewed", "judgments.import_previewed_queries",
+    "worker.add_set", "worker.make_set", "worker.record_making", "worker.supersede",
     "selection",
     "evaluations.accept_agreements", "submissions.settle_primary",
 }  # fmt: skip

@@ -115,7 +115,7 @@ def test_a_doubtful_list_of_documents_is_counted_against_what_is_known_and_needs
     world.change(documents=100)
     asked = organiser.send(f"{PAGE}/documents", b"d1\nd9\n", field="documents")
     assert asked.status_code == 200
-    assert "4 of 5 judged documents are not in the list, such as d2." in asked.text
+    assert "Not in the list: 4 of 5 judged documents, such as d2." in asked.text
     assert file_rules(world.all(sa.select(Evaluation))[0]).documents == 0
     kept = hidden(asked.text, "kept")
     assert organiser.send(f"{PAGE}/documents", b"", field="documents", kept="x", confirm="yes").status_code == 400

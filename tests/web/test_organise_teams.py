@@ -13,6 +13,7 @@ from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.rules import Subset
 from leaderboard.formats import read_judgments, read_queries
 from leaderboard.judgments import writes as judgments
+from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.submissions.rules import State
 from leaderboard.teams import writes as teams
 from leaderboard.worker.models import Score, Scoring
@@ -68,7 +69,7 @@ def _coast(world: World, ada: Reader) -> None:
         campaigns.add_organiser(session, CONSOLE, coast, session.merge(world.users["orla"]))
         made = evaluations.create_evaluation(session, CONSOLE, coast, "2024", "Coast 2024", "2024")
         judgments.import_queries(session, CONSOLE, made, read_queries(io.BytesIO(b"q1\tfirst\n")))
-        judgments.import_judgments(session, CONSOLE, made, read_judgments(io.BytesIO(b"q1 0 d1 1\n")))
+        judgments.import_judgments(session, CONSOLE, made, JudgmentFiles(read_judgments(io.BytesIO(b"q1 0 d1 1\n"))))
     assert ada.send("/campaigns/coast/2024/submit", RUN.splitlines()[0] + "\n", **world.sent()).status_code == 302
     world.turn(State.SCORED)
 

@@ -39,7 +39,7 @@ def test_queries_are_written_only_after_the_yes_and_as_the_preview_said(organise
     answer = organiser.post(f"{QUERIES}/import", **fields_of(shown.text))
     assert answer.location == QUERIES
     assert texts(world) == {**before, "q1": "other words", "q9": "new words"}
-    assert "1 new, 1 changed" in organiser.get(QUERIES)
+    assert "2 queries taken in" in organiser.get(QUERIES)
 
 
 def test_a_file_of_queries_with_problems_comes_back_with_each_line_and_writes_nothing(
@@ -54,7 +54,7 @@ def test_a_file_of_queries_with_problems_comes_back_with_each_line_and_writes_no
     assert texts(world) == before
 
 
-def test_a_yes_to_what_is_no_longer_so_shows_what_it_would_be_now(organiser: Reader, world: World) -> None:
+def test_a_yes_to_what_is_no_longer_so_is_refused(organiser: Reader, world: World) -> None:
     agreed = fields_of(organiser.send(f"{QUERIES}/preview", FILE, field="file").text)
     other = fields_of(organiser.send(f"{QUERIES}/preview", "q1\tstill others\n", field="file").text)
     organiser.post(f"{QUERIES}/import", **other)
@@ -62,8 +62,6 @@ def test_a_yes_to_what_is_no_longer_so_shows_what_it_would_be_now(organiser: Rea
     assert answer.status_code == 409
     assert "have changed since" in answer.text
     assert texts(world)["q1"] == "still others"
-    assert organiser.post(f"{QUERIES}/import", **fields_of(answer.text)).location == QUERIES
-    assert texts(world)["q1"] == "other words"
 
 
 @pytest.mark.parametrize("kept", ["", "eyJ1c2VyIjoxfQ.x.y"])
@@ -115,7 +113,6 @@ def test_judgments_are_written_only_after_the_yes_and_as_the_preview_said(organi
     assert "1 added, 3 removed, 1 from grade 1 to 0" in shown.text
     assert "1 query has no judgment in the file: " in shown.text
     assert "1 query has nothing relevant: " in shown.text
-    assert "1 judgment has a grade below 0" in shown.text
     assert revisions(world) == [(1, "assessors", 6)]
     assert organiser.post(f"{JUDGMENTS}/import", **fields_of(shown.text)).location == JUDGMENTS
     assert revisions(world) == [(1, "assessors", 6), (2, "assessors", 4)]

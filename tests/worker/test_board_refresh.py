@@ -18,6 +18,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import NoRelevant, Subset
 from leaderboard.formats import QueryRow
 from leaderboard.generations.models import Generation
+from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.judgments.writes import import_judgments, import_queries
 from leaderboard.submissions.rules import Designation, State
 from leaderboard.worker import queue
@@ -38,7 +39,9 @@ def _fill_with_eight(database: Database) -> dict[str, Any]:
     with database.write() as session:
         evaluation = session.get_one(Evaluation, made["evaluation"])
         import_queries(session, CONSOLE, evaluation, [QueryRow(f"q{n}", f"text {n}", ()) for n in MORE])
-        import_judgments(session, CONSOLE, evaluation, judged(QRELS + "".join(f"q{n} 0 e{n} 1\n" for n in MORE)))
+        import_judgments(
+            session, CONSOLE, evaluation, JudgmentFiles(judged(QRELS + "".join(f"q{n} 0 e{n} 1\n" for n in MORE)))
+        )
     return made
 
 
