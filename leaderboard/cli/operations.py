@@ -417,8 +417,7 @@ def rules(
 ) -> None:
     """Change the rules for run files that are given; the others stay. They hold for runs that come from now on.
 
-    Asks before it takes a list that is not as long as the collection, or lacks documents that are judged or that scored
-    runs name.
+    Asks before it takes a list that is not as long as the collection, or lacks documents that are judged.
 
     \b
     leaderboard form rules harbour/2026-text --most 1000 --every-query --document-pattern 'doc-[0-9]{1,6}'
