@@ -13,7 +13,7 @@ from typing import Any
 
 import brotli
 from flask import Flask, Response, current_app, request
-from werkzeug.http import parse_accept_header, parse_etags
+from werkzeug.http import parse_accept_header
 
 WORTH_PACKING = 1000  # bytes
 # By the name that HTTP has for it, how it compresses at which level; of those that a reader likes as well the first.
@@ -44,16 +44,6 @@ def coding_for(accepted: str) -> str | None:
     return best if liked[best] > 0 and liked[best] >= liked["identity"] else None
 
 
-def content_tag(body: bytes) -> str:
-    """What an ETag says of a body. Such a tag is weak, because the same body is sent compressed and plain."""
-    return hashlib.sha256(body).hexdigest()[:32]
-
-
-def is_known(tags: str | None, tag: str) -> bool:
-    """Whether a request's If-None-Match says that its reader has the body of this tag."""
-    return tags is not None and parse_etags(tags).contains_weak(tag)
-
-
 def offer(response: Response) -> Response:
     """Gives an answer to a GET its ETag, and has it go compressed, or only as 304 where its reader has it.
 
@@ -63,15 +53,11 @@ def offer(response: Response) -> Response:
     if request.method not in {"GET", "HEAD"} or response.status_code != HTTPStatus.OK or response.is_streamed:
         return response
     body = response.get_data()
-    tag = content_tag(body)
-    response.set_etag(tag, weak=True)
+    response.add_etag(weak=True)  # the same body is sent compressed and plain
     response.vary.update(("Accept-Encoding", "Authorization"))
+    response.make_conditional(request)
     coding = coding_for(request.headers.get("Accept-Encoding", ""))
-    if is_known(request.headers.get("If-None-Match"), tag):
-        response.status_code = HTTPStatus.NOT_MODIFIED
-        response.set_data(b"")
-        del response.content_type
-    elif coding is not None and len(body) >= WORTH_PACKING:
+    if coding is not None and len(body) >= WORTH_PACKING and response.status_code == HTTPStatus.OK:
         response.set_data(pack(body, coding))
         response.content_encoding = coding
     return response

@@ -5,15 +5,13 @@ import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
-from flask import Flask, Response, current_app, g, make_response, render_template, request
+from flask import Flask, Response, g, make_response, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
-from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from leaderboard.errors import LeaderboardError, Unavailable
-from leaderboard.numbers import size
 from leaderboard.web.exports import FORMATS
-from leaderboard.web.security import FORM_TYPES
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +25,7 @@ WORDS = {
     408: ("This took too long", "It arrived too slowly. Send it again over a faster connection."),
     409: ("This no longer fits", "Something changed in the meantime. Look again, then repeat it if it is still right."),
     411: ("This has no size", "Say how many bytes you send, in the header Content-Length."),
-    413: ("This is too large", "Send something smaller; files may be compressed with gzip."),
+    413: ("This is too large", "Shorten long texts, and compress files with gzip."),
     429: ("Too many for now", "Wait, then try again."),
     500: ("Something went wrong here", "It is our fault and in the log. Try again; tell the organisers if it stays."),
     503: ("Not available at the moment", "A part that is needed does not answer. Try again in a minute."),
@@ -63,25 +61,11 @@ def page(
         return {"status": status, "error": heading, "message": message or words}, status, headers
     if request.path.rpartition(".")[2] in FORMATS:
         return Response(f"{heading}: {message or words}\n", status, headers, content_type="text/plain; charset=utf-8")
-    form = _form_address(status)
-    g.refused = status == HTTPStatus.BAD_REQUEST or form is not None  # as that of a refused form: "Error: …"
+    g.refused = status in ABOUT_THE_FORM  # its title begins with "Error", as that of a refused form
     # What says that the database is away must not ask it who is reading.
     template = "error.html" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "fault.html"
-    context = {"status": status, "heading": heading, "message": message or words, "form": form}
+    context = {"status": status, "heading": heading, "message": message or words}
     return render_template(template, **context), status, headers
-
-
-def _form_address(status: int) -> str | None:
-    """Where the form that was sent stands: the first address that is a page, from the one that it was sent to upwards.
-
-    None where something else than what was sent is wrong.
-    """
-    if request.method != "POST" or status not in ABOUT_THE_FORM:
-        return None
-    pages, path = current_app.create_url_adapter(request), request.path
-    while pages is not None and path.strip("/") and not pages.test(path, "GET"):
-        path = path.rstrip("/").rpartition("/")[0]
-    return f"{request.script_root}{path}" if path.strip("/") else None
 
 
 def _problem(
@@ -127,15 +111,10 @@ def _http(error: HTTPException) -> ResponseReturnValue:
     if error.code is None or error.code < HTTPStatus.BAD_REQUEST:
         return error.get_response()  # a redirect that routing asks for
     if isinstance(error, MethodNotAllowed):
-        methods = [method for method in sorted(error.valid_methods or ()) if method not in {"HEAD", "OPTIONS"}]
-        # For programs; whoever reads pages is better served by the words of every page.
-        taken = f"This address takes {' or '.join(methods)}, not {request.method}."
-        answer = make_response(page(error.code, taken if request.path.startswith(API) else None))
+        methods = sorted({*(error.valid_methods or ())} - {"HEAD", "OPTIONS"})
+        answer = make_response(page(error.code, f"This address takes {' or '.join(methods)}."))
         answer.headers["Allow"] = ", ".join(methods)
         return answer
-    most = request.max_content_length
-    if isinstance(error, RequestEntityTooLarge) and most and request.mimetype in FORM_TYPES:
-        return page(error.code, f"At most {size(most)} are read here. Shorten the longest text and send it again.")
     return page(error.code)
 
 

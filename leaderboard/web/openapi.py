@@ -53,8 +53,6 @@ def document() -> dict[str, Any]:
     )
     schema_of = dict(zip(kinds, schemas, strict=True)) | {model: schema for (model, _), schema in made.items()}
     bodies = more.get("$defs", {})
-    if twice := [name for name in bodies.keys() & answers.keys() if "enum" not in bodies[name]]:
-        raise TypeError(f"an answer and a body are both called {', '.join(sorted(twice))}: rename one")
     schemas_by_name = {name: _with_files(schema) for name, schema in answers.items()} | bodies
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in ENDPOINTS:

@@ -11,21 +11,22 @@ there.
 import datetime as dt
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from flask import Flask, Response, g, request, session
-from werkzeug.http import parse_cookie
+from werkzeug.http import generate_etag, parse_cookie, parse_etags
 
 from leaderboard.accounts.rules import token_hash
 from leaderboard.accounts.writes import SEEN_EVERY
 from leaderboard.db import Database, answering
 from leaderboard.errors import NoDatabase
 from leaderboard.generations.reads import next_moment, visit
-from leaderboard.web.compression import WORTH_PACKING, coding_for, content_tag, is_known, pack
+from leaderboard.web.compression import WORTH_PACKING, coding_for, pack
 from leaderboard.web.context import now, reading
 
 if TYPE_CHECKING:
@@ -44,9 +45,6 @@ OTHERS = (
 VIEWS = frozenset((*TABLES, *(f"{view}_file" for view in TABLES), *OTHERS))
 CSRF = "csrf_token"  # where Flask-WTF notes that a page holds a form's token, in `g`
 TO_KEEP = "leaderboard.page to keep"  # in a request's environment: the page, from Flask to the front
-ASKED = (
-    "leaderboard.what was asked"  # and the other way, of a page that is not right any more: what `visit` took and gave
-)
 SOON = dt.timedelta(minutes=1)
 
 Key = tuple[str | None, ...]  # what a page is asked for with: its address in parts, and the session's cookie
@@ -69,7 +67,6 @@ class Page:
     campaign: str | None
     reader: str | None
     organises: bool
-    since: dt.datetime
     until: dt.datetime | None
     personal: bool
     headers: tuple[tuple[str, str], ...] = ()
@@ -78,7 +75,7 @@ class Page:
 
     @cached_property
     def tag(self) -> str:
-        return content_tag(self.body)
+        return generate_etag(self.body)
 
     def packed(self, coding: str) -> bytes | None:
         """Compressed; None where that is not worth it or not safe."""
@@ -147,21 +144,20 @@ class CacheMiddleware:
             parse_cookie(environ).get(self._cookie) if "HTTP_COOKIE" in environ else None,
         )
         page = self.cache.take(key)
-        if page is None or not self._is_right(page, environ):
+        if page is None or not self._is_right(page):
             return self._ask(key, environ, start_response)
         return _send(page, environ, start_response)
 
-    def _is_right(self, page: Page, environ: "WSGIEnvironment") -> bool:
+    def _is_right(self, page: Page) -> bool:
         """Whether nothing has changed that the page depends on, by one statement and the clock."""
         moment = self._app.extensions["clock"]()
-        if moment < page.since or (page.until is not None and page.until <= moment):
+        if page.until is not None and page.until <= moment:
             return False
         try:
             with answering(), self._database.glance.connect() as connection:
                 visited = visit(connection, page.campaign, page.reader, moment)
         except NoDatabase:
             return False  # Flask finds the same, and says so
-        environ[ASKED] = page.campaign, page.reader, visited  # before anything of a new page is read
         if page.reader is not None:
             reader = visited.reader
             if reader is None or reader.organises != page.organises or reader.last_seen_at <= moment - SEEN_EVERY:
@@ -170,21 +166,14 @@ class CacheMiddleware:
 
     def _ask(self, key: Key, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         begun: list[Any] = []
-
-        def begin(*what: Any) -> Callable[[bytes], object]:
-            begun[:] = what
-            return _unused
-
         whole = {**environ, "REQUEST_METHOD": "GET"}  # who asks for the head is told what a page has, its tag too
-        answer = self._behind(whole, begin)
+        answer: Any = self._behind(whole, lambda *what: begun.extend(what))  # type: ignore[arg-type]  # Flask writes by no callable
         page: Page | None = whole.get(TO_KEEP)
         if page is None and environ["REQUEST_METHOD"] != "HEAD":
             start_response(*begun)
-            return answer
-        body = b"" if page is None else b"".join(answer)
-        close = getattr(answer, "close", None)
-        if close is not None:
-            close()
+            return cast(Iterable[bytes], answer)
+        with closing(answer):
+            body = b"".join(answer) if page else b""
         if page is None:
             start_response(*begun)
             return ()
@@ -194,14 +183,10 @@ class CacheMiddleware:
         return _send(page, environ, start_response)
 
 
-def _unused(_: bytes) -> None:
-    raise RuntimeError("Flask returns its answers, and writes none")
-
-
 def _send(page: Page, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
     """The page as the answer to this request: compressed where its reader takes that, or only that it is unchanged."""
     headers = [*page.headers, ("ETag", f'W/"{page.tag}"'), ("Vary", "Accept-Encoding, Cookie")]
-    if is_known(environ.get("HTTP_IF_NONE_MATCH"), page.tag):
+    if parse_etags(environ.get("HTTP_IF_NONE_MATCH")).contains_weak(page.tag):
         start_response("304 NOT MODIFIED", [pair for pair in headers if pair[0] != "Content-Type"])
         return ()
     body = page.body
@@ -244,10 +229,6 @@ def _note_generation() -> None:
     if request.method == "GET" and request.endpoint in VIEWS:
         token = session.get("_user_id")
         g.token_hash = None if token is None else token_hash(token)
-        campaign, reader, visited = request.environ.get(ASKED, (None, None, None))
-        if visited is not None and (campaign, reader) == (_campaign(), g.token_hash):
-            g.visit = visited
-            return
         with reading() as database_session:
             g.visit = visit(database_session, _campaign(), g.token_hash, now())
 
@@ -270,7 +251,6 @@ def _keep(response: Response) -> Response:
         _campaign(),
         g.token_hash,
         organises=reader is not None and reader.organises,
-        since=now(),
         until=min(filter(None, (due, g.get("changes_at"))), default=None),
         personal=personal,
     )

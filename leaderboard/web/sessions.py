@@ -1,16 +1,16 @@
 """Who is signed in: the cookie holds a token, and the row of that token in the table `session` says whose it is."""
 
 import datetime as dt
+import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from typing import ParamSpec
-from urllib.parse import urlsplit
 
 from flask import Flask, Response, after_this_request, g, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
-from flask_login import LoginManager, current_user, login_user, logout_user
+from flask_login import LoginManager, UserMixin, current_user, login_user, logout_user
 from itsdangerous import BadData, URLSafeTimedSerializer
 
 from leaderboard.access import Actor
@@ -36,19 +36,17 @@ SYSTEMS = {
     "CrOS": "ChromeOS", "Linux": "Linux",
 }  # fmt: skip
 
+LOCAL = re.compile(r"/([^/\\\x00-\x1f][^\x00-\x1f]*)?")  # no address of another site, such as //example.org
+
 manager = LoginManager()
 
 
 @dataclass(frozen=True, slots=True)
-class SignedIn:
+class SignedIn(UserMixin):  # type: ignore[misc]  # Flask-Login has no types
     """The account behind a session, as Flask-Login wants it."""
 
     session: OpenSession
     token: str
-
-    is_authenticated = True
-    is_active = True
-    is_anonymous = False
 
     @property
     def actor(self) -> Actor:
@@ -108,23 +106,18 @@ def sign_in(user: User) -> None:
     with writing() as database_session:
         browser = browser_in_words(request.headers.get("User-Agent", ""))
         started = credentials.start_session(database_session, user.id, now(), browser)
-    _carry(started, user.id)
+    stay_signed_in(started)
 
 
 def stay_signed_in(token: str) -> None:
-    """Goes on in this browser under its session's new token, when all others of the account have ended."""
-    _carry(token, current_user.id)
-
-
-def _carry(token: str, user_id: int) -> None:
-    """This browser's cookie holds the token from now on, and nothing that it held before."""
+    """This browser's cookie holds the session's token from now on, and nothing that it held before."""
     with reading() as database_session:
         opened = open_session(database_session, token, now())
     session.clear()
     session.permanent = True
     if opened is not None:
         login_user(SignedIn(opened, token))
-    _remember_browser(user_id)
+        _remember_browser(opened.actor.user_id)
 
 
 def browser_in_words(user_agent: str) -> str:
@@ -156,7 +149,7 @@ def known_browser() -> KnownBrowser | None:
     return KnownBrowser(user_id, own)
 
 
-def _remember_browser(user_id: int) -> None:
+def _remember_browser(user_id: int | None) -> None:
     known = known_browser()
     own = known.id if known is not None and known.user_id == user_id else secrets.token_urlsafe(12)
 
@@ -192,8 +185,4 @@ def signed_in(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseRet
 
 def local(address: str | None, otherwise: str) -> str:
     """`address` when it is a path of this site, else `otherwise`: no link may lead through the log-in to elsewhere."""
-    if not address or not address.startswith("/") or address.startswith(("//", "/\\")):
-        return otherwise
-    parts = urlsplit(address)
-    unsafe = parts.scheme or parts.netloc or any(ord(character) < 32 for character in address)
-    return otherwise if unsafe else address
+    return address if address and LOCAL.fullmatch(address) else otherwise

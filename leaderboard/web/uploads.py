@@ -135,14 +135,9 @@ def keep(upload: Received | None, **more: Any) -> str:
     return _signer().dumps({"user": actor().user_id, "more": more, **asdict(upload)}) if upload else ""
 
 
-def kept(proof: str) -> Received | None:
-    """The file behind a proof of this reader; None without a good one."""
-    return kept_with(proof)[0]
-
-
 def require_kept(proof: str, field: str) -> Received:
-    """The same. Raises InvalidFields for `field` where it is gone."""
-    upload = kept(proof)
+    """The file behind a proof of this reader. Raises InvalidFields for `field` where it is gone."""
+    upload, _ = kept_with(proof)
     if upload is None:
         raise InvalidFields({field: ["the file is not here any more; choose it again"]})
     return upload
@@ -158,7 +153,7 @@ def require_chosen(posted: Posted, field: str) -> Received:
 
 
 def kept_with(proof: str) -> tuple[Received | None, dict[str, Any]]:
-    """The same, and what else stands in the proof."""
+    """The file behind a proof of this reader, and what else stands in the proof; None without a good one."""
     try:
         values = _signer().loads(proof, max_age=KEPT_SECONDS)
     except BadData:

@@ -45,7 +45,7 @@ ACTS: dict[Act, Callable[..., None]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class EffectsChange:
     """One system's standing run, before and after: its name, "" for none, and its rank where the reader sees it."""
 
     system: str
@@ -68,7 +68,7 @@ class Effect:
     refusal      why it can't be done, in words; then nothing else is said. Empty where it can
     """
 
-    changes: tuple[Change, ...] = ()
+    changes: tuple[EffectsChange, ...] = ()
     primary: tuple[str, str] | None = None
     contrastive: tuple[str, ...] = ()
     ranked: bool = False
@@ -131,7 +131,7 @@ def effect(session: Session, actor: Actor, submission_id: int, now: dt.datetime,
         session.rollback()
     nothing = "", None
     changes = [
-        Change(*slot, was[0], then[0], was[1], then[1])
+        EffectsChange(*slot, was[0], then[0], was[1], then[1])
         for slot in sorted(before.runs.keys() | after.runs.keys())
         if (was := before.runs.get(slot, nothing)) != (then := after.runs.get(slot, nothing))
     ]
