@@ -49,7 +49,7 @@ class Period:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class PeriodPoint:
     """A line in one period. rank: of the run on the board."""
 
     period: Period
@@ -81,9 +81,9 @@ class Line:
     team_slug: str
     number: int
     own: bool
-    points: tuple[Point, ...]
+    points: tuple[PeriodPoint, ...]
 
-    def at(self, period: Period) -> Point | None:
+    def at(self, period: Period) -> PeriodPoint | None:
         return next((point for point in self.points if point.period is period), None)
 
 
@@ -240,7 +240,9 @@ def _differing(held: Sequence[Terms]) -> dict[str, str]:
     return {name: words for name, words in COMPARABLE.items() if len(values(name)) > 1}
 
 
-def _points(entries: Iterable[table.Entry], periods: Sequence[Period], by: table.Column, shown: Show) -> list[Point]:
+def _points(
+    entries: Iterable[table.Entry], periods: Sequence[Period], by: table.Column, shown: Show
+) -> list[PeriodPoint]:
     """A point for each system in each period that it has a mean in."""
     points = []
     for period in periods:
@@ -250,7 +252,7 @@ def _points(entries: Iterable[table.Entry], periods: Sequence[Period], by: table
         for entry in chosen:
             figure = entry.figure(here.name)
             if figure.mean is not None:
-                points.append(Point(period, entry, figure, places.get(entry.submission_id)))
+                points.append(PeriodPoint(period, entry, figure, places.get(entry.submission_id)))
     return points
 
 
@@ -276,18 +278,20 @@ def _colour_numbers(
     return {system: number for number, system in enumerate(sorted(places, key=order))}
 
 
-def _system_lines(points: Iterable[Point], numbers: Mapping[int, int], called: Mapping[int, str]) -> tuple[Line, ...]:
+def _system_lines(
+    points: Iterable[PeriodPoint], numbers: Mapping[int, int], called: Mapping[int, str]
+) -> tuple[Line, ...]:
     """One line for each system, in the order of their numbers. called: what they are called, by their ids."""
-    by_system = defaultdict[int, list[Point]](list)
+    by_system = defaultdict[int, list[PeriodPoint]](list)
     for point in points:
         by_system[point.entry.system.id].append(point)
     lines = (_line(own, numbers.get(system, len(numbers)), called[system]) for system, own in by_system.items())
     return tuple(sorted(lines, key=lambda line: (line.number, line.name)))
 
 
-def _team_lines(points: Sequence[Point], by: table.Column, numbers: Mapping[int, int]) -> tuple[Line, ...]:
+def _team_lines(points: Sequence[PeriodPoint], by: table.Column, numbers: Mapping[int, int]) -> tuple[Line, ...]:
     """One line for each team: its best system in each period. Teams are numbered in the order of their systems."""
-    best = defaultdict[str, dict[int, Point]](dict)
+    best = defaultdict[str, dict[int, PeriodPoint]](dict)
     lowest = defaultdict[str, set[int]](set)
     for point in points:
         system, period = point.entry.system, point.period.evaluation_id
@@ -299,7 +303,7 @@ def _team_lines(points: Sequence[Point], by: table.Column, numbers: Mapping[int,
     return tuple(_line(list(best[slug].values()), number) for number, slug in enumerate(teams))
 
 
-def _line(points: Sequence[Point], number: int, called: str | None = None) -> Line:
+def _line(points: Sequence[PeriodPoint], number: int, called: str | None = None) -> Line:
     """Of a system that is called so, or of its team."""
     entry, system = points[-1].entry, points[-1].entry.system
     name, label = (system.team, None) if called is None else (system.name, system)

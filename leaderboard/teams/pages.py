@@ -12,7 +12,7 @@ from leaderboard.accounts import reads as accounts
 from leaderboard.boards.reads.entries import Column, Figure
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound, Unconfirmed
-from leaderboard.progress.reads import Point, ProgressPage
+from leaderboard.progress.reads import PeriodPoint, ProgressPage
 from leaderboard.teams import api, inputs, reads
 from leaderboard.teams import writes as teams
 from leaderboard.teams.rules import Role
@@ -184,7 +184,7 @@ class Row(NamedTuple):
     """What the system has in one evaluation under one measure; rank: under the measure that ranks the board."""
 
     page: ProgressPage
-    point: Point
+    point: PeriodPoint
     column: Column
     figure: Figure
 

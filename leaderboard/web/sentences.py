@@ -11,10 +11,9 @@ from leaderboard.boards.reads.board import BoardPage
 from leaderboard.boards.reads.entries import Column, disambiguate
 from leaderboard.boards.reads.ranking import Show
 from leaderboard.numbers import counted
-from leaderboard.progress.reads import Line, Point, ProgressPage
+from leaderboard.progress.reads import Line, PeriodPoint, ProgressPage
 from leaderboard.results.reads.compare import Compared
 from leaderboard.statistics import LEAST_QUERIES, POWER
-from leaderboard.statistics.fragility import NEVER
 from leaderboard.web.formatting import number, over, plain_figure, sentence, signed, when
 
 LEAST_P = 0.001
@@ -33,32 +32,23 @@ def comparison_finding(compared: Compared) -> tuple[str, ...]:
     interval, test = compared.interval, compared.test
     if interval is None or test is None or interval.estimate is None:
         return (f"Nothing can be said of a difference in {column.name}: no query has a value for both runs.",)
-    queries = counted(interval.queries, "query")
-    estimate = signed(interval.estimate, column.unit)
+    queries, estimate = counted(interval.queries, "query"), signed(interval.estimate, column.unit)
     words = [f"{column.name} of {first} less that of {second} is {estimate} over {queries}."]
     if interval.low is None or interval.high is None:
         words.append(f"There is no interval: {interval.reason}.")
     else:
-        includes = interval.low <= 0 <= interval.high
-        ends = f"{_end(interval.low, column.unit)} to {_end(interval.high, column.unit)}"
-        says = "includes 0" if includes else "does not include 0"
-        apart = ""
-        if includes and (test.p is None or test.p >= 1 - interval.confidence):
-            apart = ": by these queries the two can't be told apart"
-        words.append(f"Its {100 * interval.confidence:.0f} % interval, {ends}, {says}{apart}.")
+        ends = f"{signed(interval.low, column.unit)} to {signed(interval.high, column.unit)}"
+        says = "does not include 0"
+        if interval.low <= 0 <= interval.high:
+            says = "includes 0"
+            if test.p is None or test.p >= 1 - interval.confidence:
+                says += ": by these queries the two can't be told apart"
+        words.append(f"Its {100 * interval.confidence:.0f} % interval, {ends}, {says}.")
     if test.p is not None:
         p = f"p = {test.p:.4g}" if test.p >= LEAST_P else f"p < {LEAST_P}"
         words.append(f"The randomisation test gives {p}.")
         words.append("This is of one pair alone: of many pairs that are looked at, some seem apart by chance.")
     return tuple(words)
-
-
-def _end(value: float, unit: str) -> str:
-    """An end of an interval, which is not 0 unless it is exactly that."""
-    text = signed(value, unit)
-    if value == 0 or not text[0].isdigit():  # what rounds to 0 has no sign
-        return text
-    return f"just {'above' if value > 0 else 'below'} 0"
 
 
 def board_finding(page: BoardPage) -> tuple[str, ...]:
@@ -67,14 +57,13 @@ def board_finding(page: BoardPage) -> tuple[str, ...]:
     if column is None:
         return ()
     sentences: list[str] = []
-    if not page.results_open and page.rows:
-        opens: str = "when the organisers open the results"
-        if page.evaluation.results == "closed" and page.evaluation.closed_from:
-            opens = when(page.evaluation.closed_from)
+    if page.ranked:
+        sentences += filter(None, (_best(page, column), _significance(page), _baselines(page, column)))
+    elif page.rows and not page.results_open:
+        closed_from = page.evaluation.closed_from if page.evaluation.results == "closed" else None
+        opens: str = when(closed_from) if closed_from else "when the organisers open the results"
         words = Markup("You see the runs of your own teams only, without ranks. The board opens {}.")
         sentences.append(words.format(opens))
-    elif page.ranked:
-        sentences += filter(None, (_best(page, column), _significance(page, column), _baselines(page, column)))
     elif page.rows and column.direction == "none":
         sentences.append(f"Neither high nor low is better in {column.name}, so nothing is ranked by it.")
     if page.tag:
@@ -95,9 +84,8 @@ def means_over(page: BoardPage) -> str:
         return ""
     usual, _ = Counter(counts.values()).most_common(1)[0]
     text = f"Means are over {_from_to(*usual)} of {counted(total, 'query')}"
-    empty = page.terms.nothing_relevant if page.terms and page.details_open and not page.tag else 0
-    if empty and usual == (total - empty, total - empty):
-        text += f"; without a relevant document: {empty:,}"
+    if page.terms and page.terms.nothing_relevant and page.details_open and not page.tag:
+        text += f"; without a relevant document: {page.terms.nothing_relevant:,}"
     others = [f"; {name} is over {_from_to(*own)}" for name, own in counts.items() if own != usual]
     return f"{text}{''.join(others)}."
 
@@ -110,8 +98,7 @@ def smallest_difference(page: BoardPage) -> str:
     known = power.detectable
     if known.difference is None or known.smaller is None:
         return f"Which differences these queries can find can't be said: {known.reason}."
-    needed = known.queries_for_smaller
-    takes = f"about {_significant(needed, 2)}" if needed is not None else "more than a million"
+    takes = f"about {_significant(known.queries_for_smaller, 2)}" if known.queries_for_smaller else "over a million"
     size, smaller = f"a difference of {_significant(known.difference, 2)}", _significant(known.smaller, 1)
     if power.of_logarithms:
         size, smaller = f"a ratio of {times(known.difference)}", times(known.smaller)
@@ -128,9 +115,7 @@ def lead_rests_on(page: BoardPage) -> str:
     names = _names(page)
     leader = names[lead.leader]
     if not lead.removed:
-        if lead.reason == NEVER:
-            return f"{leader} would be first whichever queries were left out."
-        return f"On how few queries the lead of {leader} rests was not worked out: {lead.reason}."
+        return f"How few queries the lead of {leader} rests on is not said: {lead.reason}."
     without = f": without {_together(lead.named)}" if lead.named else ", without which"
     others = _together([names[scoring] for scoring in lead.then if scoring != lead.leader])
     then = f"it would share the first place with {others}" if lead.leader in lead.then else f"{others} would be first"
@@ -171,34 +156,31 @@ def _best(page: BoardPage, column: Column) -> str:
     names, first = _names(page), page.ranked[0]
     sharing = [names[row.entry.scoring_id] for row in page.ranked if row.rank == 1]
     value = f"{plain_figure(first.ranked_by.mean, column.unit)} over {over(first.ranked_by)}"
-    if page.whole.ranked == 1:
-        return f"{sharing[0]} is the only ranked {_noun(page)}: {column.name} {value}."
     if len(sharing) > 1:
         return f"{_together(sharing)} share the {extreme(column)} {column.name}, {value}."
+    text = f"{sharing[0]} has the {extreme(column)} {column.name}, {value}"
+    if page.whole.ranked == 1:
+        return f"{text}; no other {_noun(page)} is ranked."
     second = page.ranked[1]
     next_value = plain_figure(second.ranked_by.mean, column.unit)
-    after = f"{names[second.entry.scoring_id]} is next with {next_value}"
-    return f"{sharing[0]} has the {extreme(column)} {column.name}, {value}; {after}."
+    return f"{text}; {names[second.entry.scoring_id]} is next with {next_value}."
 
 
-def _significance(page: BoardPage, column: Column) -> str:
+def _significance(page: BoardPage) -> str:
     """Which systems may be the best for other queries like these, by the statistics of this very view, or why nothing
     is said."""
-    queries, which = page.ranked[0].ranked_by.count, f"Which {_noun(page)}s may be the best"
-    statistics = page.statistics
+    queries, statistics = page.ranked[0].ranked_by.count, page.statistics
     if page.whole.ranked < 2:
         return ""
     if queries < LEAST_QUERIES:
         return f"{counted(queries, 'query')} can't tell what others would: they may turn this order round."
-    if page.tag:
-        return f"{which} is worked out over all queries only."
-    if not column.per_query:
-        return f"{which} can't be said by {column.name}, a measure of the whole run: it has no values query by query."
-    if statistics is not None and statistics.ranks:
+    if statistics is not None and statistics.ranks and not page.tag:
         return f"At {number(statistics.confidence * 100)}\N{NO-BREAK SPACE}% confidence {_may_be_best(page)}."
-    if statistics is not None and statistics.needed_queries is not None:
-        return f"{which} is said from {statistics.needed_queries} queries on by this measure; there are {queries}."
-    return f"{which} has not been worked out."
+    needed = f", {statistics.needed_queries} at least" if statistics and statistics.needed_queries else ""
+    return (
+        f"Which {_noun(page)}s may be the best is not said here: that is worked out over all queries{needed}, by "
+        "measures that have a value for each."
+    )
 
 
 def _may_be_best(page: BoardPage) -> str:
@@ -217,9 +199,8 @@ def _baselines(page: BoardPage, column: Column) -> str:
         return ""
     systems = counted(page.whole.ranked, _noun(page))
     text = f"Better than the best baseline in {column.name}: {page.whole.beaten:,} of {systems}"
-    statistics = page.statistics
-    if page.whole.beaten and statistics is not None and statistics.ranks and page.details_open and not page.tag:
-        text += f"; significantly better than every baseline: {len(statistics.above_baselines):,}"
+    if page.whole.beaten and page.statistics and page.statistics.ranks and page.details_open and not page.tag:
+        text += f"; significantly better than every baseline: {len(page.statistics.above_baselines):,}"
     return f"{text}."
 
 
@@ -230,16 +211,18 @@ def _noun(page: BoardPage) -> str:
 def _names(page: BoardPage) -> dict[int, str]:
     """Scoring -> its system; its run too where a board lists several of one system."""
     systems = disambiguate(row.entry.system for row in page.rows)
-    labels = {row.entry.scoring_id: row.entry.label for row in page.rows if page.show == Show.ALL and row.entry.label}
-    own = {row.entry.scoring_id: systems[row.entry.system.id] for row in page.rows}
-    return own | {scoring: f"{own[scoring]} ({label})" for scoring, label in labels.items()}
+    names = {}
+    for entry in (row.entry for row in page.rows):
+        label = f" ({entry.label})" if page.show == Show.ALL and entry.label else ""
+        names[entry.scoring_id] = f"{systems[entry.system.id]}{label}"
+    return names
 
 
 def _from_to(fewest: int, most: int) -> str:
     return f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
 
 
-def _in_period(page: ProgressPage, point: Point) -> str:
+def _in_period(page: ProgressPage, point: PeriodPoint) -> str:
     return f"{plain_figure(point.figure.mean, page.column.unit)} in {point.period.label}"
 
 
