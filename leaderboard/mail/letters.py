@@ -103,8 +103,8 @@ judgments are revision {about[revision]} now.
 """,
     MailKind.IMPORTED: """Runs of the past were brought in as {team.name}'s
 
-Organisers have brought in runs of the past under the name of your team {team.name}, in
-{where}
+Organisers have brought in runs of the past under the name of your team {team.name}, in the
+campaign {where}
 
 They stand on your team's page as soon as they are public: {site}/teams/{team.slug}
 
@@ -162,12 +162,10 @@ def written(session: Session, mail: Mail, site: str, now: dt.datetime) -> Letter
     elif mail.kind is MailKind.ANSWER and mail.about["accepted"] is None:
         text = ENDED
     subject, _, text = text.format_map(values).partition("\n")
-    foot = f"\n-- \nLeaderboard, {site}\n"
+    text = f"{text.strip()}\n\n-- \nLeaderboard, {site}\n"
     if mail.kind in OPTIONAL:
-        foot += f"Which of these mails you get: {site}/account/mail\n"
-    return Letter(
-        id=f"{mail.id}.{mail.created_at:%Y%m%d%H%M%S}", to=to, subject=subject, text=text.strip() + "\n" + foot
-    )
+        text += f"Which of these mails you get: {site}/account/mail\n"
+    return Letter(f"{mail.id}.{mail.created_at:%Y%m%d%H%M%S}", to, subject, text)
 
 
 def receiver(session: Session, mail: Mail) -> str:
@@ -233,27 +231,25 @@ def _sees_results(session: Session, user: User, evaluation: Evaluation, now: dt.
 def _words(session: Session, mail: Mail, user: User, site: str, rows: dict[str, Any]) -> dict[str, str]:
     """What the texts say of the rows, beside what these hold themselves."""
     words = {}
-    about, evaluation, team = mail.about, rows.get("evaluation"), rows.get("team")
+    about, evaluation = mail.about, rows.get("evaluation")
     if run := rows.get("submission"):
         words["title"] = title_of_run(run.label, run.filename, run.id)
         words["problems"] = counted(run.problem_count, "problem")
     if evaluation is not None:
         words["address"] = f"{site}/campaigns/{evaluation.campaign.slug}/{evaluation.slug}"
-        words["closes"] = "" if evaluation.closes_at is None else moment_in_words(evaluation.closes_at)
+        words["closes"] = moment_in_words(evaluation.closes_at) if evaluation.closes_at else ""
         public = knows(actor_of(session, user.id), evaluation)
-        words["where"] = (
-            f"{evaluation.campaign.title}: {words['address']}" if public else "a campaign that is not public yet"
-        )
-    if mail.kind is MailKind.ANSWER and team is not None:
-        accepted = about["accepted"]
-        words["news"] = f"You are in {team.name} now" if accepted else f"{team.name} has refused your request"
+        words["where"] = f"{evaluation.campaign.title}: {words['address']}" if public else "one that is not public yet"
+    if mail.kind is MailKind.ANSWER:
+        team = rows["team"].name
+        words["news"] = f"You are in {team} now" if about["accepted"] else f"{team} has refused your request"
     if mail.kind is MailKind.ADDRESS:
-        replaced = f"The e-mail address of {user.name} is now {about['new']}. Nothing more is sent to this one."
-        removed = f"This e-mail address was taken out of {user.name}: it has none now."
-        asked = (
-            f"For {user.name} this e-mail address is to be replaced by {about['new']}, as soon as that is confirmed."
+        instead = about["new"] or "none"
+        words["change"] = (
+            f"The e-mail address of {user.name} is now {instead}. Nothing more is sent to this one."
+            if about["done"]
+            else f"For {user.name} this e-mail address is to be replaced by {instead}, as soon as that is confirmed."
         )
-        words["change"] = (replaced if about["new"] else removed) if about["done"] else asked
     return words
 
 

@@ -98,8 +98,7 @@ def _told() -> Iterator[None]:
     try:
         yield
     except smtplib.SMTPRecipientsRefused as error:
-        code, said = next(iter(error.recipients.values()))
-        raise _refusal(code, said) from error
+        raise _refusal(*next(iter(error.recipients.values()))) from error
     except (smtplib.SMTPSenderRefused, smtplib.SMTPAuthenticationError) as error:
         # These are about this installation's settings: whoever runs it mends them, and then the mail can go.
         raise Unavailable(f"the mail server refuses us: {_shown(error.smtp_error)}") from error
@@ -112,8 +111,8 @@ def _told() -> Iterator[None]:
 
 
 def _refusal(code: int, said: bytes | str) -> BadInput | Unavailable:
-    text = f"the mail server said {code} {_shown(said)}"
-    return BadInput(text) if code >= PERMANENT else Unavailable(text)
+    kind = BadInput if code >= PERMANENT else Unavailable
+    return kind(f"the mail server said {code} {_shown(said)}")
 
 
 def _shown(said: bytes | str) -> str:

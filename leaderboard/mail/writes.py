@@ -58,12 +58,10 @@ def put_wanted(
         .order_by(User.id)
     )
     wanting = [user.id for user in addressees if kind.value not in user.unwanted_mail]
+    values = {"about": about, "created_at": now, "expires_at": expires_at or now + lasts(kind), "tries": 0}
     for user_id in wanting:
-        insert_unless_there(
-            session, Mail, kind=kind, user_id=user_id, about=about, created_at=now,
-            expires_at=expires_at or now + lasts(kind), tries=0, failure="",
-            once=f"{kind.value} {once} to {user_id}" if once else None,
-        )  # fmt: skip
+        single = f"{kind.value} {once} to {user_id}" if once else None
+        insert_unless_there(session, Mail, kind=kind, user_id=user_id, once=single, failure="", **values)
     return len(wanting)
 
 
@@ -165,7 +163,9 @@ def send_waiting(database: Database, server: MailServer, site: str, most: int = 
                 raise
             except Unavailable as error:
                 with database.write() as session:
-                    _note_failure(session, mail_id, error.message)
+                    mail = locked(session, Mail, mail_id)
+                    mail.failure, is_last = error.message, mail.tries >= MOST_TRIES
+                    mail.given_up_at = present() if is_last else None
                 raise
     return sent
 
@@ -193,14 +193,6 @@ def _send(database: Database, sending: Sending, mail_id: int, site: str) -> bool
         if mail.kind is MailKind.CLOSED:
             session.delete(mail)  # nothing is kept of the address
     return True
-
-
-def _note_failure(session: Session, mail_id: int, reason: str) -> None:
-    """It waits for another try, or is given up after MOST_TRIES."""
-    mail = locked(session, Mail, mail_id)
-    mail.failure = reason
-    if mail.tries >= MOST_TRIES:
-        mail.given_up_at = present()
 
 
 def remind(session: Session, days: int, now: dt.datetime) -> None:
@@ -250,17 +242,16 @@ def list_mails(session: Session, now: dt.datetime, *, every: bool = False) -> li
     statement = sa.select(Mail).options(sa.orm.joinedload(Mail.user)).order_by(Mail.id)
     if not every:
         statement = statement.where(sa.text(UNSENT))
-    return [_listed(session, mail, now) for mail in session.scalars(statement)]
-
-
-def _listed(session: Session, mail: Mail, now: dt.datetime) -> ListedMail:
-    to = receiver(session, mail)
-    states = {
-        "sent": mail.sent_at is not None,
-        "given up": mail.given_up_at is not None,
-        "too late": mail.expires_at <= now,
-        "to nobody": not to,
-        "waits": True,
-    }
-    state = next(name for name, holds in states.items() if holds)
-    return ListedMail(mail.id, mail.kind, to, mail.created_at, state, mail.failure)
+    listed = []
+    for mail in session.scalars(statement):
+        to = receiver(session, mail)
+        states = {
+            "sent": mail.sent_at is not None,
+            "given up": mail.given_up_at is not None,
+            "too late": mail.expires_at <= now,
+            "to nobody": not to,
+            "waits": True,
+        }
+        state = next(name for name, holds in states.items() if holds)
+        listed.append(ListedMail(mail.id, mail.kind, to, mail.created_at, state, mail.failure))
+    return listed
