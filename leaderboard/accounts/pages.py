@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
@@ -45,6 +44,7 @@ from leaderboard.config import Config
 from leaderboard.declared.inputs import Inputs, checked
 from leaderboard.errors import BadInput, Conflict, NotFound
 from leaderboard.mail.rules import OPTIONAL, MailKind
+from leaderboard.mail.smtp import is_here
 from leaderboard.names import email_key
 from leaderboard.web.context import actor, client_address, config, database, now, on_its_way, reading, writing
 from leaderboard.web.forms import Form, Required, answered
@@ -248,10 +248,7 @@ class Proven:
 def _is_safe(address: str) -> bool:
     """Whether nobody in between can change what is fetched there: HTTPS, or this machine."""
     parts = urlsplit(address)
-    try:
-        return parts.scheme == "https" or (parts.scheme == "http" and ip_address(parts.hostname or "").is_loopback)
-    except ValueError:
-        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and is_here(parts.hostname or ""))
 
 
 def _issuer(address: str) -> str:

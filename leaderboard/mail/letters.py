@@ -103,8 +103,8 @@ judgments are revision {about[revision]} now.
 """,
     MailKind.IMPORTED: """Runs of the past were brought in as {team.name}'s
 
-Organisers have brought in runs of the past under the name of your team {team.name}, in the
-campaign {where}
+Organisers have brought in runs of the past under the name of your team {team.name}, in
+{where}
 
 They stand on your team's page as soon as they are public: {site}/teams/{team.slug}
 
@@ -239,7 +239,9 @@ def _words(session: Session, mail: Mail, user: User, site: str, rows: dict[str, 
         words["address"] = f"{site}/campaigns/{evaluation.campaign.slug}/{evaluation.slug}"
         words["closes"] = moment_in_words(evaluation.closes_at) if evaluation.closes_at else ""
         public = knows(actor_of(session, user.id), evaluation)
-        words["where"] = f"{evaluation.campaign.title}: {words['address']}" if public else "one that is not public yet"
+        words["where"] = (
+            f"{evaluation.campaign.title}: {words['address']}" if public else "a campaign that is not public yet"
+        )
     if mail.kind is MailKind.ANSWER:
         team = rows["team"].name
         words["news"] = f"You are in {team} now" if about["accepted"] else f"{team} has refused your request"

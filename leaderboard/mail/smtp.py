@@ -3,7 +3,6 @@
 import contextlib
 import smtplib
 import ssl
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from email.errors import MessageError
@@ -62,7 +61,7 @@ def connected(server: MailServer) -> Iterator[Sending]:
             if not server.encrypted and connection.has_extn("starttls"):
                 connection.starttls(context=context)
                 connection.ehlo()
-            elif not server.encrypted and server.user and not _is_here(server.host):
+            elif not server.encrypted and server.user and not is_here(server.host):
                 raise Unavailable(f"{server.host} offers no STARTTLS, and a password is not sent in the open")
             if server.user:
                 connection.login(server.user, server.password)
@@ -87,9 +86,7 @@ def _message(server: MailServer, letter: Letter) -> EmailMessage:
 
 def _one_line(text: str) -> str:
     """Without characters that end a line or steer one: what follows in a head would be another field of it."""
-    return " ".join(
-        "".join(" " if unicodedata.category(character)[0] in "CZ" else character for character in text).split()
-    )
+    return " ".join("".join(character if character.isprintable() else " " for character in text).split())
 
 
 @contextlib.contextmanager
@@ -120,7 +117,7 @@ def _shown(said: bytes | str) -> str:
     return _one_line(text)[:300]
 
 
-def _is_here(host: str) -> bool:
+def is_here(host: str) -> bool:
     """Whether it is this machine."""
     try:
         return ip_address(host).is_loopback

@@ -264,23 +264,14 @@ class _Nothing(Inputs):
     """The body of a request that says all by its address."""
 
 
-def get(
-    address: str, scope: Scope | None = None, *, file: str | None = None, command: Command | None = None
-) -> Callable[[Function], Function]:
-    """An endpoint that reads. file: the media type of the file that it answers with, where that is no JSON."""
-    return partial(_add, "GET", address, scope, file=file, command=command)
+def get(address: str, scope: Scope | None = None, **more: Any) -> Callable[[Function], Function]:
+    """An endpoint that reads. more: `file` and `command` of the Endpoint."""
+    return partial(_add, "GET", address, scope, **more)
 
 
-def post(
-    address: str,
-    scope: Scope,
-    *,
-    form: type | None = None,
-    status: HTTPStatus = HTTPStatus.OK,
-    command: Command | None = None,
-) -> Callable[[Function], Function]:
-    """An endpoint that changes something. form: it reads its form with a file itself, as it arrives."""
-    return partial(_add, "POST", address, scope, form=form, status=status, command=command)
+def post(address: str, scope: Scope, **more: Any) -> Callable[[Function], Function]:
+    """An endpoint that changes something. more: `form`, `status` and `command` of the Endpoint."""
+    return partial(_add, "POST", address, scope, **more)
 
 
 def _add(method: str, address: str, scope: Scope | None, function: Function, **more: Any) -> Function:
@@ -344,10 +335,6 @@ def _body(kind: type[Inputs]) -> Inputs:
         require_plain(content)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"The body is no JSON: {error}.") from None
-    if not isinstance(content, dict):
-        raise BadInput(
-            f"The body has to be a JSON object of fields; known are: {', '.join(kind.model_fields) or 'none'}."
-        )
     return checked_json(kind, sent)
 
 

@@ -52,16 +52,6 @@ def require_confirmed(
         raise Unconfirmed(listed)
 
 
-def unconfirmed(session: Session, campaign: str, changed: sa.ColumnElement[bool] | None = None) -> tuple[str, ...]:
-    """The same for a page that asks in its own way: what is to be confirmed, undone then; empty where it is kept."""
-    try:
-        require_confirmed(session, campaign, bool(request.form.get("confirm")), changed)
-    except Unconfirmed as asked:
-        session.rollback()
-        return asked.effects
-    return ()
-
-
 def settings_change(
     form: Declared, values: Mapping[str, Any], find: Callable[[Session], Any], write: Callable[..., object]
 ) -> Callable[[Session], tuple[str, str]]:

@@ -9,7 +9,6 @@ Whether this process can serve: what a load balancer asks.
 
 from http import HTTPStatus
 from itertools import groupby
-from pathlib import Path
 
 import sqlalchemy as sa
 from flask import Blueprint, Response, redirect, render_template, url_for
@@ -19,8 +18,8 @@ from markupsafe import Markup
 from leaderboard.accounts.models import User
 from leaderboard.config import folder
 from leaderboard.errors import NoDatabase, NoStore, NotFound, OtherBuild, UnknownMeasure
-from leaderboard.metrics import MEASURES_VERSION, Family, families, groups, parse
-from leaderboard.metrics.families.agreement import AGREEMENTS, AgreementFamily
+from leaderboard.metrics import MEASURES_VERSION, families, groups, parse
+from leaderboard.metrics.families.agreement import AGREEMENTS
 from leaderboard.web.context import reading, store
 from leaderboard.web.endpoints import ENDPOINTS, PREFIX
 
@@ -35,16 +34,11 @@ def index() -> ResponseReturnValue:
 
 @measures.get("/<name>")
 def show(name: str) -> ResponseReturnValue:
-    # Measures of a run, then agreements between two rankings.
-    every: tuple[Family | AgreementFamily, ...] = (*families(), *AGREEMENTS)
-    listed = {each.name: each for each in every}
+    listed = {family.name: family for family in (*families(), *AGREEMENTS)}
     if name not in listed:
         return redirect(url_for("measures.show", name=_family_of(name)))
-    family, names = listed[name], list(listed)
-    index = names.index(name)
-    neighbours = {"before": names[index - 1] if index else None, "after": next(iter(names[index + 1 :]), None)}
-    formula = Markup(family.reference.mathml)  # noqa: S704  # made of our own registry's text, and escaped
-    return render_template("measures/show.html", family=family, formula=formula, **neighbours)
+    formula = Markup(listed[name].reference.mathml)  # noqa: S704  # made of our own registry's text, and escaped
+    return render_template("measures/show.html", family=listed[name], formula=formula)
 
 
 def _family_of(name: str) -> str:
@@ -61,30 +55,15 @@ DOCS = folder("docs")
 SECURITY = "SECURITY.md"  # whose links start from the folder above
 
 
-def _names(of: Path) -> str:
-    """The documents of a folder as alternatives of a rule: an address that a request made up leads to no file."""
-    return ", ".join(f"'{path.name}'" for path in sorted(of.glob("*.md")) if path.name != SECURITY)
+NAMES = {file.relative_to(DOCS).as_posix() for folder in ("", "decisions") for file in (DOCS / folder).glob("*.md")}
+# Alternatives of a rule: an address that a request made up leads to no file.
+LISTED = ", ".join(f"'{name}'" for name in sorted(NAMES - {SECURITY}))
 
 
-@documents.get(f"/docs/<any({_names(DOCS)}):name>")
+@documents.get(f"/docs/<any({LISTED}):name>")
+@documents.get(f"/{SECURITY}", defaults={"name": SECURITY})
 def document(name: str) -> Response:
-    """One of them: how accounts work, how a campaign is imported, what figures rest on, and so on."""
-    return _text(name)
-
-
-@documents.get(f"/docs/decisions/<any({_names(DOCS / 'decisions')}):name>")
-def decision(name: str) -> Response:
-    """Why something is done as it is."""
-    return _text(f"decisions/{name}")
-
-
-@documents.get("/SECURITY.md")
-def security() -> Response:
-    """What is promised against whom, and how to report a hole."""
-    return _text(SECURITY)
-
-
-def _text(name: str) -> Response:
+    """One of them: how accounts work, how a campaign is imported, what is promised against whom, and so on."""
     return Response((DOCS / name).read_text(encoding="utf-8"), mimetype="text/plain")  # with charset=utf-8
 
 

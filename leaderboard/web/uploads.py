@@ -4,7 +4,7 @@ form was read. One that is cut off, too long or broken anywhere leaves nothing b
 
 import datetime as dt
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,25 +72,20 @@ def receive(
     for a second file of a field and for one of no field, and TooLarge at several times the cap; no file is kept then.
     """
     small = small or {}
-    fields: Fields = MultiDict()
-    with ExitStack() as until_read:
-        files, refusal = _read(fields, (file_field, *small), check or _require_own_form, until_read, admit)
+    with _read((file_field, *small), check or _require_own_form, admit) as (fields, files, refusal):
         if refusal is not None:
             return Posted(fields, None, NOT_TAKEN, clock(), refusal)
-        received_at, upload, refused = clock(), None, None
-        if file_field in files:
-            try:
-                upload = files[file_field].received()
-            except TooLarge as error:
-                refused = error.message
+        received_at, upload, refused, file = clock(), None, None, files.get(file_field)
+        try:
+            upload = file.received() if file else None
+        except TooLarge as error:
+            refused = error.message
         beside = {name: _beginning(files[name], most + 1) for name, most in small.items() if name in files}
         posted = Posted(fields, upload, refused, received_at, None, beside)
-        if upload is not None:
-            path = files[file_field].path
-            if settle is not None:
-                settle(posted, upload, path)
-            else:
-                store().keep(path, upload)
+        if file and upload and settle:
+            settle(posted, upload, file.path)
+        elif file and upload:
+            store().keep(file.path, upload)
         return posted
 
 
@@ -99,9 +94,7 @@ def look(file_field: str, most: int) -> tuple[Fields, Looked | None]:
 
     None for the file where none was sent. Raises as `receive` does, and TooLarge for a file over the cap.
     """
-    fields: Fields = MultiDict()
-    with ExitStack() as until_read:
-        files, _ = _read(fields, (file_field,), _require_own_form, until_read)
+    with _read((file_field,), _require_own_form) as (fields, files, _):
         if file_field not in files:
             return fields, None
         file = files[file_field]
@@ -115,10 +108,8 @@ def read_files(readers: Mapping[str, Callable[..., Any]], known: Collection[str]
 
     Raises InvalidFields for a field that there is not, BadInput for a broken form, and what the readers raise.
     """
-    fields: Fields = MultiDict()
     contents = {}
-    with ExitStack() as until_read:
-        files, _ = _read(fields, readers, require_text, until_read)
+    with _read(readers, require_text) as (fields, files, _):
         for name, texts in fields.lists():
             if name not in known or len(texts) > 1:
                 raise _not_taken(name, name in known, [*known, *readers])
@@ -166,41 +157,41 @@ def _signer() -> URLSafeTimedSerializer:
     return URLSafeTimedSerializer(config().secret_key, salt="an upload that was received")
 
 
+@contextmanager
 def _read(
-    fields: Fields,
-    names: Collection[str],
-    check: Callable[[Fields], None],
-    until_read: ExitStack,
-    admit: Callable[[Fields], None] = lambda _: None,
-) -> tuple[dict[str, Arriving], LeaderboardError | None]:
-    """Reads this request's form to its end, its fields into `fields`; its files, by field, which are gone when
-    `until_read` is closed, and why `admit` refuses any: what follows is not read then.
+    names: Collection[str], check: Callable[[Fields], None], admit: Callable[[Fields], None] = lambda _: None
+) -> Iterator[tuple[Fields, dict[str, Arriving], LeaderboardError | None]]:
+    """This request's form, read to its end: its fields; its files, by field, which are gone when the block ends; and
+    why `admit` refuses any: what follows is not read then.
     """
+    fields: Fields = MultiDict()
     files: dict[str, Arriving] = {}
-    left = FIELD_BYTES
-    events = _events(names)
-    for part in events:
-        name = part.name or ""
-        if isinstance(part, File) and part.filename:
-            if not files:
-                check(fields)
-                try:
-                    admit(fields)
-                except LeaderboardError as refusal:
-                    return files, refusal
-            if name in files or name not in names:
-                raise _not_taken(name, name in files, names)
-            files[name] = until_read.enter_context(store().arriving(part.filename))
-            for piece in _pieces(events):
-                with suppress(TooLarge):  # the file is read to its end all the same, and refused then
-                    files[name].write(piece)
-        else:  # a file that was not chosen is an empty text
-            text = _text(events, left)
-            left -= len(text)
-            if isinstance(part, Field):
-                fields.add(name, text.decode("utf-8", "replace"))
-    check(fields)
-    return files, None
+    refusal, left, events = None, FIELD_BYTES, _events(names)
+    with ExitStack() as until_read:
+        for part in events:
+            name = part.name or ""
+            if isinstance(part, File) and part.filename:
+                if not files:
+                    check(fields)
+                    try:
+                        admit(fields)
+                    except LeaderboardError as error:
+                        refusal = error
+                        break
+                if name in files or name not in names:
+                    raise _not_taken(name, name in files, names)
+                files[name] = until_read.enter_context(store().arriving(part.filename))
+                for piece in _pieces(events):
+                    with suppress(TooLarge):  # the file is read to its end all the same, and refused then
+                        files[name].write(piece)
+            else:  # a file that was not chosen is an empty text
+                text = _text(events, left)
+                left -= len(text)
+                if isinstance(part, Field):
+                    fields.add(name, text.decode("utf-8", "replace"))
+        else:
+            check(fields)
+        yield fields, files, refusal
 
 
 def _pieces(events: Iterator[Any]) -> Iterator[bytes]:

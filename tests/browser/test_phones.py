@@ -34,7 +34,7 @@ NO_PAGES = {
     "judgments.qrels": FILE, "judgments.known": FILE, "judgments.subtopics": FILE,
     "submissions.fetch": FILE, "submissions.score_receipt": FILE,
     "organise_submissions.fetch": FILE, "organise_import.export": FILE, "documents.document": FILE,
-    "documents.decision": FILE, "documents.security": FILE, "health.healthz": FILE, "static": FILE,
+    "health.healthz": FILE, "static": FILE,
     "bootstrap.static": FILE, "submissions.progress": PART, "results.query_rows": PART,
     "results.ranked_list": "needs a stored run: looked at with the demonstration",
     "identities.begin": "leads to a provider", "identities.back": "leads back from a provider",

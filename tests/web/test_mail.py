@@ -125,7 +125,7 @@ def test_the_old_address_is_told_when_another_is_asked_for_and_when_it_takes_its
     assert user(world, "ada").email == "new@example.org"
     participant.post("/account/email", email="", current=PASSWORD)
     send(world, box)
-    assert "it has none now" in text_of(box.of("new@example.org")[1])
+    assert "is now none" in text_of(box.of("new@example.org")[1])
     assert user(world, "ada").email is None
 
 
