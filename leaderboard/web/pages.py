@@ -52,18 +52,15 @@ def _family_of(name: str) -> str:
 documents = Blueprint("documents", __name__)
 
 DOCS = folder("docs")
-SECURITY = "SECURITY.md"  # whose links start from the folder above
-
-
 NAMES = {file.relative_to(DOCS).as_posix() for folder in ("", "decisions") for file in (DOCS / folder).glob("*.md")}
-# Alternatives of a rule: an address that a request made up leads to no file.
-LISTED = ", ".join(f"'{name}'" for name in sorted(NAMES - {SECURITY}))
 
 
-@documents.get(f"/docs/<any({LISTED}):name>")
-@documents.get(f"/{SECURITY}", defaults={"name": SECURITY})
+@documents.get("/docs/<path:name>")
+@documents.get("/SECURITY.md", defaults={"name": "SECURITY.md"})  # its links start from here
 def document(name: str) -> Response:
     """One of them: how accounts work, how a campaign is imported, what is promised against whom, and so on."""
+    if name not in NAMES:  # an address that a request made up leads to no file
+        raise NotFound
     return Response((DOCS / name).read_text(encoding="utf-8"), mimetype="text/plain")  # with charset=utf-8
 
 
