@@ -14,7 +14,7 @@ from leaderboard.accounts.rules import Scope
 from leaderboard.boards.rules import Rounding
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
 from leaderboard.campaigns.rules import Visibility, is_known
-from leaderboard.db import locked
+from leaderboard.db import exists, locked
 from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Opening, ScoringSettings, Subset, is_public, refusal, teams_may_change
@@ -160,14 +160,11 @@ def knows_team(session: Session, actor: Actor, team: Team, on_boards: Iterable[E
     if actor.all_powerful or actor.is_in(team.id):
         return True
     if actor.user_id is not None:
-        waiting = sa.select(JoinRequest.id).where(
-            JoinRequest.team_id == team.id, JoinRequest.user_id == actor.user_id, JoinRequest.answered_at.is_(None)
-        )
-        if team.is_listed or session.scalar(waiting) is not None:
+        own = JoinRequest.team_id == team.id, JoinRequest.user_id == actor.user_id
+        if team.is_listed or exists(session, *own, JoinRequest.answered_at.is_(None)):
             return True
         let_in = session.scalars(sa.select(CampaignTeam.campaign_id).where(CampaignTeam.team_id == team.id))
-        entered = _campaigns_entered(session, Submission.team_id == team.id).union(let_in)
-        if entered & actor.organises:
+        if actor.organises & _campaigns_entered(session, Submission.team_id == team.id).union(let_in):
             return True
     return any(
         may_see(actor, board, Content.RESULTS, now) and may_see(actor, board, Content.NAMES, now) for board in on_boards
@@ -279,11 +276,9 @@ def may_rename(session: Session, actor: Actor, team_id: int) -> bool:
 
 def merging_refusal(session: Session, actor: Actor, *teams: Team) -> str:
     """Why `actor` may not make these teams one, in words; "" where they may."""
-    for team in teams:
-        if not may_rename(session, actor, team.id):
-            who = "by admins and by whoever organises every campaign that it took part in"
-            return f"{team.name} is merged {who}."
-    return ""
+    names = [team.name for team in teams if not may_rename(session, actor, team.id)]
+    who = "by admins and by whoever organises every campaign that it took part in"
+    return f"{names[0]} is merged {who}." if names else ""
 
 
 def may_bring_in(session: Session, actor: Actor, team_id: int) -> bool:
@@ -298,7 +293,7 @@ def may_bring_in(session: Session, actor: Actor, team_id: int) -> bool:
     entered = _campaigns_entered(session, Submission.team_id == team_id)
     if entered:
         return bool(entered & actor.organises)
-    return session.scalar(sa.select(Membership.user_id).where(Membership.team_id == team_id).limit(1)) is None
+    return not exists(session, Membership.team_id == team_id)
 
 
 def may_change_kind(session: Session, actor: Actor, system_id: int) -> bool:

@@ -55,11 +55,11 @@ class Refused(LeaderboardError):
         """What an answer says; of one that is no problem of the API (a proxy's, another site's) its status."""
         try:
             problem = json.loads(content)
-            fields = dict(problem["fields"])
-            words = [f"{name}: {text}" for name, texts in fields.items() for text in texts]
+            fields = problem["fields"]
+            words = "\n".join(f"{name}: {text}" for name, texts in fields.items() for text in texts)
             kind = Doubtful if set(fields) == {"confirm"} else Refused
-            return kind(status, "\n".join(words) or str(problem["detail"]), fields)
-        except (ValueError, KeyError, TypeError):
+            return kind(status, words or str(problem["detail"]), fields)
+        except (ValueError, KeyError, TypeError, AttributeError):
             return cls(status, f"The server answered {status} and not as this API does; look at its address.")
 
 
@@ -236,34 +236,34 @@ def _address(evaluation: str) -> str:
 
 
 class _Form:
-    """A form with files, whose bytes are read while they are sent. tell: of the bytes of the last one."""
+    """A form with files, whose bytes are read while they are sent. tell: of the bytes of each piece of a file."""
 
     def __init__(self, fields: Mapping[str, str], files: Sequence[tuple[str, Path]], tell: Tell | None = None) -> None:
         boundary = uuid.uuid4().hex
         start = f"--{boundary}\r\nContent-Disposition: form-data; name="
-        before = "".join(f'{start}"{name}"\r\n\r\n{value}\r\n' for name, value in fields.items())
-        self._parts: list[tuple[bytes, Path]] = []
+        text = "".join(f'{start}"{name}"\r\n\r\n{value}\r\n' for name, value in fields.items())
+        self._parts: list[bytes | Path] = []
         for field, path in files:
             name = re.sub(r'[\\"\r\n]', "_", path.name)
-            kind = "Content-Type: application/octet-stream"
-            before += f'{start}"{field}"; filename="{name}"\r\n{kind}\r\n\r\n'
-            self._parts.append((before.encode("utf-8", "replace"), path))
-            before = "\r\n"
-        self._tail = f"\r\n--{boundary}--\r\n".encode()
+            text += f'{start}"{field}"; filename="{name}"\r\nContent-Type: application/octet-stream\r\n\r\n'
+            self._parts += [text.encode("utf-8", "replace"), path]
+            text = "\r\n"
+        self._parts.append(f"{text}--{boundary}--\r\n".encode("utf-8", "replace"))
         self._tell = tell
-        size = sum(len(head) + path.stat().st_size for head, path in self._parts) + len(self._tail)
+        size = sum(len(part) if isinstance(part, bytes) else part.stat().st_size for part in self._parts)
         self.head = {"Content-Type": f"multipart/form-data; boundary={boundary}", "Content-Length": str(size)}
 
     def pieces(self) -> Iterator[bytes]:
         """The whole form, piece by piece."""
-        for head, path in self._parts:
-            yield head
-            with path.open("rb") as file:
+        for part in self._parts:
+            if isinstance(part, bytes):
+                yield part
+                continue
+            with part.open("rb") as file:
                 while piece := file.read(PIECE):
                     yield piece
-                    if self._tell and path is self._parts[-1][1]:
+                    if self._tell:
                         self._tell(len(piece))
-        yield self._tail
 
 
 def _key(evaluation: str, files: Sequence[Path], fields: Mapping[str, str]) -> str:

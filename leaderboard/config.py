@@ -5,15 +5,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from leaderboard.errors import BadInput
-from leaderboard.numbers import read_whole
-
-T = TypeVar("T")
 
 MAIL_ADDRESS = re.compile(r"[^@\s<>()\[\],;:\\\"]+@[a-z0-9.-]+", re.IGNORECASE)
+WHOLE = re.compile("[0-9]{1,18}")
+YES, NO = {"1", "yes", "true", "on"}, {"0", "no", "false", "off"}
 HOST_NAME = re.compile(r"\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")  # no port
 
 
@@ -24,9 +23,8 @@ def folder(name: str) -> Path:
     return inside if inside.is_dir() else package.parent / name
 
 
-def _setting(default: T, help: str) -> T:  # noqa: A002  # what every parser of options calls it
-    setting: T = field(default=default, metadata={"help": help})
-    return setting
+def _setting(default: Any, help: str) -> Any:  # noqa: A002  # what every parser of options calls it
+    return field(default=default, metadata={"help": help})
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +138,9 @@ class Config:
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Config":
         """Raises BadInput that names the variable when a value can't be read."""
-        values: dict[str, str | int | bool] = {}
-        for setting in fields(cls):
-            name = _variable(setting)
-            if (text := environment.get(name)) is not None:
-                values[setting.name] = _read(name, text, setting.default)
-        return cls(**values)  # type: ignore[arg-type]  # each value has its default's type, by _read
+        names = {setting: _variable(setting) for setting in fields(cls)}
+        there = {setting: name for setting, name in names.items() if name in environment}
+        return cls(**{each.name: _read(name, environment[name], each.default) for each, name in there.items()})
 
     def as_environment(self) -> dict[str, str]:
         """What `from_environment` reads as this installation."""
@@ -171,19 +166,13 @@ def _written(value: object) -> str:
     return str(value)
 
 
-def _read(name: str, text: str, default: object) -> str | int | bool:
+def _read(name: str, text: str, default: object) -> Any:
     if isinstance(default, bool):
-        if text.lower() in {"1", "yes", "true", "on"}:
-            return True
-        if text.lower() in {"0", "no", "false", "off"}:
-            return False
-        raise BadInput(f"{name}: expected yes or no, found {text!r}")
+        if text.lower() not in YES | NO:
+            raise BadInput(f"{name}: expected yes or no, found {text!r}")
+        return text.lower() in YES
     if isinstance(default, int):
-        try:
-            number = read_whole(text)
-        except ValueError:
-            raise BadInput(f"{name}: expected a whole number, found {text!r}") from None
-        if number < 0:
-            raise BadInput(f"{name}: expected a number that is not negative, found {text!r}")
-        return number
+        if not WHOLE.fullmatch(text):
+            raise BadInput(f"{name}: expected a whole number, found {text!r}")
+        return int(text)
     return text

@@ -241,16 +241,15 @@ class Database:
             parsed = sa.make_url(url)
         except sa.exc.ArgumentError:
             raise BadInput("the database URL can't be read; expected sqlite:///FILE or postgresql://…") from None
-        if parsed.get_backend_name() == "postgresql":
-            parsed = parsed.set(drivername="postgresql+psycopg")
-            engine = partial(_postgresql, parsed, patience_seconds)
-            return cls(*map(engine, ({}, ONE_CONNECTION | NO_TRANSACTION, GLANCE)))
-        if parsed.get_backend_name() == "sqlite":
-            engine = partial(_sqlite, parsed, patience_seconds, must_exist)
-            return cls(engine({}), engine(ONE_CONNECTION))
-        raise BadInput(
-            f"{parsed.get_backend_name()} is no database that is supported; use sqlite:///FILE or postgresql://…"
-        )
+        match parsed.get_backend_name():
+            case "postgresql":
+                engine = partial(_postgresql, parsed.set(drivername="postgresql+psycopg"), patience_seconds)
+                return cls(*map(engine, ({}, ONE_CONNECTION | NO_TRANSACTION, GLANCE)))
+            case "sqlite":
+                engine = partial(_sqlite, parsed, patience_seconds, must_exist)
+                return cls(engine({}), engine(ONE_CONNECTION))
+            case other:
+                raise BadInput(f"{other} is no database that is supported; use sqlite:///FILE or postgresql://…")
 
     @contextmanager
     def read(self) -> Iterator[Session]:

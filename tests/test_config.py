@@ -23,7 +23,7 @@ def test_each_setting_is_read_as_what_it_is() -> None:
     ("name", "text", "says"),
     [
         ("LEADERBOARD_JOB_SECONDS", "soon", "LEADERBOARD_JOB_SECONDS: expected a whole number, found 'soon'"),
-        ("LEADERBOARD_JOB_BYTES", "-1", "LEADERBOARD_JOB_BYTES: expected a number that is not negative"),
+        ("LEADERBOARD_JOB_BYTES", "-1", "LEADERBOARD_JOB_BYTES: expected a whole number, found '-1'"),
         ("LEADERBOARD_SECURE_COOKIES", "perhaps", "LEADERBOARD_SECURE_COOKIES: expected yes or no, found 'perhaps'"),
     ],
 )

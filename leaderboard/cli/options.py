@@ -256,8 +256,6 @@ def client_at(server: str, token_file: Path | None) -> "Client":
 
 
 UNDEFINED = "–"
-NAMED = 10
-CLEAR_LINE = "\r\x1b[K"
 LONG_BYTES = 64 << 20  # less is read before anybody sees a bar
 
 
@@ -298,7 +296,7 @@ def figure(value: float | None, digits: int = 4) -> str:
 
 def named(names: Sequence[str]) -> str:
     """`q1, q2, …, q10 and 1,234 more`."""
-    return first_of(names, NAMED)
+    return first_of(names, 10)
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:
@@ -339,30 +337,8 @@ def progress_bar(paths: Sequence[Path]) -> Iterator[Callable[[Path], Path | File
         yield lambda path: files.enter_context(_Watched(path, bar.update))
 
 
-class Bar:
-    """Shows how many of all things are done, where a person is looking. Called with how many more are."""
-
-    def __init__(self, drawn: Any) -> None:
-        self._drawn = drawn  # click's
-
-    def __call__(self, more: int) -> None:
-        self._drawn.update(more)
-
-    @contextmanager
-    def aside(self) -> Iterator[None]:
-        """What is printed within stands above the bar, which is drawn again below it."""
-        shown = "" if self._drawn.hidden else CLEAR_LINE
-        click.echo(shown, file=sys.stderr, nl=False)
-        try:
-            yield
-        finally:
-            sys.stdout.flush()
-            click.echo(shown and self._drawn.format_progress_line(), file=sys.stderr, nl=False)
-
-
 @contextmanager
-def counting_bar(total: int, label: str) -> Iterator[Bar]:
-    """Gives a bar that is told how many more of `total` things are done."""
-    hidden = not sys.stderr.isatty()
-    with click.progressbar(length=total, label=label, file=sys.stderr, hidden=hidden) as drawn:
-        yield Bar(drawn)
+def counting_bar(total: int, label: str) -> Iterator[Callable[[int], None]]:
+    """A bar of how many of `total` things are done, where a person is looking. Gives what tells it that more are."""
+    with click.progressbar(length=total, label=label, file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
+        yield bar.update

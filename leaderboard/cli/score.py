@@ -17,7 +17,6 @@ from leaderboard import formats, scoring, statistics
 from leaderboard.campaigns.rules import checked_beta
 from leaderboard.cli import options
 from leaderboard.cli.options import (
-    UNDEFINED,
     aligned,
     csv_text,
     defined,
@@ -231,24 +230,13 @@ def _number(value: float) -> float | int | None:
     return int(value) if value == int(value) else value
 
 
-TESTS = {"randomisation": "randomisation", "t": "paired t", "wilcoxon": "Wilcoxon"}
-COMPARISON_COLUMNS = (
-    "measure", "run", "baseline", "mean", "baseline_mean", "difference", "low", "high", "queries", "left_out",
+SHOWN = (  # of two runs compared, to people
+    "mean", "baseline_mean", "difference", "low", "high", "queries", "left_out",
     "d_z", "dominance", "better", "worse", "tied",
     "detectable", "queries_needed", "tukey_p",
-    *(f"{test}_{p}" for test in TESTS for p in ("p", "holm", "bh")),
-    "confidence", "resamples", "seed", "reason",
+    *(f"{test}_{p}" for test in ("randomisation", "t", "wilcoxon") for p in ("p", "holm", "bh")),
 )  # fmt: skip
-OF_COMPARISON = (
-    "difference", f"{statistics.CONFIDENCE * 100:g} % interval", "d_z", "dominance", "better", "worse", "tied", "finds",
-    "needs", "Tukey HSD", "test", "p", "Holm", "BH",
-)  # fmt: skip
-NOTES = (
-    f"finds: the smallest difference that a paired t test at .05 finds with probability {statistics.POWER:g} on these "
-    "queries; needs: queries for one as large as the one seen\n"
-    "Tukey HSD: p by the randomised Tukey HSD test over all pairs of the runs at once; needs no further correction\n"
-    "{:,} resamples, seed {}; Holm and Benjamini–Hochberg (BH) over {}"
-)
+COMPARISON_COLUMNS = ("measure", "run", "baseline", *SHOWN, "confidence", "resamples", "seed", "reason")
 Tables = Mapping[Measure, statistics.ComparisonTable]
 
 
@@ -274,15 +262,8 @@ def _means(runs: Sequence[ScoredRun], measure: Measure) -> dict[str, float | Non
 
 def _compared_csv(runs: Sequence[ScoredRun], tables: Tables) -> str:
     """For programs: a row for each measure and run with every digit; what is undefined is empty, with its reason."""
-    rows: list[Sequence[object]] = [COMPARISON_COLUMNS]
-    for measure, table in tables.items():
-        means, records = _means(runs, measure), {row.name: _record(row) for row in table.rows}
-        for run, mean in means.items():
-            if run != table.baseline:
-                record = {"reason": table.reason, **records.get(run, {}), "measure": measure, "run": run, "mean": mean}
-                record |= {"baseline": table.baseline, "baseline_mean": means[table.baseline]}
-                rows.append([record.get(column) for column in COMPARISON_COLUMNS])
-    return csv_text(rows)
+    records = [record for each in tables.items() for record in _records(runs, *each)]
+    return csv_text([COMPARISON_COLUMNS, *(map(record.get, COMPARISON_COLUMNS) for record in records)])
 
 
 def _compared_json(runs: Sequence[ScoredRun], tables: Tables) -> str:
@@ -294,24 +275,29 @@ def _compared_json(runs: Sequence[ScoredRun], tables: Tables) -> str:
     return json_text({"baseline": next(iter(tables.values())).baseline, "measures": measures})
 
 
-def _record(row: statistics.Comparison) -> dict[str, Any]:
-    """What is known of one run's comparison, by column of the CSV."""
-    record = {
-        **asdict(row.effects),
-        **asdict(row.difference),
-        "difference": row.difference.estimate,
-        "detectable": row.detectable.difference if row.detectable else None,
-        "queries_needed": row.needed,
-        "tukey_p": row.tukey,
-    }
-    for each in row.tests:
-        for p, value in (("p", each.test.p), ("holm", each.holm), ("bh", each.benjamini_hochberg)):
-            record[f"{each.test.name}_{p}"] = value
-    return record
+def _records(
+    runs: Sequence[ScoredRun], measure: Measure, table: statistics.ComparisonTable
+) -> Iterator[dict[str, Any]]:
+    """What is known of each run's comparison, by column of the CSV."""
+    rows = {row.name: row for row in table.rows}
+    means = _means(runs, measure)
+    for run, mean in means.items():
+        if run == table.baseline:
+            continue
+        record: dict[str, Any] = {"reason": table.reason}
+        if row := rows.get(run):
+            record = {**asdict(row.effects), **asdict(row.difference), "difference": row.difference.estimate}
+            record["detectable"] = row.detectable.difference if row.detectable else None
+            record |= {"queries_needed": row.needed, "tukey_p": row.tukey}
+            for each in row.tests:
+                for p, value in (("p", each.test.p), ("holm", each.holm), ("bh", each.benjamini_hochberg)):
+                    record[f"{each.test.name}_{p}"] = value
+        record |= {"measure": measure, "run": run, "mean": mean}
+        yield record | {"baseline": table.baseline, "baseline_mean": means[table.baseline]}
 
 
 def _compared_table(runs: Sequence[ScoredRun], tables: Tables) -> str:
-    """For people: a table a measure, with a line for each run and test."""
+    """For people: a table a measure, with a column for each run."""
     return "\n".join("".join(f"{line}\n" for line in _section(runs, *each)) for each in tables.items())
 
 
@@ -319,52 +305,29 @@ COMPARISONS = {"table": _compared_table, "csv": _compared_csv, "json": _compared
 
 
 def _section(runs: Sequence[ScoredRun], measure: Measure, table: statistics.ComparisonTable) -> Iterator[str]:
-    means = _means(runs, measure)
     better = "; lower is better" if measure.direction == "lower" else ""
-    yield f"{measure} against {table.baseline} ({figure(means[table.baseline])}){better}"
+    yield f"{measure} against {table.baseline}{better}"
     if table.reason is not None:
         yield f"not compared: {table.reason}"
         return
-    lines = [line for row in table.rows for line in _lines(row, means[row.name])]
-    yield aligned([("run", str(measure), *OF_COMPARISON), *lines], {0, OF_COMPARISON.index("test") + 2}).rstrip()
-    for row in table.rows:
-        if row.effects.left_out:
-            left_out = counted(row.effects.left_out, "query")
-            yield f"{row.name}: {left_out} left out, on which one of the two has no value"
-        if row.difference.reason:
-            yield f"{row.name}: no interval, because {row.difference.reason}"
+    records = list(_records(runs, measure, table))
+    columns = [(record["run"], *map(_cell, map(record.get, SHOWN))) for record in records]
+    yield aligned([*zip(("", *SHOWN), *columns, strict=True)], {0}).rstrip()
+    for record in records:
+        if record["reason"]:
+            yield f"{record['run']}: {record['reason']}"
     if measure.family.aggregation is GEOMETRIC_MEAN:
-        yield "d_z, the tests and needs: of the logarithms of the values, as a geometric mean is of them"
+        yield "d_z, the tests and queries_needed: of the logarithms of the values, as a geometric mean is of them"
     if table.swaps:
         rates = ", ".join(f"{100 * rate.rate:.0f} % with {rate.size:,} queries each" for rate in table.swaps)
         yield f"pairs of runs that two sets without a query in common order differently: {rates}"
-    yield NOTES.format(table.resamples, table.seed, counted(len(table.rows), "run"))
+    yield f"{table.confidence * 100:g} % intervals; {table.resamples:,} resamples, seed {table.seed}"
 
 
-def _lines(row: statistics.Comparison, mean: float | None) -> Iterator[list[str]]:
-    """A line for each test; the first also has the figures of the run."""
-    effects, difference = row.effects, row.difference
-    interval = UNDEFINED if difference.low is None else f"{_signed(difference.low)} … {_signed(difference.high)}"
-    first = [
-        row.name, figure(mean), _signed(difference.estimate), interval, _signed(effects.d_z, 2),
-        _signed(effects.dominance, 2), *map(str, (effects.better, effects.worse, effects.tied)),
-        figure(row.detectable.difference if row.detectable else None),
-        UNDEFINED if row.needed is None else f"{row.needed:,}", _probability(row.tukey),
-    ]  # fmt: skip
-    for each in row.tests:
-        yield [*first, TESTS[each.test.name], *map(_probability, (each.test.p, each.holm, each.benjamini_hochberg))]
-        first = [""] * len(first)
-
-
-def _signed(value: float | None, digits: int = 4) -> str:
-    if value is None:
-        return UNDEFINED
-    text = f"{value:+.{digits}f}".replace("-", "−")
-    return text if text.strip("+−0.") else text[1:]  # a difference that rounds to zero has no sign
-
-
-def _probability(p: float | None) -> str:
-    return "<0.0001" if p is not None and p < 0.0001 else figure(p)
+def _cell(value: Any) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.0e}" if value is not None and 0 < abs(value) < 0.0001 else figure(value)
 
 
 def setting_of(asked: Mapping[str, Any]) -> Setting:

@@ -153,24 +153,21 @@ def _send(client: Client, evaluation: Place, runs: Sequence[Path], wait: float, 
     """
     sent: list[tuple[Path, int]] = []
     statuses = [SUBMITTED]
-    with counting_bar(sum(path.stat().st_size for path in runs), "Sending") as bar:
-        for position, path in enumerate(runs):
-            try:
+    for position, path in enumerate(runs):
+        try:
+            with counting_bar(path.stat().st_size, "Sending") as bar:
                 run = client.submit(str(evaluation), path, tell=bar, **fields)
-            except LeaderboardError as error:
-                is_of_all = isinstance(error, Unavailable) or _status(error) in OF_ALL or _is_asked(error)
-                with bar.aside():
-                    statuses.append(_say_refused(path, error))
-                    if is_of_all and runs[position + 1 :]:
-                        click.echo(f"not sent either: {named([*map(str, runs[position + 1 :])])}", err=True)
-                if is_of_all:
-                    break
-            else:
-                if fields["new_system"]:  # it is made; the next run is another one of it
-                    fields = {**fields, "system": run["system"]["slug"], "new_system": None}
-                sent.append((path, run["id"]))
-                with bar.aside():
-                    click.echo(f"{path}: submission {run['id']}, SHA-256 {run['receipt']}")
+        except LeaderboardError as error:
+            statuses.append(_say_refused(path, error))
+            if isinstance(error, Unavailable) or _status(error) in OF_ALL or _is_asked(error):
+                if unsent := runs[position + 1 :]:
+                    click.echo(f"not sent either: {named([*map(str, unsent)])}", err=True)
+                break
+        else:
+            if fields["new_system"]:  # it is made; the next run is another one of it
+                fields = {**fields, "system": run["system"]["slug"], "new_system": None}
+            sent.append((path, run["id"]))
+            click.echo(f"{path}: submission {run['id']}, SHA-256 {run['receipt']}")
     return max([*statuses, *_outcomes(client, sent, wait)])
 
 

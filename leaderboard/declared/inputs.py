@@ -80,12 +80,14 @@ class Inputs(BaseModel):
     def _leave_empty_out(cls, values: Any, info: ValidationInfo) -> Any:
         if info.mode != "python" or not isinstance(values, Mapping):
             return values
-        kinds = {name: kinds_of(field.annotation) for name, field in cls.model_fields.items()}
-        empty = {
-            name for name, value in values.items() if value == "" or (isinstance(value, str) and not value.strip())
-        } & {name for name, parts in kinds.items() if str not in parts}
-        none = {name: None for name in empty if types.NoneType in kinds[name]}
-        return {name: value for name, value in values.items() if name not in empty} | none
+        read = dict(values)
+        for name, field in cls.model_fields.items():
+            kinds, value = kinds_of(field.annotation), values.get(name)
+            if isinstance(value, str) and not value.strip() and str not in kinds:
+                del read[name]
+                if types.NoneType in kinds:
+                    read[name] = None
+        return read
 
     def given(self) -> dict[str, Any]:
         """What was given, by name, but for whether it is confirmed: the rest stays as it is."""
@@ -180,19 +182,19 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> dict[str, lis
     problems: dict[str, list[str]] = {}
     for each in error.errors(include_url=False):
         name, *within = each["loc"] or ("",)
-        cause = each.get("ctx", {}).get("error")
+        context = each.get("ctx", {})
+        cause = context.get("error")
         if isinstance(cause, ValueError) and isinstance(cause.args[0], InvalidFields):  # it is about several fields
             problems |= cause.args[0].fields
             continue
-        words = WORDS.get(each["type"], each["msg"])
         if each["type"] == "extra_forbidden":
             words = f"is not known here; known are: {', '.join(sorted(model.model_fields)) or 'none'}"
         elif each["type"] == "value_error":
             words = str(cause)
-        elif "expected" in each.get("ctx", {}):
-            words = f"choose one of: {each['ctx']['expected'].replace(' or ', ', ').replace(chr(39), '')}"
+        elif "expected" in context:
+            words = f"choose one of: {context['expected'].replace(' or ', ', ').replace(chr(39), '')}"
         else:
-            words = words.format_map(each.get("ctx", {}))
+            words = WORDS.get(each["type"], each["msg"]).format_map(context)
         number = next((f"{part + 1}: " for part in within if isinstance(part, int)), "")  # of a list
         problems.setdefault(str(name), []).extend(f"{number}{line}" for line in words.splitlines())
     return {name: list(dict.fromkeys(words)) for name, words in problems.items()}

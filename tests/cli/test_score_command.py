@@ -44,8 +44,6 @@ def test_a_mean_that_rounds_to_zero_has_no_sign(scored: Called) -> None:
     _, out, _ = scored(*arguments, "--measures", "AQWV", "--beta", beta, "--format", "table")
     assert "-0.0000" not in out
     assert out.splitlines()[1].split() == ["run", "0.0000"]
-    _, out, _ = scored(*arguments, "--measures", "AQWV", "--beta", beta, "--compare", "run")
-    assert out.startswith("AQWV against run (0.0000)")
 
 
 def test_the_table_has_a_row_a_run(scored: Called) -> None:
