@@ -64,9 +64,7 @@ def coverage_of_thresholds(chunk: Chunk) -> Counts:
             drawn = on_queries(run, generator.integers(0, run.queries, chunk.cell.queries))
             seed = int(generator.integers(2**31))
             own = threshold_intervals(drawn, rel, resamples=THRESHOLD_RESAMPLES, seed=seed)
-            for figure, interval, value in zip(
-                THRESHOLD_RUNS, (own.maximum, own.lost), (maximum, maximum - actual), strict=True
-            ):
+            for figure, interval, value in zip(THRESHOLD_RUNS, own, (maximum, maximum - actual), strict=True):
                 if interval.low is None or interval.high is None:
                     found[f"none {figure} {place}"] += 1
                     continue

@@ -98,7 +98,12 @@ def changed(alone: RankSets, beside: RankSets) -> Changed:
     """What differs between two boards of the same systems; the second may have more of them, behind the first."""
     count = len(alone.better)
     pairs = int(np.count_nonzero(alone.better != beside.better[:count, :count]))
-    return Changed(pairs, set(alone.best) != {place for place in beside.best if place < count})
+    return Changed(pairs, _best(alone, count) != _best(beside, count))
+
+
+def _best(found: RankSets, count: int) -> list[int]:
+    """Which of the first systems may have rank 1."""
+    return [place for place, own in enumerate(found.sets[:count]) if own.low == 1]
 
 
 def main(arguments: list[str]) -> int:

@@ -18,7 +18,7 @@ Procedure = Callable[[Floats, int], Bools]
 
 
 def by_tukey(values: Floats, seed: int) -> Bools:
-    p = tukey_hsd(values, permutations=RESAMPLES, seed=seed).p
+    p = tukey_hsd(values, permutations=RESAMPLES, seed=seed)
     return _better(values, p <= ALPHA)
 
 

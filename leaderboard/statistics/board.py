@@ -38,18 +38,19 @@ Expansion, Springer 1992 (studentising); R. Beran, Balanced Simultaneous Confide
 Statistical Association 83, 1988; I. Waudby-Smith and A. Ramdas, Estimating Means of Bounded Random Variables by
 Betting, Journal of the Royal Statistical Society B 86, 2024 (the exact test).
 
-What a board says beyond means, for one measure: intervals, rank sets, and which systems may be the best.
+What a board says beyond means, for one measure: intervals, rank sets, and which systems are better than every baseline.
 """
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
 
 from leaderboard.metrics.aggregation import MEAN, VALUE_OF_MEANS, Aggregation, Columns, mean
 from leaderboard.metrics.measure import Direction
-from leaderboard.metrics.segments import Bools, Floats, Ints
+from leaderboard.metrics.segments import Bools, Floats
 from leaderboard.statistics import samples
 from leaderboard.statistics.intervals import NO_LIMITS, Interval, intervals
 from leaderboard.statistics.ranks import competition_ranks, draws_that_fit, pairs_of, step_down
@@ -59,8 +60,7 @@ WITHOUT_SPREAD = 0.005  # of the resamples at most, for a pair that has part
 FOR_EXACT_TEST = 0.1  # of the significance level
 
 
-@dataclass(frozen=True, slots=True)
-class RankSet:
+class RankSet(NamedTuple):
     """The ranks that one system may have, at the board's confidence.
 
     rank       on the board, 1 is best, ties share it; None for a system that the board does not rank, or without a mean
@@ -73,29 +73,22 @@ class RankSet:
     high: int | None
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class RankSets:
+class RankSets(NamedTuple):
     """What can be said of S systems at once.
 
     sets        of each system, in their order; empty where nothing can be said, and `reason` says why
     better      bool[S, S]: better[i, j] where i is significantly better than j
-    best        places of the ranked systems whose set holds rank 1, best first; empty where nothing can be said
     critical    what t had to exceed in the last step (t of a pair with a heavy tail over how heavy it is); 0 where no
                 pair was left to compare
-    steps       how often the critical value was found
     queries     on which at least two systems have a value
-    resamples, seed  as drawn; fewer than asked for on a very large board
+    resamples   as drawn; fewer than asked for on a very large board
     """
 
     sets: tuple[RankSet, ...]
     better: Bools
-    best: tuple[int, ...] = ()
     critical: float = 0.0
-    steps: int = 0
     queries: int = 0
-    confidence: float = samples.CONFIDENCE
     resamples: int = 0
-    seed: int = samples.SEED
     reason: str | None = None
 
 
@@ -128,20 +121,18 @@ def rank_sets(
     >>> easy = np.linspace(0.0, 0.5, 20)
     >>> noise = np.tile([0.0, 0.02, 0.01, 0.03], 5)
     >>> found = rank_sets(np.stack([easy + noise, easy + 0.4, easy + noise[::-1]], axis=1), "higher", resamples=999)
-    >>> [(each.rank, each.low, each.high) for each in found.sets], found.best
-    ([(2, 2, 3), (1, 1, 1), (2, 2, 3)], (1,))
+    >>> [(each.rank, each.low, each.high) for each in found.sets]
+    [(2, 2, 3), (1, 1, 1), (2, 2, 3)]
     """
     samples.check_resamples(resamples)
-    systems = values.shape[1]
-    ranked = np.ones(systems, dtype=bool) if ranked is None else ranked
     means = np.array([mean(column) for column in values.T]) if means is None else means
-    places = _places(means, ranked, direction)
+    has_mean = ~np.isnan(means)
     values = values[np.count_nonzero(~np.isnan(values), axis=1) >= 2]
     queries = len(values)
-    better = np.zeros((systems, systems), dtype=bool)
-    if queries < least and np.count_nonzero(~np.isnan(means)) > 1:
+    better = np.zeros((len(means), len(means)), dtype=bool)
+    if queries < least and np.count_nonzero(has_mean) > 1:
         reason = f"{queries} queries are too few: ranks of other queries like these are said from {least} on"
-        return RankSets((), better, queries=queries, seed=seed, reason=reason)
+        return RankSets((), better, queries=queries, reason=reason)
     pairs = pairs_of(values, width)
     spent = FOR_EXACT_TEST * samples.ALPHA if math.isfinite(width) else 0.0
     apart = pairs.exact * spent >= max(1, len(pairs.first))
@@ -149,55 +140,42 @@ def rank_sets(
     has_part = (pairs.differing >= FEWEST_DIFFERENCES) & (without_spread <= WITHOUT_SPREAD) & (pairs.error > 0)
     resampled = pairs.kept(has_part & ~apart)
     drawn = draws_that_fit(len(resampled.first), queries, resamples)
-    sure, critical, steps = step_down(resampled, drawn, seed, samples.ALPHA - spent)
-    for apart_pairs in (pairs.kept(apart), resampled.kept(sure)):
-        wins = apart_pairs.difference > 0 if direction == "higher" else apart_pairs.difference < 0
-        first, second = apart_pairs.first, apart_pairs.second
+    sure, critical = step_down(resampled, drawn, seed, samples.ALPHA - spent)
+    for told_apart in (pairs.kept(apart), resampled.kept(sure)):
+        wins = told_apart.difference > 0 if direction == "higher" else told_apart.difference < 0
+        first, second = told_apart.first, told_apart.second
         better[np.where(wins, first, second), np.where(wins, second, first)] = True
-    sets = _sets(places, means, better)
-    order = np.argsort(np.where(places > 0, places, systems + 1), kind="stable")
-    best = tuple(int(system) for system in order if sets[system].rank is not None and sets[system].low == 1)
-    return RankSets(sets, better, best, critical, steps, queries, samples.CONFIDENCE, drawn, seed)
+    counts = has_mean if ranked is None else has_mean & ranked
+    return RankSets(_sets(better, means, counts, direction), better, critical, queries, drawn)
 
 
-def _places(means: Floats, ranked: Bools, direction: Direction) -> Ints:
-    """int64[S]: each one's rank among the ranked systems that have a mean, 0 for all others."""
-    places = np.zeros(len(means), dtype=np.int64)
-    counts = ranked & ~np.isnan(means)
-    places[counts] = competition_ranks(means[counts], direction)
-    return places
+def _sets(better: Bools, means: Floats, counts: Bools, direction: Direction) -> tuple[RankSet, ...]:
+    """counts: bool[S], the ranked systems that have a mean."""
+    ranks = np.zeros(len(means), dtype=np.int64)
+    ranks[counts] = competition_ranks(means[counts], direction)
+    low = 1 + better[counts].sum(axis=0)
+    high = counts.sum() + ~counts - better[:, counts].sum(axis=1)
+    # Pairs are compared on their common queries: with gaps, a system may be better there and have the lower mean.
+    low, high = np.where(counts, np.minimum(low, ranks), low), np.where(counts, np.maximum(high, ranks), high)
+    return tuple(
+        RankSet(None, None, None) if math.isnan(mean) else RankSet(rank or None, best, worst)
+        for mean, rank, best, worst in zip(*(each.tolist() for each in (means, ranks, low, high)), strict=True)
+    )
 
 
-def _sets(places: Ints, means: Floats, better: Bools) -> tuple[RankSet, ...]:
-    counts = places > 0
-    above, below = better[counts].sum(axis=0).tolist(), better[:, counts].sum(axis=1).tolist()
-    sets = []
-    for rank, own, ahead, behind in zip(places.tolist(), means.tolist(), above, below, strict=True):
-        if math.isnan(own):
-            sets.append(RankSet(None, None, None))
-            continue
-        low, high = 1 + ahead, int(counts.sum()) + (not rank) - behind
-        # Pairs are compared on their common queries: with gaps, a system may be better there and have the lower mean.
-        sets.append(RankSet(rank or None, min(low, rank or low), max(high, rank or high)))
-    return tuple(sets)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class BoardStatistics:
+class BoardStatistics(NamedTuple):
     """What is known of a board's systems, in the order given.
 
     intervals     name -> of its mean
     rank_sets     name -> its ranks; empty where nothing is said of ranks
-    may_be_best   the ranked systems whose rank set holds 1, best first
     above         those that are significantly better than every baseline; empty without baselines
     ranks         how the sets were found, None where ranks were not asked for or the measure has none
     """
 
     intervals: Mapping[str, Interval]
-    rank_sets: Mapping[str, RankSet] = field(default_factory=dict)
-    may_be_best: tuple[str, ...] = ()
-    above: tuple[str, ...] = ()
-    ranks: RankSets | None = None
+    rank_sets: Mapping[str, RankSet]
+    above: tuple[str, ...]
+    ranks: RankSets | None
 
 
 def board_statistics(
@@ -211,7 +189,7 @@ def board_statistics(
     resamples: int = samples.RESAMPLES,
     compare_pairs: bool = True,
 ) -> BoardStatistics:
-    """Interval and rank set of every system, and which of them may be the best.
+    """Interval and rank set of every system, and which of them are better than all baselines.
 
     systems: name -> columns, float64[Q] each and all over the same queries in the same order, NaN where a query has no
     value; aggregation and direction are the measure's own, limits as `intervals` takes them, least as `least_queries`
@@ -224,14 +202,12 @@ def board_statistics(
     >>> found = board_statistics({"a": (column,), "b": (column**2,), "c": (column[::-1],)}, resamples=999)
     >>> [(name, each.rank, each.low, each.high) for name, each in found.rank_sets.items()]
     [('a', 1, 1, 2), ('b', 3, 3, 3), ('c', 1, 1, 2)]
-    >>> found.may_be_best
-    ('a', 'c')
     """
-    names, columns = tuple(systems), list(systems.values())
+    columns = list(systems.values())
     own = intervals(columns, aggregation, limits=limits, least=least.for_interval, resamples=resamples)
-    of_system = dict(zip(names, own, strict=True))
+    of_system = dict(zip(systems, own, strict=True))
     if direction == "none" or not compare_pairs or not systems or not aggregation.has_interval:
-        return BoardStatistics(of_system)
+        return BoardStatistics(of_system, {}, (), None)
     ranked = np.array([name not in baselines for name in systems])
     ranks = rank_sets(
         np.stack([samples.contributions(each, aggregation) for each in columns], axis=1),
@@ -244,11 +220,7 @@ def board_statistics(
     )
     above = ranked & ~ranked.all() & ranks.better[:, ~ranked].all(axis=1)
     return BoardStatistics(
-        of_system,
-        dict(zip(names, ranks.sets, strict=False)),
-        may_be_best=tuple(names[index] for index in ranks.best),
-        above=tuple(names[index] for index in np.flatnonzero(above)),
-        ranks=ranks,
+        of_system, dict(zip(systems, ranks.sets, strict=False)), tuple(compress(systems, above)), ranks
     )
 
 
@@ -257,11 +229,8 @@ def _width(systems: Sequence[Columns], aggregation: Aggregation, limits: tuple[f
 
     limits: of the figure. AQWV's terms are scaled where one of them is defined on fewer queries (`contributions`).
     """
-    width = limits[1] - limits[0]
-    if aggregation is MEAN:
-        return width
-    if aggregation is VALUE_OF_MEANS:
-        defined = [min(int(np.count_nonzero(~np.isnan(column))) for column in columns) for columns in systems]
-        queries = [int(np.count_nonzero(samples.has_value(columns))) for columns in systems]
-        return width * max(total / max(1, own) for total, own in zip(queries, defined, strict=True))
-    return np.inf
+    if aggregation not in (MEAN, VALUE_OF_MEANS):
+        return math.inf
+    fewest = [np.min(np.count_nonzero(~np.isnan(columns), axis=1)) for columns in systems]
+    scales = [samples.has_value(columns).sum() / max(1, own) for columns, own in zip(systems, fewest, strict=True)]
+    return (limits[1] - limits[0]) * float(max(scales) if aggregation is VALUE_OF_MEANS else 1.0)

@@ -25,13 +25,13 @@ Y. Benjamini and Y. Hochberg, Controlling the False Discovery Rate, Journal of t
 
 import bisect
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from leaderboard.errors import BadInput
-from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, Aggregation, Columns
+from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, Aggregation, Columns, mean
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.statistics import paired, samples
@@ -82,12 +82,10 @@ def power(effect: float, queries: int) -> float:
         raise BadInput(f"a t test needs at least 2 queries; this asks for {queries}")
     from scipy import special  # here, because importing it takes longer than most commands run
 
-    freedom, noncentrality = queries - 1, math.sqrt(queries) * abs(effect)
-    critical = -special.stdtrit(freedom, SIGNIFICANCE / 2)
-    missed, wrong_side = special.nctdtr(freedom, noncentrality, (critical, -critical))
+    critical = -special.stdtrit(queries - 1, SIGNIFICANCE / 2)
+    missed, wrong_side = special.nctdtr(queries - 1, math.sqrt(queries) * abs(effect), (critical, -critical))
     # Where such a probability is below some 1e-15, because the effect is large, scipy gives NaN for it.
-    missed, wrong_side = (0.0 if math.isnan(share) else float(share) for share in (missed, wrong_side))
-    return min(1.0, max(0.0, 1.0 - missed + wrong_side))
+    return float(np.clip(1.0 - np.nan_to_num(missed) + np.nan_to_num(wrong_side), 0.0, 1.0))
 
 
 def queries_needed(effect: float) -> int | None:
@@ -165,9 +163,10 @@ def detectable_by_pairs(values: Floats) -> Detectable:
 
 
 def _detectable(queries: int, deviation: float, pairs: int) -> Detectable:
-    if queries < samples.LEAST_QUERIES or deviation == 0:
-        reason, known = (TOO_FEW, None) if queries < samples.LEAST_QUERIES else (ALL_EQUAL, 0.0)
-        return Detectable(queries, known, pairs, reason=reason)
+    if queries < samples.LEAST_QUERIES:
+        return Detectable(queries, None, pairs, reason=TOO_FEW)
+    if deviation == 0:
+        return Detectable(queries, 0.0, pairs, reason=ALL_EQUAL)
     difference = smallest_effect(queries) * deviation
     smaller = float(f"{difference / 2:.0e}")
     return Detectable(queries, deviation, pairs, difference, smaller, queries_needed(smaller / deviation))
@@ -198,8 +197,7 @@ def _found_by_t(counts: Floats, means: Floats, deviations: Floats) -> Bools:
     from scipy import special  # here, because importing it takes longer than most commands run
 
     critical = -special.stdtrit(np.maximum(1.0, counts - 1), SIGNIFICANCE / 2)
-    significant: Bools = np.abs(means) * np.sqrt(counts) > critical * deviations
-    return significant
+    return np.asarray(np.abs(means) * np.sqrt(counts) > critical * deviations)
 
 
 DRAWS = 200  # of two sets, for every size
@@ -256,12 +254,12 @@ def _of_size(values: Floats, size: int, deviation: float, draws: int, seed: int)
     better, worse = np.triu_indices(systems, 1)
     width = deviation / np.sqrt(size) / PER_ERROR
     total = 0
-    pairs, swapped = np.zeros(BINS, dtype=np.int64), np.zeros(BINS, dtype=np.int64)
+    pairs, swapped = np.zeros((2, BINS), dtype=np.int64)
     for number in samples.blocks(draws, max(len(better), queries)):
         order = generator.permuted(np.tile(np.arange(queries), (number, 1)), axis=1)
-        first, second = (_means(values, order[:, part]) for part in (slice(size), slice(size, 2 * size)))
-        difference, again = (means[:, better] - means[:, worse] for means in (first, second))
-        counted = ~np.isnan(difference) & ~np.isnan(again)
+        means = (_means(values, part) for part in (order[:, :size], order[:, size : 2 * size]))
+        difference, again = (own[:, better] - own[:, worse] for own in means)
+        counted = ~np.isnan(difference + again)
         total += int(np.count_nonzero(counted))
         counted &= np.abs(difference) > TIE  # a tie has no order to be swapped, and would make small ones look safe
         bins = np.minimum(np.abs(difference[counted]) / width, BINS - 1).astype(np.int64)
@@ -277,19 +275,15 @@ def _means(values: Floats, chosen: Ints) -> Floats:
     """float64[B, S]: the means over the chosen queries, int64[B, n]; NaN where a system has no value on any."""
     weights = np.zeros((len(chosen), len(values)))
     np.put_along_axis(weights, chosen, 1.0, axis=1)
-    there = ~np.isnan(values)
-    sums, sizes = weights @ np.where(there, values, 0.0), weights @ there.astype(np.float64)
-    return np.divide(sums, sizes, out=np.full_like(sums, np.nan), where=sizes > 0)
+    return np.asarray(mean(values, weights))
 
 
 def _first_reliable(pairs: Ints, swapped: Ints) -> int | None:
     """The first bin that has pairs enough and follows the last one with more than the share AT_MOST swapped. The open
     bin does not count: systems that are apart by far fill it, and would tell of a difference that no other pair has."""
     enough = (pairs >= LEAST_IN_BIN)[:-1]
-    too_often = enough & (swapped > AT_MOST * pairs)[:-1]
-    after = int(np.flatnonzero(too_often)[-1]) + 1 if too_often.any() else 0
-    reliable = np.flatnonzero(enough[after:])
-    return after + int(reliable[0]) if len(reliable) else None
+    too_often = np.flatnonzero(enough & (swapped > AT_MOST * pairs)[:-1])
+    return next((number for number in np.flatnonzero(enough).tolist() if number > too_often.max(initial=-1)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,31 +363,35 @@ def compare(
         raise BadInput(f"{baseline!r} is not among the systems compared: {', '.join(systems)}")
     if not aggregation.has_interval:
         return ComparisonTable(baseline, (), samples.CONFIDENCE, resamples, seed, aggregation.name)
-    logarithms = aggregation is GEOMETRIC_MEAN
-    names = [name for name in systems if name != baseline]
+    says_differences = aggregation is not GEOMETRIC_MEAN
+    values = np.stack([samples.contributions(columns, aggregation) for columns in systems.values()], axis=1)
+    tukey = paired.tukey_hsd(values, permutations=resamples, seed=seed)[list(systems).index(baseline)].tolist()
     tests: list[tuple[paired.PairedTest, ...]] = []
-    parts: list[tuple[Interval, paired.Effects, Detectable | None, int | None]] = []
-    for name in names:
-        pair = samples.common(systems[name], systems[baseline])
-        own, other = (samples.contributions(columns, aggregation) for columns in pair)
+    rows = []
+    for (name, columns), p in zip(systems.items(), tukey, strict=True):
+        if name == baseline:
+            continue
+        pair = samples.common(columns, systems[baseline])
+        own, other = (samples.contributions(each, aggregation) for each in pair)
         drawn = paired.randomisation_test(own, other, resamples=resamples, seed=seed)
         tests.append((drawn, paired.paired_t(own, other), paired.wilcoxon(own, other)))
-        difference = difference_interval(*pair, aggregation, least=least, resamples=resamples, seed=seed)
         effects = paired.effect_sizes(own, other, lower_is_better=direction == "lower")
-        needed = queries_needed(effects.d_z) if effects.d_z else None
-        parts.append((difference, effects, None if logarithms else detectable(own - other), needed))
-    values = np.stack([samples.contributions(columns, aggregation) for columns in systems.values()], axis=1)
-    tukey = paired.tukey_hsd(values, permutations=resamples, seed=seed)
-    p = dict(zip(systems, tukey.p[list(systems).index(baseline)].tolist(), strict=True))
-    of_pair = {name: p[name] if tukey.permutations and not math.isnan(p[name]) else None for name in names}
-    corrected = zip(*(_corrected(same_test) for same_test in zip(*tests, strict=True)), strict=True)
-    rows = tuple(
-        Comparison(name, difference, own_tests, effects, finds, needed, of_pair[name])
-        for name, own_tests, (difference, effects, finds, needed) in zip(names, corrected, parts, strict=True)
-    )
-    deviation = None if logarithms else detectable_by_pairs(values).deviation
+        rows.append(
+            Comparison(
+                name=name,
+                difference=difference_interval(*pair, aggregation, least=least, resamples=resamples, seed=seed),
+                tests=(),
+                effects=effects,
+                detectable=detectable(own - other) if says_differences else None,
+                needed=queries_needed(effects.d_z) if effects.d_z else None,
+                tukey=None if math.isnan(p) else p,
+            )
+        )
+    corrected = zip(*map(_corrected, zip(*tests, strict=True)), strict=True)
+    rows = [replace(row, tests=own) for row, own in zip(rows, corrected, strict=True)]
+    deviation = detectable_by_pairs(values).deviation if says_differences else None
     swaps = swap_rates(values, deviation, seed=seed) if deviation else ()
-    return ComparisonTable(baseline, rows, samples.CONFIDENCE, resamples, seed, swaps=swaps)
+    return ComparisonTable(baseline, tuple(rows), samples.CONFIDENCE, resamples, seed, swaps=swaps)
 
 
 def holm(p: Sequence[float | None]) -> tuple[float | None, ...]:
@@ -405,11 +403,14 @@ def holm(p: Sequence[float | None]) -> tuple[float | None, ...]:
     >>> [round(each, 6) for each in holm([0.01, 0.04, 0.03, 0.005])]
     [0.03, 0.06, 0.06, 0.02]
     """
-    values = np.array([value for value in p if value is not None], dtype=np.float64)
+    return _each_corrected(p, _step_down)
+
+
+def _step_down(values: Floats) -> Floats:
     order = np.argsort(values, kind="stable")
     corrected = np.empty_like(values)
     corrected[order] = np.minimum(1.0, np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1)))
-    return _in_place_of(p, corrected.tolist())
+    return corrected
 
 
 def benjamini_hochberg(p: Sequence[float | None]) -> tuple[float | None, ...]:
@@ -423,13 +424,15 @@ def benjamini_hochberg(p: Sequence[float | None]) -> tuple[float | None, ...]:
     """
     from scipy import stats  # here, because importing it takes longer than most commands run
 
-    values = [value for value in p if value is not None]
-    return _in_place_of(p, stats.false_discovery_control(values).tolist() if values else [])
+    return _each_corrected(p, stats.false_discovery_control)
 
 
-def _in_place_of(p: Sequence[float | None], corrected: Sequence[float]) -> tuple[float | None, ...]:
-    values = iter(corrected)
-    return tuple(None if value is None else next(values) for value in p)
+def _each_corrected(p: Sequence[float | None], correct: Callable[[Floats], Floats]) -> tuple[float | None, ...]:
+    """None where there is none."""
+    values = np.array(p, dtype=np.float64)
+    defined = ~np.isnan(values)
+    values[defined] = correct(values[defined]) if defined.any() else ()
+    return tuple(None if math.isnan(value) else value for value in values.tolist())
 
 
 def _corrected(same_test: tuple[paired.PairedTest, ...]) -> tuple[CorrectedTest, ...]:

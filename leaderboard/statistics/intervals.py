@@ -36,6 +36,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
@@ -106,12 +107,17 @@ def intervals(
     if not systems:
         return ()
     stacked = _stacked([samples.terms(columns, aggregation) for columns in systems])
-    halves = _half_widths(stacked, aggregation, least=least, resamples=resamples, seed=seed)
-    in_proportion = aggregation is GEOMETRIC_MEAN
-    return tuple(
-        _with_ends(interval, float(aggregation.combine(columns, None)), half, limits, in_proportion=in_proportion)
-        for interval, columns, half in zip(empty, systems, halves, strict=True)
-    )
+    made = []
+    for interval, columns, half in zip(
+        empty, systems, _half_widths(stacked, aggregation, least, resamples, seed), strict=True
+    ):
+        mean = float(aggregation.combine(columns, None))
+        low, high = mean - half.below, mean + half.above
+        if aggregation is GEOMETRIC_MEAN:
+            low, high = mean * math.exp(-half.below), mean * math.exp(half.above)
+        low, high = max(low, min(limits[0], mean)), min(high, max(limits[1], mean))
+        made.append(_ended(interval, mean, low, high, half.reason))
+    return tuple(made)
 
 
 def difference_interval(
@@ -138,15 +144,22 @@ def difference_interval(
         return Interval(resamples=resamples, seed=seed, reason=aggregation.name)
     pair = samples.common(first, second)
     mine, theirs = (float(aggregation.combine(columns, None)) for columns in pair)
-    own = [samples.terms(columns, aggregation) for columns in pair]
+    own, other = (samples.terms(columns, aggregation) for columns in pair)
     if aggregation is GEOMETRIC_MEAN:  # the difference moves with each mean logarithm as the mean itself is large
-        own = [(mine * own[0][0],), (theirs * own[1][0],)]
-    stacked = _stacked([tuple(each - other for each, other in zip(*own, strict=True))])
-    (half,) = _half_widths(stacked, aggregation, least=least, resamples=resamples, seed=seed)
-    if half.reason == EQUAL:
-        half = replace(half, reason=ALWAYS_THE_SAME)
-    empty = Interval(queries=_queries(pair[0]), resamples=resamples, seed=seed)
-    return _with_ends(empty, mine - theirs, half, undefined=NO_PAIRS)
+        own, other = (mine * own[0],), (theirs * other[0],)
+    stacked = _stacked([tuple(map(np.subtract, own, other))])
+    (half,) = _half_widths(stacked, aggregation, least, resamples, seed)
+    empty, difference = Interval(queries=_queries(pair[0]), resamples=resamples, seed=seed), mine - theirs
+    made = _ended(empty, difference, difference - half.below, difference + half.above, half.reason)
+    of_two = {NO_VALUE: NO_PAIRS, EQUAL: ALWAYS_THE_SAME}
+    return replace(made, reason=of_two.get(made.reason or "", made.reason))
+
+
+def _ended(empty: Interval, estimate: float, low: float, high: float, reason: str | None) -> Interval:
+    """The interval, given it without its figures."""
+    if math.isnan(estimate):
+        return replace(empty, reason=NO_VALUE)
+    return replace(empty, estimate=estimate, **({"reason": reason} if reason else {"low": low, "high": high}))
 
 
 def _queries(columns: Columns) -> int:
@@ -167,17 +180,16 @@ def _stacked(systems: Sequence[tuple[Floats, ...]]) -> tuple[Floats, ...]:
     return stacked
 
 
-@dataclass(frozen=True, slots=True)
-class _Half:
+class _Half(NamedTuple):
     """How far an interval reaches above and below the figure; NaN where there is none, and why."""
 
     above: float
     below: float
-    reason: str | None = None
+    reason: str | None
 
 
 def _half_widths(
-    terms: tuple[Floats, ...], aggregation: Aggregation, *, least: int, resamples: int, seed: int
+    terms: tuple[Floats, ...], aggregation: Aggregation, least: int, resamples: int, seed: int
 ) -> list[_Half]:
     """How far each system's interval reaches, from its terms, float64[Q, S] each."""
     samples.check_resamples(resamples)
@@ -196,8 +208,8 @@ def _half_widths(
             lower = _bootstrap_t(own, samples.ALPHA / 2, resamples, seed, only_above=True)
             below[usable] = np.minimum(np.maximum(factor, lower), most) * error[usable]
     return [
-        _Half(float(up), float(down), None if up > 0 else EQUAL if queries >= least else too_few(int(queries), least))
-        for up, down, queries in zip(above, below, fewest, strict=True)
+        _Half(up, down, None if up > 0 else EQUAL if queries >= least else too_few(queries, least))
+        for up, down, queries in zip(above.tolist(), below.tolist(), fewest.tolist(), strict=True)
     ]
 
 
@@ -214,22 +226,20 @@ def standard_errors(terms: tuple[Floats, ...]) -> tuple[Floats, Floats]:
     """
     parts = [Part.of(term) for term in terms]
     one_each = np.ones((1, len(terms[0])))
-    _, variance = means_and_variances(parts, one_each)
+    variance = means_and_variances(parts, one_each)[1][0]
     own = [means_and_variances([part], one_each)[1][0] for part in parts]
     below = sum((each**2 / np.maximum(part.queries - 1, 1) for each, part in zip(own, parts, strict=True)), start=0.0)
-    most = np.count_nonzero(~np.all(np.isnan(terms), axis=0), axis=0) - 1
+    most = np.maximum(np.count_nonzero(~np.all(np.isnan(terms), axis=0), axis=0) - 1, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = sum(own, start=0.0) ** 2 / below
-    freedom = np.where(np.isfinite(freedom), np.clip(freedom, 1, np.maximum(most, 1)), np.maximum(most, 1))
-    return np.sqrt(variance[0]), freedom
+    return np.sqrt(variance), np.where(np.isfinite(freedom), np.clip(freedom, 1, most), most)
 
 
 def students_t(freedom: Floats, alpha: float) -> Floats:
     """The two-sided critical value of Student's t."""
     from scipy.special import stdtrit  # here, because most commands start without scipy
 
-    quantile: Floats = stdtrit(freedom, 1.0 - alpha / 2)
-    return quantile
+    return np.asarray(stdtrit(freedom, 1.0 - alpha / 2))
 
 
 def _bootstrap_t(
@@ -245,17 +255,21 @@ def _bootstrap_t(
     for weights in samples.draws(len(terms[0]), resamples, seed, terms[0].shape[1]):
         away, variance = means_and_variances(parts, weights)
         with np.errstate(divide="ignore", invalid="ignore"):
-            moved = away if only_above else np.abs(away)
-            distance[:, start : start + len(weights)] = (moved / np.sqrt(variance)).T
+            distance[:, start : start + len(weights)] = ((away if only_above else np.abs(away)) / np.sqrt(variance)).T
         start += len(weights)
-    distance[np.isnan(distance)] = np.inf  # no spread, or a mean over one query at most
+    return _exceeded(distance, alpha)
+
+
+def _exceeded(distance: Floats, alpha: float) -> Floats:
+    """float64[S] of float64[S, B]: what a draw exceeds with probability alpha. NaN counts as infinite: no spread, or a
+    mean over one query at most."""
+    distance[np.isnan(distance)] = np.inf
+    resamples = distance.shape[1]
     at = min(math.ceil((1.0 - alpha) * (resamples + 1)), resamples) - 1
-    quantile: Floats = np.partition(distance, at, axis=1)[:, at]
-    return quantile
+    return np.asarray(np.partition(distance, at, axis=1)[:, at])
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """One of the terms of S systems.
 
     values   float64[Q, S], less their mean; 0 where there is none
@@ -285,47 +299,22 @@ def means_and_variances(parts: Sequence[Part], weights: Floats) -> tuple[Floats,
     query q is there weights[b, q] times. NaN where a mean is over no query, or an error over fewer than two."""
     away: Floats = np.zeros((1, 1))
     variance: Floats = np.zeros((1, 1))
-    means, counts = [], []
+    counts = [weights @ part.defined for part in parts]
     with np.errstate(divide="ignore", invalid="ignore"):
-        for part in parts:
-            count = weights @ part.defined
-            mean = weights @ part.values / count
+        means = [weights @ part.values / count for part, count in zip(parts, counts, strict=True)]
+        for part, mean, count in zip(parts, means, counts, strict=True):
             away = away + mean
             variance = variance + np.maximum(weights @ part.squares / count - mean**2, 0.0) / (count - 1)
-            means.append(mean)
-            counts.append(count)
         if len(parts) == 2:
             (first, other), (mean, other_mean), (count, counted) = parts, means, counts
-            both = first.defined * other.defined
             together = (
                 weights @ (first.values * other.values)
                 - mean * (weights @ (other.values * first.defined))
                 - other_mean * (weights @ (first.values * other.defined))
-                + mean * other_mean * (weights @ both)
+                + mean * other_mean * (weights @ (first.defined * other.defined))
             )
             variance = variance + 2 * together / np.sqrt(count * (count - 1) * counted * (counted - 1))
-    return away, np.where(variance > 0, variance, np.where(np.isnan(variance), np.nan, 0.0))
-
-
-def _with_ends(
-    empty: Interval,
-    estimate: float,
-    half: _Half,
-    limits: tuple[float, float] = NO_LIMITS,
-    *,
-    in_proportion: bool = False,
-    undefined: str = NO_VALUE,
-) -> Interval:
-    """The interval, given it without its figures. in_proportion: `half` is on the scale of logarithms"""
-    if math.isnan(estimate):
-        return replace(empty, reason=undefined)
-    if half.reason is not None:
-        return replace(empty, estimate=estimate, reason=half.reason)
-    low, high = estimate - half.below, estimate + half.above
-    if in_proportion:
-        low, high = estimate * math.exp(-half.below), estimate * math.exp(half.above)
-    low, high = max(low, min(limits[0], estimate)), min(high, max(limits[1], estimate))
-    return replace(empty, estimate=estimate, low=low, high=high)
+    return away, np.maximum(variance, 0.0)
 
 
 MOST_CELLS = 2**22  # thresholds × queries: with 300 queries 14,000 thresholds, with 7,000 the best 600
@@ -335,14 +324,6 @@ AT_ONCE = 256  # thresholds
 ROWS_AT_ONCE = 512  # draws: with as many thresholds a megabyte, which stays near the processor
 
 
-@dataclass(frozen=True, slots=True)
-class ThresholdIntervals:
-    """maximum: of MQWV; lost: of MQWV − AQWV, what a better threshold would have brought."""
-
-    maximum: Interval
-    lost: Interval
-
-
 def threshold_intervals(
     ranking: Ranking,
     rel: int = 1,
@@ -350,8 +331,10 @@ def threshold_intervals(
     one_threshold: bool = False,
     resamples: int = samples.RESAMPLES,
     seed: int = samples.SEED,
-) -> ThresholdIntervals:
-    """The intervals of one run's MQWV and MQWV − AQWV. Needs scores, documents and β, as these measures do.
+) -> tuple[Interval, Interval]:
+    """The intervals of one run's MQWV, and of MQWV − AQWV: what a better threshold would have brought.
+
+    Needs scores, documents and β, as these measures do.
 
     one_threshold: whether a single θ gives the run's decisions, so that MQWV − AQWV is never below 0. Other decisions
     may be better than any single θ.
@@ -361,8 +344,8 @@ def threshold_intervals(
 
     >>> from leaderboard.metrics.ranking import Setting, graded_lists
     >>> ranking = graded_lists([1, 0], missed=[1], setting=Setting(documents=102, beta=20.0))
-    >>> found = threshold_intervals(ranking).maximum
-    >>> found.low, found.queries  # one query
+    >>> maximum, lost = threshold_intervals(ranking)
+    >>> maximum.low, maximum.queries  # one query
     (None, 1)
     """
     samples.check_resamples(resamples)
@@ -371,45 +354,36 @@ def threshold_intervals(
     queries = int(counts.sum())
     actual = tuple(column[counts] for column in actual)
     thetas = promising_thresholds(ranking, rel, most=MOST_CELLS // max(1, ranking.queries))
-    work = max(1, len(thetas) * queries)
-    resamples = min(resamples, max(LEAST_RESAMPLES, WORK // work))
+    resamples = min(resamples, max(LEAST_RESAMPLES, WORK // max(1, len(thetas) * queries)))
     empty = Interval(queries=queries, resamples=resamples, seed=seed)
     fewest = min(int(np.count_nonzero(~np.isnan(column))) for column in actual)
     least = samples.least_queries(AQWV(rel=rel), ranking.setting).for_interval
     if fewest < least:
-        none = replace(empty, reason=too_few(fewest, least) if fewest else NO_VALUE)
-        return ThresholdIntervals(none, none)
-
+        none = replace(empty, reason=too_few(fewest, least))
+        return none, none
     weights = _weights(queries, resamples, seed)
     places, best = np.unique(_best(ranking, rel, thetas, counts, weights), return_inverse=True)
     at_best = _at(ranking, rel, thetas[places], counts)
-    nothing = tuple(np.zeros_like(column) for column in actual)
-    lowest = 0.0 if one_threshold else -math.inf
-    return ThresholdIntervals(  # a value is 1 less what is lost
-        _at_thresholds(empty, at_best, best, nothing, weights, limits=(0.0, 1.0), without_spread=EQUAL, plus=1.0),
-        _at_thresholds(
-            empty, at_best, best, actual, weights, limits=(lowest, math.inf), without_spread=ALWAYS_THE_SAME
-        ),
-    )
+    made = []
+    nothing = tuple(map(np.zeros_like, actual))
+    # A value is 1 less what is lost.
+    for taken_off, plus, lowest, highest, without_spread in (
+        (nothing, 1.0, 0.0, 1.0, EQUAL),
+        (actual, 0.0, 0.0 if one_threshold else -math.inf, math.inf, ALWAYS_THE_SAME),
+    ):
+        estimate, half = _at_thresholds(at_best, best, taken_off, weights)
+        estimate += plus
+        low, high = max(estimate - half, lowest), min(estimate + half, highest)
+        made.append(_ended(empty, estimate, low, high, without_spread if math.isnan(half) else None))
+    return made[0], made[1]
 
 
-def _at_thresholds(
-    empty: Interval,
-    at_best: Columns,
-    best: Ints,
-    taken_off: Columns,
-    weights: Floats,
-    *,
-    limits: tuple[float, float],
-    without_spread: str,
-    plus: float = 0.0,
-) -> Interval:
-    """Of the losses `taken_off` less those at the best threshold of each draw.
+def _at_thresholds(at_best: Columns, best: Ints, taken_off: Columns, weights: Floats) -> tuple[float, float]:
+    """(the losses `taken_off` less those at the best threshold of each draw, how far its interval reaches: NaN where
+    every query says the same).
 
-    empty           the interval without its figures
-    at_best         the losses at the thresholds that are best in some draw, float64[Q, T] each
-    best            int64[B + 1], of the sample and of each draw which of them
-    without_spread  why there is none where every query says the same
+    at_best  the losses at the thresholds that are best in some draw, float64[Q, T] each
+    best     int64[B + 1], of the sample and of each draw which of them
     """
     values, errors, freedom = np.empty(len(best)), np.empty(len(best)), np.empty(0)
     for number in range(at_best[0].shape[1]):
@@ -420,18 +394,16 @@ def _at_thresholds(
         errors[rows] = np.sqrt(variance[:, 0])
         if number == best[0]:
             freedom = standard_errors(own)[1]
-    estimate = plus + float(values[0])
     if not errors[0] > ROUNDING:
-        return replace(empty, estimate=estimate, reason=without_spread)
+        return float(values[0]), math.nan
+    moved = np.abs(values[1:] - values[0])
     with np.errstate(divide="ignore", invalid="ignore"):
-        distance = np.abs(values[1:] - values[0]) / errors[1:]
-    distance[np.isnan(distance)] = np.inf
-    at = min(math.ceil((1.0 - samples.ALPHA) * (empty.resamples + 1)), empty.resamples) - 1
+        distance = moved / errors[1:]
     students, normal = float(students_t(freedom, samples.ALPHA)[0]), NormalDist().inv_cdf(1 - samples.ALPHA / 2)
-    moved = float(np.quantile(np.abs(values[1:] - values[0]), 1 - samples.ALPHA))
-    factor = min(float(np.partition(distance, at)[at]), WIDEST_LONG_TAILS * students)
-    half = max(factor * float(errors[0]), moved * students / normal * math.sqrt(empty.queries / (empty.queries - 1)))
-    return replace(empty, estimate=estimate, low=max(estimate - half, limits[0]), high=min(estimate + half, limits[1]))
+    factor = min(float(_exceeded(distance[np.newaxis], samples.ALPHA)[0]), WIDEST_LONG_TAILS * students)
+    reach, queries = float(np.quantile(moved, 1 - samples.ALPHA)), weights.shape[1]
+    half = max(factor * float(errors[0]), reach * students / normal * math.sqrt(queries / (queries - 1)))
+    return float(values[0]), half
 
 
 @lru_cache(maxsize=1)  # the runs of an evaluation, which are scored one after the other, have the same

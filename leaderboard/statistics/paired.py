@@ -265,33 +265,13 @@ def _all_signs(ranks: Floats, smaller: float) -> float:
     return float(chance[np.abs(2 * np.arange(total + 1) - total) >= away].sum())
 
 
-VALUES_PERMUTED = (
-    100_000_000  # values permuted at most, about a second: a larger board gets fewer permutations, never below LEAST
-)
+VALUES_PERMUTED = 100_000_000  # at most, about a second: a larger board gets fewer permutations, never below LEAST
 LEAST_PERMUTATIONS = 1_000
 TUKEY_ROUNDING = 1e-12  # of the largest value
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Tukey:
-    """All pairs of S systems.
-
-    p            float64[S, S], symmetric, in (0, 1], 1 on the diagonal; NaN for a system that could not be compared
-    queries      on which every compared system has a value; left_out: the other queries
-    permutations drawn, from `seed`: as many as asked for, fewer on a very large board, 0 where nothing was compared
-    reason       why nothing was compared, else None
-    """
-
-    p: Floats
-    queries: int
-    left_out: int
-    permutations: int
-    seed: int
-    reason: str | None = None
-
-
-def tukey_hsd(values: Floats, *, permutations: int = RESAMPLES, seed: int = SEED) -> Tukey:
-    """Compares all systems with one another.
+def tukey_hsd(values: Floats, *, permutations: int = RESAMPLES, seed: int = SEED) -> Floats:
+    """Compares all systems with one another: p, float64[S, S], symmetric, in (0, 1]; NaN where two are not compared.
 
     values: float64[Q, S], NaN where a query has no value. A system without any value is not compared; a query that is
     undefined for one of the others is left out. p does not depend on the order of the systems. Raises BadInput for
@@ -299,28 +279,23 @@ def tukey_hsd(values: Floats, *, permutations: int = RESAMPLES, seed: int = SEED
 
     >>> import numpy as np
     >>> two_systems = np.array([[0.5, 0.25], [0.75, 0.5], [1.0, 0.75]])
-    >>> found = tukey_hsd(two_systems)  # with two systems the randomisation test, whose exact p is .25
-    >>> found.queries, found.p.shape, bool(abs(found.p[0, 1] - 0.25) < 0.02)
-    (3, (2, 2), True)
+    >>> p = tukey_hsd(two_systems)  # with two systems the randomisation test, whose exact p is .25
+    >>> p.shape, bool(abs(p[0, 1] - 0.25) < 0.02)
+    ((2, 2), True)
     """
     check_resamples(permutations)
     p = np.full((values.shape[1], values.shape[1]), np.nan)
     compared = np.flatnonzero(~np.all(np.isnan(values), axis=0))
-    complete = ~np.any(np.isnan(values[:, compared]), axis=1)
-    block = values[np.ix_(complete, compared)]
-    queries = len(block) if len(compared) else 0
-    left_out = len(values) - queries
-    if len(compared) < 2 or queries == 0:
-        reason = "no query has a value for every system" if len(compared) > 1 else "fewer than two systems have values"
+    block = values[:, compared]
+    block = block[~np.any(np.isnan(block), axis=1)]
+    if len(compared) > 1 and len(block):
+        drawn = min(permutations, max(LEAST_PERMUTATIONS, VALUES_PERMUTED // block.size))
+        means = block.mean(axis=0)
+        apart = np.abs(means[:, np.newaxis] - means) - TUKEY_ROUNDING * np.abs(block).max()
+        reached = np.searchsorted(_largest_differences(block, drawn, seed), apart)
+        p[np.ix_(compared, compared)] = (1 + drawn - reached) / (1 + drawn)
         p[compared, compared] = 1.0
-        return Tukey(p, queries, left_out, 0, seed, reason)
-    drawn = max(min(permutations, LEAST_PERMUTATIONS), min(permutations, VALUES_PERMUTED // block.size))
-    largest = _largest_differences(block, drawn, seed)
-    means = block.mean(axis=0)
-    apart = np.abs(means[:, np.newaxis] - means) - TUKEY_ROUNDING * np.abs(block).max()
-    p[np.ix_(compared, compared)] = (1 + drawn - np.searchsorted(largest, apart)) / (1 + drawn)
-    p[compared, compared] = 1.0
-    return Tukey(p, queries, left_out, drawn, seed)
+    return p
 
 
 def _largest_differences(block: Floats, permutations: int, seed: int) -> Floats:

@@ -16,6 +16,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -246,21 +247,20 @@ def heaviest(pairs: int) -> float:
     return HEAVIEST + HEAVIER * max(0.0, math.log10(max(1, pairs) / FEW))
 
 
-def step_down(pairs: Pairs, resamples: int, seed: int, alpha: float) -> tuple[Bools, float, int]:
-    """(bool[P], which pairs are told apart; the last critical value; in how many steps)."""
+def step_down(pairs: Pairs, resamples: int, seed: int, alpha: float) -> tuple[Bools, float]:
+    """(bool[P], which pairs are told apart; the last critical value)."""
     apart = np.zeros(len(pairs.first), dtype=bool)
     if not len(apart):
-        return apart, 0.0, 0
-    weights = _weights(len(pairs.values), resamples, seed)
+        return apart, 0.0
+    weights = np.concatenate([block.astype(np.uint16) for block in draws(len(pairs.values), resamples, seed)])
     stretch = _stretch(pairs, weights)
     t, largest = pairs.t / stretch, _LargestT(pairs, stretch, weights, alpha)
-    steps, new = 0, ~apart
+    new = ~apart
     while new.any() and not apart.all():
         critical = largest.critical_value(~apart)
         new = ~apart & (t > critical * (1.0 + ROUNDING))  # t may be the very bound of a pair that has no part
         apart |= new
-        steps += 1
-    return apart, critical, steps
+    return apart, critical
 
 
 def _stretch(pairs: Pairs, weights: Counts) -> Floats:
@@ -272,12 +272,11 @@ def _stretch(pairs: Pairs, weights: Counts) -> Floats:
     at = min(len(drawn), math.ceil((1.0 - TAIL) * (len(drawn) + 1))) - 1
     stretch, with_gaps = np.ones(len(pairs.first)), bool((pairs.common < len(pairs.values)).any())
     may_be = heaviest(len(stretch)) * students_t(np.maximum(pairs.common - 1.0, 1.0), TAIL)
-    heavy = np.concatenate(
-        [
-            some[_Roughly(pairs, some, with_gaps=with_gaps).how_often_above(drawn, may_be[some]) >= len(drawn) - at]
-            for some in chunks(np.arange(len(stretch)), at_once(pairs.values))
-        ]
-    )
+    parts = []
+    for some in chunks(np.arange(len(stretch)), at_once(pairs.values)):
+        roughly = _Moved(pairs, some, with_gaps=with_gaps, roughly=True)
+        parts.append(some[roughly.how_often_above(drawn, may_be[some]) >= len(drawn) - at])
+    heavy = np.concatenate(parts)
     for some in chunks(heavy, at_once(pairs.values, len(drawn))):
         t = _Moved(pairs, some, with_gaps=with_gaps).t(drawn)
         stretch[some] = np.maximum(1.0, np.partition(t, at, axis=0)[at] / may_be[some])
@@ -336,7 +335,7 @@ class _LargestT:
         for (number, level), with_gaps, as_is in product(enumerate(self.levels), (False, True), (False, True)):
             group = np.flatnonzero(left & (self.level == level) & (complete != with_gaps) & (plain == as_is))
             for some in chunks(group, at_once(self.pairs.values)):
-                moved = (_Roughly if roughly else _Moved)(self.pairs, some, with_gaps=with_gaps)
+                moved = _Moved(self.pairs, some, with_gaps=with_gaps, roughly=roughly)
                 stretch = None if as_is else self.stretch[some]
                 for start in range(0, len(rows), DRAWS_AT_ONCE):
                     part = slice(start, start + DRAWS_AT_ONCE)
@@ -346,32 +345,51 @@ class _LargestT:
 
 
 class _Moved:
-    """How far resamples move the mean differences of some pairs, in standard errors of the resample itself."""
+    """How far resamples move the mean differences of some pairs, in standard errors of the resample itself.
 
-    def __init__(self, pairs: Pairs, some: Ints, *, with_gaps: bool) -> None:
+    roughly: the same in half the time and never less: in float32, and as much more as its rounding may have taken. With
+    Q queries a sum of products w · x is off by γ = (Q + 1) ε of the sum of |w · x| at most. By Cauchy's inequality that
+    of the mean is at most √(n · squares), so the root of m² / s is off by γ, and by a factor of √(1 + γ) because of s.
+    The slack is more than twice that.
+    """
+
+    def __init__(self, pairs: Pairs, some: Ints, *, with_gaps: bool, roughly: bool = False) -> None:
+        kind: Any = np.float32 if roughly else np.float64
         own = differences_of(pairs.values, pairs.first[some], pairs.second[some])
         centred = (own - pairs.difference[some]) / pairs.error[some]
         centred[np.abs(centred) <= NO_SPREAD] = 0.0  # exactly the mean, but for rounding
-        self.both = (~np.isnan(own)).astype(np.float64) if with_gaps else None
-        self.centred = np.where(np.isnan(own), 0.0, centred) if with_gaps else centred
-        self.squares = self.centred**2
+        self.both = (~np.isnan(own)).astype(kind) if with_gaps else None
+        centred = np.where(np.isnan(own), 0.0, centred) if with_gaps else centred
+        self.centred, self.squares = centred.astype(kind), (centred**2).astype(kind)
+        self.slack = 2.0 * (len(own) + 10) * float(np.finfo(kind).eps) if roughly else 0.0
 
     def largest_t(self, weights: Floats, stretch: Floats | None) -> Floats:
         """float64[b]: the largest t of each resample, each pair's over its stretch; weights: float64[b, Q]."""
-        ratio, counts = self.ratio(weights.astype(self.centred.dtype))
+        ratio, counts = self.ratio(weights)
         if self.both is None and stretch is None:
-            return _t(self.bound(ratio.max(axis=1)), counts)
-        t = _t(self.bound(ratio), counts)
-        largest: Floats = (t if stretch is None else t / stretch).max(axis=1)
-        return largest
+            return _t(self._bound(ratio.max(axis=1)), counts)
+        t = _t(self._bound(ratio), counts)
+        return np.asarray((t if stretch is None else t / stretch).max(axis=1))
 
-    def bound(self, ratio: Floats) -> Floats:
+    def _bound(self, ratio: Floats) -> Floats:
         """At least what it would be without rounding, where that counts."""
-        return ratio
+        if not self.slack:
+            return ratio
+        return (np.sqrt(ratio.astype(np.float64)) * (1.0 + self.slack) + self.slack) ** 2
 
     def t(self, weights: Floats) -> Floats:
         """float64[b, p]: t of each pair in each resample."""
         return _t(*self.ratio(weights))
+
+    def how_often_above(self, weights: Floats, t: Floats) -> Ints:
+        """int64[p]: in how many resamples the t of each pair may be above this one, float64[p]."""
+        above = np.zeros(len(t), dtype=np.int64)
+        for start in range(0, len(weights), DRAWS_AT_ONCE):
+            ratio, counts = self.ratio(weights[start : start + DRAWS_AT_ONCE])
+            root = np.sqrt(t**2 / (t**2 + np.maximum(counts - 1.0, 1.0)))
+            least = np.maximum(0.0, root - self.slack) / (1.0 + self.slack)
+            above += np.count_nonzero(ratio >= (least**2).astype(ratio.dtype), axis=0)
+        return above
 
     def ratio(self, weights: Floats) -> tuple[Floats, Floats | float]:
         """(float64[b, p], what t rises with; how many queries of a resample count).
@@ -379,6 +397,7 @@ class _Moved:
         With m the mean of the centred differences and s that of their squares, t² = (n − 1) m² / (s − m²), which rises
         with m² / s. Where a resample has no spread, m² / s is 1 and t is as good as infinite.
         """
+        weights = weights.astype(self.centred.dtype, copy=False)
         ratio = weights @ self.centred
         ratio *= ratio
         squares = weights @ self.squares
@@ -389,40 +408,7 @@ class _Moved:
         return ratio, counts
 
 
-class _Roughly(_Moved):
-    """The same in half the time and never less: in float32, and as much more as its rounding may have taken.
-
-    With Q queries a sum of products w · x is off by γ = (Q + 1) ε of the sum of |w · x| at most. By Cauchy's inequality
-    that of the mean is at most √(n · squares), so the root of m² / s is off by γ, and by a factor of √(1 + γ) because
-    of s. The slack is more than twice that.
-    """
-
-    def __init__(self, pairs: Pairs, some: Ints, *, with_gaps: bool) -> None:
-        super().__init__(pairs, some, with_gaps=with_gaps)
-        self.slack = 2.0 * (len(self.centred) + 10) * float(np.finfo(np.float32).eps)
-        self.centred, self.squares = self.centred.astype(np.float32), self.squares.astype(np.float32)
-        self.both = None if self.both is None else self.both.astype(np.float32)
-
-    def how_often_above(self, weights: Floats, t: Floats) -> Ints:
-        """int64[p]: in how many resamples the t of each pair may be above this one, float64[p]."""
-        above = np.zeros(len(t), dtype=np.int64)
-        for start in range(0, len(weights), DRAWS_AT_ONCE):
-            ratio, counts = self.ratio(weights[start : start + DRAWS_AT_ONCE].astype(np.float32))
-            root = np.sqrt(t**2 / (t**2 + np.maximum(counts - 1.0, 1.0)))
-            least = np.maximum(0.0, root - self.slack) / (1.0 + self.slack)
-            above += np.count_nonzero(ratio >= (least**2).astype(np.float32), axis=0)
-        return above
-
-    def bound(self, ratio: Floats) -> Floats:
-        return (np.sqrt(ratio.astype(np.float64)) * (1.0 + self.slack) + self.slack) ** 2
-
-
 def _t(ratio: Floats, counts: Floats | float) -> Floats:
     ratio = np.minimum(ratio, LARGEST_RATIO)
     t: Floats = np.sqrt(np.maximum(counts - 1.0, 1.0) * ratio / (1.0 - ratio))
     return t
-
-
-def _weights(queries: int, resamples: int, seed: int) -> Counts:
-    """uint16[resamples, queries]: how often each query was drawn."""
-    return np.concatenate([block.astype(np.uint16) for block in draws(queries, resamples, seed)])

@@ -267,12 +267,12 @@ def _measure_score(
     is_defined, ends = math.isfinite(evaluated.mean), {}
     if measure.family is MQWV and is_defined:
         rel = int(measure.arguments["rel"])
-        own = scored.ranking.keep(
+        maximum, lost = scored.ranking.keep(
             ("intervals", measure), lambda: threshold_intervals(scored.ranking, rel, one_threshold=one_threshold)
         )
-        ends = {"low": own.maximum.low, "high": own.maximum.high}
+        ends = {"low": maximum.low, "high": maximum.high}
         if one_threshold and AQWV(rel=rel) in scored.results:
-            ends |= {"lost_low": own.lost.low, "lost_high": own.lost.high}
+            ends |= {"lost_low": lost.low, "lost_high": lost.high}
     mean = evaluated.mean if is_defined else None
     return messages.MeasureScore(str(measure), subset, mean, evaluated.count, values, **ends)
 

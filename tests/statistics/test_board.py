@@ -30,15 +30,13 @@ def test_a_board_has_an_interval_and_a_rank_set_of_every_system():
         assert interval.estimate == pytest.approx(column.mean())
         assert interval.low < interval.estimate < interval.high
         assert 1 <= ranks.low <= ranks.rank <= ranks.high <= 6
-    assert board.may_be_best[0] == "s0"
-    assert "s5" not in board.may_be_best
     assert (board.ranks.queries, board.ranks.resamples) == (40, 499)
 
 
 def test_without_comparing_pairs_intervals_are_the_same_and_nothing_is_said_of_ranks():
     whole, part = board_statistics(field(), **SOME), board_statistics(field(), **SOME, compare_pairs=False)
     assert part.intervals == whole.intervals
-    assert (part.rank_sets, part.may_be_best, part.ranks) == ({}, (), None)
+    assert (part.rank_sets, part.ranks) == ({}, None)
 
 
 def test_a_system_without_a_value_has_neither_interval_nor_set_and_is_not_the_best():
@@ -47,7 +45,6 @@ def test_a_system_without_a_value_has_neither_interval_nor_set_and_is_not_the_be
     assert (empty.estimate, empty.low, empty.high) == (None, None, None)
     assert (empty.queries, empty.reason) == (0, "no query has a value")
     assert sets_of(board)[-1] == (None, None, None)
-    assert "empty" not in board.may_be_best
     assert (board.ranks.queries, board.ranks.resamples) == (40, 499)
 
 
@@ -65,7 +62,7 @@ def test_baselines_are_compared_push_no_rank_and_show_who_is_above_all_of_them()
     systems = field(4, 60, step=0.3)
     board = board_statistics(systems, baselines={"s1", "s2"}, **SOME)
     assert sets_of(board) == [(1, 1, 1), (None, 2, 2), (None, 2, 2), (2, 2, 2)]
-    assert (board.may_be_best, board.above) == (("s0",), ("s0",))
+    assert board.above == ("s0",)
     assert board_statistics(systems, baselines={"s0"}, **SOME).above == ()
     assert board_statistics(systems, **SOME).above == ()
 
@@ -78,6 +75,5 @@ def test_where_one_query_can_cost_more_than_all_others_ranks_need_150_queries(qu
     assert board.ranks is not None
     assert bool(board.rank_sets) is said
     assert (board.ranks.reason is None) is said
-    assert board.may_be_best == (("a",) if said else ())
     if not said:
         assert board.ranks.reason == "149 queries are too few: ranks of other queries like these are said from 150 on"
