@@ -66,8 +66,8 @@ WORDS = {  # of actions whose own name does not say enough after "orla:" and bef
 }
 # What the rest of an event says already, or nobody reads.
 SKIPPED_COLUMNS = {
-    "name_key", "holds_place", "problems", "problem_count", "settings_hash", "chosen_at", "scored_at", "ruled_at",
-    "ruled_by_id", "withdrawn_at", "withdrawn_by_id",
+    "name_key", "form_fields", "file_rules", "holds_place", "problems", "problem_count", "settings_hash", "chosen_at",
+    "scored_at", "ruled_at", "ruled_by_id", "withdrawn_at", "withdrawn_by_id",
 }  # fmt: skip
 SKIPPED_FACTS = {
     "figures", "scoring", "fields", "settings", "attempt", "worker", "campaign", "evaluation", "holds_place", "changes",
@@ -90,34 +90,33 @@ NUMBERS = {  # fact or column -> the table whose number it holds, where it holds
 Names = Mapping[tuple[str, int], str]  # by table and number
 
 
-def _joined(*parts: Any) -> sa.ColumnElement[str]:
-    """A name in SQL, of texts and columns."""
-    words: sa.ColumnElement[str] = sa.literal("")
-    for part in parts:
-        words = words + (part if isinstance(part, str) else sa.cast(part, sa.Text))
-    return words
-
-
-RUN = _joined("run ", Submission.id, " of ", System.name, " by ", Team.name, ", ", Evaluation.title)
-REVISION = _joined("revision ", JudgmentRevision.number, " of the judgments by ", JudgmentRevision.source)
-NAMES: dict[str, sa.Select[int, str]] = {  # table -> its rows' numbers and names
-    "user": sa.select(User.id, User.name),
-    "campaign": sa.select(Campaign.id, Campaign.title),
-    "evaluation": sa.select(Evaluation.id, Evaluation.title),
-    "team": sa.select(Team.id, Team.name),
-    "system": sa.select(System.id, _joined(System.name, " of ", Team.name)).join(Team, Team.id == System.team_id),
-    "query": sa.select(Query.id, _joined(Query.external_id, " of ", Evaluation.title)).join(Evaluation),
-    "agreement": sa.select(
-        Agreement.id, _joined(Agreement.key, ", version ", Agreement.version, ", of ", Evaluation.title)
-    ).join(Evaluation),
-    "judgment_revision": sa.select(JudgmentRevision.id, REVISION),
-    "scoring_set": sa.select(ScoringSet.id, _joined(ScoringSet.id, " of ", Evaluation.title, ", by ", REVISION))
-    .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
-    .join(JudgmentRevision, JudgmentRevision.id == ScoringSet.revision_id),
-    "submission": sa.select(Submission.id, RUN).join(Submission.system).join(Team, Team.id == Submission.team_id)
-    .join(Submission.evaluation),
-    "scoring": sa.select(Scoring.id, RUN).join(Scoring.submission).join(Submission.system)
-    .join(Team, Team.id == Submission.team_id).join(Submission.evaluation),
+OF_RUN = sa.select(Submission.id, System.name, Team.name, Evaluation.title).select_from(Submission)
+OF_RUN = OF_RUN.join(Submission.system).join(Submission.team).join(Submission.evaluation)
+RUN, REVISION = "run {0} of {1} by {2}, {3}", "revision {1} of the judgments by {2}"
+NAMES: dict[str, tuple[str, sa.Select[*tuple[Any, ...]]]] = {  # table -> its rows' names, and the columns in them
+    "user": ("{1}", sa.select(User.id, User.name)),
+    "campaign": ("{1}", sa.select(Campaign.id, Campaign.title)),
+    "evaluation": ("{1}", sa.select(Evaluation.id, Evaluation.title)),
+    "team": ("{1}", sa.select(Team.id, Team.name)),
+    "system": ("{1} of {2}", sa.select(System.id, System.name, Team.name).join(System.team)),
+    "query": ("{1} of {2}", sa.select(Query.id, Query.external_id, Evaluation.title).join(Evaluation)),
+    "agreement": (
+        "{1}, version {2}, of {3}",
+        sa.select(Agreement.id, Agreement.key, Agreement.version, Evaluation.title).join(Evaluation),
+    ),
+    "judgment_revision": (
+        REVISION, sa.select(JudgmentRevision.id, JudgmentRevision.number, JudgmentRevision.source)
+    ),
+    "scoring_set": (
+        f"{{0}} of {{3}}, by {REVISION}",
+        sa.select(ScoringSet.id, JudgmentRevision.number, JudgmentRevision.source, Evaluation.title)
+        .join(ScoringSet.revision).join(Evaluation, Evaluation.id == ScoringSet.evaluation_id),
+    ),
+    "submission": (RUN, OF_RUN),
+    "scoring": (
+        "run {4} of {1} by {2}, {3}",
+        OF_RUN.join(Scoring).with_only_columns(Scoring.id, System.name, Team.name, Evaluation.title, Submission.id),
+    ),
 }  # fmt: skip
 
 
@@ -125,9 +124,9 @@ def names_of(session: Session, numbers: Mapping[str, Collection[int]]) -> Names:
     """What rows are called, by table; what is not there any more has no name."""
     names: dict[tuple[str, int], str] = {}
     for table in numbers.keys() & NAMES.keys():
-        statement = NAMES[table]
-        own = statement.selected_columns[0].in_(numbers[table])
-        names |= {(table, number): name for number, name in session.execute(statement.where(own))}
+        words, statement = NAMES[table]
+        own = statement.where(statement.selected_columns[0].in_(numbers[table]))
+        names |= {(table, row[0]): words.format(*row) for row in session.execute(own)}
     return names
 
 
@@ -228,20 +227,18 @@ def _of_campaign(campaign: Campaign) -> sa.ColumnElement[bool]:
     evaluations = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id)
     runs = Submission.evaluation_id.in_(evaluations)
     teams, systems = sa.select(Submission.team_id).where(runs), sa.select(Submission.system_id).where(runs)
-    parts: dict[str, list[sa.Select[int]]] = {
-        "campaign": [sa.select(Campaign.id).where(Campaign.id == campaign.id)],
-        "evaluation": [evaluations],
-        "system": [systems, sa.select(System.id).where(System.merged_into_id.in_(systems))],
-        "team": [teams, sa.select(Team.id).where(Team.merged_into_id.in_(teams))],
-    }
-    for name, table in Base.metadata.tables.items():
-        if "evaluation_id" in table.c and "id" in table.c:
-            parts[name] = [sa.select(table.c.id).where(table.c.evaluation_id.in_(evaluations))]
-    about = (
-        sa.and_(Event.subject == name, sa.or_(*(Event.subject_id.in_(numbers) for numbers in own)))
-        for name, own in parts.items()
-    )
-    return sa.and_(sa.or_(*about), sa.or_(Event.subject != "team", Event.action.in_(OF_TEAM)))
+    about = [
+        (Event.subject == "campaign") & (Event.subject_id == campaign.id),
+        (Event.subject == "evaluation") & Event.subject_id.in_(evaluations),
+    ]
+    for name, table, entered in (("team", Team, teams), ("system", System, systems)):
+        own = sa.select(table.id).where(table.id.in_(entered) | table.merged_into_id.in_(entered))
+        about.append((Event.subject == name) & Event.subject_id.in_(own))
+    for name, columns in ((table.name, table.c) for table in Base.metadata.tables.values()):
+        if "evaluation_id" in columns and "id" in columns:
+            own = sa.select(columns.id).where(columns.evaluation_id.in_(evaluations))
+            about.append((Event.subject == name) & Event.subject_id.in_(own))
+    return sa.or_(*about) & ((Event.subject != "team") | Event.action.in_(OF_TEAM))
 
 
 def _number(text: str) -> int:
@@ -261,7 +258,7 @@ def _day(text: str) -> dt.datetime:
 # Filter -> the condition that its text stands for, and what is said where it stands for none.
 CONDITIONS: dict[str, tuple[Callable[[str], sa.ColumnElement[bool]], str]] = {
     "subject": (
-        lambda text: Event.subject == tuple(SUBJECTS)[tuple(SUBJECTS).index(text)],
+        lambda text: Event.subject == {name: name for name in SUBJECTS}[text],
         f"choose one of: {', '.join(SUBJECTS)}",
     ),
     "number": (lambda text: Event.subject_id == _number(text), "give a whole number"),
@@ -280,7 +277,7 @@ def _conditions(filters: TrailFilters) -> list[sa.ColumnElement[bool]]:
         if text := getattr(filters, name):
             try:
                 asked.append(condition(text))
-            except ValueError:
+            except (LookupError, ValueError):
                 wrong[name] = [words]
     if wrong:
         raise InvalidFields(wrong)
@@ -290,38 +287,37 @@ def _conditions(filters: TrailFilters) -> list[sa.ColumnElement[bool]]:
 def _numbers(event: Event) -> Iterator[tuple[str, int]]:
     """Every row that an event tells of by its number, as (table, number)."""
     yield event.subject, event.subject_id
-    for name, value in event.facts.items():
-        for number in value if isinstance(value, list) else [value]:
-            if name in NUMBERS and type(number) is int:
-                yield NUMBERS[name], number
+    values = [*event.facts.items()]
     for thing, before in event.changed.items():
         for columns in (before or {}, event.state[thing]):
-            for name in NUMBERS.keys() & columns.keys():
-                if isinstance(value := _value(columns[name]), int):
-                    yield NUMBERS[name], value
+            values += [(name, _value(columns[name])) for name in NUMBERS.keys() & columns.keys()]
+    for name, value in values:
+        for number in value if isinstance(value, list) else [value]:
+            if name in NUMBERS and isinstance(number, int):
+                yield NUMBERS[name], number
 
 
 def _row(stored: StoredEvent, names: Names, slugs: Mapping[int, str]) -> TrailRow:
     event = stored.event
     if event is None:
         return TrailRow(stored.id, None, "", "", "", "", 0, (), (("problem", stored.problem),), readable=False)
-    subject = SUBJECTS.get(event.subject, event.subject.replace("_", " "))
     name = names.get((event.subject, event.subject_id), "")
+    subject = SUBJECTS.get(event.subject, event.subject.replace("_", " "))
     is_run = event.subject == "submission"
     who = WORKER if event.action in OF_WORKER else COMMAND_LINE
     if event.actor_id is not None:
         who = names.get(("user", event.actor_id), f"{NUMBERED_ACCOUNT} {event.actor_id}")
     facts = dict(_facts(event, names))
     return TrailRow(
-        number=event.id,
-        at=event.at,
-        who=who,
-        did=WORDS.get(event.action, event.action),
-        thing=name if is_run and name else f"{subject} {name or event.subject_id}",
-        subject=event.subject,
-        subject_id=event.subject_id,
-        changes=tuple(change for change in _changes(event, names) if change.what not in facts),
-        facts=tuple(facts.items()),
+        event.id,
+        event.at,
+        who,
+        WORDS.get(event.action, event.action),
+        name if is_run and name else f"{subject} {name or event.subject_id}",
+        event.subject,
+        event.subject_id,
+        tuple(change for change in _changes(event, names) if change.what not in facts),
+        tuple(facts.items()),
         evaluation=slugs.get(event.subject_id, "") if is_run else "",
         submission=event.subject_id if is_run and event.subject_id in slugs else None,
     )
@@ -330,11 +326,10 @@ def _row(stored: StoredEvent, names: Names, slugs: Mapping[int, str]) -> TrailRo
 def _facts(event: Event, names: Names) -> Iterator[tuple[str, str]]:
     for name, value in event.facts.items():
         is_skipped = name in SKIPPED_FACTS or (name == "sha256" and event.action != "import judgments")
-        if is_skipped or value in ("", None):
-            continue
-        words = [_words(name, each, names) for each in (value if isinstance(value, list) else [value])]
-        separator = " → " if event.action in PAIRS else ", "
-        yield LABELS.get(name) or name.replace("_", " "), separator.join(words)[:LONGEST_FACT]
+        if not is_skipped and value not in ("", None):
+            separator = " → " if event.action in PAIRS else ", "
+            words = (_words(name, each, names) for each in (value if isinstance(value, list) else [value]))
+            yield LABELS.get(name) or name.replace("_", " "), separator.join(words)[:LONGEST_FACT]
 
 
 def _changes(event: Event, names: Names) -> Iterator[Change]:
@@ -346,18 +341,15 @@ def _changes(event: Event, names: Names) -> Iterator[Change]:
     for thing, change in event.changed.items():
         kind, after = thing.rpartition(" ")[0], event.state[thing]
         before = state_before(change, after)
-        if ALL_ROWS in before or ALL_ROWS in after:  # many rows: of each the trail has a digest
+        if ALL_ROWS in {**before, **after}:  # many rows: of each the trail has a digest
             if parts is None:
-                rows_before, rows_after = before.keys() - {ALL_ROWS}, after.keys() - {ALL_ROWS}
-                others = sum(before.get(row) != after[row] for row in rows_after)
-                changed = f", {others:,} changed" if rows_before == rows_after else ""
-                yield Change(kind, f"{len(rows_before):,}", f"{len(rows_after):,}{changed}")
+                rows, others = (state.keys() - {ALL_ROWS} for state in (before, after))
+                changed = sum(before[row] != after[row] for row in rows & others)
+                yield Change(kind, f"{len(rows):,}", f"{len(others):,}" + f", {changed:,} changed" * bool(changed))
         elif before and after and kind != "scoring":
-            own = kind in (event.subject, SUBJECTS.get(event.subject))
-            told_in_parts = {"form_fields", "file_rules"} if parts is not None else set()
-            for column in [name for name in change or () if name not in SKIPPED_COLUMNS | told_in_parts]:
-                label = LABELS.get(column) or (column if own else f"{kind}: {column}").replace("_", " ")
+            for column in [name for name in change or () if name not in SKIPPED_COLUMNS]:
                 values = (_value(state.get(column)) for state in (before, after))
+                label = LABELS.get(column) or column.replace("_", " ")
                 yield Change(label, *(_words(column, value, names) for value in values))
 
 

@@ -216,12 +216,10 @@ def check_triggers(session: Session, report: Report) -> None:
         path = f"search_path=pg_catalog, {schema}, pg_temp"
         expected |= {f"function {name}()": f"{path} {body}" for name, body in migrate.guarding_functions().items()}
     report.triggers = len(expected)
-    missing = {name: _plain(text, schema) for name, text in expected.items()}
-    wanted = set(missing.items())
+    wanted = {(name, _plain(text, schema)) for name, text in expected.items()}
     # Not by name: on PostgreSQL another table may have a trigger of the same one.
     stored = {(name, _plain(text, schema)) for name, text in session.execute(sa.text(TRIGGERS[dialect]))}
-    for name, _ in stored & wanted:
-        del missing[name]
+    missing = dict(wanted - stored)
     for name, text in sorted(stored - wanted):
         report.add(DATABASE, name, text, missing.pop(name, NOTHING))
     for name, text in sorted(missing.items()):
@@ -290,9 +288,8 @@ def _hear(session: Session, report: Report, trail: Trail, stored: StoredEvent, w
         trail.figures[event.facts["scoring"]] = {_name(*name.rsplit(" ", 1)): _figure(*each) for name, each in figures}
     for thing, (before, after) in states.items():
         left, last = trail.states.get(thing, ({}, ""))
-        if wrong := differing(before, left):
-            named = ((f"{what}, as event {stored.id} found it", was, due) for what, was, due in wrong)
-            report.add_all(_thing_in_words(session, thing), named, last)
+        for what, was, due in differing(before, left):
+            report.add(_thing_in_words(session, thing), f"{what}, as event {stored.id} found it", was, due, last)
         trail.states[thing] = after, words
 
 
@@ -325,8 +322,8 @@ def check_rows(session: Session, report: Report, *, trail: Trail) -> None:
             for thing, state in states_of_all(session, table):
                 report.rows += len(state.keys() - {ALL_ROWS}) if table.row is not None else 1
                 expected, last = left.pop(thing, ({}, ""))
-                if wrong := differing(state, expected):
-                    report.add_all(_thing_in_words(session, thing), wrong, last)
+                if state != expected:
+                    report.add_all(_thing_in_words(session, thing), differing(state, expected), last)
     for thing, (expected, last) in left.items():
         report.add_all(thing, differing({}, expected), last)
 
@@ -358,27 +355,20 @@ def check_figures(session: Session, report: Report, *, trail: Trail, tell: Calla
         scorings = sa.select(Scoring, Submission.sha256).join(Scoring.submission).where(Scoring.id.in_(batch))
         lines = lines_of(session, batch)
         for scoring, sha256 in session.execute(scorings.order_by(Scoring.id)).all():
-            _check_digest(session, report, trail, scoring, sha256, lines.get(scoring.id, []))
+            own = lines.get(scoring.id, [])
+            others = {"missing": scoring.missing, "unjudged": scoring.unjudged, "facts": scoring.facts}
+            run = scoring.submission_id, sha256, scoring.scoring_set_id, scoring.beta
+            computed = canonical(scoring_digest(*run, others, own))
+            state, last = trail.states.get(f"scoring {scoring.id}", ({}, ""))
+            expected = state.get("digest", canonical(scoring.digest))
+            if computed != expected:
+                stored, figures = figures_in_words(own), trail.figures.get(scoring.id, {})
+                wrong = differing(stored, figures) if stored and figures else []
+                wrong = wrong or [("what its figures were computed with", computed, expected)]
+                report.add_all(name_of_row(session, "submission", scoring.submission_id), wrong, last)
         report.runs += len(batch)
         tell(len(batch))
         session.expunge_all()
-
-
-def _check_digest(
-    session: Session, report: Report, trail: Trail, scoring: Scoring, sha256: str, lines: list[ScoreLine]
-) -> None:
-    others = {"missing": scoring.missing, "unjudged": scoring.unjudged, "facts": scoring.facts}
-    run = scoring.submission_id, sha256, scoring.scoring_set_id, scoring.beta
-    computed = canonical(scoring_digest(*run, others, lines))
-    state, last = trail.states.get(f"scoring {scoring.id}", ({}, ""))
-    expected = state.get("digest", canonical(scoring.digest))
-    if computed == expected:
-        return
-    stored, figures = figures_in_words(lines), trail.figures.get(scoring.id, {})
-    wrong = [("what its figures were computed with", computed, expected)]
-    if stored and figures:
-        wrong = differing(stored, figures) or wrong
-    report.add_all(name_of_row(session, "submission", scoring.submission_id), wrong, last)
 
 
 def lines_of(session: Session, scorings: Sequence[int]) -> dict[int, list[ScoreLine]]:
@@ -438,12 +428,11 @@ def check_means(session: Session, report: Report) -> None:
     scored = sa.select(Score.scoring_id, Score.mean, Score.count).join(Scoring).where(Scoring.state == State.SCORED)
     boards = sa.select(Board).order_by(Board.scoring_set_id, Board.measure, Board.subset)
     for board in session.scalars(boards.options(sa.orm.undefer("*"))).all():
-        of_board = scored.where(Scoring.scoring_set_id == board.scoring_set_id, Score.measure == board.measure)
-        rows = session.execute(of_board.where(Score.subset == board.subset))
+        of_board = Scoring.scoring_set_id == board.scoring_set_id, Score.measure == board.measure
+        rows = session.execute(scored.where(*of_board, Score.subset == board.subset))
         figures = {scoring: _mean(mean, count) for scoring, mean, count in rows}
-        packed = zip(board.scorings.tolist(), board.means.tolist(), board.counts.tolist(), strict=True)
-        for scoring, stored in ((scoring, _mean(mean, count)) for scoring, mean, count in packed):
-            expected = figures.get(scoring, NOTHING)
+        for scoring, *packed in zip(board.scorings.tolist(), board.means.tolist(), board.counts.tolist(), strict=True):
+            stored, expected = _mean(*packed), figures.get(scoring, NOTHING)
             if stored != expected and (where := name_of_row(session, "scoring", scoring)) not in named:
                 what = f"the mean of {board.measure} over {board.subset} queries that its board keeps"
                 report.add(where, what, stored, expected)

@@ -134,9 +134,6 @@ class FormerAddress(Base):
 
     __table_args__ = (sa.UniqueConstraint("team_slug", "system_slug"),)
 
-    team: Mapped[Team] = relationship()
-    system: Mapped[System | None] = relationship()
-
 
 class Pseudonym(Base):
     """What a system is called in an evaluation while names are hidden: a random number, made with its first run there.

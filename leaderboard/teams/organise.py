@@ -87,7 +87,7 @@ def merge(campaign: str, team_id: int) -> ResponseReturnValue:
 
 def _merging(campaign: str, team_id: int) -> reads.Merging:
     """What the address asks for: `team_id` made a part of the one that `into` names. Raises NotFound."""
-    into = request.args.get("into", None, type=read_whole)
-    if into is None or not 0 < into < 2**31:
+    into = request.args.get("into", 0, type=read_whole)
+    if not 0 < into < 2**31:
         raise NotFound("choose the team that it becomes a part of")
     return read(reads.merging, campaign, team_id, into)

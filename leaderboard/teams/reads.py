@@ -10,7 +10,7 @@ The teams and systems that took part in a campaign, for its organisers; what mak
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NoReturn, TypeVar
@@ -45,6 +45,7 @@ EMPTIED = (
     "wait for an answer end."
 )
 Row = TypeVar("Row", Team, System)
+MEMBERS = sa.select(sa.func.count()).where(Membership.team_id == Team.id).scalar_subquery()
 
 
 def takes_requests() -> sa.ColumnElement[bool]:
@@ -413,13 +414,11 @@ def find_teams(
     session: Session, actor: Actor, *, words: str = "", page: int | None = 1
 ) -> tuple[tuple[FoundTeam, ...], Paging]:
     """The teams that allow it, by name; `words`: those whose name or description holds them."""
-    members = sa.select(sa.func.count()).where(Membership.team_id == Team.id).scalar_subquery()
-    statement = sa.select(Team.id, Team.slug, Team.name, Team.description, members).where(takes_requests())
-    if words.strip():
-        texts = (Team.name, Team.description)
-        statement = statement.where(sa.or_(*(text.icontains(words.strip(), autoescape=True) for text in texts)))
-    rows = session.execute(statement.order_by(sa.func.lower(Team.name), Team.id)).all()
-    teams = [FoundTeam(slug, name, words, size, actor.is_in(key)) for key, slug, name, words, size in rows]
+    holds = (text.icontains(words.strip(), autoescape=True) for text in (Team.name, Team.description))
+    rows = session.execute(
+        sa.select(Team, MEMBERS).where(takes_requests(), sa.or_(*holds)).order_by(sa.func.lower(Team.name), Team.id)
+    )
+    teams = [snapshot(FoundTeam, team, size=size, is_member=actor.is_in(team.id)) for team, size in rows]
     return paged(teams, page, PAGE)
 
 
@@ -605,38 +604,32 @@ class Merging:
 
 
 def organised_teams(
-    session: Session, actor: Actor, campaign_slug: str, _: dt.datetime, team_id: int | None = None
+    session: Session, actor: Actor, campaign_slug: str, _: dt.datetime, *which: sa.ColumnElement[bool]
 ) -> tuple[OrganisedTeam, ...]:
-    """Those that have runs in the campaign, or one of them, by name. Raises NotFound."""
+    """Those that have runs in the campaign, by name. Raises NotFound."""
     campaign = organised_campaign(session, actor, campaign_slug)
-    members = sa.select(sa.func.count()).where(Membership.team_id == Team.id).scalar_subquery()
     rows = session.execute(
-        sa.select(Team, members, sa.func.count(Submission.system_id.distinct()), sa.func.count(Submission.id))
+        sa.select(Team, MEMBERS, sa.func.count(Submission.system_id.distinct()), sa.func.count(Submission.id))
         .join(Submission, Submission.team_id == Team.id)
-        .join(Evaluation, Evaluation.id == Submission.evaluation_id)
-        .where(Evaluation.campaign_id == campaign.id, sa.true() if team_id is None else Team.id == team_id)
+        .join(Submission.evaluation)
+        .where(Evaluation.campaign_id == campaign.id, *which)
         .group_by(Team.id)
         .order_by(Team.name, Team.id)
     )
     return tuple(
         snapshot(
-            OrganisedTeam,
-            team,
-            members=size,
-            systems=systems,
-            runs=runs,
+            OrganisedTeam, team, members=size, systems=systems, runs=runs,
             may_rename=access.may_rename(session, actor, team.id),
         )
         for team, size, systems, runs in rows
-    )
+    )  # fmt: skip
 
 
 def organised_team(session: Session, actor: Actor, campaign_slug: str, team_id: int, now: dt.datetime) -> OrganisedTeam:
     """One that has runs in the campaign. Raises NotFound."""
-    teams = organised_teams(session, actor, campaign_slug, now, team_id)
-    if not teams:
-        raise NotFound(f"there is no team {team_id} in this campaign")
-    return teams[0]
+    for team in organised_teams(session, actor, campaign_slug, now, Team.id == team_id):
+        return team
+    raise NotFound(f"there is no team {team_id} in this campaign")
 
 
 def part_of(session: Session, actor: Actor, campaign_slug: str, team_id: int, now: dt.datetime) -> int | None:
@@ -670,7 +663,7 @@ def merging(
     return Merging(source, target, tuple(twins), tuple(_shared(session, source_id, target_id)), "")
 
 
-def _shared(session: Session, source_id: int, target_id: int) -> list[SharedEvaluation]:
+def _shared(session: Session, source_id: int, target_id: int) -> Iterator[SharedEvaluation]:
     other = sa.orm.aliased(Participation)
     rows = session.execute(
         sa.select(Evaluation, Participation.used, other.used)
@@ -678,13 +671,11 @@ def _shared(session: Session, source_id: int, target_id: int) -> list[SharedEval
         .join(other, other.evaluation_id == Evaluation.id)
         .where(Participation.team_id == source_id, other.team_id == target_id)
         .order_by(Evaluation.period_key.desc(), Evaluation.id)
-    ).all()
-    shared = []
-    for evaluation, used, other_used in rows:
+    )
+    for evaluation, *used in rows.all():
         of_both = Submission.evaluation_id == evaluation.id, Submission.team_id.in_((source_id, target_id))
         primary = primary_run(session, *of_both)
-        shared.append(SharedEvaluation(evaluation.title, (used, other_used), primary.name if primary else ""))
-    return shared
+        yield SharedEvaluation(evaluation.title, (used[0], used[1]), primary.name if primary else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -714,10 +705,9 @@ def organised_system(
     session: Session, actor: Actor, campaign_slug: str, system_id: int, now: dt.datetime
 ) -> OrganisedSystem:
     """One that has runs in the campaign. Raises NotFound."""
-    systems = organised_systems(session, actor, campaign_slug, now, System.id == system_id)
-    if not systems:
-        raise NotFound(f"there is no system {system_id} in this campaign")
-    return systems[0]
+    for system in organised_systems(session, actor, campaign_slug, now, System.id == system_id):
+        return system
+    raise NotFound(f"there is no system {system_id} in this campaign")
 
 
 def organised_systems(
@@ -766,7 +756,7 @@ def _elsewhere(session: Session, actor: Actor, systems: Sequence[int], now: dt.d
     elsewhere: dict[int, list[Elsewhere]] = {}
     for system_id, evaluation, runs in rows:
         campaigns, campaign = elsewhere.setdefault(system_id, []), evaluation.campaign
-        other = Elsewhere(campaign.slug, campaign.title, campaign.contact)
+        other = snapshot(Elsewhere, campaign)
         is_seen = all(access.may_see(actor, evaluation, sight, now) for sight in (Content.RESULTS, Content.NAMES))
         if runs and is_seen and other not in campaigns:
             campaigns.append(other)

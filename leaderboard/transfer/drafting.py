@@ -7,6 +7,7 @@ with a folder for each period, and tables that say of each run its team and kind
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ HEAD_LINES = 50
 MOSTLY = 0.9  # of the first lines: judgments with a few wrong ones are judgments, and reading them names the lines
 LARGEST_TABLE = 4 << 20  # bytes
 YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-SUMS = re.compile(r"([0-9a-fA-F]{32})\s+[*]?(\S.*)")
+SUMS = re.compile(r"^\s*([0-9a-fA-F]{32})\s+[*]?(?:\./)?(\S.*?)\s*$", re.MULTILINE)
 GENERIC = {
     "runs", "run", "input", "inputs", "submissions", "submitted", "results", "qrels", "qrel", "topics", "judgments",
     "judgements", "assessments", "relevance", "queries", "data", "test", "final",
@@ -39,6 +40,7 @@ COLUMNS = (  # what tables call runs, teams and kinds
     {"team", "group", "organization", "organisation", "participant", "team id"},
     {"runtype", "run type", "type", "kind"},
 )
+KINDS = set(SystemKind)
 HEAD = """\
 # A draft: read it, correct it and complete it; docs/import.md says what may stand here. What files don't say:
 # visibility and compat (9 for figures of trec_eval 9 or 8) of the campaign; opens_at, closes_at and documents of
@@ -123,15 +125,11 @@ def draft_of(tree: Tree, done: Callable[[int], None] = lambda _: None, *, slug: 
     return Draft(HEAD + written(content), len(entries), len(runs), (*first, *notes))
 
 
-def _head(tree: Tree, path: str) -> bytes:
-    with suppress(FileRejected, OSError), open_plain(tree.files[path], Limits()) as text:
-        return bytes(text.peek(HEAD_BYTES))
-    return b""
-
-
 def _kind_of(tree: Tree, path: str) -> str:
     """By the first lines."""
-    head = _head(tree, path)
+    head = b""
+    with suppress(FileRejected, OSError), open_plain(tree.files[path], Limits()) as text:
+        head = bytes(text.peek(HEAD_BYTES))
     if head.lstrip()[:1] == b"<" and b"<top" in head.lower():
         return QUERIES
     lines = head.decode(errors="replace").splitlines()
@@ -146,9 +144,8 @@ def _kind_of(tree: Tree, path: str) -> str:
     if sum(len(row) == 4 and (is_whole(row[3]) or row[1] in ("0", "Q0")) for row in fields) >= MOSTLY * len(fields):
         return JUDGMENTS
     parts = [line.split("\t") for line in lines]
-    if all(2 <= len(row) <= 3 and len(row[0].split()) == 1 and not is_number(row[1]) for row in parts):
-        return QUERIES
-    return OTHER
+    are_queries = all(2 <= len(row) <= 3 and len(row[0].split()) == 1 and not is_number(row[1]) for row in parts)
+    return QUERIES if are_queries else OTHER
 
 
 def _groups(files: dict[str, list[str]]) -> list[_Group]:
@@ -194,11 +191,8 @@ def _about_runs(tree: Tree, others: list[str]) -> tuple[dict[tuple[str, str], di
             if name.endswith((".csv", ".tsv")):
                 said = _in_table(text, "\t" if name.endswith(".tsv") else ",")
             elif name.startswith("md5") or name.endswith(".md5"):
-                sums = filter(None, (SUMS.fullmatch(line.strip()) for line in text.splitlines()))
-                said = {line[2].removeprefix("./"): {"md5": line[1].lower()} for line in sums}
-        for run, words in said.items():
-            for within in (folder, ""):
-                about.setdefault((within, run), words)
+                said = {file: {"md5": md5.lower()} for md5, file in SUMS.findall(text)}
+        about = {(within, run): words for within in (folder, "") for run, words in said.items()} | about
         left += [] if said else [path]
     return about, left
 
@@ -208,15 +202,12 @@ def _in_table(text: str, delimiter: str) -> dict[str, dict[str, str]]:
     rows = csv.DictReader(io.StringIO(text), delimiter=delimiter, restval="")
     names = {name.strip().lower(): name for name in rows.fieldnames or ()}
     run, team, kind = (next((names[name] for name in names if name in known), "") for known in COLUMNS)
-    if not run or not team:
-        return {}
-    said = {
-        row[run].strip().lower(): (row[team].strip(), row.get(kind, "").strip().lower()) for row in rows if row[team]
-    }
-    return {
-        name: {"team": team} | ({"kind": kind} if kind in set(SystemKind) else {})
-        for name, (team, kind) in said.items()
-    }
+    said = {}
+    for row in rows if run and team else ():
+        word = row.get(kind, "").strip().lower()
+        if row[team]:
+            said[row[run].strip().lower()] = {"team": row[team].strip()} | ({"kind": word} if word in KINDS else {})
+    return said
 
 
 def _evaluation(tree: Tree, group: _Group, notes: list[str], grades: list[int]) -> dict[str, Any]:
@@ -238,30 +229,30 @@ def _evaluation(tree: Tree, group: _Group, notes: list[str], grades: list[int]) 
         notes.append(f"{', '.join(group.judgments)}: taken for revisions of one evaluation's judgments")
     name = group.name or tree.top or tree.name
     year = YEAR.search(" ".join((name, group.folder, tree.top, tree.name)))
-    number = re.search(r"\d+", name)
-    listed = {} if queries else _queries_listed(tree, group.runs)
-    ids = sorted(judged | listed.keys(), key=lambda query: (len(query), query) if query.isdigit() else (0, query))
+    number = year or re.search(r"\d+", name)
+    listed = set() if queries else _queries_listed(tree, group.runs)
+    ids = sorted(judged | listed, key=lambda query: (len(query), query) if query.isdigit() else (0, query))
     return {
         "slug": slug_of(name) or "evaluation",
         "title": _title(name),
         "period": year[0] if year else _title(name),
-        "period_key": int(year[0]) if year else int(number[0]) if number else 1,
+        "period_key": int(number[0]) if number else 1,
         "queries": queries or None,
-        "query_ids": ids if listed.keys() - judged else None,
+        "query_ids": ids if listed - judged else None,
         "judgments": [{"file": path} for path in group.judgments],
     }
 
 
-def _queries_listed(tree: Tree, paths: list[str]) -> dict[str, None]:
+def _queries_listed(tree: Tree, paths: list[str]) -> set[str]:
     """The queries that runs have lists for: one that an evaluation does not have would be a mistake in the run."""
-    listed: dict[str, None] = {}
+    listed = set[str]()
     for path in paths:
         start = b"{"  # of a line that says no new query; runs of records are left to the import
         with suppress(FileRejected), open_plain(tree.files[path]) as text:
             for line in io.BufferedReader(text, 1 << 20):  # by itself it looks for each line anew
                 if not line.startswith(start) and (query := line.split(None, 1)[:1]):
                     start = query[0] + line[len(query[0]) : len(query[0]) + 1]
-                    listed[query[0].decode(errors="replace")] = None
+                    listed.add(query[0].decode(errors="replace"))
     return listed
 
 
@@ -279,11 +270,12 @@ def _run(path: str, group: _Group, archives: list[str], about: dict[tuple[str, s
 
 def _disambiguate(entries: list[dict[str, Any]]) -> None:
     """No two evaluations have one address; those of one period have a condition."""
-    slugs, periods = [entry["slug"] for entry in entries], [entry["period"] for entry in entries]
+    slugs, periods = [entry["slug"] for entry in entries], Counter(entry["period"] for entry in entries)
     for number, entry in enumerate(entries):
         if earlier := slugs[:number].count(entry["slug"]):
-            entry["slug"], entry["title"] = f"{entry['slug']}-{earlier + 1}", f"{entry['title']} ({earlier + 1})"
-        if periods.count(entry["period"]) > 1:
+            entry["slug"] += f"-{earlier + 1}"
+            entry["title"] += f" ({earlier + 1})"
+        if periods[entry["period"]] > 1:
             entry["condition"] = entry["title"]
 
 
