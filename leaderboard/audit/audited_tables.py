@@ -121,26 +121,27 @@ TABLES = (
 )
 AUDITED = {table.name: table for table in TABLES}
 
-# Table of an event's subject -> the things that the event is about, and by which of the subject's columns.
-OF_SUBJECT: dict[str, dict[str, tuple[str, ...]]] = {
-    "campaign": dict.fromkeys(("campaign", "organisers", "teams let in"), ("id",)),
-    "evaluation": dict.fromkeys(("evaluation", "agreements", "queries", "revisions"), ("id",)),
-    "query": {"queries": ("evaluation_id",)},
-    "scoring_set": {"scoring sets": ("evaluation_id",)},
-    "team": dict.fromkeys(("team", "team names", "members"), ("id",)),
-    "system": {"system": ("id",)},
-    "participation": {"participation": ("team_id", "evaluation_id")},
-    "submission": {"submission": ("id",), "participation": ("team_id", "evaluation_id")},
-    "scoring": {"scoring": ("id",)},
-    "user": {"account": ("id",)},
+OF_SUBJECT = {  # table of an event's subject -> the things that the event is about
+    "campaign": ("campaign", "organisers", "teams let in"),
+    "evaluation": ("evaluation", "agreements", "queries", "revisions"),
+    "query": ("queries",),
+    "scoring_set": ("scoring sets",),
+    "team": ("team", "team names", "members"),
+    "system": ("system",),
+    "participation": ("participation",),
+    "submission": ("submission", "participation"),
+    "scoring": ("scoring",),
+    "user": ("account",),
 }
 
 
 def things_of(subject: Base) -> list[Thing]:
     """What an event about this row is about."""
+    table = subject.__tablename__
+    columns = {f"{table}_id": "id"}  # of its parts, which name it
     return [
-        (name, tuple(getattr(subject, column) for column in columns))
-        for name, columns in OF_SUBJECT.get(subject.__tablename__, {}).items()
+        (name, tuple(getattr(subject, columns.get(column, column)) for column in AUDITED[name].by))
+        for name in OF_SUBJECT.get(table, ())
     ]
 
 

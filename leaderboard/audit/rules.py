@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from itertools import chain
 from typing import Any
 
 from leaderboard.evaluations.rules import ScoringSettings
@@ -84,19 +85,15 @@ def scoring_digest(
 
 def rows_of(judgments: Judgments) -> Iterator[tuple[str, str, int]]:
     """(query, document, grade) of each."""
-    queries = judgments.queries
-    for query, document, grade in zip(
-        judgments.query.tolist(), judgments.document.to_list(), judgments.grade.tolist(), strict=True
-    ):
-        yield queries[query], document, grade
+    queries = map(judgments.queries.__getitem__, judgments.query.tolist())
+    return zip(queries, judgments.document.to_list(), judgments.grade.tolist(), strict=True)
 
 
 def rows_of_subtopics(judged: SubtopicJudgments) -> Iterator[tuple[str, str, str, int]]:
     """(query, subtopic, document, grade) of each."""
-    for query, subtopic, document, grade in zip(
-        judged.query.tolist(), judged.subtopic.tolist(), judged.document.to_list(), judged.grade.tolist(), strict=True
-    ):
-        yield judged.queries[query], judged.subtopics[subtopic], document, grade
+    queries = map(judged.queries.__getitem__, judged.query.tolist())
+    subtopics = map(judged.subtopics.__getitem__, judged.subtopic.tolist())
+    return zip(queries, subtopics, judged.document.to_list(), judged.grade.tolist(), strict=True)
 
 
 def judgments_sha256(
@@ -106,12 +103,8 @@ def judgments_sha256(
 ) -> str:
     """Of (query, document, grade), (query, document) and (query, subtopic, document, grade), whatever their order."""
     digest = hashlib.sha256()
-    for query, document, grade in sorted(judged):
-        digest.update(f"{query}\t{document}\t{grade}\n".encode())
-    for query, document in sorted(known):
-        digest.update(f"{query}\t{document}\tknown\n".encode())
-    for query, subtopic, document, grade in sorted(subtopics):
-        digest.update(f"{query}\t{subtopic}\t{document}\t{grade}\n".encode())
+    for row in chain(sorted(judged), ((*row, "known") for row in sorted(known)), sorted(subtopics)):
+        digest.update(("\t".join(map(str, row)) + "\n").encode())
     return digest.hexdigest()
 
 

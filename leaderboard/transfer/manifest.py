@@ -258,7 +258,7 @@ class NamedEntry(Entry):
 
     name: str
     slug: str = ""
-    spellings: list[str] = pydantic.Field(default=[])
+    spellings: list[str] = []
 
     @property
     def keys(self) -> dict[str, str]:
@@ -276,7 +276,7 @@ class TeamEntry(NamedEntry):
 
     description: str = ""
     known: bool = False
-    system: list[SystemEntry] = pydantic.Field(default=[])
+    system: list[SystemEntry] = []
 
     def system_called(self, spelled: str) -> SystemEntry | None:
         """What the manifest says of the team's system of this spelling."""
@@ -353,7 +353,7 @@ class ManyEntry(RunEntry):
         for name, value in values.items():
             if type(value) is str:
                 values[name] = PLACEHOLDER.sub(lambda part: taken.get(part[1], part[0]), value)
-        own = {name: taken[name] for name in ("team", "system", "label", "version") if name in taken}
+        own = {name: taken[name] for name in taken if name != "tag"}
         tagged = dict.fromkeys(("system", "label"), taken["tag"]) if "tag" in taken else {}
         return RunEntry.model_construct(**(tagged | own | values | {"file": path}))
 
@@ -366,19 +366,19 @@ class EvaluationEntry(Entry):
     title: str = ""
     period: str
     queries: TreePath = ""
-    query_ids: list[str] = pydantic.Field(default=[])
-    hidden: list[str] = pydantic.Field(default=[])
-    excluded: list[ExcludedEntry] = pydantic.Field(default=[])
+    query_ids: list[str] = []
+    hidden: list[str] = []
+    excluded: list[ExcludedEntry] = []
     judgments: Annotated[
         list[JudgmentsEntry],
         pydantic.BeforeValidator(lambda value: [{"file": value}] if isinstance(value, str) else value),
-    ] = pydantic.Field(default=[])
-    field: list[FieldEntry] = pydantic.Field(default=[])
-    agreement: list[AgreementEntry] = pydantic.Field(default=[])
+    ] = []
+    field: list[FieldEntry] = []
+    agreement: list[AgreementEntry] = []
     file_rules: FileRulesEntry = FileRulesEntry()
     document_list: TreePath = ""
-    run: list[RunEntry] = pydantic.Field(default=[])
-    runs: list[ManyEntry] = pydantic.Field(default=[])
+    run: list[RunEntry] = []
+    runs: list[ManyEntry] = []
 
     @pydantic.model_validator(mode="after")
     def _named(self) -> "EvaluationEntry":
@@ -394,10 +394,10 @@ class EvaluationEntry(Entry):
 class Manifest(Entry):
     """A whole one. archives: paths of archives whose files are meant too."""
 
-    archives: list[TreePath] = pydantic.Field(default=[])
+    archives: list[TreePath] = []
     campaign: CampaignEntry
-    team: list[TeamEntry] = pydantic.Field(default=[])
-    evaluation: list[EvaluationEntry] = pydantic.Field(default=[])
+    team: list[TeamEntry] = []
+    evaluation: list[EvaluationEntry] = []
 
     @pydantic.model_validator(mode="after")
     def _once(self) -> "Manifest":
@@ -431,15 +431,15 @@ class Manifest(Entry):
         for evaluation in self.evaluation:
             named |= {evaluation.queries, evaluation.document_list, *(run.file for run in evaluation.run)}
             named |= {path for entry in evaluation.judgments for path in (entry.file, entry.known, entry.subtopics)}
+        left = [path for path in tree.files if path not in named]
         runs: list[tuple[EvaluationEntry, RunEntry]] = []
         for evaluation in self.evaluation:
             runs += [(evaluation, run) for run in evaluation.run]
             for pattern in evaluation.runs:
-                for path in [path for path in tree.files if path not in named]:
-                    if (taken := match(pattern.files, path)) is not None:
-                        named.add(path)
-                        runs.append((evaluation, pattern.of(path, taken)))
-        return runs, [path for path in tree.files if path not in named]
+                taken = {path: parts for path in left if (parts := match(pattern.files, path)) is not None}
+                runs += [(evaluation, pattern.of(path, parts)) for path, parts in taken.items()]
+                left = [path for path in left if path not in taken]
+        return runs, left
 
 
 def read_manifest(content: bytes | Path, name: str = NAME) -> Manifest:
@@ -465,8 +465,7 @@ def read_manifest(content: bytes | Path, name: str = NAME) -> Manifest:
 def _problems(error: pydantic.ValidationError, value: Any) -> Iterator[str]:
     for wrong in error.errors(include_url=False):
         message = MESSAGES.get(wrong["type"], wrong["msg"].removeprefix("Value error, "))
-        where = _place(wrong["loc"], value)
-        yield f"{where}: {message}" if where else message
+        yield ": ".join(filter(None, (_place(wrong["loc"], value), message)))
 
 
 def _place(path: tuple[int | str, ...], value: Any) -> str:
