@@ -373,20 +373,6 @@ def test_a_difference_says_what_was_there_and_who_could_have_done_it(played: Wor
     assert "'change' by the command line or a worker" in found.who
 
 
-def test_no_run_is_asked_for_its_name_where_nothing_differs(played: World) -> None:
-    def statements() -> int:
-        ran: list[str] = []
-        with played.database.read() as session:
-            sa.event.listen(session.connection(), "before_cursor_execute", lambda *said: ran.append(said[2]))
-            assert verify(session).clean
-        return len(ran)
-
-    before = statements()
-    played.submit("no run at all\n")
-    played.drain()
-    assert statements() == before
-
-
 GUARDS: dict[str, dict[str, Changes]] = {
     "sqlite": {
         "DROP TRIGGER judgment_never_goes": [("the database", "trigger judgment_never_goes")],

@@ -16,7 +16,6 @@ from leaderboard.audit.writes import present, record
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.db import Database
 from leaderboard.evaluations import writes as evaluations
-from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.rules import FormField
 from leaderboard.formats import document_list
 from leaderboard.judgments import writes as queries
@@ -102,9 +101,9 @@ def test_what_is_sent_with_the_values_that_stand_changes_nothing_and_has_no_even
             listed = document_list(io.BytesIO(b"d1\nd2\n"))
             campaigns.change_campaign(session, CONSOLE, campaign, description="Every year.")
             evaluations.change_evaluation(session, CONSOLE, evaluation, description="News.", daily_quota=7)
-            submission_forms.set_field(session, CONSOLE, evaluation, FormField(key="gpu", label="GPU hours").as_json())
-            submission_forms.set_rules(session, CONSOLE, evaluation, most_documents=1000)
-            submission_forms.set_documents(session, CONSOLE, evaluation, listed)
+            evaluations.set_field(session, CONSOLE, evaluation, FormField(key="gpu", label="GPU hours").as_json())
+            evaluations.set_rules(session, CONSOLE, evaluation, most_documents=1000)
+            evaluations.set_documents(session, CONSOLE, evaluation, listed)
             queries.exclude_queries(session, CONSOLE, evaluation, ["q1"], "It is no question.")
             change_system(session, CONSOLE, system, description="Fuses two lists.")
             teams.change_team(session, CONSOLE, team, description="We live in the north.", is_listed=True)
@@ -121,38 +120,22 @@ def test_what_is_sent_with_the_values_that_stand_changes_nothing_and_has_no_even
     send_everything()
     told = [(event.action, event.subject) for event in world.all(sa.select(Event).order_by(Event.id))]
     assert sorted(told[at_first:]) == [
-        ("add field", "evaluation"),
-        ("change", "campaign"),
-        ("change", "evaluation"),
-        ("change", "system"),
-        ("change", "team"),
-        ("change role", "team"),
-        ("choose mail", "user"),
-        ("exclude", "query"),
-        ("make admin", "user"),
-        ("make set", "scoring_set"),
-        ("rename", "team"),
-        ("set address", "user"),
-        ("set documents", "evaluation"),
-        ("set file rules", "evaluation"),
-        ("switch", "scoring_set"),
-    ]
+        ("add field", "evaluation"), ("change", "campaign"), ("change", "evaluation"), ("change", "system"),
+        ("change", "team"), ("change role", "team"), ("choose mail", "user"), ("exclude", "query"),
+        ("make admin", "user"), ("make set", "scoring_set"), ("rename", "team"), ("set address", "user"),
+        ("set documents", "evaluation"), ("set file rules", "evaluation"), ("switch", "scoring_set"),
+    ]  # fmt: skip
     send_everything()
     assert len(world.all(sa.select(Event))) == len(told)
 
 
-def test_the_trail_counts_many_rows_and_says_how_many_changed_only_where_as_many_are_left(world: World) -> None:
+def test_the_trail_counts_many_rows_and_writes_whole_numbers_without_a_point(world: World) -> None:
     world.judge("q1 0 d1 1\n")
     world.judge("q1 0 d1 2\n")
-    with world.database.read() as session:
-        page = trail(session, CONSOLE, "small", present(), filters=TrailFilters(), page=None)
-    revisions = [change for row in page.rows for change in row.changes if "revision" in change.what]
-    assert [(change.before, change.after) for change in revisions] == [("2", "3"), ("1", "2"), ("0", "1")]
-
-
-def test_a_whole_number_is_written_without_a_point(world: World) -> None:
     with world.organising() as (session, campaign, _):
         record(session, CONSOLE, "tell", campaign, beta=20.0, share=0.5)
     with world.database.read() as session:
         page = trail(session, CONSOLE, "small", present(), filters=TrailFilters(), page=None)
+    revisions = [change for row in page.rows for change in row.changes if "revision" in change.what]
+    assert [(change.before, change.after) for change in revisions] == [("2", "3"), ("1", "2"), ("0", "1")]
     assert dict(page.rows[0].facts) == {"beta": "20", "share": "0.5"}

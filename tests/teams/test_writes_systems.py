@@ -28,12 +28,8 @@ def test_a_team_has_one_system_of_a_name(world: World) -> None:
             with pytest.raises(NotAllowed):
                 systems.create_system(session, actor, _team(session, world), new)
     with refused(world.database, InvalidFields, "system") as caught, world.database.write() as session:
-        systems.create_system(
-            session,
-            world.ada,
-            _team(session, world),
-            NewSystem("DENSE  one", code_url="javascript:alert(1)", paper_url="ftp://x"),
-        )
+        new = NewSystem("DENSE  one", code_url="javascript:alert(1)", paper_url="ftp://x")
+        systems.create_system(session, world.ada, _team(session, world), new)
     assert set(caught.value.fields) == {"name", "code_url", "paper_url"}
 
 

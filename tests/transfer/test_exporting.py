@@ -17,7 +17,6 @@ from leaderboard.cli import run as call
 from leaderboard.db import Database
 from leaderboard.errors import NotAllowed
 from leaderboard.evaluations import writes as evaluations
-from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.rules import FieldKind, FormField, Opening, ShownTo, Split
 from leaderboard.formats import QueryRow
 from leaderboard.formats.file_rules import document_list
@@ -50,24 +49,17 @@ def _fill(world: World) -> None:
         links = [["The track's page", "https://example.org/track"]]
         campaigns.change_campaign(session, CONSOLE, campaign, description='Zwei Zeilen,\n"so" \\ β', links=links)
         evaluations.change_evaluation(session, CONSOLE, evaluation, results=Opening.NEVER, condition="Text")
-        queries.import_queries(
-            session,
-            CONSOLE,
-            evaluation,
-            [
-                QueryRow("q4", 'vier "Wörter" — und <b>mehr</b>', ("law",), "erstens\n\nzweitens"),
-                QueryRow("#5", "", ()),
-            ],
-        )
+        asked = QueryRow("q4", 'vier "Wörter" — und <b>mehr</b>', ("law",), "erstens\n\nzweitens")
+        queries.import_queries(session, CONSOLE, evaluation, [asked, QueryRow("#5", "", ())])
         queries.set_split(session, CONSOLE, evaluation, ["q4"], Split.HIDDEN)
         queries.exclude_queries(session, CONSOLE, evaluation, ["#5"], "two readings")
         field = FormField(
             key="model", label="Model", kind=FieldKind.CHOICE, choices=("small", "large"), shown_to=ShownTo.EVERYONE
         )
-        submission_forms.set_field(session, CONSOLE, evaluation, field.as_json())
-        submission_forms.state_agreement(session, CONSOLE, evaluation, "use", "Use of the data", "For research.\nOnly.")
-        submission_forms.state_agreement(session, CONSOLE, evaluation, "use", "Use of the data", "For all.")
-        submission_forms.end_agreement(session, CONSOLE, evaluation, "use")
+        evaluations.set_field(session, CONSOLE, evaluation, field.as_json())
+        evaluations.state_agreement(session, CONSOLE, evaluation, "use", "Use of the data", "For research.\nOnly.")
+        evaluations.state_agreement(session, CONSOLE, evaluation, "use", "Use of the data", "For all.")
+        evaluations.end_agreement(session, CONSOLE, evaluation, "use")
     world.judge(QRELS + "q4 0 d7 1\n", subtopics=SUBTOPICS)
     world.judge("q1 0 d2 1\n", source="llm")
     manual = NewSystem("By hand", kind=SystemKind.MANUAL, description="Two people", code_url="https://example.org/code")
@@ -83,9 +75,9 @@ def _fill(world: World) -> None:
         session.get_one(Submission, gone).received_assumed = True  # as an import leaves it
         submissions.withdraw(session, CONSOLE, session.get_one(Submission, gone), "a typing error")
         submissions.hide_run(session, CONSOLE, session.get_one(Submission, off), Ruling.DISQUALIFIED, "not its own")
-        submission_forms.set_rules(session, CONSOLE, evaluation, most_documents=2)
+        evaluations.set_rules(session, CONSOLE, evaluation, most_documents=2)
         listed = document_list(io.BytesIO(b"d1\nd2\nd3\nd101\n"), name="documents")
-        submission_forms.set_documents(session, CONSOLE, evaluation, listed)
+        evaluations.set_documents(session, CONSOLE, evaluation, listed)
 
 
 @ONE_ENGINE

@@ -13,14 +13,6 @@ def invitation_of(owner: Reader) -> str:
     return found[1]
 
 
-def test_a_team_is_made_with_its_maker_as_owner(participant: Reader) -> None:
-    answer = participant.post("/account/teams/new", name="Gamma Lab", description="Two people")
-    assert answer.location == "/teams/gamma-lab"
-    page = participant.get("/teams/gamma-lab")
-    assert "Two people" in page
-    assert "owner" in page
-
-
 def test_a_team_is_absent_for_others_until_it_is_listed_and_only_members_see_who_is_in_it(
     visitor: Reader, participant: Reader, other: Reader, organiser: Reader
 ) -> None:
