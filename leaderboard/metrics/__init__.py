@@ -13,6 +13,7 @@ from leaderboard.metrics.names import (
     BUNDLES,
     NEW_IN_10,
     Printed,
+    agreements,
     explain,
     families,
     groups,

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -47,6 +47,7 @@ class Parameter:
 
     name: str
     kind: Kind
+    meaning: str
     default: Value = None
     low: float = -math.inf
     high: float = math.inf
@@ -54,7 +55,6 @@ class Parameter:
     choices: tuple[str, ...] = ()
     required: bool = False
     example: str = "10"
-    meaning: str = ""
 
     def read(self, value: Value, of: str) -> Value:
         """The value in this parameter's type. Raises UnknownMeasure that says what is allowed."""
@@ -107,12 +107,12 @@ class Parameter:
 
 def choice(name: str, choices: tuple[str, ...], meaning: str) -> Parameter:
     """A parameter that takes one of some words: the first, unless another is given."""
-    return Parameter(name, "choice", choices[0], choices=choices, meaning=meaning)
+    return Parameter(name, "choice", meaning, choices[0], choices=choices)
 
 
 def fraction(name: str, default: float, meaning: str) -> Parameter:
     """A parameter from 0 to 1."""
-    return Parameter(name, "float", default, low=0.0, high=1.0, meaning=meaning)
+    return Parameter(name, "float", meaning, default, low=0.0, high=1.0)
 
 
 SIZES = f"a number is 0, or of a size from {SMALLEST:.9f} to {LARGEST:,.0f}"
@@ -181,7 +181,7 @@ UNITS = {
     "utility": "As the four worths are given; documents by default.",
     "correlation": "A correlation, without unit.",
 }
-REL = Parameter("rel", "int", 1, low=1, high=GRADE_LIMIT, meaning="the lowest grade that counts as relevant")
+REL = Parameter("rel", "int", "the lowest grade that counts as relevant", 1, low=1, high=GRADE_LIMIT)
 
 # As ir_measures writes it; `Measure.evaluate` sees to it, so that no family has to.
 JUDGED_ONLY = choice(
@@ -246,30 +246,52 @@ class Evaluated:
     theta: float | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False, slots=True)
-class Definition:
-    """What measures of a run and agreements between rankings have in common: a name, parameters, and a reference.
+AGREEMENT = "Agreement between two rankings"  # a group of families that the measures of a run don't belong to
 
-    compute    the function, whose docstring is the reference
-    cutoff     what may follow the @ in a name; None: nothing
-    unit       one of UNITS
+
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
+class Family:
+    """A measure as the registry lists it, before parameters and cutoff are filled in: of a run, or AGREEMENT.
+
+    compute  the function, whose docstring is the reference: (ranking, **parameters, cutoff when it takes one) ->
+             float64[Q], or the columns that the aggregation takes, or an Evaluated for a measure of the whole run; of
+             an agreement (first, second, **parameters) -> Agreed
+    cutoff   what may follow the @ in a name; None: nothing
+    unit     one of UNITS
+    group    its heading on the reference page
+    forms    its names in trec_eval
+    span     (lowest, highest) value, or a function of (setting, measure) that gives them
+    defined_where  (ranking, **the measure's arguments) -> bool[Q], the queries that have a value under complete
+             judgments; None: all of them, or as the family itself decides (detection). Under pooled judgments all have.
+    check    (the parameters given, by name) -> what is wrong with them taken together, or None
+    refuse   (setting, arguments) -> why it can't be computed for this evaluation, beside what `needs` says, or None
+    valueless  what is true of the queries without a value, as the end of a sentence about them
+    of_judgments   whether it depends on the judgments alone, whatever the run
+    of_returned    whether it counts what the run returned, so that its decisions or θ change it
     """
 
     name: str
     title: str
     compute: Callable[..., Any]
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[Parameter, ...]
+    group: str
+    forms: tuple[TrecEval, ...]
+    _: KW_ONLY
     cutoff: Parameter | None = None
     unit: str = "share"
     direction: Direction = "higher"
-    directions: ClassVar[Mapping[Direction, str]] = {
-        "higher": "Higher is better.",
-        "lower": "Lower is better.",
-        "none": "Neither: it describes the run.",
-    }
+    span: Range | Callable[[Setting, "Measure"], Range] = RATIO
+    aggregation: Aggregation = MEAN
+    defined_where: Callable[..., Bools] | None = with_relevant
+    needs: tuple[Need, ...] = ()
+    check: Callable[[Mapping[str, Value]], str | None] | None = None
+    refuse: Callable[[Setting, Mapping[str, Any]], str | None] | None = None
+    valueless: str = "have no relevant document"
+    of_judgments: bool = False
+    of_returned: bool = False
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name}>"
+        return f"<Family {self.name}>"
 
     @property
     def summary(self) -> str:
@@ -279,7 +301,11 @@ class Definition:
     @property
     def reference(self) -> Reference:
         """The summary, and a text under every heading of the reference page."""
-        return reference_of(self.compute, UNITS[self.unit], self.directions[self.direction])
+        better = "closer" if self.group == AGREEMENT else "better"
+        direction = f"{self.direction.title()} is {better}."
+        if self.direction == "none":
+            direction = "Neither: it describes the run."
+        return reference_of(self.compute, UNITS[self.unit], direction)
 
     @property
     def text(self) -> str:
@@ -291,12 +317,8 @@ class Definition:
         if self.cutoff is not None:
             lines.append(f"  @{self.cutoff.example}: {self.cutoff.meaning}; {self.cutoff.expected}")
         lines += [f"{heading}: {text}" for heading, text in self.reference.sections.items()]
-        return "\n".join([*lines, *self.more])
-
-    @property
-    def more(self) -> tuple[str, ...]:
-        """Further lines of the text, from what only this kind of definition has."""
-        return ()
+        names = ", ".join(form.name for form in self.forms) or "none"
+        return "\n".join([*lines, f"Aggregation: {self.aggregation.name}", f"trec_eval's name: {names}"])
 
     def read_arguments(self, arguments: Mapping[str, Value]) -> Given:
         """The parameters that are not at their defaults, in order. Raises UnknownMeasure for what it does not take."""
@@ -317,74 +339,6 @@ class Definition:
             raise UnknownMeasure(f"{self.name} takes no cutoff (@{write(cutoff)})")
         return self.cutoff.read(cutoff, self.name)
 
-
-@dataclass(frozen=True, repr=False, slots=True)
-class Named:
-    """A definition with its parameters filled in: `str()` gives its one canonical name, which `parse` reads back.
-
-    given   (name, value) of each parameter that is not at its default, in the definition's order
-    cutoff  the rank (IPrec: the recall) after the @, or None
-    """
-
-    family: Definition
-    given: Given = ()
-    cutoff: Value = None
-
-    def __str__(self) -> str:
-        inside = ", ".join(f"{name}={write(value)}" for name, value in self.given)
-        name = f"{self.family.name}({inside})" if inside else self.family.name
-        return name if self.cutoff is None else f"{name}@{write(self.cutoff)}"
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self}>"
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """Every parameter with its value, the cutoff too when the definition takes one."""
-        values: dict[str, Any] = {parameter.name: parameter.default for parameter in self.family.parameters}
-        values.update(self.given)
-        if self.family.cutoff is not None:
-            values["cutoff"] = self.cutoff
-        return values
-
-
-@dataclass(frozen=True, eq=False, repr=False, slots=True)
-class Family(Definition):
-    """A measure as the registry lists it, before parameters and cutoff are filled in.
-
-    compute  (ranking, *, one keyword per parameter, cutoff when it takes one) -> float64[Q], or the columns that the
-             aggregation takes, or an Evaluated for a measure of the whole run
-    group    its heading on the reference page
-    forms    its names in trec_eval
-    span     (lowest, highest) value, or a function of (setting, measure) that gives them
-    defined_where  (ranking, **the measure's arguments) -> bool[Q], the queries that have a value under complete
-             judgments; None: all of them, or as the family itself decides (detection). Under pooled judgments all have.
-    check    (the parameters given, by name) -> what is wrong with them taken together, or None
-    refuse   (setting, arguments) -> why it can't be computed for this evaluation, beside what `needs` says, or None
-    valueless  what is true of the queries without a value, as the end of a sentence about them
-    of_judgments   whether it depends on the judgments alone, whatever the run
-    of_returned    whether it counts what the run returned, so that its decisions or θ change it
-    """
-
-    compute: Callable[..., Floats | Columns | Evaluated]
-    _: KW_ONLY
-    group: str
-    forms: tuple[TrecEval, ...]
-    span: Range | Callable[[Setting, "Measure"], Range] = RATIO
-    aggregation: Aggregation = MEAN
-    defined_where: Callable[..., Bools] | None = with_relevant
-    needs: tuple[Need, ...] = ()
-    check: Callable[[Mapping[str, Value]], str | None] | None = None
-    refuse: Callable[[Setting, Mapping[str, Any]], str | None] | None = None
-    valueless: str = "have no relevant document"
-    of_judgments: bool = False
-    of_returned: bool = False
-
-    @property
-    def more(self) -> tuple[str, ...]:
-        names = ", ".join(form.name for form in self.forms) or "none"
-        return f"Aggregation: {self.aggregation.name}", f"trec_eval's name: {names}"
-
     def __call__(self, *, cutoff: Value = None, **arguments: Value) -> "Measure":
         """This family with parameters and cutoff. Raises UnknownMeasure for what it does not take."""
         measure = Measure(self, self.read_arguments(arguments), self.read_cutoff(cutoff))
@@ -393,7 +347,7 @@ class Family(Definition):
         return measure
 
 
-FAMILIES: dict[str, Family] = {}  # every measure, by its name
+FAMILIES: dict[str, Family] = {}  # every one, by its name
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -413,7 +367,7 @@ def measured(
     forms = tuple(TrecEval(each) if isinstance(each, str) else each for each in names)
 
     def register(compute: Function) -> Function:
-        FAMILIES[name] = Family(name, title, compute, parameters, group=group, forms=forms, **fields)
+        FAMILIES[name] = Family(name, title, compute, parameters, group, forms, **fields)
         return compute
 
     return register
@@ -426,10 +380,34 @@ def only_one_of(*names: str) -> Callable[[Mapping[str, Value]], str | None]:
 
 
 @dataclass(frozen=True, repr=False, slots=True)
-class Measure(Named):
-    """A family with its parameters and cutoff filled in."""
+class Measure:
+    """A family with its parameters and cutoff filled in. `str()` gives its one name, which `parse` reads back.
+
+    given   (name, value) of each parameter that is not at its default, in the family's order
+    cutoff  the rank (IPrec: the recall) after the @, or None
+    """
 
     family: Family
+    given: Given = ()
+    cutoff: Value = None
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{name}={write(value)}" for name, value in self.given)
+        name = f"{self.family.name}({inside})" if inside else self.family.name
+        return name if self.cutoff is None else f"{name}@{write(self.cutoff)}"
+
+    def __repr__(self) -> str:
+        return f"<Measure {self}>"
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Every parameter with its value, the cutoff too when the family takes one."""
+        values = {parameter.name: parameter.default for parameter in self.family.parameters} | dict(self.given)
+        return values if self.family.cutoff is None else values | {"cutoff": self.cutoff}
+
+    def compute(self, *of: Any) -> Any:
+        """What the family's function gives: of an agreement, how much two lists of ids in rank order agree."""
+        return self.family.compute(*of, **self.arguments)
 
     @property
     def direction(self) -> Direction:
@@ -457,9 +435,8 @@ class Measure(Named):
         for form in self.family.forms:
             value = self.arguments[form.takes] if form.takes else None
             suffix = None if value is None else form.form.format(value)
-            is_exact = (
-                not form.takes if suffix is None else read_value(suffix) == value
-            )  # two decimals may not say which
+            # Two decimals may not say which number it is.
+            is_exact = not form.takes if suffix is None else read_value(suffix) == value
             if is_exact and self.family(**form.arguments(suffix)) == replace(self, given=given):
                 return form.name if suffix is None else f"{form.name}_{suffix}"
         return None

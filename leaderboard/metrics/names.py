@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics.families import (  # noqa: F401  # each puts its measures among FAMILIES
+    agreement,
     binary,
     detection,
     diversity,
@@ -19,8 +20,7 @@ from leaderboard.metrics.families import (  # noqa: F401  # each puts its measur
     sets,
     user_models,
 )
-from leaderboard.metrics.families.agreement import AGREEMENTS, Agreement, find_agreement
-from leaderboard.metrics.measure import FAMILIES, Family, Measure, TrecEval, Value, read_value
+from leaderboard.metrics.measure import AGREEMENT, FAMILIES, Family, Measure, TrecEval, Value, read_value
 
 HEADINGS = (
     *("Detection", "Ranks, binary", "Ranks, graded", "Ranks, diversity", "Ranks, incomplete judgments"),
@@ -30,6 +30,8 @@ _GROUPS: Mapping[str, tuple[Family, ...]] = {
     heading: tuple(family for family in FAMILIES.values() if family.group == heading) for heading in HEADINGS
 }
 _FAMILIES = tuple(family for group in _GROUPS.values() for family in group)
+_BY_NAME = {family.name: family for family in _FAMILIES}
+_AGREEMENTS = {family.name.casefold(): family for family in FAMILIES.values() if family.group == AGREEMENT}
 FORMS = {form.name: (family, form) for family in _FAMILIES for form in family.forms}
 
 
@@ -49,6 +51,15 @@ def families() -> tuple[Family, ...]:
     ['AQWV', 'Value', 'Pmiss']
     """
     return _FAMILIES
+
+
+def agreements() -> tuple[Family, ...]:
+    """Every agreement between two rankings, in the order of the reference page.
+
+    >>> agreements()[:2]
+    (<Family KendallDistance>, <Family FaginKendall>)
+    """
+    return tuple(_AGREEMENTS.values())
 
 
 def nearest(word: str, names: Mapping[str, str]) -> tuple[str, ...]:
@@ -136,31 +147,31 @@ def _each_once(names: Iterable[str], resolve: Callable[[str], tuple[T, ...]]) ->
     return tuple(resolved)
 
 
-def parse_agreements(text: str) -> tuple[Agreement, ...]:
+def parse_agreements(text: str) -> tuple[Measure, ...]:
     """Agreements separated by blanks or commas, each once. Raises UnknownMeasure as parse_all does.
 
     >>> [str(each) for each in parse_agreements("KendallTau, RBO(p=0.95) KendallDistance@10")]
     ['KendallTau', 'RBO(p=0.95)', 'KendallDistance@10']
     """
 
-    def resolve(part: str) -> tuple[Agreement, ...]:
+    def resolve(part: str) -> tuple[Measure, ...]:
         match = re.match(OURS, part, re.DOTALL)
-        agreement = find_agreement(match["name"]) if match else None
-        if not match or not agreement:
-            listed = ", ".join(each.name for each in AGREEMENTS)
+        family = _AGREEMENTS.get(match["name"].casefold()) if match else None
+        if not match or not family:
+            listed = ", ".join(each.name for each in agreements())
             raise UnknownMeasure(f"no agreement is called {part!r}; there are {listed}")
-        return (_filled(agreement, _parameters(match["inside"], part), match["cutoff"], part),)
+        return (_filled(family, _parameters(match["inside"], part), match["cutoff"], part),)
 
     return _each_once(_split(text), resolve)
 
 
-def _filled(definition: Any, inside: Mapping[str, Value], cutoff: str | None, text: str) -> Any:
-    """A definition with its parameters and cutoff, as they stand in `text`."""
+def _filled(family: Family, inside: Mapping[str, Value], cutoff: str | None, text: str) -> Measure:
+    """The family with its parameters and cutoff, as they stand in `text`."""
     value = None if cutoff is None else read_value(cutoff)
     if isinstance(value, (str, tuple)):
         raise UnknownMeasure(f"{text}: the cutoff after @ must be a number, not {cutoff!r}")
-    definition.read_arguments(inside)  # a parameter called `cutoff` or `self` must not reach the call below
-    return definition(cutoff=value, **inside)
+    family.read_arguments(inside)  # a parameter called `cutoff` or `self` must not reach the call below
+    return family(cutoff=value, **inside)
 
 
 def explain(name: str) -> str:
@@ -169,7 +180,7 @@ def explain(name: str) -> str:
     >>> explain("RBO(p=0.95)").splitlines()[0]
     'RBO: Rank-biased overlap'
     """
-    is_agreement = find_agreement(re.split(r"[(@]", name.strip(), maxsplit=1)[0].strip())
+    is_agreement = re.split(r"[(@]", name.strip(), maxsplit=1)[0].strip().casefold() in _AGREEMENTS
     return (parse_agreements(name)[0] if is_agreement else parse(name)).family.text
 
 
@@ -200,15 +211,15 @@ def _outside_brackets(text: str, separators: str) -> Iterator[str]:
 def _resolve(text: str) -> tuple[Measure, ...]:
     match = re.match(OURS, text, re.DOTALL)
     name = ALIASES.get(match["name"], match["name"]) if match else ""
-    if match and name in FAMILIES and text not in FORMS:  # of names that both have, P alone stands for more there
+    if match and name in _BY_NAME and text not in FORMS:  # of names that both have, P alone stands for more there
         inside = _parameters(match["inside"], text)
-        return (_filled(FAMILIES[_as_ours(name, inside)], inside, match["cutoff"], text),)
+        return (_filled(_BY_NAME[_as_ours(name, inside)], inside, match["cutoff"], text),)
     if measures := _trec_eval(text):
         return measures
-    if find_agreement(name):
+    if name.casefold() in _AGREEMENTS:
         raise UnknownMeasure(f"{text} compares two runs without judgments; use leaderboard agreement")
     close = ", ".join(_nearest(text))
-    instead = f"nearest: {close}" if close else f"the page of measures has all {len(FAMILIES)}, such as AP and nDCG@10"
+    instead = f"nearest: {close}" if close else f"the page of measures has all {len(_BY_NAME)}, such as AP and nDCG@10"
     raise UnknownMeasure(f"no measure is called {text!r}; {instead}")
 
 
@@ -249,8 +260,8 @@ def _nearest(text: str) -> tuple[str, ...]:
     """The names most like it, with a cutoff where they need one."""
     cutoff = text.partition("@")[2]
     names = {name: name for name in FORMS}
-    for alias, name in (ALIASES | MEANT | {name: name for name in FAMILIES}).items():
-        takes = FAMILIES[name].cutoff
+    for alias, name in (ALIASES | MEANT | {name: name for name in _BY_NAME}).items():
+        takes = _BY_NAME[name].cutoff
         names[alias] = f"{name}@{cutoff or takes.example}" if takes and (cutoff or takes.required) else name
     return nearest(re.split(r"[(@.]", text, maxsplit=1)[0], names)
 

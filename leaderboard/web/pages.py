@@ -18,8 +18,8 @@ from markupsafe import Markup
 from leaderboard.accounts.models import User
 from leaderboard.config import folder
 from leaderboard.errors import NoDatabase, NoStore, NotFound, OtherBuild, UnknownMeasure
-from leaderboard.metrics import MEASURES_VERSION, families, groups, parse
-from leaderboard.metrics.families.agreement import AGREEMENTS
+from leaderboard.metrics import MEASURES_VERSION, agreements, families, groups, parse
+from leaderboard.metrics.measure import AGREEMENT
 from leaderboard.web.context import reading, store
 from leaderboard.web.endpoints import ENDPOINTS, PREFIX
 
@@ -28,13 +28,13 @@ measures = Blueprint("measures", __name__, url_prefix="/measures")
 
 @measures.get("/")
 def index() -> ResponseReturnValue:
-    listed = {**groups(), "Agreement between two rankings": AGREEMENTS}
+    listed = {**groups(), AGREEMENT: agreements()}
     return render_template("measures/index.html", groups=listed, metric_version=MEASURES_VERSION)
 
 
 @measures.get("/<name>")
 def show(name: str) -> ResponseReturnValue:
-    listed = {family.name: family for family in (*families(), *AGREEMENTS)}
+    listed = {family.name: family for family in (*families(), *agreements())}
     if name not in listed:
         return redirect(url_for("measures.show", name=_family_of(name)))
     formula = Markup(listed[name].reference.mathml)  # noqa: S704  # made of our own registry's text, and escaped

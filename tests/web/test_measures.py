@@ -2,18 +2,17 @@
 
 import pytest
 
-from leaderboard.metrics import families
-from leaderboard.metrics.families.agreement import AGREEMENTS
+from leaderboard.metrics import agreements, families
 from tests.web.conftest import Reader
 
 
 def test_every_measure_is_in_the_list(visitor: Reader) -> None:
     page = visitor.get("/measures/")
-    assert [each.name for each in (*families(), *AGREEMENTS) if f'href="/measures/{each.name}"' not in page] == []
+    assert [each.name for each in (*families(), *agreements()) if f'href="/measures/{each.name}"' not in page] == []
 
 
 def test_every_measure_has_a_page_with_everything_that_is_said_of_it(visitor: Reader) -> None:
-    for each in (*families(), *AGREEMENTS):
+    for each in (*families(), *agreements()):
         page = visitor.get(f"/measures/{each.name}")
         for heading, text in each.reference.sections.items():
             assert text, f"{each.name}: {heading}"

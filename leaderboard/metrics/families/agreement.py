@@ -6,15 +6,13 @@ the score of each item, in the same order, for both lists.
 
 import bisect
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.metrics.measure import RATIO, Definition, Direction, Named, Parameter, Range, Value, fraction
+from leaderboard.metrics.measure import AGREEMENT, Parameter, fraction, measured
 from leaderboard.metrics.segments import Bools, Floats, Ints
 
 Items = NDArray[Any]
@@ -81,61 +79,15 @@ def larger_before(values: Floats | Ints) -> Ints:
     return larger
 
 
-DEPTH = Parameter("cutoff", "int", low=1, meaning="only the first k ranks of either list count")
+DEPTH = Parameter("cutoff", "int", "only the first k ranks of either list count", low=1)
 
 
-@dataclass(frozen=True, eq=False, repr=False, slots=True)
-class AgreementFamily(Definition):
-    """One way to compare two rankings, for the page of measures.
-
-    compute  (first, second, *, one keyword per parameter, cutoff when it takes one) -> Agreed
-    """
-
-    compute: Callable[..., Agreed]
-    _: KW_ONLY
-    span: Range = RATIO
-    directions: ClassVar[Mapping[Direction, str]] = {"higher": "Higher is closer.", "lower": "Lower is closer."}
-
-    def __call__(self, *, cutoff: Value = None, **arguments: Value) -> "Agreement":
-        """This agreement with parameters and cutoff. Raises UnknownMeasure for what it does not take."""
-        return Agreement(self, self.read_arguments(arguments), self.read_cutoff(cutoff))
-
-
-@dataclass(frozen=True, repr=False, slots=True)
-class Agreement(Named):
-    """A way to compare two rankings, with its parameters and cutoff filled in."""
-
-    family: AgreementFamily
-
-    def compute(self, first: Items, second: Items) -> Agreed:
-        """How much two lists of ids in rank order agree."""
-        return self.family.compute(first, second, **self.arguments)
-
-
-AGREEMENTS: list[AgreementFamily] = []
-Compare = TypeVar("Compare", bound=Callable[..., Agreed])
-
-
-def agreement(name: str, title: str, *parameters: Parameter, **fields: Any) -> Callable[[Compare], Compare]:
-    """Puts the function below among the agreements, under this name; fields: what else an AgreementFamily has."""
-
-    def register(compute: Compare) -> Compare:
-        AGREEMENTS.append(AgreementFamily(name, title, compute, parameters, **fields))
-        return compute
-
-    return register
-
-
+agreement = partial(measured, AGREEMENT)
 correlation = partial(agreement, span=(-1.0, 1.0), unit="correlation")
 
 
-def find_agreement(name: str) -> AgreementFamily | None:
-    """The agreement of this name, in whatever case, or None."""
-    return next((each for each in AGREEMENTS if each.name.casefold() == name.casefold()), None)
-
-
 @agreement("KendallDistance", "Kendall distance at k", direction="lower", cutoff=DEPTH)
-def kendall_distance(first: Items, second: Items, *, cutoff: int | None = None) -> Agreed:
+def kendall_distance(first: Items, second: Items, cutoff: int | None = None) -> Agreed:
     """The share of the pairs of common items that the two lists put in different order.
 
     Formula: KendallDistance@k = D / (n · (n − 1) / 2)
@@ -168,7 +120,7 @@ def kendall_distance(first: Items, second: Items, *, cutoff: int | None = None) 
     cutoff=DEPTH,
     direction="lower",
 )
-def fagin_kendall(first: Items, second: Items, *, p: float = 0.5, cutoff: int | None = None) -> Agreed:
+def fagin_kendall(first: Items, second: Items, p: float = 0.5, cutoff: int | None = None) -> Agreed:
     """How far two top lists are apart, items in one of them only included, as a share of what is possible.
 
     Formula: FaginKendall@k = (D + A + |F| · |S| + p · (C(|F|) + C(|S|))) / (m · n + p · (C(m) + C(n)))
@@ -201,7 +153,7 @@ def fagin_kendall(first: Items, second: Items, *, p: float = 0.5, cutoff: int | 
 
 
 @correlation("KendallTau", "Kendall's τ-b")
-def kendall_tau(first: Items, second: Items, *, scores: Scores | None = None) -> Agreed:
+def kendall_tau(first: Items, second: Items, scores: Scores | None = None) -> Agreed:
     """Pairs in the same order less pairs in the other, corrected for ties.
 
     Formula: KendallTau = (C − D) / sqrt((N − T_x) · (N − T_y))
@@ -235,7 +187,7 @@ def tau_b(pairs: Pairs) -> float:
 
 
 @correlation("SpearmanRho", "Spearman's ρ", cutoff=DEPTH)
-def spearman_rho(first: Items, second: Items, *, cutoff: int | None = None, scores: Scores | None = None) -> Agreed:
+def spearman_rho(first: Items, second: Items, cutoff: int | None = None, scores: Scores | None = None) -> Agreed:
     """The correlation of the ranks that the common items have among themselves.
 
     Formula: SpearmanRho = cov(x, y) / (σ_x · σ_y)
@@ -272,9 +224,9 @@ def average_ranks(x: Floats) -> Floats:
 @agreement(
     "RBO",
     "Rank-biased overlap",
-    Parameter("p", "float", 0.9, low=0.01, high=0.9999, meaning="the probability of looking one rank deeper"),
+    Parameter("p", "float", "the probability of looking one rank deeper", 0.9, low=0.01, high=0.9999),
 )
-def rank_biased_overlap(first: Items, second: Items, *, p: float = 0.9) -> Agreed:
+def rank_biased_overlap(first: Items, second: Items, p: float = 0.9) -> Agreed:
     """How much the two lists share at each depth, the top weighted most; extrapolated beyond what is seen.
 
     Formula: RBO = ((1 − p) / p) · sum_{d=1}^{∞} (X_d / d) · p^d

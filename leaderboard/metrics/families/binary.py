@@ -25,8 +25,8 @@ from leaderboard.metrics.measure import (
 from leaderboard.metrics.ranking import Ranking, kept
 from leaderboard.metrics.segments import Bools, Floats, Ints, running, share, total
 
-RANK = Parameter("cutoff", "int", low=1, meaning="only the first k ranks count")
-RANK_NEEDED = Parameter("cutoff", "int", low=1, required=True, meaning="only the first k ranks count")
+RANK = Parameter("cutoff", "int", "only the first k ranks count", low=1)
+RANK_NEEDED = Parameter("cutoff", "int", "only the first k ranks count", low=1, required=True)
 
 at_cutoffs = partial(TrecEval, takes="cutoff", values=(5, 10, 15, 20, 30, 100, 200, 500, 1000))
 
@@ -47,7 +47,7 @@ def read_points(text: str) -> dict[str, Value]:
 
 
 @binary("AP", "Average precision", REL, NORM, JUDGED_ONLY, cutoff=RANK, trec_eval=("map", at_cutoffs("map_cut")))
-def average_precision(ranking: Ranking, *, rel: int, norm: str, cutoff: int | None) -> Floats:
+def average_precision(ranking: Ranking, rel: int, norm: str, cutoff: int | None) -> Floats:
     """Precision at the rank of each relevant document, averaged over the relevant ones. Its mean is MAP.
 
     Formula: AP@k = (sum_{i=1}^{k} rel_i · P@i) / R
@@ -82,7 +82,7 @@ def average_precision(ranking: Ranking, *, rel: int, norm: str, cutoff: int | No
 
 
 @binary("GMAP", "Geometric mean of average precision", REL, aggregation=GEOMETRIC_MEAN, trec_eval="gm_map")
-def average_precision_of_all(ranking: Ranking, *, rel: int) -> Floats:
+def average_precision_of_all(ranking: Ranking, rel: int) -> Floats:
     """AP with a geometric mean over queries, so that the worst queries weigh most.
 
     Formula: GMAP = exp(mean(ln(max(AP, 0.00001))))
@@ -101,11 +101,11 @@ def average_precision_of_all(ranking: Ranking, *, rel: int) -> Floats:
     >>> average_precision_of_all(graded_lists([1, None, 0, 2], missed=[1]), rel=1)
     array([0.5])
     """
-    return average_precision(ranking, rel=rel, norm="all", cutoff=None)
+    return average_precision(ranking, rel, norm="all", cutoff=None)
 
 
 @binary("RR", "Reciprocal rank", REL, JUDGED_ONLY, cutoff=RANK, trec_eval="recip_rank")
-def reciprocal_rank(ranking: Ranking, *, rel: int, cutoff: int | None) -> Floats:
+def reciprocal_rank(ranking: Ranking, rel: int, cutoff: int | None) -> Floats:
     """One over the rank of the first relevant document; its mean is known as MRR.
 
     Formula: RR = 1 / min{i : rel_i = 1}
@@ -138,7 +138,7 @@ def reciprocal_rank(ranking: Ranking, *, rel: int, cutoff: int | None) -> Floats
 
 
 @binary("P", "Precision at k", REL, JUDGED_ONLY, cutoff=RANK_NEEDED, trec_eval=at_cutoffs("P"))
-def precision(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
+def precision(ranking: Ranking, rel: int, cutoff: int) -> Floats:
     """The share of the first k ranks that holds relevant documents.
 
     Formula: P@k = (sum_{i=1}^{k} rel_i) / k
@@ -164,7 +164,7 @@ def precision(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
 
 
 @binary("R", "Recall at k", REL, JUDGED_ONLY, cutoff=RANK_NEEDED, trec_eval=at_cutoffs("recall"))
-def recall(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
+def recall(ranking: Ranking, rel: int, cutoff: int) -> Floats:
     """The share of all relevant documents that is in the first k ranks.
 
     Formula: R@k = (sum_{i=1}^{k} rel_i) / R
@@ -198,7 +198,7 @@ def recall(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
     cutoff=RANK_NEEDED,
     trec_eval=at_cutoffs("success", values=(1, 5, 10)),
 )
-def success(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
+def success(ranking: Ranking, rel: int, cutoff: int) -> Floats:
     """Whether a relevant document is in the first k ranks; its mean is the share of the queries where one is.
 
     Formula: Success@k = min(1, sum_{i=1}^{k} rel_i)
@@ -228,7 +228,7 @@ def success(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
     REL,
     valueless="list no relevant document, or no other",
 )
-def pairs_in_order(ranking: Ranking, *, rel: int) -> Floats:
+def pairs_in_order(ranking: Ranking, rel: int) -> Floats:
     """Of all pairs of a relevant and another document in the list, the share that has the relevant one first.
 
     Formula: Accuracy = (sum_{r} (N − n_r)) / (F · N)
@@ -262,14 +262,14 @@ def pairs_in_order(ranking: Ranking, *, rel: int) -> Floats:
     "Rprec",
     "R-precision",
     REL,
-    Parameter("mult", "float", 1.0, low=0.0, above=True, meaning="at this multiple of the relevant documents"),
+    Parameter("mult", "float", "at this multiple of the relevant documents", 1.0, low=0.0, above=True),
     JUDGED_ONLY,
     trec_eval=(
         "Rprec",
         TrecEval("Rprec_mult", takes="mult", values=tuple(step / 5 for step in range(1, 11)), form="{:.2f}"),
     ),
 )
-def r_precision(ranking: Ranking, *, rel: int, mult: float) -> Floats:
+def r_precision(ranking: Ranking, rel: int, mult: float) -> Floats:
     """Precision at the rank that equals the number of relevant documents, or a multiple of it.
 
     Formula: Rprec = P@⌈mult · R⌉
@@ -327,12 +327,10 @@ def documents_at(recall: float, relevant: Ints, compat: int) -> Ints:
     "Interpolated precision at a recall",
     REL,
     JUDGED_ONLY,
-    cutoff=Parameter(
-        "cutoff", "float", low=0.0, high=1.0, required=True, example="0.5", meaning="the recall to be reached"
-    ),
+    cutoff=Parameter("cutoff", "float", "the recall to be reached", low=0.0, high=1.0, required=True, example="0.5"),
     trec_eval=TrecEval("iprec_at_recall", takes="cutoff", values=ELEVEN, form="{:.2f}"),
 )
-def interpolated_precision(ranking: Ranking, *, rel: int, cutoff: float) -> Floats:
+def interpolated_precision(ranking: Ranking, rel: int, cutoff: float) -> Floats:
     """The highest precision at any rank with at least this recall.
 
     Formula: IPrec@r = max{P@i : R@i ≥ r}
@@ -361,10 +359,10 @@ def interpolated_precision(ranking: Ranking, *, rel: int, cutoff: float) -> Floa
     "IPrec11",
     "Interpolated precision averaged over recall points",
     REL,
-    Parameter("at", "points", ELEVEN, low=0.0, high=1.0, meaning="the recall points"),
+    Parameter("at", "points", "the recall points", ELEVEN, low=0.0, high=1.0),
     trec_eval=TrecEval("11pt_avg", read=read_points),
 )
-def average_interpolated(ranking: Ranking, *, rel: int, at: tuple[float, ...]) -> Floats:
+def average_interpolated(ranking: Ranking, rel: int, at: tuple[float, ...]) -> Floats:
     """The mean of interpolated precision at the recalls 0, 0.1, … 1: the area below the classic curve.
 
     Formula: IPrec11 = (sum_{r ∈ at} IPrec@r) / |at|
@@ -394,7 +392,7 @@ def average_interpolated(ranking: Ranking, *, rel: int, at: tuple[float, ...]) -
 
 
 @binary("RelP", "Relative precision at k", REL, cutoff=RANK_NEEDED, trec_eval=at_cutoffs("relative_P"))
-def relative_precision(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
+def relative_precision(ranking: Ranking, rel: int, cutoff: int) -> Floats:
     """Precision at k as a share of the best that is possible there.
 
     Formula: RelP@k = (sum_{i=1}^{k} rel_i) / min(k, R)
@@ -420,7 +418,7 @@ def relative_precision(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
 
 
 @binary("FirstTier", "First tier", REL, TIER_NORM, of_returned=True)
-def first_tier(ranking: Ranking, *, rel: int, norm: str) -> Floats:
+def first_tier(ranking: Ranking, rel: int, norm: str) -> Floats:
     """The share of hits among as many ranks as there are relevant documents.
 
     Formula: FirstTier = (sum_{i=1}^{d} rel_i) / d, d = min(|returned|, R)
@@ -447,7 +445,7 @@ def first_tier(ranking: Ranking, *, rel: int, norm: str) -> Floats:
 
 
 @binary("SecondTier", "Second tier", REL, TIER_NORM, of_returned=True)
-def second_tier(ranking: Ranking, *, rel: int, norm: str) -> Floats:
+def second_tier(ranking: Ranking, rel: int, norm: str) -> Floats:
     """The share of hits among twice as many ranks as there are relevant documents.
 
     Formula: SecondTier = (sum_{i=1}^{d} rel_i) / d, d = min(|returned|, 2 · R)

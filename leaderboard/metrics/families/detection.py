@@ -64,7 +64,7 @@ of_value = partial(of_decisions, span=value_range, unit="value", needs=("documen
 
 
 @of_value("AQWV", "Actual query weighted value", REL, aggregation=VALUE_OF_MEANS)
-def actual(ranking: Ranking, *, rel: int) -> Columns:
+def actual(ranking: Ranking, rel: int) -> Columns:
     """The value of the system's own decisions over all queries.
 
     Formula: AQWV = 1 − mean(P_miss) − β · mean(P_fa)
@@ -95,7 +95,7 @@ def actual(ranking: Ranking, *, rel: int) -> Columns:
 
 
 @of_value("Value", "Query weighted value of one query", REL)
-def value(ranking: Ranking, *, rel: int) -> Floats:
+def value(ranking: Ranking, rel: int) -> Floats:
     """What the decisions on a query are worth: found documents less false alarms.
 
     Formula: Value = 1 − (P_miss + β · P_fa)
@@ -121,12 +121,12 @@ def value(ranking: Ranking, *, rel: int) -> Floats:
     >>> value(graded_lists([1, None, 0, 2], missed=[1], returned=2, setting=setting), rel=1).round(4)
     array([0.1333])
     """
-    p_miss, weighted = actual(ranking, rel=rel)
+    p_miss, weighted = actual(ranking, rel)
     return 1.0 - p_miss - weighted
 
 
 @of_decisions("Pmiss", "Probability of a miss", REL, direction="lower")
-def miss(ranking: Ranking, *, rel: int) -> Floats:
+def miss(ranking: Ranking, rel: int) -> Floats:
     """The share of the relevant documents that is not returned.
 
     Formula: P_miss = 1 − N_correct / N_relevant
@@ -163,7 +163,7 @@ def miss(ranking: Ranking, *, rel: int) -> Floats:
     unit="false alarms",
     needs=("documents",),
 )
-def false_alarm(ranking: Ranking, *, rel: int, queries: str) -> Floats:
+def false_alarm(ranking: Ranking, rel: int, queries: str) -> Floats:
     """The share of the collection's other documents that is returned.
 
     Formula: P_fa = N_fa / (N_total − N_relevant)
@@ -317,7 +317,7 @@ def losses_at(ranking: Ranking, thetas: Floats, rel: int = 1) -> Columns:
 
 
 @of_sweep("MQWV", "Maximum query weighted value", REL, aggregation=WHOLE_RUN)
-def maximum(ranking: Ranking, *, rel: int) -> Evaluated:
+def maximum(ranking: Ranking, rel: int) -> Evaluated:
     """AQWV at the best single threshold over all queries: what better calibration alone would have brought.
 
     Formula: MQWV = max_θ (1 − mean(P_miss(θ)) − β · mean(P_fa(θ)))
@@ -356,7 +356,7 @@ def maximum(ranking: Ranking, *, rel: int) -> Evaluated:
 
 
 @of_sweep("OQWV", "Optimal query weighted value", REL, span=oracle_range, aggregation=VALUE_OF_MEANS)
-def oracle(ranking: Ranking, *, rel: int) -> Columns:
+def oracle(ranking: Ranking, rel: int) -> Columns:
     """AQWV with the best threshold for each query by itself: no choice of θ does better.
 
     Formula: OQWV = mean(max_θ Value(θ))

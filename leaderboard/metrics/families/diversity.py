@@ -45,7 +45,7 @@ def found_in(judged: Subtopics, rank: Ints, rel: int) -> tuple[Ints, Ints, Ints]
     return rows, rank[rows], before
 
 
-def gathered(ranking: Ranking, rank: Ints, *, rel: int, alpha: float, discount: Discount, cutoff: int | None) -> Floats:
+def gathered(ranking: Ranking, rank: Ints, rel: int, alpha: float, discount: Discount, cutoff: int | None) -> Floats:
     """float64[Q]: the gains of the documents at these ranks, int64[T], each times the discount of its rank."""
     judged, _ = judged_subtopics(ranking)
     rows, at, before = found_in(judged, rank, rel)
@@ -55,22 +55,20 @@ def gathered(ranking: Ranking, rank: Ints, *, rel: int, alpha: float, discount: 
     return total(judged.query[rows], worth, ranking.queries)
 
 
-def by_best_imaginable(ranking: Ranking, *, rel: int, alpha: float, discount: Discount, cutoff: int) -> Floats:
+def by_best_imaginable(ranking: Ranking, rel: int, alpha: float, discount: Discount, cutoff: int) -> Floats:
     """float64[Q]: what is gathered, over what a list of documents relevant to every subtopic would gather."""
     _, rank = judged_subtopics(ranking)
-    gains = gathered(ranking, rank, rel=rel, alpha=alpha, discount=discount, cutoff=cutoff)
+    gains = gathered(ranking, rank, rel, alpha, discount, cutoff)
     depth = np.arange(1.0, cutoff + 1.0)
     best = float(np.sum((1.0 - alpha) ** (depth - 1.0) * discount(depth)))
     return per_subtopic(ranking, rel, gains / best)
 
 
-def by_best_found(ranking: Ranking, *, rel: int, alpha: float, discount: Discount, cutoff: int | None) -> Floats:
+def by_best_found(ranking: Ranking, rel: int, alpha: float, discount: Discount, cutoff: int | None) -> Floats:
     """float64[Q]: what is gathered, over what the best order of the judged documents gathers."""
     judged, rank = judged_subtopics(ranking)
     ideal = judged.ideal_rank(rel, alpha, cutoff)
-    gains, best = (
-        gathered(ranking, each, rel=rel, alpha=alpha, discount=discount, cutoff=cutoff) for each in (rank, ideal)
-    )
+    gains, best = (gathered(ranking, each, rel, alpha, discount, cutoff) for each in (rank, ideal))
     return np.where(np.isnan(relevant_subtopics(ranking, rel)), np.nan, share(gains, best))
 
 
@@ -88,13 +86,13 @@ def by_rank(rank: Floats) -> Floats:
     return 1.0 / rank
 
 
-def with_relevant_subtopic(ranking: Ranking, *, rel: int, **_others: object) -> Bools:
+def with_relevant_subtopic(ranking: Ranking, rel: int, **_others: object) -> Bools:
     """bool[Q]: whether a document of the query is relevant to one of its subtopics."""
     return relevant_subtopics(ranking, rel) > 0
 
 
 # The best list imaginable is added up rank by rank.
-DEPTH = Parameter("cutoff", "int", low=1, high=1000, required=True, meaning="only the first k ranks count")
+DEPTH = Parameter("cutoff", "int", "only the first k ranks count", low=1, high=1000, required=True)
 ALPHA = fraction("alpha", 0.5, "how much less each further document about a subtopic is worth")
 BETA = fraction("beta", 0.5, "the probability of going on to the next rank")
 ABOVE_ONE: Range = (0.0, math.inf)
@@ -103,7 +101,7 @@ diversity = partial(measured, "Ranks, diversity", defined_where=with_relevant_su
 
 
 @diversity("alpha_nDCG", "α-nDCG", REL, ALPHA, JUDGED_ONLY, cutoff=DEPTH, span=ABOVE_ONE)
-def alpha_ndcg(ranking: Ranking, *, rel: int, alpha: float, cutoff: int) -> Floats:
+def alpha_ndcg(ranking: Ranking, rel: int, alpha: float, cutoff: int) -> Floats:
     """DCG that counts each further document about a subtopic for less, over that of the best order of what was judged.
 
     Formula: αnDCG@k = (sum_{i=1}^{k} gain_i / log_2(i + 1)) / (sum_{i=1}^{k} ideal_i / log_2(i + 1))
@@ -129,11 +127,11 @@ def alpha_ndcg(ranking: Ranking, *, rel: int, alpha: float, cutoff: int) -> Floa
     >>> alpha_ndcg(ranking, rel=1, alpha=0.5, cutoff=4).round(4)
     array([0.9305])
     """
-    return by_best_found(ranking, rel=rel, alpha=alpha, discount=by_log, cutoff=cutoff)
+    return by_best_found(ranking, rel, alpha, discount=by_log, cutoff=cutoff)
 
 
 @diversity("alpha_DCG", "α-DCG", REL, ALPHA, JUDGED_ONLY, cutoff=DEPTH)
-def alpha_dcg(ranking: Ranking, *, rel: int, alpha: float, cutoff: int) -> Floats:
+def alpha_dcg(ranking: Ranking, rel: int, alpha: float, cutoff: int) -> Floats:
     """DCG that counts each further document about a subtopic for less, over that of the best list imaginable.
 
     Formula: αDCG@k = (sum_{i=1}^{k} gain_i / log_2(i + 1)) / (N · sum_{i=1}^{k} best_i / log_2(i + 1))
@@ -160,11 +158,11 @@ def alpha_dcg(ranking: Ranking, *, rel: int, alpha: float, cutoff: int) -> Float
     >>> alpha_dcg(ranking, rel=1, alpha=0.5, cutoff=4).round(4)
     array([0.598])
     """
-    return by_best_imaginable(ranking, rel=rel, alpha=alpha, discount=by_log, cutoff=cutoff)
+    return by_best_imaginable(ranking, rel, alpha, discount=by_log, cutoff=cutoff)
 
 
 @diversity("ERR_IA", "Intent-aware expected reciprocal rank", REL, JUDGED_ONLY, cutoff=DEPTH)
-def err_ia(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
+def err_ia(ranking: Ranking, rel: int, cutoff: int) -> Floats:
     """The expected inverse rank at which readers with different intents stop, over that of the best list imaginable.
 
     Formula: ERR_IA@k = (sum_{i=1}^{k} gain_i / i) / (N · sum_{i=1}^{k} 0.5^{i − 1} / i)
@@ -191,7 +189,7 @@ def err_ia(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
     >>> err_ia(ranking, rel=1, cutoff=4).round(4)
     array([0.5903])
     """
-    return by_best_imaginable(ranking, rel=rel, alpha=HALF, discount=by_rank, cutoff=cutoff)
+    return by_best_imaginable(ranking, rel, alpha=HALF, discount=by_rank, cutoff=cutoff)
 
 
 @diversity(
@@ -202,7 +200,7 @@ def err_ia(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
     cutoff=DEPTH,
     span=ABOVE_ONE,
 )
-def normalised_err_ia(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
+def normalised_err_ia(ranking: Ranking, rel: int, cutoff: int) -> Floats:
     """The expected inverse rank at which readers with different intents stop, over that of the best order judged.
 
     Formula: nERR_IA@k = (sum_{i=1}^{k} gain_i / i) / (sum_{i=1}^{k} ideal_i / i)
@@ -229,11 +227,11 @@ def normalised_err_ia(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
     >>> normalised_err_ia(ranking, rel=1, cutoff=4).round(4)
     array([0.9062])
     """
-    return by_best_found(ranking, rel=rel, alpha=HALF, discount=by_rank, cutoff=cutoff)
+    return by_best_found(ranking, rel, alpha=HALF, discount=by_rank, cutoff=cutoff)
 
 
 @diversity("NRBP", "Novelty- and rank-biased precision", REL, ALPHA, BETA)
-def novelty_rank_biased(ranking: Ranking, *, rel: int, alpha: float, beta: float) -> Floats:
+def novelty_rank_biased(ranking: Ranking, rel: int, alpha: float, beta: float) -> Floats:
     """RBP that counts each further document about a subtopic for less: novelty- and rank-biased precision.
 
     Formula: NRBP = ((1 − (1 − alpha) · beta) / N) · sum_{i} gain_i · beta^{i − 1}
@@ -260,12 +258,12 @@ def novelty_rank_biased(ranking: Ranking, *, rel: int, alpha: float, beta: float
     array([0.5625])
     """
     _, rank = judged_subtopics(ranking)
-    gains = gathered(ranking, rank, rel=rel, alpha=alpha, discount=patience(beta), cutoff=None)
+    gains = gathered(ranking, rank, rel, alpha, discount=patience(beta), cutoff=None)
     return per_subtopic(ranking, rel, (1.0 - (1.0 - alpha) * beta) * gains)
 
 
 @diversity("nNRBP", "Normalised novelty- and rank-biased precision", REL, ALPHA, BETA, span=ABOVE_ONE)
-def normalised_novelty_rank_biased(ranking: Ranking, *, rel: int, alpha: float, beta: float) -> Floats:
+def normalised_novelty_rank_biased(ranking: Ranking, rel: int, alpha: float, beta: float) -> Floats:
     """Novelty- and rank-biased precision over that of the best order of what was judged.
 
     Formula: nNRBP = (sum_{i} gain_i · beta^{i − 1}) / (sum_{i} ideal_i · beta^{i − 1})
@@ -292,7 +290,7 @@ def normalised_novelty_rank_biased(ranking: Ranking, *, rel: int, alpha: float, 
     >>> normalised_novelty_rank_biased(ranking, rel=1, alpha=0.5, beta=0.5).round(4)
     array([0.8571])
     """
-    return by_best_found(ranking, rel=rel, alpha=alpha, discount=patience(beta), cutoff=None)
+    return by_best_found(ranking, rel, alpha, discount=patience(beta), cutoff=None)
 
 
 def patience(beta: float) -> Discount:
@@ -305,7 +303,7 @@ def patience(beta: float) -> Discount:
 
 
 @diversity("AP_IA", "Intent-aware average precision", REL, JUDGED_ONLY)
-def average_precision_ia(ranking: Ranking, *, rel: int) -> Floats:
+def average_precision_ia(ranking: Ranking, rel: int) -> Floats:
     """Average precision for each subtopic, averaged over the subtopics.
 
     Formula: AP_IA = (1 / N) · sum_{s} AP_s
@@ -340,7 +338,7 @@ def average_precision_ia(ranking: Ranking, *, rel: int) -> Floats:
 
 
 @diversity("P_IA", "Intent-aware precision", REL, JUDGED_ONLY, cutoff=DEPTH)
-def precision_ia(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
+def precision_ia(ranking: Ranking, rel: int, cutoff: int) -> Floats:
     """Precision at k for each subtopic, averaged over the subtopics.
 
     Formula: P_IA@k = (1 / N) · sum_{s} P_s@k
@@ -372,7 +370,7 @@ def precision_ia(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
 
 
 @diversity("StRecall", "Subtopic recall", REL, cutoff=DEPTH)
-def subtopic_recall(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
+def subtopic_recall(ranking: Ranking, rel: int, cutoff: int) -> Floats:
     """The share of the query's subtopics that the first k documents are about.
 
     Formula: StRecall@k = |subtopics of top_k| / N

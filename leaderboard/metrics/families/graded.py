@@ -74,7 +74,7 @@ def ideal(ranking: Ranking, gain: str, gains: Gains | None) -> Gained:
     return Gained(query[positive], rank[positive], values[positive])
 
 
-def with_gain(ranking: Ranking, *, gains: Gains | None, gain: str = "linear", rel: int = 1, **_others: object) -> Bools:
+def with_gain(ranking: Ranking, gains: Gains | None, gain: str = "linear", rel: int = 1, **_others: object) -> Bools:
     """bool[Q]: whether a document of the query is judged worth something: there is an ideal list."""
     if gain == "binary":
         return ranking.relevant(rel).judged > 0
@@ -114,7 +114,7 @@ def read_gains(text: str) -> dict[str, Value]:
 
 
 GAIN = choice("gain", ("linear", "exp"), "the gain of grade g: g, or 2^g − 1")
-GAINS = Parameter("gains", "gains", meaning="the gain of single grades, in place of what `gain` says")
+GAINS = Parameter("gains", "gains", "the gain of single grades, in place of what `gain` says")
 DISCOUNT = choice(
     "discount",
     ("log2", "jk"),
@@ -138,7 +138,7 @@ with_gains = partial(TrecEval, read=read_gains)
     trec_eval=(with_gains("ndcg"), at_cutoffs("ndcg_cut")),
 )
 def normalised_discounted_gain(
-    ranking: Ranking, *, gain: str, gains: Gains | None, discount: str, cutoff: int | None
+    ranking: Ranking, gain: str, gains: Gains | None, discount: str, cutoff: int | None
 ) -> Floats:
     """DCG as a share of the DCG of the best order of all judged documents.
 
@@ -167,8 +167,8 @@ def normalised_discounted_gain(
     >>> normalised_discounted_gain(ranking, gain='linear', gains=None, discount='log2', cutoff=None).round(4)
     array([0.5945])
     """
-    reached = discounted_gain(ranking, gain=gain, gains=gains, discount=discount, cutoff=cutoff)
-    return share(reached, ideal_gain(ranking, gain=gain, gains=gains, discount=discount, cutoff=cutoff))
+    reached = discounted_gain(ranking, gain, gains, discount, cutoff)
+    return share(reached, ideal_gain(ranking, gain, gains, discount, cutoff))
 
 
 @of_gains(
@@ -182,7 +182,7 @@ def normalised_discounted_gain(
     unit="gain",
     trec_eval=with_gains("dcg"),
 )
-def discounted_gain(ranking: Ranking, *, gain: str, gains: Gains | None, discount: str, cutoff: int | None) -> Floats:
+def discounted_gain(ranking: Ranking, gain: str, gains: Gains | None, discount: str, cutoff: int | None) -> Floats:
     """Gains in the first k ranks, each worth less the lower its rank.
 
     Formula: DCG@k = sum_{i=1}^{k} gain_i / log_2(i + 1)
@@ -225,7 +225,7 @@ def discounted_gain(ranking: Ranking, *, gain: str, gains: Gains | None, discoun
     direction="none",
     trec_eval=with_gains("ideal_dcg"),
 )
-def ideal_gain(ranking: Ranking, *, gain: str, gains: Gains | None, discount: str, cutoff: int | None) -> Floats:
+def ideal_gain(ranking: Ranking, gain: str, gains: Gains | None, discount: str, cutoff: int | None) -> Floats:
     """DCG of the best order of all judged documents: the same for every run, and what nDCG divides by.
 
     Formula: IDCG@k = sum_{i=1}^{k} ideal_i / log_2(i + 1)
@@ -251,7 +251,7 @@ def ideal_gain(ranking: Ranking, *, gain: str, gains: Gains | None, discount: st
 
 
 @of_gains("NCG", "Normalised cumulated gain", GAIN, GAINS, cutoff=RANK, span=normalised_span)
-def normalised_gain(ranking: Ranking, *, gain: str, gains: Gains | None, cutoff: int | None) -> Floats:
+def normalised_gain(ranking: Ranking, gain: str, gains: Gains | None, cutoff: int | None) -> Floats:
     """CG as a share of the CG of the best order of all judged documents: recall with grades.
 
     Formula: NCG@k = CG@k / ICG@k
@@ -275,12 +275,12 @@ def normalised_gain(ranking: Ranking, *, gain: str, gains: Gains | None, cutoff:
     >>> normalised_gain(graded_lists([1, None, 0, 2], missed=[1]), gain='linear', gains=None, cutoff=None)
     array([0.75])
     """
-    reached = cumulated_gain(ranking, gain=gain, gains=gains, cutoff=cutoff)
+    reached = cumulated_gain(ranking, gain, gains, cutoff)
     return share(reached, summed(ideal(ranking, gain, gains), cutoff, ranking.queries))
 
 
 @of_gains("CG", "Cumulated gain", GAIN, GAINS, cutoff=RANK, span=span, unit="gain")
-def cumulated_gain(ranking: Ranking, *, gain: str, gains: Gains | None, cutoff: int | None) -> Floats:
+def cumulated_gain(ranking: Ranking, gain: str, gains: Gains | None, cutoff: int | None) -> Floats:
     """The sum of the gains of the documents in the first k ranks.
 
     Formula: CG@k = sum_{i=1}^{k} gain_i
@@ -335,7 +335,7 @@ def running_gains(ranking: Ranking, gains: Gains | None) -> tuple[RunningGain, R
 
 
 @of_gains("nDCGRel", "nDCG averaged over relevant documents", GAINS, trec_eval=with_gains("ndcg_rel"))
-def at_relevant(ranking: Ranking, *, gains: Gains | None) -> Floats:
+def at_relevant(ranking: Ranking, gains: Gains | None) -> Floats:
     """nDCG at the rank of each relevant document; those not retrieved count with the list's final nDCG.
 
     Formula: nDCGRel = (1 / R) · sum_{r} nDCG@rank_r
@@ -368,7 +368,7 @@ def at_relevant(ranking: Ranking, *, gains: Gains | None) -> Floats:
 
 
 @graded("RnDCG", "nDCG averaged over grade levels", REL, GAINS, trec_eval=with_gains("Rndcg"))
-def at_levels(ranking: Ranking, *, rel: int, gains: Gains | None) -> Floats:
+def at_levels(ranking: Ranking, rel: int, gains: Gains | None) -> Floats:
     """nDCG at the ranks where the ideal list passes from one grade to the next, and at the end of the list.
 
     Formula: RnDCG = mean_{k ∈ K} nDCG@k
@@ -403,7 +403,7 @@ def at_levels(ranking: Ranking, *, rel: int, gains: Gains | None) -> Floats:
 
 
 @of_gains("G", "Normalised gain", GAINS, trec_eval=with_gains("G"))
-def normalised_gain_variant(ranking: Ranking, *, gains: Gains | None) -> Floats:
+def normalised_gain_variant(ranking: Ranking, gains: Gains | None) -> Floats:
     """Gains discounted by how far the list lags behind the ideal one, not by rank.
 
     Formula: G = (sum_{i} gain_i / log_2(2 + c_i − g_i)) / (sum_{i} ideal_i)
@@ -437,7 +437,7 @@ def normalised_gain_variant(ranking: Ranking, *, gains: Gains | None) -> Floats:
 
 
 @graded("binG", "Binary normalised gain", REL, trec_eval="binG")
-def binary_gain(ranking: Ranking, *, rel: int) -> Floats:
+def binary_gain(ranking: Ranking, rel: int) -> Floats:
     """G with gains of 0 and 1: each relevant document discounted by the others ranked before it.
 
     Formula: binG = (1 / R) · sum_{r} 1 / log_2(2 + n_r)
@@ -469,7 +469,7 @@ def binary_gain(ranking: Ranking, *, rel: int) -> Floats:
     fraction("p", 0.95, "how much the ranks further down count"),
     choice("normalize", ("True", "False"), "whether the ideal list itself reaches 1 although it ends"),
 )
-def compatibility(ranking: Ranking, *, p: float, normalize: str) -> Floats:
+def compatibility(ranking: Ranking, p: float, normalize: str) -> Floats:
     """Rank-biased overlap of the list with the ideal list that is nearest to it.
 
     Formula: Compat = (sum_{i=1}^{n} p^{i − 1} · |top_i ∩ ideal_i| / i) / (sum_{i=1}^{n} p^{i − 1} · |ideal_i| / i)

@@ -29,7 +29,7 @@ def hits_before(ranking: Ranking, rel: int, chosen: str) -> Ints:
 
 
 @incomplete("Bpref", "Binary preference", REL, trec_eval="bpref")
-def binary_preference(ranking: Ranking, *, rel: int) -> Floats:
+def binary_preference(ranking: Ranking, rel: int) -> Floats:
     """How seldom documents judged not relevant stand above relevant ones; unjudged documents do not matter.
 
     Formula: Bpref = (1 / R) · sum_{r} (1 − min(n_r, R) / min(N, R))
@@ -59,7 +59,7 @@ def binary_preference(ranking: Ranking, *, rel: int) -> Floats:
 
 
 @incomplete("GMBpref", "Geometric mean of binary preference", REL, aggregation=GEOMETRIC_MEAN, trec_eval="gm_bpref")
-def geometric_binary_preference(ranking: Ranking, *, rel: int) -> Floats:
+def geometric_binary_preference(ranking: Ranking, rel: int) -> Floats:
     """Bpref with a geometric mean over queries, so that the worst queries weigh most.
 
     Formula: GMBpref = exp(mean(ln(max(Bpref, 0.00001))))
@@ -80,11 +80,11 @@ def geometric_binary_preference(ranking: Ranking, *, rel: int) -> Floats:
     >>> geometric_binary_preference(graded_lists([1, None, 0, 2], missed=[1]), rel=1).round(4)
     array([0.3333])
     """
-    return binary_preference(ranking, rel=rel)
+    return binary_preference(ranking, rel)
 
 
 @incomplete("infAP", "Inferred average precision", REL, trec_eval="infAP")
-def inferred_average_precision(ranking: Ranking, *, rel: int) -> Floats:
+def inferred_average_precision(ranking: Ranking, rel: int) -> Floats:
     """Average precision estimated from judgments of a random part of the pool.
 
     Formula: infAP = (1 / R) · sum_{i} (1 / i + (p_i / i) · ((s_i + ε) / (s_i + n_i + 2 · ε)))
@@ -123,7 +123,7 @@ def judged_within(ranking: Ranking, k: int | Ints) -> Ints:
 
 
 @incomplete("Judged", "Judged at k", defined_where=None, cutoff=RANK_NEEDED)
-def judged(ranking: Ranking, *, cutoff: int) -> Floats:
+def judged(ranking: Ranking, cutoff: int) -> Floats:
     """The share of the first k ranks that was judged: how far the other figures can be trusted.
 
     Formula: Judged@k = |judged in the top k| / min(k, |retrieved|)
@@ -155,7 +155,7 @@ def judged(ranking: Ranking, *, cutoff: int) -> Floats:
     direction="lower",
     trec_eval=at_cutoffs("unj", values=(5, 10, 20)),
 )
-def unjudged(ranking: Ranking, *, cutoff: int) -> Floats:
+def unjudged(ranking: Ranking, cutoff: int) -> Floats:
     """The share of the first k ranks that nobody judged.
 
     Formula: Unjudged@k = |unjudged in the top k| / k

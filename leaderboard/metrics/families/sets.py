@@ -54,7 +54,7 @@ def read_weights(text: str) -> dict[str, Value]:
 
 
 @of_set("SetP", "Precision of the returned set", REL, JUDGED_ONLY, trec_eval="set_P")
-def precision(ranking: Ranking, *, rel: int) -> Floats:
+def precision(ranking: Ranking, rel: int) -> Floats:
     """The share of the returned documents that is relevant.
 
     Formula: SetP = TP / (TP + FP)
@@ -81,7 +81,7 @@ def precision(ranking: Ranking, *, rel: int) -> Floats:
 
 
 @of_set("SetR", "Recall of the returned set", REL, trec_eval="set_recall")
-def recall(ranking: Ranking, *, rel: int) -> Floats:
+def recall(ranking: Ranking, rel: int) -> Floats:
     """The share of the relevant documents that is returned.
 
     Formula: SetR = TP / (TP + FN)
@@ -112,12 +112,12 @@ def recall(ranking: Ranking, *, rel: int) -> Floats:
     "F measure of the returned set",
     REL,
     fraction("alpha", 0.5, "weight of precision"),
-    Parameter("beta", "float", low=0.0, meaning="recall counts β times as much: α = 1 / (1 + β²)"),
+    Parameter("beta", "float", "recall counts β times as much: α = 1 / (1 + β²)", low=0.0),
     JUDGED_ONLY,
     check=only_one_of("alpha", "beta"),
     trec_eval=TrecEval("set_F", read=read_factor),
 )
-def f_measure(ranking: Ranking, *, rel: int, alpha: float, beta: float | None) -> Floats:
+def f_measure(ranking: Ranking, rel: int, alpha: float, beta: float | None) -> Floats:
     """The weighted harmonic mean of precision and recall; a higher α weights precision, a higher β recall.
 
     Formula: SetF = 1 / (α / SetP + (1 − α) / SetR)
@@ -141,15 +141,15 @@ def f_measure(ranking: Ranking, *, rel: int, alpha: float, beta: float | None) -
     array([0.4])
     """
     if alpha == 0.0 and beta is None:
-        return recall(ranking, rel=rel)
+        return recall(ranking, rel)
     # With x = β² = (1 − α) / α, and no division by a precision or recall of 0.
     x = (1.0 - alpha) / alpha if beta is None else beta * beta
-    p, r = precision(ranking, rel=rel), recall(ranking, rel=rel)
+    p, r = precision(ranking, rel), recall(ranking, rel)
     return share((x + 1.0) * p * r, x * p + r)
 
 
 @of_set("SetAP", "Average precision of the returned set", REL, JUDGED_ONLY, trec_eval="set_map")
-def set_average_precision(ranking: Ranking, *, rel: int) -> Floats:
+def set_average_precision(ranking: Ranking, rel: int) -> Floats:
     """Precision times recall: average precision as if the set had no order.
 
     Formula: SetAP = TP^2 / ((TP + FP) · (TP + FN))
@@ -177,7 +177,7 @@ def set_average_precision(ranking: Ranking, *, rel: int) -> Floats:
 
 
 @of_set("SetRelP", "Relative precision of the returned set", REL, JUDGED_ONLY, trec_eval="set_relative_P")
-def set_relative_precision(ranking: Ranking, *, rel: int) -> Floats:
+def set_relative_precision(ranking: Ranking, rel: int) -> Floats:
     """Precision as a share of the best precision that a set of this size can have.
 
     Formula: SetRelP = TP / min(TP + FP, TP + FN)
@@ -204,7 +204,7 @@ def set_relative_precision(ranking: Ranking, *, rel: int) -> Floats:
 
 
 @of_set("Fallout", "Fallout", REL, defined_where=None, direction="lower", unit="false alarms", needs=("documents",))
-def fallout(ranking: Ranking, *, rel: int) -> Floats:
+def fallout(ranking: Ranking, rel: int) -> Floats:
     """The share of the collection's documents that are not relevant, and are returned all the same.
 
     Formula: Fallout = FP / (FP + TN)
@@ -235,17 +235,17 @@ def fallout(ranking: Ranking, *, rel: int) -> Floats:
     "Utility",
     "Utility",
     REL,
-    Parameter("a", "float", 1.0, meaning="worth of a relevant document returned"),
-    Parameter("b", "float", -1.0, meaning="worth of another document returned"),
-    Parameter("c", "float", 0.0, meaning="worth of a relevant document not returned"),
-    Parameter("d", "float", 0.0, meaning="worth of another document not returned"),
+    Parameter("a", "float", "worth of a relevant document returned", 1.0),
+    Parameter("b", "float", "worth of another document returned", -1.0),
+    Parameter("c", "float", "worth of a relevant document not returned", 0.0),
+    Parameter("d", "float", "worth of another document not returned", 0.0),
     defined_where=None,
     span=(-math.inf, math.inf),
     unit="utility",
     refuse=rest_needs_collection,
     trec_eval=TrecEval("utility", read=read_weights),
 )
-def utility(ranking: Ranking, *, rel: int, a: float, b: float, c: float, d: float) -> Floats:
+def utility(ranking: Ranking, rel: int, a: float, b: float, c: float, d: float) -> Floats:
     """What the decisions are worth when each of the four outcomes has a value of its own.
 
     Formula: Utility = a · TP + b · FP + c · FN + d · TN
@@ -281,7 +281,7 @@ def known_and_found(ranking: Ranking, rel: int) -> Ints:
 
 
 @of_set("Coverage", "Coverage", REL, needs=("known",))
-def coverage(ranking: Ranking, *, rel: int) -> Floats:
+def coverage(ranking: Ranking, rel: int) -> Floats:
     """The share of the relevant documents known to the user that is returned.
 
     Formula: Coverage = |returned ∩ relevant ∩ known| / |relevant ∩ known|
@@ -305,7 +305,7 @@ def coverage(ranking: Ranking, *, rel: int) -> Floats:
 
 
 @of_set("Novelty", "Novelty", REL, needs=("known",))
-def novelty(ranking: Ranking, *, rel: int) -> Floats:
+def novelty(ranking: Ranking, rel: int) -> Floats:
     """The share of the relevant documents returned that the user did not know.
 
     Formula: Novelty = |(returned ∩ relevant) − known| / |returned ∩ relevant|
@@ -327,7 +327,7 @@ def novelty(ranking: Ranking, *, rel: int) -> Floats:
 
 
 @returned_documents("TP", "True positives", REL)
-def true_positives(ranking: Ranking, *, rel: int) -> Floats:
+def true_positives(ranking: Ranking, rel: int) -> Floats:
     """Documents returned and relevant. Added up over the queries, not averaged.
 
     Formula: TP = |returned ∩ relevant|
@@ -351,7 +351,7 @@ def true_positives(ranking: Ranking, *, rel: int) -> Floats:
 
 
 @returned_documents("FP", "False positives", REL, direction="lower")
-def false_positives(ranking: Ranking, *, rel: int) -> Floats:
+def false_positives(ranking: Ranking, rel: int) -> Floats:
     """Documents returned and not relevant. Added up over the queries, not averaged.
 
     Formula: FP = |returned| − TP
@@ -375,7 +375,7 @@ def false_positives(ranking: Ranking, *, rel: int) -> Floats:
 
 
 @returned_documents("TN", "True negatives", REL, needs=("documents",))
-def true_negatives(ranking: Ranking, *, rel: int) -> Floats:
+def true_negatives(ranking: Ranking, rel: int) -> Floats:
     """Documents of the collection neither returned nor relevant. Added up over the queries, not averaged.
 
     Formula: TN = N_total − TP − FP − FN
@@ -396,12 +396,12 @@ def true_negatives(ranking: Ranking, *, rel: int) -> Floats:
     >>> true_negatives(graded_lists([1, None, 0, 2], missed=[1], returned=2, setting=setting), rel=1)
     array([99.])
     """
-    left = float(ranking.setting.documents or 0) - ranking.returned - false_negatives(ranking, rel=rel)
+    left = float(ranking.setting.documents or 0) - ranking.returned - false_negatives(ranking, rel)
     return np.maximum(left, 0.0)  # a list with documents that the collection lacks may be longer than it
 
 
 @returned_documents("FN", "False negatives", REL, direction="lower")
-def false_negatives(ranking: Ranking, *, rel: int) -> Floats:
+def false_negatives(ranking: Ranking, rel: int) -> Floats:
     """Documents relevant and not returned. Added up over the queries, not averaged.
 
     Formula: FN = |relevant| − TP
@@ -474,7 +474,7 @@ def returned(ranking: Ranking) -> Floats:
 
 
 @counted("NumRel", "Relevant documents", REL, of_judgments=True, direction="none", trec_eval="num_rel")
-def relevant(ranking: Ranking, *, rel: int) -> Floats:
+def relevant(ranking: Ranking, rel: int) -> Floats:
     """Documents judged relevant, returned or not. Added up over the queries, not averaged.
 
     Formula: NumRel = |relevant|
@@ -498,7 +498,7 @@ def relevant(ranking: Ranking, *, rel: int) -> Floats:
 
 
 @returned_documents("NumRelRet", "Relevant documents returned", REL, trec_eval="num_rel_ret")
-def relevant_returned(ranking: Ranking, *, rel: int) -> Floats:
+def relevant_returned(ranking: Ranking, rel: int) -> Floats:
     """Documents returned and relevant: TP under trec_eval's name. Added up over the queries, not averaged.
 
     Formula: NumRelRet = |returned ∩ relevant|
@@ -519,7 +519,7 @@ def relevant_returned(ranking: Ranking, *, rel: int) -> Floats:
     >>> relevant_returned(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1)
     array([1.])
     """
-    return true_positives(ranking, rel=rel)
+    return true_positives(ranking, rel)
 
 
 @returned_documents(
@@ -529,7 +529,7 @@ def relevant_returned(ranking: Ranking, *, rel: int) -> Floats:
     direction="lower",
     trec_eval="num_nonrel_judged_ret",
 )
-def judged_not_relevant(ranking: Ranking, *, rel: int) -> Floats:
+def judged_not_relevant(ranking: Ranking, rel: int) -> Floats:
     """Documents returned and judged, but not relevant: unjudged ones are left out. Added up over the queries, not
     averaged.
 

@@ -79,7 +79,7 @@ def gains_only_scaled(arguments: Mapping[str, Value]) -> str | None:
     trec_eval=TrecEval("rbp", given=(("p", 0.9), ("gain", "scaled")), read=read_pairs),
 )
 def rank_biased_precision(
-    ranking: Ranking, *, rel: int, p: float, gain: str, gains: Gains | None, cutoff: int | None
+    ranking: Ranking, rel: int, p: float, gain: str, gains: Gains | None, cutoff: int | None
 ) -> Floats:
     """What a reader gains on average who goes on from rank to rank with probability p.
 
@@ -132,7 +132,7 @@ def largest(ranking: Ranking, gains: Gains | None) -> Floats:
     direction="lower",
     trec_eval=TrecEval("rbp_resid", read=read_pairs),
 )
-def residual(ranking: Ranking, *, p: float) -> Floats:
+def residual(ranking: Ranking, p: float) -> Floats:
     """How much higher RBP could be if every unjudged document were relevant.
 
     Formula: RBPResidual = p^n + (1 − p) · sum_{i unjudged} p^{i − 1}
@@ -174,13 +174,13 @@ def grade_above(setting: Setting, arguments: Mapping[str, Any]) -> str | None:
 @graded(
     "ERR",
     "Expected reciprocal rank",
-    Parameter("gmax", "int", 4, low=1, high=GRADE_LIMIT, meaning="the highest grade that there can be"),
-    Parameter("max", "choice", choices=("data",), meaning="data: gmax is the highest grade of the evaluation"),
+    Parameter("gmax", "int", "the highest grade that there can be", 4, low=1, high=GRADE_LIMIT),
+    Parameter("max", "choice", "data: gmax is the highest grade of the evaluation", choices=("data",)),
     cutoff=RANK,
     check=only_one_of("gmax", "max"),
     refuse=grade_above,
 )
-def expected_reciprocal_rank(ranking: Ranking, *, gmax: int, max: str | None, cutoff: int | None) -> Floats:  # noqa: A002  # as in ERR(max=data)
+def expected_reciprocal_rank(ranking: Ranking, gmax: int, max: str | None, cutoff: int | None) -> Floats:  # noqa: A002  # as in ERR(max=data)
     """The expected inverse rank at which a reader stops, who stops more readily at higher grades.
 
     Formula: ERR@k = sum_{i=1}^{k} (1 / i) · R_i · prod_{j<i} (1 − R_j), R_i = (2^{g_i} − 1) / 2^{gmax}
@@ -216,7 +216,7 @@ def expected_reciprocal_rank(ranking: Ranking, *, gmax: int, max: str | None, cu
 
 
 @graded("ADR", "Average dynamic recall", REL)
-def average_dynamic_recall(ranking: Ranking, *, rel: int) -> Floats:
+def average_dynamic_recall(ranking: Ranking, rel: int) -> Floats:
     """Recall at each rank against the documents that the ideal list could have shown by then.
 
     Formula: ADR = (1 / R) · sum_{i=1}^{R} |top_i ∩ {d : g_d ≥ ideal_i}| / i
@@ -248,14 +248,14 @@ def average_dynamic_recall(ranking: Ranking, *, rel: int) -> Floats:
 
 DEPTH = 1000  # ranks that the reader may look at; what a list lacks of them gains nothing (cwl_eval's default)
 ROWS = 256  # queries at a time: a table of 2 MB
-MIN_REL = Parameter("min_rel", "int", 0, low=0, high=GRADE_LIMIT - 1, meaning="the grade up to which nothing is gained")
+MIN_REL = Parameter("min_rel", "int", "the grade up to which nothing is gained", 0, low=0, high=GRADE_LIMIT - 1)
 FROM_THERE = "the grade from which on 1 is gained; the evaluation's highest grade unless given"
-MAX_REL = Parameter("max_rel", "int", low=1, high=GRADE_LIMIT, meaning=FROM_THERE)
-WANTED = Parameter("T", "float", 1.0, low=0.0, above=True, meaning="the gain that the reader wants in all")
+MAX_REL = Parameter("max_rel", "int", FROM_THERE, low=1, high=GRADE_LIMIT)
+WANTED = Parameter("T", "float", "the gain that the reader wants in all", 1.0, low=0.0, above=True)
 PATIENCE = fraction("p", 0.9, "the probability of going on where nothing is gained")
 
 
-def with_player_gain(ranking: Ranking, *, min_rel: int, **_others: object) -> Bools:
+def with_player_gain(ranking: Ranking, min_rel: int, **_others: object) -> Bools:
     """bool[Q]: whether a document of the query is judged to gain anything."""
     return ranking.relevant(min_rel + 1).judged > 0
 
