@@ -12,7 +12,6 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -96,7 +95,7 @@ def _by_name(names: Sequence[str], agreed: Sequence[Agreed], things: str) -> dic
 
 OF_SETTING = ("documents", "beta", "no_relevant", "compat")
 CURVES: dict[str, Callable[..., Mapping[str, Any]]] = {
-    "sweep": lambda ranking, level: asdict(sweep(ranking, level)),
+    "sweep": lambda ranking, level: sweep(ranking, level)._asdict(),
     "oracle": oracles,
     "recall": over_recall,
     "rank": over_rank,

@@ -225,7 +225,10 @@ class TrecEval:
         """The parameters of ours that the name stands for with what follows it, or without. Raises UnknownMeasure."""
         if suffix is None:
             return dict(self.given)
-        return dict(self.given) | (self.read(suffix) if self.read else {self.takes: read_value(suffix)})
+        try:
+            return dict(self.given) | (self.read(suffix) if self.read else {self.takes: read_value(suffix)})
+        except (KeyError, TypeError, ValueError):
+            raise UnknownMeasure(f"trec_eval's {self.name} does not take {suffix!r}") from None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

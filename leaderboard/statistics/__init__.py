@@ -8,34 +8,31 @@ has no value. Whatever is drawn at random starts from a seed that stands in the 
 `reason` says why. scipy.stats is imported only when two systems are compared (docs/decisions/0007-scipy.md).
 """
 
-from leaderboard.statistics.board import RankSet, RankSets, board_statistics, rank_sets
 from leaderboard.statistics.comparison import (
     POWER,
     Comparison,
     ComparisonTable,
     Detectable,
+    Effects,
+    PairedTest,
     SwapRate,
     compare,
     detectable,
     detectable_by_pairs,
+    effect_sizes,
     holm,
+    paired_t,
     power,
     queries_needed,
+    randomisation_test,
     swap_rates,
+    tukey_hsd,
+    wilcoxon,
 )
 from leaderboard.statistics.fragility import Fragility, fragility
 from leaderboard.statistics.intervals import NO_LIMITS, Interval, difference_interval, intervals, threshold_intervals
 from leaderboard.statistics.linked_years import change, linked_parts
-from leaderboard.statistics.paired import (
-    Effects,
-    PairedTest,
-    effect_sizes,
-    paired_t,
-    randomisation_test,
-    tukey_hsd,
-    wilcoxon,
-)
-from leaderboard.statistics.ranks import competition_ranks, is_ahead
+from leaderboard.statistics.ranks import RankSet, RankSets, board_statistics, competition_ranks, is_ahead, rank_sets
 from leaderboard.statistics.samples import (
     CONFIDENCE,
     LEAST,

@@ -13,8 +13,9 @@ who approximate the answer; for means it is exact.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,8 +36,7 @@ NOT_BY_SORTING = "not exact for this measure"
 TOO_MANY = "too many ways to remove queries of several kinds"
 
 
-@dataclass(frozen=True, slots=True)
-class Fragility:
+class Fragility(NamedTuple):
     """How many queries have to be removed, at least, until the leader is no longer first alone.
 
     leader   None where several systems share the first place
@@ -85,11 +85,12 @@ def fragility(
     if aggregation not in (MEAN, GEOMETRIC_MEAN, SUM, VALUE_OF_MEANS):
         return none(reason=NOT_BY_SORTING)
     removed: Ints | None = None
-    splits = min(SPLITS, LOOKED_AT // max(1, queries))
+    tries = iter(range(min(SPLITS, LOOKED_AT // max(1, queries))))
     for rival in rivals:  # the closest first, so that the others need not be looked at far
         duel = _Duel(lead, columns[rival], aggregation, direction)
-        taken_out, splits = duel.fewest(duel.queries if removed is None else len(removed), splits)
-        if splits < 0:
+        try:
+            taken_out = duel.fewest(duel.queries if removed is None else len(removed), tries)
+        except StopIteration:
             return none(reason=TOO_MANY)
         removed = removed if taken_out is None else taken_out
     if removed is None:
@@ -128,23 +129,19 @@ class _Duel:
         self.kinds = [used[kind_of.ravel() == kind] for kind in range(patterns.shape[1])]
         self.patterns: Bools = patterns
 
-    def fewest(self, fewer: int, splits: int) -> tuple[Ints | None, int]:
-        """(positions of the fewest queries that take the lead away, None where it takes `fewer` or more; how many of
-        the `splits` that may be tried are left, below 0 where they did not suffice)."""
+    def fewest(self, fewer: int, tries: Iterator[int]) -> Ints | None:
+        """Positions of the fewest queries that take the lead away, None where it takes `fewer` or more. Each split
+        takes one of the tries; raises StopIteration where none is left."""
         if len(self.kinds) == 1:
-            return self._of_one_kind(fewer), splits
+            return self._of_one_kind(fewer)
         for number in range(1, fewer):
-            best: tuple[float, Ints] | None = None
+            removals = []
             for split in _splits(number, [len(kind) for kind in self.kinds]):
-                splits -= 1
-                if splits < 0:
-                    return None, splits
-                removal = self._of_split(split)
-                if removal is not None and (best is None or removal[0] < best[0]):
-                    best = removal
-            if best is not None:
-                return best[1], splits
-        return None, splits
+                next(tries)
+                removals.append(self._of_split(split))
+            if lost := [removal for removal in removals if removal is not None]:
+                return min(lost, key=itemgetter(0))[1]
+        return None
 
     def _of_one_kind(self, fewer: int) -> Ints | None:
         """All queries have a value in every term, so what counts is the sum of each query's shares, however many go."""

@@ -45,12 +45,12 @@ from leaderboard.metrics.families.detection import AQWV, losses_at, promising_th
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.statistics import samples
-from leaderboard.statistics.paired import NO_PAIRS
 
 WIDEST, WIDEST_LONG_TAILS = 1.2, 2.5  # times Student's t: more makes intervals wider and covers hardly more
 ROUNDING = 1e-12
 NO_LIMITS = (-math.inf, math.inf)
 NO_VALUE = "no query has a value"
+NO_PAIRS = "no query has a value for both systems"
 ALWAYS_THE_SAME = "the two differ by the same amount on all queries"
 EQUAL = "all queries have the same value, which says nothing of how others vary"
 

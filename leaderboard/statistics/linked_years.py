@@ -25,8 +25,9 @@ Sources: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993 (
 Brennan, Test Equating, Scaling, and Linking, 2014 (common items, turned round: here systems are common, not queries).
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,8 +43,7 @@ TOO_ALIKE = "too many queries have one and the same value"
 NOT_LINKED = "no chain of versions that ran unchanged in two periods links {first} and {second}"
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(NamedTuple):
     """An estimate with its interval. low, high: None where the queries are too few or too alike for one, and `reason`
     says so. All three are equal where drawing queries changes nothing."""
 
@@ -53,8 +53,7 @@ class Effect:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LinkedPart:
+class LinkedPart(NamedTuple):
     """Periods that versions link, and the versions that ran in them, both in the order given.
 
     periods    -> the period's effect: how much higher means are on its queries than on the first period's, whose own
@@ -70,8 +69,7 @@ class LinkedPart:
     left_out: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """From one cell to another: total = of_version + of_periods + rest, in the estimates.
 
     total       the difference of the two means
@@ -112,15 +110,14 @@ def linked_parts(
     parts = []
     for part in _connected(cells):
         model = _Model({cell: cells[cell] for cell in part})
-        rows = [*(model.of_period(period) for period in model.periods), *map(model.of_version, model.versions)]
+        rows = [*map(model.of_period, model.periods), *map(model.of_version, model.versions)]
         effects = model.effects(np.array(rows), resamples, seed)
-        count = len(model.periods)
-        ran_in = {version: sum(own == version for own, _ in part) for version in model.versions}
+        ran_in = Counter(version for version, _ in part)
         parts.append(
             LinkedPart(
-                periods=dict(zip(model.periods, effects[:count], strict=True)),
-                versions=dict(zip(model.versions, effects[count:], strict=True)),
-                links=tuple(version for version in model.versions if ran_in[version] > 1),
+                periods=dict(zip(model.periods, effects, strict=False)),
+                versions=dict(zip(model.versions, effects[len(model.periods) :], strict=True)),
+                links=tuple(version for version, times in ran_in.items() if times > 1),
                 left_out={period: gone for period, gone in model.left_out.items() if gone},
             )
         )
@@ -150,9 +147,8 @@ def change(
     >>> change(cells, ("old", "2025"), ("new", "2026")).reason
     'no chain of versions that ran unchanged in two periods links 2025 and 2026'
     """
-    for cell in (first, second):
-        if cell not in cells:
-            raise BadInput(f"there are no values of version {cell[0]} in period {cell[1]}")
+    for version, period in {first, second} - cells.keys():
+        raise BadInput(f"there are no values of version {version} in period {period}")
     part = next(part for part in _connected(cells) if first in part)
     if second not in part:
         return Change(reason=NOT_LINKED.format(first=first[1], second=second[1]))
@@ -231,16 +227,11 @@ class _Model:
         short = np.array([len(own) < LEAST_QUERIES for own in numbers])
         drawn = _studentised(numbers, estimate, resamples, seed)
         reach = error * np.quantile(np.abs(drawn), 1 - ALPHA, axis=0, method="inverted_cdf")
+        reach[error <= ROUNDING * scale] = 0.0
         effects = []
         for row, (middle, half) in enumerate(zip(estimate.tolist(), reach.tolist(), strict=True)):
-            if (used[:, row] & short).any():
-                effects.append(Effect(middle, reason=TOO_FEW))
-            elif error[row] <= ROUNDING * scale[row]:
-                effects.append(Effect(middle, middle, middle))
-            elif np.isinf(half):
-                effects.append(Effect(middle, reason=TOO_ALIKE))
-            else:
-                effects.append(Effect(middle, middle - half, middle + half))
+            reason = TOO_FEW if (used[:, row] & short).any() else TOO_ALIKE if np.isinf(half) else None
+            effects.append(Effect(middle, reason=reason) if reason else Effect(middle, middle - half, middle + half))
         return effects
 
 

@@ -116,7 +116,7 @@ MANY = "9" * 5000
         ("SetF(alpha=1e-320)", "a number is 0, or of a size from"),
         (f"P.{MANY}", "takes numbers, not '999"),
         (f"set_F.{'9' * 99}", "a number is 0, or of a size from"),
-        ("rbp.0.8", "'0.8' is no p and no gain; expected p=0.8, or grade=gain"),
+        ("rbp.0.8", "trec_eval's rbp does not take '0.8'"),
     ],
 )
 def test_a_number_out_of_bounds_is_refused_in_words(name: str, part: str) -> None:

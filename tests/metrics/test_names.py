@@ -62,7 +62,7 @@ def test_other_spellings_and_names_mean_the_same_measure(given, canonical):
         ("nDCG(gains=5)", "expected a gain for each grade from 0 on"),
         ("RBP(gains={1:0.5})", "goes with gain=scaled only"),
         ("map.5", "takes no parameters"),
-        ("utility.1,2", "four numbers"),
+        ("utility.1,2", "trec_eval's utility does not take '1,2'"),
         ("P.5,5", "twice"),
     ],
 )

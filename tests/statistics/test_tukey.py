@@ -38,7 +38,7 @@ def test_a_system_without_any_value_does_not_empty_the_board():
 
 def test_a_very_large_board_gets_fewer_resamples(monkeypatch):
     values = np.random.default_rng(0).random((10, 4))
-    monkeypatch.setattr("leaderboard.statistics.paired.VALUES_PERMUTED", 40 * 1500)
+    monkeypatch.setattr("leaderboard.statistics.comparison.VALUES_PERMUTED", 40 * 1500)
     np.testing.assert_array_equal(tukey_hsd(values, permutations=5000), tukey_hsd(values, permutations=1500))
-    monkeypatch.setattr("leaderboard.statistics.paired.VALUES_PERMUTED", 1)
+    monkeypatch.setattr("leaderboard.statistics.comparison.VALUES_PERMUTED", 1)
     np.testing.assert_array_equal(tukey_hsd(values, permutations=5000), tukey_hsd(values, permutations=1000))

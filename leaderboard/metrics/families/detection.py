@@ -8,8 +8,8 @@ value of its own and still counts in the mean of P_fa, so that the run's Pmiss a
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -203,8 +203,7 @@ def oracle_range(setting: Setting, measure: Measure) -> Range:
 of_sweep = partial(measured, "Detection", defined_where=None, unit="value", needs=("documents", "beta", "scores"))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Sweep:
+class Sweep(NamedTuple):
     """The run at every threshold, from the strictest on. T = distinct scores + 1.
 
     theta   float64[T], falling; the first is +inf: nothing returned
@@ -490,7 +489,5 @@ def columns_from_values(
     if no_relevant != "pfa_only":
         # Every query that counts has both of its parts: 1 − mean(1 − value) − mean(0) is the aggregate.
         return 1.0 - own, np.where(np.isnan(own), np.nan, 0.0)
-    values_beside = [values.get(str(each)) for each in measures_beside(measure, no_relevant)]
-    if beta is None or len(values_beside) != 2 or values_beside[0] is None or values_beside[1] is None:
-        return None
-    return values_beside[0], beta * values_beside[1]
+    parts = [values[name] for name in map(str, measures_beside(measure, no_relevant)) if name in values]
+    return None if beta is None or len(parts) < 2 else (parts[0], beta * parts[1])

@@ -34,48 +34,45 @@ def relevant_subtopics(ranking: Ranking, rel: int) -> Floats:
     return np.where(has_judgments, count(pairs[0], ranking.queries), np.nan)
 
 
-def found_in(judged: Subtopics, rank: Ints, rel: int) -> tuple[Ints, Ints, Ints]:
-    """The judgments that make a listed document relevant to a subtopic: their place among all, their rank, and how many
-    documents before it are relevant to the same subtopic.
-    """
+def found_in(ranking: Ranking, rel: int, ideal: Ints | None = None) -> tuple[Ints, Ints, Ints, Ints]:
+    """The judgments that make a listed document relevant to a subtopic: their place among all, their query, their rank
+    (in the run, unless others are given, int64[T]), and how many of their subtopic stand before, int64 each; in the
+    order of query, subtopic and rank."""
+    judged, rank = judged_subtopics(ranking)
+    rank = rank if ideal is None else ideal
     rows = np.flatnonzero((judged.grade >= rel) & (rank > 0))
     rows = rows[np.lexsort((rank[rows], judged.subtopic[rows], judged.query[rows]))]
     first = opens(judged.query[rows], judged.subtopic[rows])
     before = np.arange(len(rows)) - np.repeat(first, np.diff(first, append=len(rows)))
-    return rows, rank[rows], before
+    return rows, judged.query[rows], rank[rows], before
 
 
-def gathered(ranking: Ranking, rank: Ints, rel: int, alpha: float, discount: Discount, cutoff: int | None) -> Floats:
-    """float64[Q]: the gains of the documents at these ranks, int64[T], each times the discount of its rank."""
-    judged, _ = judged_subtopics(ranking)
-    rows, at, before = found_in(judged, rank, rel)
+def gathered(
+    ranking: Ranking, rel: int, alpha: float, discount: Discount, cutoff: int | None = None, ideal: Ints | None = None
+) -> Floats:
+    """float64[Q]: the gains of the documents, each times the discount of its rank; ideal as `found_in` has it."""
+    _, query, at, before = found_in(ranking, rel, ideal)
     worth = (1.0 - alpha) ** before * discount(at.astype(np.float64))
-    if cutoff is not None:
-        worth = np.where(at <= cutoff, worth, 0.0)
-    return total(judged.query[rows], worth, ranking.queries)
+    return total(query, worth if cutoff is None else np.where(at <= cutoff, worth, 0.0), ranking.queries)
 
 
 def by_best_imaginable(ranking: Ranking, rel: int, alpha: float, discount: Discount, cutoff: int) -> Floats:
     """float64[Q]: what is gathered, over what a list of documents relevant to every subtopic would gather."""
-    _, rank = judged_subtopics(ranking)
-    gains = gathered(ranking, rank, rel, alpha, discount, cutoff)
     depth = np.arange(1.0, cutoff + 1.0)
     best = float(np.sum((1.0 - alpha) ** (depth - 1.0) * discount(depth)))
-    return per_subtopic(ranking, rel, gains / best)
+    return per_subtopic(ranking, rel, gathered(ranking, rel, alpha, discount, cutoff) / best)
 
 
-def by_best_found(ranking: Ranking, rel: int, alpha: float, discount: Discount, cutoff: int | None) -> Floats:
+def by_best_found(ranking: Ranking, rel: int, alpha: float, discount: Discount, cutoff: int | None = None) -> Floats:
     """float64[Q]: what is gathered, over what the best order of the judged documents gathers."""
-    judged, rank = judged_subtopics(ranking)
-    ideal = judged.ideal_rank(rel, alpha, cutoff)
-    gains, best = (gathered(ranking, each, rel, alpha, discount, cutoff) for each in (rank, ideal))
+    ideal = judged_subtopics(ranking)[0].ideal_rank(rel, alpha, cutoff)
+    gains, best = (gathered(ranking, rel, alpha, discount, cutoff, rank) for rank in (None, ideal))
     return np.where(np.isnan(relevant_subtopics(ranking, rel)), np.nan, share(gains, best))
 
 
 def per_subtopic(ranking: Ranking, rel: int, amount: Floats) -> Floats:
     """float64[Q]: an amount, float64[Q], over the number of subtopics with a relevant document."""
-    subtopics = relevant_subtopics(ranking, rel)
-    return np.where(np.isnan(subtopics), np.nan, share(amount, np.nan_to_num(subtopics)))
+    return share(amount, relevant_subtopics(ranking, rel))
 
 
 def by_log(rank: Floats) -> Floats:
@@ -127,7 +124,7 @@ def alpha_ndcg(ranking: Ranking, rel: int, alpha: float, cutoff: int) -> Floats:
     >>> alpha_ndcg(ranking, rel=1, alpha=0.5, cutoff=4).round(4)
     array([0.9305])
     """
-    return by_best_found(ranking, rel, alpha, discount=by_log, cutoff=cutoff)
+    return by_best_found(ranking, rel, alpha, by_log, cutoff)
 
 
 @diversity("alpha_DCG", "α-DCG", REL, ALPHA, JUDGED_ONLY, cutoff=DEPTH)
@@ -158,7 +155,7 @@ def alpha_dcg(ranking: Ranking, rel: int, alpha: float, cutoff: int) -> Floats:
     >>> alpha_dcg(ranking, rel=1, alpha=0.5, cutoff=4).round(4)
     array([0.598])
     """
-    return by_best_imaginable(ranking, rel, alpha, discount=by_log, cutoff=cutoff)
+    return by_best_imaginable(ranking, rel, alpha, by_log, cutoff)
 
 
 @diversity("ERR_IA", "Intent-aware expected reciprocal rank", REL, JUDGED_ONLY, cutoff=DEPTH)
@@ -189,7 +186,7 @@ def err_ia(ranking: Ranking, rel: int, cutoff: int) -> Floats:
     >>> err_ia(ranking, rel=1, cutoff=4).round(4)
     array([0.5903])
     """
-    return by_best_imaginable(ranking, rel, alpha=HALF, discount=by_rank, cutoff=cutoff)
+    return by_best_imaginable(ranking, rel, HALF, by_rank, cutoff)
 
 
 @diversity(
@@ -227,7 +224,7 @@ def normalised_err_ia(ranking: Ranking, rel: int, cutoff: int) -> Floats:
     >>> normalised_err_ia(ranking, rel=1, cutoff=4).round(4)
     array([0.9062])
     """
-    return by_best_found(ranking, rel, alpha=HALF, discount=by_rank, cutoff=cutoff)
+    return by_best_found(ranking, rel, HALF, by_rank, cutoff)
 
 
 @diversity("NRBP", "Novelty- and rank-biased precision", REL, ALPHA, BETA)
@@ -257,8 +254,7 @@ def novelty_rank_biased(ranking: Ranking, rel: int, alpha: float, beta: float) -
     >>> novelty_rank_biased(ranking, rel=1, alpha=0.5, beta=0.5).round(4)
     array([0.5625])
     """
-    _, rank = judged_subtopics(ranking)
-    gains = gathered(ranking, rank, rel, alpha, discount=patience(beta), cutoff=None)
+    gains = gathered(ranking, rel, alpha, patience(beta))
     return per_subtopic(ranking, rel, (1.0 - (1.0 - alpha) * beta) * gains)
 
 
@@ -290,16 +286,12 @@ def normalised_novelty_rank_biased(ranking: Ranking, rel: int, alpha: float, bet
     >>> normalised_novelty_rank_biased(ranking, rel=1, alpha=0.5, beta=0.5).round(4)
     array([0.8571])
     """
-    return by_best_found(ranking, rel, alpha, discount=patience(beta), cutoff=None)
+    return by_best_found(ranking, rel, alpha, patience(beta))
 
 
 def patience(beta: float) -> Discount:
     """What the ranks further down count for a reader who goes on with the probability beta."""
-
-    def discount(rank: Floats) -> Floats:
-        return np.power(beta, rank - 1.0)
-
-    return discount
+    return lambda rank: np.power(beta, rank - 1.0)
 
 
 @diversity("AP_IA", "Intent-aware average precision", REL, JUDGED_ONLY)
@@ -328,13 +320,12 @@ def average_precision_ia(ranking: Ranking, rel: int) -> Floats:
     >>> average_precision_ia(ranking, rel=1).round(4)
     array([0.6944])
     """
-    judged, rank = judged_subtopics(ranking)
-    rows, at, before = found_in(judged, rank, rel)
-    relevant = np.flatnonzero(judged.grade >= rel)
+    judged, _ = judged_subtopics(ranking)
+    rows, query, at, before = found_in(ranking, rel)
     key = judged.query * (int(judged.subtopic.max(initial=0)) + 1) + judged.subtopic
-    subtopic, size = np.unique(key[relevant], return_counts=True)
+    subtopic, size = np.unique(key[judged.grade >= rel], return_counts=True)
     all_relevant = size[np.searchsorted(subtopic, key[rows])]
-    return per_subtopic(ranking, rel, total(judged.query[rows], (before + 1) / at / all_relevant, ranking.queries))
+    return per_subtopic(ranking, rel, total(query, (before + 1) / at / all_relevant, ranking.queries))
 
 
 @diversity("P_IA", "Intent-aware precision", REL, JUDGED_ONLY, cutoff=DEPTH)
@@ -363,10 +354,8 @@ def precision_ia(ranking: Ranking, rel: int, cutoff: int) -> Floats:
     >>> precision_ia(ranking, rel=1, cutoff=4).round(4)
     array([0.3333])
     """
-    judged, rank = judged_subtopics(ranking)
-    rows, at, _ = found_in(judged, rank, rel)
-    hits = count(judged.query[rows[at <= cutoff]], ranking.queries)
-    return per_subtopic(ranking, rel, hits / cutoff)
+    _, query, at, _ = found_in(ranking, rel)
+    return per_subtopic(ranking, rel, count(query[at <= cutoff], ranking.queries) / cutoff)
 
 
 @diversity("StRecall", "Subtopic recall", REL, cutoff=DEPTH)
@@ -395,7 +384,5 @@ def subtopic_recall(ranking: Ranking, rel: int, cutoff: int) -> Floats:
     >>> subtopic_recall(ranking, rel=1, cutoff=4).round(4)
     array([1.])
     """
-    judged, rank = judged_subtopics(ranking)
-    rows, at, before = found_in(judged, rank, rel)
-    first = (at <= cutoff) & (before == 0)
-    return per_subtopic(ranking, rel, count(judged.query[rows[first]], ranking.queries).astype(np.float64))
+    _, query, at, before = found_in(ranking, rel)
+    return per_subtopic(ranking, rel, count(query[(at <= cutoff) & (before == 0)], ranking.queries).astype(np.float64))

@@ -323,8 +323,7 @@ class RunningGain:
 
     def end(self) -> Floats:
         """float64[Q]: the whole sum of each query."""
-        first, last = self._start[:-1], self._start[1:]
-        return self._reached[np.where(last > first, last, 0)]
+        return self.at(np.arange(len(self._start) - 1), np.array(self._span))
 
 
 @kept

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics.aggregation import SUM
 from leaderboard.metrics.families.detection import found_returned
 from leaderboard.metrics.measure import (
@@ -39,18 +38,12 @@ def rest_needs_collection(setting: Setting, arguments: Mapping[str, Any]) -> str
 
 def read_factor(text: str) -> dict[str, Value]:
     """trec_eval's x = β² as our β."""
-    value = read_value(text)
-    if not isinstance(value, (int, float)) or value < 0:
-        raise UnknownMeasure(f"trec_eval's set_F takes one number of at least 0, not {text!r}")
-    return {"beta": math.sqrt(value)}
+    return {"beta": math.sqrt(float(text))}
 
 
 def read_weights(text: str) -> dict[str, Value]:
     """trec_eval's four numbers as our a, b, c, d."""
-    values = [read_value(part) for part in text.split(",")]
-    if len(values) != 4:
-        raise UnknownMeasure(f"trec_eval's utility takes four numbers, not {text!r}")
-    return dict(zip("abcd", values, strict=True))
+    return dict(zip("abcd", map(read_value, text.split(",")), strict=True))
 
 
 @of_set("SetP", "Precision of the returned set", REL, JUDGED_ONLY, trec_eval="set_P")

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics.families.binary import RANK, RANK_NEEDED
-from leaderboard.metrics.families.graded import GAINS, Gained, gained, graded, summed, with_gain
+from leaderboard.metrics.families.graded import GAINS, Gained, gained, graded, read_gains, summed, with_gain
 from leaderboard.metrics.measure import (
     GRADE_LIMIT,
     REL,
@@ -46,13 +45,9 @@ def powers(ranking: Ranking, p: float) -> Floats:
 
 def read_pairs(text: str) -> dict[str, Value]:
     """trec_eval's p=0.8,1=0.5 as our p and gains."""
-    pairs = [part.partition("=") for part in text.split(",")]
-    if not all(map(all, pairs)):
-        raise UnknownMeasure(f"{text!r} is no p and no gain; expected p=0.8, or grade=gain, or p=0.8,1=0.5,2=1")
-    values: dict[str, Value] = {name: read_value(value) for name, _, value in pairs if name == "p"}
-    if gains := ",".join(f"{grade}:{gain}" for grade, _, gain in pairs if grade != "p"):
-        values["gains"] = read_value("{" + gains + "}")
-    return values
+    pairs = dict(part.split("=") for part in text.split(","))
+    values = {"p": read_value(pairs.pop("p"))} if "p" in pairs else {}
+    return values | (read_gains(",".join(map("=".join, pairs.items()))) if pairs else {})
 
 
 def gains_only_scaled(arguments: Mapping[str, Value]) -> str | None:
