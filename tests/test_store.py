@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leaderboard.errors import BadInput, Damaged, NoStore, NotFound, TooLarge, Unavailable
+from leaderboard.errors import BadInput, Damaged, NoStore, TooLarge, Unavailable
 from leaderboard.store import Caps, RankedList, RunStore
 
 
@@ -139,13 +139,6 @@ def test_a_store_that_can_not_be_written_says_so(tmp_path: Path) -> None:
         RunStore(str(tmp_path / "file" / "store"))
     with pytest.raises(BadInput, match="ftp is no kind of run store"):
         RunStore("ftp://example.org/runs")
-
-
-def test_a_file_that_is_not_there_is_not_found(store: RunStore) -> None:
-    store.receive(io.BytesIO(TEXT), "run")
-    store.keep_ranked_lists(2, 10, 1, [])
-    with pytest.raises(NotFound), store.run_file("0" * 64):
-        pass
 
 
 def test_a_file_that_is_not_there_because_the_whole_store_is_away_is_the_stores_fault(store: RunStore) -> None:

@@ -25,7 +25,7 @@ from leaderboard.accounts.writes import find_user
 from leaderboard.campaigns import reads as listings
 from leaderboard.cli import options
 from leaderboard.cli.database import actor_named, reading, up_to_date, writing
-from leaderboard.cli.options import FILE, OrNone, ask, flag, given_on_line, option, print_table, refuse_if
+from leaderboard.cli.options import FILE, ask, flag, given_on_line, option, print_table, refuse_if
 from leaderboard.client import NOTHING, Client, Content, Refused
 from leaderboard.config import Config
 from leaderboard.declared import inputs
@@ -140,23 +140,6 @@ def _parameters(endpoint: Endpoint, command: Command) -> Iterator[click.Paramete
         yield click.Option(["--preview"], is_flag=True, help="Say what it would change, and write nothing.")
 
 
-class _Text(click.types.StringParamType):
-    """A text that the model reads."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
-class _TextOfFile(click.File):
-    """The text of a file."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            return super().convert(value, param, ctx).read()
-        except UnicodeDecodeError:
-            self.fail(f"{value}: this is no text in UTF-8", param, ctx)
-
-
 def option_of(name: str, field: FieldInfo, default: Any) -> click.Option:
     """The option of a field of a body: its text is read by the body's own model."""
     kinds, shown = inputs.kinds_of(field.annotation), inputs.shown_of(field)
@@ -170,14 +153,15 @@ def option_of(name: str, field: FieldInfo, default: Any) -> click.Option:
     if bool in kinds:
         either = shown.option or f"{words}/--no-{words.removeprefix('--')}"
         return click.Option([either, name], is_flag=True, default=None, **more)
-    kind: Any = _Text("whole number" if int in kinds else "number" if float in kinds else "text")
+    # The model reads it.
+    kind: Any = options.Reads("whole number" if int in kinds else "number" if float in kinds else "text", str)
     if choices := inputs.choices_of(kinds):
         kind = click.Choice([inputs.as_text(choice) for choice in choices])
     elif dt.datetime in kinds:
         kind = options.MOMENT
     elif shown.is_file:
-        kind = _TextOfFile(encoding="utf-8-sig")
-    kind = OrNone(kind) if types.NoneType in kinds else kind
+        kind = options.TEXT_OF_FILE
+    kind = options.or_none(kind) if types.NoneType in kinds else kind
     return click.Option([words, name], type=kind, multiple=name in ("links", "choices"), **more)
 
 

@@ -18,6 +18,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from enum import EnumType
+from functools import reduce
 from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -167,34 +168,30 @@ def whole(least: float = -math.inf, most: float = math.inf) -> Reads:
 ANY_NUMBER = number()
 
 
-class OrNone(click.ParamType[Any]):
+def or_none(kind: click.ParamType[Any]) -> Reads:
     """A value, or the word `none` to take away what was set."""
-
-    def __init__(self, kind: click.ParamType[Any]) -> None:
-        self.name = f"{kind.name} or none"
-        self._kind = kind
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return None if value == "none" else self._kind.convert(value, param, ctx)
+    return Reads(f"{kind.name} or none", lambda text: None if text == "none" else kind.convert(text, None, None))
 
 
+def _text_of(file: str) -> Any:
+    with click.open_file(file, encoding="utf-8-sig") as content:
+        return content.read()
+
+
+TEXT_OF_FILE = Reads("file", _text_of)
 WAIT = option("--wait", "How long to wait for a worker to score it; 0 only queues it.", number(0), default=30.0)
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Several options as one decorator, for the commands that share them."""
 
-    def add(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
 PORT = option("--port", "0 takes a free one.", whole(0, 65535), default=8000)
-LEVEL = whole(1, GRADE_LIMIT)  # of relevance
-LEVEL_OPTION = option("-l --relevance --level_for_rel level", "Lowest relevant grade.", LEVEL, default=1)
+LEVEL_OPTION = option(
+    "-l --relevance --level_for_rel level", "Lowest relevant grade.", whole(1, GRADE_LIMIT), default=1
+)
 CUT = option("-M --depth --Max_retrieved_per_topic", "Cut every list after so many documents.", whole(0))
 JUDGED_ONLY = flag("-J --judged-only --Judged_docs_only", "Take unjudged documents out of the lists first.")
 PER_QUERY = flag("-q --per-query --query_eval_wanted", "Every query too.")

@@ -74,7 +74,7 @@ def test_a_run_is_held_against_an_evaluation_with_what_it_asks(
     terms.write_bytes(b"\xef\xbb\xbfDo no harm.\n")  # as Windows writes one
     rules = ["form", "rules", place, "--documents", str(ids), "--most", "5", "--every-query"]
     assert cli.run(rules) == 2  # there is nobody to ask
-    assert "2 of 4 judged documents are not in the list, such as d3." in capsys.readouterr().err
+    assert "Not in the list: 2 of 4 judged documents, such as d3." in capsys.readouterr().err
     assert cli.run([*rules, "--confirm"]) == 0
     assert cli.run(["form", "field", place, "model", "--label", "Model", "--kind", "number"]) == 0
     assert cli.run(["form", "agreement", place, "terms", "--title", "Terms", "--text", str(terms)]) == 0

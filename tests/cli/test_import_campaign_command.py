@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sys
-import tarfile
 import tomllib
 import zipfile
 from collections.abc import Callable
@@ -190,19 +189,6 @@ def test_layouts_of_archives_are_understood(
         (entry["slug"], one["team"], one["system"]) for entry in content["evaluation"] for one in entry.get("run", [])
     }
     assert found == runs
-
-
-@ONE_ENGINE
-def test_an_archive_of_one_folder_is_drafted_as_the_folder_is(command: Command, tmp_path: Path) -> None:
-    folder = tmp_path / "2021"
-    folder.mkdir()
-    (folder / "qrels.txt").write_text(QRELS)
-    (folder / "BERT.txt").write_bytes(run("BERT"))
-    with tarfile.open(tmp_path / "nomanifest.tar.gz", "w:gz") as packed:
-        packed.add(folder, "2021")
-    one, other = drafted(command, folder), drafted(command, tmp_path / "nomanifest.tar.gz")
-    assert one["evaluation"] == other["evaluation"]
-    assert (one["evaluation"][0]["period"], one["evaluation"][0]["period_key"]) == ("2021", 2021)
 
 
 def test_a_campaign_comes_in_with_its_own_dates_and_once(

@@ -17,15 +17,6 @@ PASSWORD = "correct horse battery"
 SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # words of what the tests of writes does on both
 
 
-def test_a_database_without_tables_is_left_as_it_is_and_the_next_step_said(
-    new_database_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch, refused: Says, ok: Says
-) -> None:
-    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", new_database_url())
-    assert refused("user", "list").endswith("has no tables yet; run `leaderboard db upgrade`\n")
-    assert " is at revision " in ok("db", "upgrade")
-    assert ok("db", "upgrade") == ok("db", "upgrade")
-
-
 def test_a_database_that_is_not_there_is_not_made_and_its_folder_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Says
 ) -> None:

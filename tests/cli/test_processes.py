@@ -1,7 +1,6 @@
 """`leaderboard serve` and `leaderboard worker` as processes, and what they refuse before they start."""
 
 import os
-import signal
 import sys
 import urllib.request
 from collections.abc import Callable
@@ -37,13 +36,13 @@ def test_a_site_without_a_secret_key_is_refused_and_told_how_to_get_one(
     assert "secrets.token_hex" in complaint
 
 
-@pytest.mark.parametrize("process", ["serve", "worker"])
-def test_neither_starts_on_a_database_without_tables(
-    process: str, new_database_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch, refused: Says
+@pytest.mark.parametrize("process", [["serve"], ["worker"], ["user", "list"]])
+def test_none_starts_on_a_database_without_tables(
+    process: list[str], new_database_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch, refused: Says
 ) -> None:
     monkeypatch.setenv("LEADERBOARD_SECRET_KEY", "a secret of the tests only")
     monkeypatch.setenv("LEADERBOARD_DATABASE_URL", new_database_url())
-    assert refused(process).endswith("has no tables yet; run `leaderboard db upgrade`\n")
+    assert refused(*process).endswith("has no tables yet; run `leaderboard db upgrade`\n")
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # what listens; the sites of `tests/browser` are on PostgreSQL
@@ -64,11 +63,3 @@ def test_the_site_says_where_it_listens_believes_no_header_of_a_peer_on_this_mac
         assert site.terminate(seconds=STOP_SECONDS) == 0
     # gunicorn would keep a socket for remote control below the home folder.
     assert not (tmp_path / ".gunicorn").exists()
-
-
-@pytest.mark.parametrize("engine_name", ["postgresql"])  # on SQLite, and by SIGINT, in `worker/test_processes.py`
-def test_the_worker_waits_for_work_and_stops_on_sigterm(environment: dict[str, str], tmp_path: Path) -> None:
-    with Process([*COMMAND, "worker"], env=environment, cwd=tmp_path) as worker:
-        worker.wait_for_output("is waiting for work", seconds=START_SECONDS)
-        worker.send_signal(signal.SIGTERM)
-        assert worker.wait(seconds=STOP_SECONDS) == 0

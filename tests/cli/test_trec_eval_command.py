@@ -60,10 +60,3 @@ def test_a_run_without_any_judged_query_is_refused(called: Called) -> None:
     status, out, err = called("qrels", "other")
     assert (status, out) == (2, "")
     assert err == "other: no query of this run has judgments in qrels\n"
-
-
-def test_runs_of_other_forms_are_read_too(called: Called) -> None:
-    lines = [line.split() for line in RUN.splitlines()]
-    rows = ["query,document,score", *(f"{line[0]},{line[2]},{line[4]}" for line in lines)]
-    Path("run.csv").write_text("\n".join(rows))
-    assert called("-mmap", "qrels", "run.csv") == called("-mmap", "qrels", "run")
