@@ -42,9 +42,9 @@ def front() -> ResponseReturnValue:
 
 @blueprint.get("/campaigns/<campaign>")
 def campaign(campaign: str) -> ResponseReturnValue:
-    overview = read(progress.campaign_overview, campaign)
-    drawn = charts.progress_chart(overview.years)
-    return render_template("campaigns/campaign.html", page=overview.page, progress=overview.years, chart=drawn)
+    page, years = read(progress.campaign_overview, campaign)
+    drawn = charts.progress_chart(years)
+    return render_template("campaigns/campaign.html", page=page, progress=years, chart=drawn)
 
 
 @exported(blueprint, "/campaigns/<campaign>")

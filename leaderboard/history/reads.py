@@ -27,6 +27,7 @@ from leaderboard.evaluations.reads import (
 )
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
 from leaderboard.judgments.models import Judgment, Query
+from leaderboard.metrics import Measure
 from leaderboard.numbers import counted, first_of
 from leaderboard.submissions.rules import STANDING, SetState, State
 from leaderboard.worker.models import Scoring, ScoringSet
@@ -224,17 +225,15 @@ def same_measures(before: ScoringSettings, after: ScoringSettings) -> dict[str, 
 
     Names hold the evaluation's relevance level: what is AP at level 1 is AP(rel=2) at level 2.
     """
-    names = {name: _at_level(name, after.relevance_level, before.relevance_level) for name in after.measures}
-    named = {name: name if name in before.measures else was for name, was in names.items()}
-    return {name: was for name, was in named.items() if was in before.measures}
+    names = {_without_level(name, before.relevance_level): name for name in before.measures}
+    both = {name: names.get(_without_level(name, after.relevance_level)) for name in after.measures}
+    return {name: was for name, was in both.items() if was is not None}
 
 
-def _at_level(name: str, level: int, other: int) -> str:
-    """The measure at another level; itself where it is not at this level."""
+def _without_level(name: str, level: int) -> Measure:
     measure = metrics.parse(name)
-    if measure.arguments.get("rel") != level:
-        return name
-    return str(measure.family(cutoff=measure.cutoff, **{**dict(measure.given), "rel": other}))
+    given = {key: value for key, value in measure.given if (key, value) != ("rel", level)}
+    return measure.family(cutoff=measure.cutoff, **given)
 
 
 def _of_queries(before: ScoringSettings, after: ScoringSettings, subset: Subset) -> list[str]:
@@ -535,9 +534,11 @@ def _rejudged(
 
 
 def _labels(session: Session, evaluation: Evaluation, boards: Sequence[ComparedBoard]) -> dict[int, table.SystemLabel]:
-    """System -> how the reader finds it named on the last of these boards that lists it."""
-    named: dict[int, bool] = {}
+    """System -> how the reader finds it named on these boards, of all that one of them lists."""
+    listed, named = set[int](), set[int]()
     for board in boards:
-        is_named = board.runs.baseline | board.disclosure.sees_each(Content.NAMES, board.runs.own)
-        named.update(zip(board.runs.systems.tolist(), is_named.tolist(), strict=True))
-    return table.labels_of(session, evaluation, named)
+        systems, is_named = board.runs.systems, board.disclosure.sees_each(Content.NAMES, board.runs.own)
+        listed.update(systems.tolist())
+        named.update(systems[board.runs.baseline | is_named].tolist())
+    labels = table.labels_of(session, evaluation, named)
+    return {system: label for system, label in labels.items() if system in listed}

@@ -4,7 +4,7 @@ campaign's page, which show campaigns together with the progress of one."""
 import datetime as dt
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from sqlalchemy.orm import Session
 
@@ -13,6 +13,7 @@ from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
 from leaderboard.campaigns import reads as campaign_reads
 from leaderboard.campaigns.models import Campaign
+from leaderboard.db import snapshot
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import (
@@ -24,7 +25,7 @@ from leaderboard.evaluations.reads import (
     terms_of,
 )
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION
-from leaderboard.worker.models import ScoringSet
+from leaderboard.submissions.rules import leads
 from leaderboard.worker.reads import current_sets
 
 # What must be equal for figures of two periods to be compared. Each period has a collection of its own.
@@ -173,7 +174,7 @@ def progress_in(
     if candidates is None:
         candidates = load_candidates(session, actor, visible, now, set().union(*names.values()), by=names)
     entries = [candidate for candidate in candidates if not candidate.late and candidate.evaluation_id in periods]
-    shown = Show(campaign.run_choice.value)
+    shown = Show(campaign.run_choice)
     numbers = _colour_numbers(entries, periods.values(), columns[0], shown)
 
     def page(chosen: str) -> ProgressPage:
@@ -217,27 +218,24 @@ def _periods(
     held = terms_of(session, actor, judged, now)
     several = Counter((evaluation.condition, evaluation.period) for evaluation in evaluations)
 
-    def period(evaluation: Evaluation, current: ScoringSet) -> Period:
+    def period(evaluation: Evaluation, level: int) -> Period:
         alone = several[evaluation.condition, evaluation.period] == 1
-        level = current.settings.relevance_level
-        return Period(
+        return snapshot(
+            Period,
+            evaluation,
             evaluation_id=evaluation.id,
             name=evaluation.period,
             label=evaluation.period if alone else f"{evaluation.period} · {evaluation.title}",
-            slug=evaluation.slug,
-            title=evaluation.title,
             terms=held[evaluation.id],
             measures={name: table.at_level(name, level) for name in campaign_measures(campaign)},
         )
 
-    return {evaluation.id: period(evaluation, current) for evaluation, current in judged}
+    return {evaluation.id: period(evaluation, current.settings.relevance_level) for evaluation, current in judged}
 
 
 def _differing(held: Sequence[Terms]) -> dict[str, str]:
-    def values(name: str) -> set[object]:
-        return {terms.metric_version if name == "metric_version" else getattr(terms.settings, name) for terms in held}
-
-    return {name: words for name, words in COMPARABLE.items() if len(values(name)) > 1}
+    values = [{**asdict(terms.settings), "metric_version": terms.metric_version} for terms in held]
+    return {name: words for name, words in COMPARABLE.items() if len({own[name] for own in values}) > 1}
 
 
 def _points(
@@ -259,8 +257,8 @@ def _points(
 def _colour_numbers(
     entries: Sequence[table.Entry], periods: Iterable[Period], primary: table.Column, shown: Show
 ) -> dict[int, int]:
-    """System id -> its number: first the systems of the latest period, by the best of their ranks there; then those in
-    the most evaluations, of these the one with the best rank.
+    """System id -> its number: first the systems of the latest period, then those of earlier ones only, each by the
+    best of their ranks there; of equal ones those in most evaluations.
 
     It depends on the whole campaign and on its primary measure only, so that a system has one colour on every page.
     """
@@ -269,13 +267,8 @@ def _colour_numbers(
     places = defaultdict[int, list[tuple[bool, int]]](list)
     for point in ranked:
         places[point.entry.system.id].append((point.period.name != latest, point.rank or 0))
-
-    def order(system: int) -> tuple[int, ...]:
-        own = places[system]
-        is_gone, first = min(own)
-        return is_gone, 0 if is_gone else first, -len(own), min(rank for _, rank in own), system
-
-    return {system: number for number, system in enumerate(sorted(places, key=order))}
+    order = sorted(places, key=lambda system: (min(places[system]), -len(places[system]), system))
+    return {system: number for number, system in enumerate(order)}
 
 
 def _system_lines(
@@ -297,7 +290,7 @@ def _team_lines(points: Sequence[PeriodPoint], by: table.Column, numbers: Mappin
         system, period = point.entry.system, point.period.evaluation_id
         lowest[system.team_slug].add(numbers.get(system.id, len(numbers)))
         rival = best[system.team_slug].get(period)
-        if rival is None or by.is_better(point.figure.mean, rival.figure.mean):
+        if rival is None or leads(point.figure.mean, rival.figure.mean, by.direction):
             best[system.team_slug][period] = point
     teams = sorted(best, key=lambda slug: (min(lowest[slug]), slug))
     return tuple(_line(list(best[slug].values()), number) for number, slug in enumerate(teams))
@@ -320,14 +313,6 @@ class FrontPage:
     years: ProgressPage | None
 
 
-@dataclass(frozen=True, slots=True)
-class CampaignOverview:
-    """A campaign with its evaluations, and its progress under its primary measure."""
-
-    page: campaign_reads.CampaignPage
-    years: ProgressPage
-
-
 def front(session: Session, actor: Actor, now: dt.datetime) -> FrontPage:
     """Everything that the front page shows."""
     known = campaign_reads.overview(session, actor, now)
@@ -342,9 +327,11 @@ def front(session: Session, actor: Actor, now: dt.datetime) -> FrontPage:
     return FrontPage(summaries, longest, years)
 
 
-def campaign_overview(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignOverview:
-    """Everything that a campaign's page shows. Raises NotFound."""
+def campaign_overview(
+    session: Session, actor: Actor, slug: str, now: dt.datetime
+) -> tuple[campaign_reads.CampaignPage, ProgressPage]:
+    """A campaign with its evaluations, and its progress under its primary measure. Raises NotFound."""
     known = campaign_reads.overview(session, actor, now, slug)
-    [(record, evaluations)] = known.evaluations.items()
-    [years] = progress_in(session, actor, record, evaluations, now, [None], candidates=known.candidates)
-    return CampaignOverview(campaign_reads.campaign_page(actor, known), years)
+    [(campaign, evaluations)] = known.evaluations.items()
+    [years] = progress_in(session, actor, campaign, evaluations, now, [None], candidates=known.candidates)
+    return campaign_reads.campaign_page(actor, known), years

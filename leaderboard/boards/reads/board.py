@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any
 
 import numpy as np
 from sqlalchemy.orm import Session
@@ -22,7 +21,7 @@ from leaderboard.history.reads import BoardVersion, board_version, replaced_besi
 from leaderboard.metrics import Floats, parse, query_order
 from leaderboard.metrics.segments import Bools, Ints
 from leaderboard.results.reads.run import figures_over, load_vectors
-from leaderboard.statistics import LEAST, Least, least_queries
+from leaderboard.statistics import least_queries
 from leaderboard.submissions.reads.run_arrays import Runs, Wanted, load_figures, load_runs
 from leaderboard.submissions.reads.selection import has_choice, on_boards
 from leaderboard.submissions.reads.status import BoardAnswers, board_answers
@@ -181,15 +180,10 @@ class BoardPage:
     @property
     def least_for_intervals(self) -> int | None:
         """How many queries an interval needs, where the figures that rank are over fewer; else None."""
-        most = self.queries_in_means.get(self.ranked_by.name, (0, 0))[1] if self.ranked_by else 0
-        return self.least.for_interval if 0 < most < self.least.for_interval else None
-
-    @property
-    def least(self) -> Least:
-        """How many queries are needed under the measure that ranks."""
         if self.ranked_by is None or self.terms is None:
-            return LEAST
-        return least_queries(parse(self.ranked_by.name), self.terms.settings.metric)
+            return None
+        least = least_queries(parse(self.ranked_by.name), self.terms.settings.metric).for_interval
+        return least if 0 < max(self.whole.counts, default=0) < least else None
 
     @property
     def not_over_tag(self) -> tuple[str, ...]:
@@ -279,12 +273,19 @@ def list_rows(asked: AskedBoard) -> Listing:
 
 def _all_rows(asked: AskedBoard) -> Listing:
     view, ranked_by, page = asked.view, asked.ranked_by, asked.page
-    entries = ranking.choose(_candidates(asked), page.show, ranked_by)
+    session, disclosure = asked.session, asked.disclosure
+    if view.set_id is None:
+        where = session, disclosure.actor, disclosure.evaluation, disclosure.moment
+        entries = ranking.load_standing(*where, ranked_by, page.show, asked.decisive)
+    else:
+        own_rows = ranking.stands_by(StoredChoice(RunChoice.PRIMARY)) if page.show is ranking.Show.PRIMARY else None
+        candidates = table.load_entries(session, [disclosure], asked.decisive, standing=own_rows)
+        entries = ranking.choose(candidates, page.show, ranked_by)
     if asked.positions is not None:
         entries = asked.with_figures(entries, asked.decisive)
     places = ranking.ranks(entries, ranked_by) if page.results_open else {}
     entries = ranking.sort_entries(entries, ranked_by, page.columns, view.sort)
-    answers = board_answers(asked.session, asked.disclosure.evaluation, entries, view.answer)
+    answers = board_answers(session, disclosure.evaluation, entries, view.answer)
     listed = [
         entry.submission_id
         for entry in entries
@@ -321,18 +322,6 @@ def _paged(
     shown, paging = table.paged(listed, page, table.ROWS)
     others = ((run, number) for run, number in page_of.items() if run in own and number != paging.page)
     return paging, shown, dict(islice(others, OWN)) if paging.pages > 1 else {}
-
-
-def _candidates(asked: AskedBoard) -> list[table.Entry]:
-    """The runs that `choose` has to choose from."""
-    disclosure, show = asked.disclosure, asked.page.show
-    if asked.view.set_id is not None:
-        own_rows = ranking.stands_by(StoredChoice(RunChoice.PRIMARY))
-        standing = own_rows if show is ranking.Show.PRIMARY else None
-        return table.load_entries(asked.session, [disclosure], asked.decisive, standing=standing)
-    by = {disclosure.evaluation.id: [asked.ranked_by.name]}
-    where = asked.session, disclosure.actor, [disclosure.evaluation], disclosure.moment
-    return ranking.load_candidates(*where, asked.decisive, show=show, by=by)
 
 
 def _every_run(asked: AskedBoard) -> Listing | None:
@@ -382,10 +371,9 @@ def _every_run(asked: AskedBoard) -> Listing | None:
 
 def _in_order(asked: AskedBoard, runs: Runs, means: Floats) -> Ints:
     """The places of all runs in these arrays as `sort_entries` orders them: those that tie by their systems' names."""
-    systems, first, system = np.unique(runs.systems, return_index=True, return_inverse=True)
-    is_named = (runs.baseline | asked.disclosure.sees_each(Content.NAMES, runs.own))[first]
-    named = dict(zip(systems.tolist(), is_named.tolist(), strict=True))
-    labels = table.labels_of(asked.session, asked.disclosure.evaluation, named)
+    systems, system = np.unique(runs.systems, return_inverse=True)
+    named = runs.systems[runs.baseline | asked.disclosure.sees_each(Content.NAMES, runs.own)].tolist()
+    labels = table.labels_of(asked.session, asked.disclosure.evaluation, set(named))
     by_name = np.argsort(np.argsort([labels[number].name.casefold() for number in systems.tolist()], kind="stable"))
     places = places_of(means, asked.ranked_by.direction)
     return np.lexsort((runs.submissions, by_name[system], places, np.isnan(means), runs.late))
@@ -454,8 +442,8 @@ def board(
         judgments_open=may_see(actor, evaluation, Content.JUDGMENTS, now),
     )
     if scoring_set is None:
-        parked = ranking.parked_runs(session, evaluation) if organised else ()
         answers = board_answers(session, evaluation, (), view.answer)
+        parked = ranking.parked_runs(session, evaluation) if organised else ()
         return replace(page, parked=parked, answers=answers, waiting=ranking.received_runs(session, evaluation))
     disclosure = table.Disclosure(actor, evaluation, scoring_set, moment)
     tags: Mapping[str, Sequence[int]] = {}
@@ -479,7 +467,7 @@ def _with_rows(asked: AskedBoard) -> BoardPage:
     listing, ranked_by, disclosure, page = list_rows(asked), asked.ranked_by, asked.disclosure, asked.page
     session, evaluation = asked.session, disclosure.evaluation
     computed, waiting, rescoring, some_failed = ranking.of_worker(
-        session, evaluation, disclosure.scoring_set, ranked_by.name, disclosure.subset, page.organised
+        session, evaluation, disclosure.scoring_set, ranked_by.name, disclosure.subset
     )
     statistics = None
     if computed is not None and asked.positions is None:
@@ -507,9 +495,6 @@ def _with_rows(asked: AskedBoard) -> BoardPage:
     counts = {
         name: [own[index].count for own in figures.values() if own[index].count] for index, name in enumerate(names)
     } | {ranked_by.name: listing.whole.counts}
-    today: dict[str, Any] = {"waiting": waiting, "rescoring": rescoring}
-    if some_failed:
-        today["parked"] = ranking.parked_runs(session, evaluation)
     return replace(
         page,
         rows=tuple(row for run, row in rows.items() if run not in listing.baselines),
@@ -522,7 +507,9 @@ def _with_rows(asked: AskedBoard) -> BoardPage:
         queries_in_means={name: (min(own), max(own)) for name, own in counts.items() if own},
         answers=listing.answers,
         statistics=statistics,
-        **({} if page.old else today),
+        waiting=0 if page.old else waiting,
+        rescoring=0 if page.old else rescoring,
+        parked=ranking.parked_runs(session, evaluation) if some_failed and page.organised and not page.old else (),
     )
 
 

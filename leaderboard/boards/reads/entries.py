@@ -8,7 +8,7 @@ there are. Means, intervals and counts leave the reads through `Disclosure` only
 import datetime as dt
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
@@ -28,7 +28,7 @@ from leaderboard.metrics.segments import Bools
 from leaderboard.statistics import LEAST_QUERIES
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import select_scored_runs
-from leaderboard.submissions.rules import STANDING, Designation, ScoredRun, SystemKind, leads, name_of_run, places
+from leaderboard.submissions.rules import STANDING, Designation, ScoredRun, SystemKind, name_of_run, places
 from leaderboard.teams.models import Pseudonym, System, Team
 from leaderboard.teams.rules import pseudonym
 from leaderboard.worker.models import Score, Scoring, ScoringSet
@@ -56,10 +56,6 @@ class Column:
     def places(self, values: Sequence[float | None]) -> list[int]:
         """The place of each value under this measure; see `rules.standings.places`."""
         return places(values, self.direction)
-
-    def is_better(self, mean: float | None, other: float | None) -> bool:
-        """Whether of two values the first has the better place."""
-        return leads(mean, other, self.direction)
 
     def sort(self, rows: Sequence[Row], value: Callable[[Row], float | None], backwards: bool = False) -> list[Row]:
         """The rows, the best value first (or last, if `backwards`). Ties keep their order; undefined ones are last."""
@@ -447,9 +443,9 @@ def anonymous(system_id: int, kind: SystemKind, number: int) -> SystemLabel:
     return SystemLabel(system_id, pseudonym(number), kind)
 
 
-def labels_of(session: Session, evaluation: Evaluation, systems: Mapping[int, bool]) -> dict[int, SystemLabel]:
-    """System -> how it is named, without a run of each at hand: by its name where that is seen, else by a made-up one.
-    In one statement."""
+def labels_of(session: Session, evaluation: Evaluation, named: Container[int]) -> dict[int, SystemLabel]:
+    """System -> how it is named, without a run of each at hand, of all with runs in an evaluation: by its name if it
+    is among `named`, else by a made-up one. In one statement, in the order of their ids."""
     rows: Iterable[Any] = session.execute(
         sa.select(System.id, System.kind, Pseudonym.number, System.name, System.slug, Team.name, Team.slug)
         .join(Team, Team.id == System.team_id)
@@ -457,7 +453,7 @@ def labels_of(session: Session, evaluation: Evaluation, systems: Mapping[int, bo
         .where(System.id.in_(sa.select(Submission.system_id).where(Submission.evaluation_id == evaluation.id)))
         .order_by(System.id)
     )
-    return {system: _label(systems[system], system, *named) for system, *named in rows if system in systems}
+    return {system: _label(system in named, system, *label) for system, *label in rows}
 
 
 def _label(

@@ -35,6 +35,9 @@ Row = TypeVar("Row")
 NAMED = 20_000  # runs that a statement may name, below the number of values that databases take
 
 
+HAS_FAILED = IS_WANTED, Scoring.state == rules.State.FAILED  # conditions on ScoringSet and Scoring
+
+
 class Show(StrEnum):
     """Which runs a board lists: one of each system, by the campaign's rule or another, or all."""
 
@@ -46,11 +49,10 @@ class Show(StrEnum):
 
 def show_of(asked: str | None, rule: rules.RunChoice) -> Show:
     """What the reader asks for, or the campaign's own choice. Raises BadInput that lists the choices."""
-    if not asked:
-        return Show(rule.value)
-    if asked not in set(Show):
-        raise BadInput(f"show={asked}: this page shows one of {', '.join(Show)}")
-    return Show(asked)
+    try:
+        return Show(asked or rule)
+    except ValueError:
+        raise BadInput(f"show={asked}: this page shows one of {', '.join(Show)}") from None
 
 
 def known_order(asked: str, keys: Iterable[str]) -> tuple[str, bool]:
@@ -101,7 +103,7 @@ def load_candidates(
     stored: dict[rules.StoredChoice, list[table.Disclosure]] = {}
     others: dict[Show, list[table.Disclosure]] = {}
     for each in table.disclosures(session, actor, evaluations, now):
-        shown, primary = show or Show(each.evaluation.campaign.run_choice.value), each.scoring_set.settings.measures[0]
+        shown, primary = show or Show(each.evaluation.campaign.run_choice), each.scoring_set.settings.measures[0]
         if shown is Show.ALL or (shown is Show.BEST and by and set(by[each.evaluation.id]) != {primary}):
             others.setdefault(shown, []).append(each)
         else:
@@ -121,11 +123,19 @@ def load_candidates(
 
 
 def load_standing(
-    session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime, by: table.Column, show: Show | None = None
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    now: dt.datetime,
+    by: table.Column,
+    show: Show | None = None,
+    measures: Iterable[str] = (),
 ) -> list[table.Entry]:
-    """The runs that stand on an evaluation's board by this measure. show: None for the campaign's own rule"""
-    candidates = load_candidates(session, actor, [evaluation], now, [by.name], show=show, by={evaluation.id: [by.name]})
-    return choose(candidates, show or Show(evaluation.campaign.run_choice.value), by)
+    """The runs that stand on an evaluation's board by this measure, with its figures and others. show: None for the
+    campaign's own rule"""
+    show, names = show or Show(evaluation.campaign.run_choice), [by.name, *measures]
+    candidates = load_candidates(session, actor, [evaluation], now, names, show=show, by={evaluation.id: [by.name]})
+    return choose(candidates, show, by)
 
 
 def stands_by(way: rules.StoredChoice) -> sa.ColumnElement[bool]:
@@ -137,7 +147,7 @@ def stands_by(way: rules.StoredChoice) -> sa.ColumnElement[bool]:
 def _stored_choice(disclosure: table.Disclosure, show: Show) -> rules.StoredChoice:
     """The way of choosing whose rows say what stands for this reader, by the means as they see them."""
     if show is not Show.BEST:
-        return rules.StoredChoice(rules.RunChoice(show.value))
+        return rules.StoredChoice(rules.RunChoice(show))
     subset = (
         disclosure.subset if disclosure.subset in disclosure.scoring_set.settings.subsets else Subset.ALL
     )  # then one is of both
@@ -165,7 +175,7 @@ def choose(entries: Iterable[table.Entry], show: Show, column: table.Column) -> 
     if show is Show.ALL:
         return [entry for entry in entries if not entry.off_board]
     return rules.selected_runs(
-        entries, rules.RunChoice(show.value), lambda run: run.figure(column.name).mean, column.direction
+        entries, rules.RunChoice(show), lambda run: run.figure(column.name).mean, column.direction
     )
 
 
@@ -299,31 +309,26 @@ def parked_runs(session: Session, evaluation: Evaluation) -> tuple[ParkedRun, ..
         sa.select(Scoring, Scoring.id.in_(holds_up.correlate(None)))
         .join(ScoringSet)
         .join(Submission)
-        .where(_has_failed(evaluation), on_boards())
+        .where(ScoringSet.evaluation_id == evaluation.id, *HAS_FAILED, on_boards())
         .order_by(Scoring.submission_id, ScoringSet.id)
     ).all()
     parked = {run.submission_id: ParkedRun(run.submission_id, run.failure, holds) for run, holds in rows}
     return tuple(parked.values())
 
 
-def _has_failed(evaluation: Evaluation) -> sa.ColumnElement[bool]:
-    """A condition on ScoringSet and Scoring."""
-    return sa.and_(ScoringSet.evaluation_id == evaluation.id, IS_WANTED, Scoring.state == rules.State.FAILED)
-
-
 def of_worker(
-    session: Session, evaluation: Evaluation, scoring_set: ScoringSet, measure: str, subset: Subset, organised: bool
+    session: Session, evaluation: Evaluation, scoring_set: ScoringSet, measure: str, subset: Subset
 ) -> tuple[dict[str, Any] | None, int, int, bool]:
     """The figures of a board that the worker has computed, None before that; how many runs are queued or being scored
-    in the current set, and in one that is building; for organisers whether `parked_runs` may find any. In one
-    statement."""
+    in the current set, and in one that is building; whether `parked_runs` may find any. In one statement."""
+    own = ScoringSet.evaluation_id == evaluation.id
     unfinished = (
         sa.select(sa.func.count())
         .select_from(Scoring)
         .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
         .join(Scoring.submission)
         .where(
-            ScoringSet.evaluation_id == evaluation.id,
+            own,
             ScoringSet.source == evaluation.official_source,
             on_boards(),
             sa.text(IN_QUEUE),  # by the queue's index, which has no scored run
@@ -335,7 +340,7 @@ def of_worker(
     )
     of_board = Board.scoring_set_id == scoring_set.id, Board.measure == measure, Board.subset == subset
     figures = sa.select(Board.figures).where(*of_board).scalar_subquery()
-    failed = sa.select(Scoring.id).join(ScoringSet).where(_has_failed(evaluation)).exists() if organised else sa.false()
+    failed = sa.exists().where(ScoringSet.id == Scoring.scoring_set_id, own, *HAS_FAILED)
     computed, queued, building, some_failed = session.execute(sa.select(figures, waiting, rescoring, failed)).one()
     return computed, queued, building, some_failed
 
@@ -405,7 +410,7 @@ def load_boards(
     """
     wanted, shows = [], []
     for (disclosure, names), looked_at in zip(asked, by, strict=True):
-        shows.append(show_of(None, disclosure.evaluation.campaign.run_choice))
+        shows.append(Show(disclosure.evaluation.campaign.run_choice))
         runs = _load_runs(session, disclosure, shows[-1])
         visible = runs.at(disclosure.sees_each(Content.RESULTS, runs.own))
         measures = list(dict.fromkeys([*names, looked_at.name]))

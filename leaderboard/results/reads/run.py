@@ -121,17 +121,16 @@ def score_command(
     excluded       queries of the files that don't count
     highest_grade  of the evaluation's judgments, where a measure takes it from them (`takes_highest_grade`)
     """
-    is_complete = settings.judging is Judging.COMPLETE
     options: dict[str, object] = {
-        "--judging": "complete" if is_complete else None,
-        "--queries": QUERIES if is_complete else None,
+        "--judging": settings.judging.value,
+        "--queries": QUERIES if settings.judging is Judging.COMPLETE else None,
         "--known": KNOWN if settings.known else None,
         "--subtopics": SUBTOPICS if settings.subtopics else None,
         "--documents": settings.documents,
         "--beta": settings.beta,
-        "--no-relevant": settings.no_relevant.value if settings.no_relevant is not NoRelevant.EXCLUDE else None,
-        "--compat": settings.compat if settings.compat != 10 else None,
-        "--relevance": settings.relevance_level if settings.relevance_level != 1 else None,
+        "--no-relevant": settings.no_relevant.value,
+        "--compat": settings.compat,
+        "--relevance": settings.relevance_level,
         "--highest-grade": highest_grade,
     }
     words = ["leaderboard", "score", f"./{run}" if run.startswith("-") else run, "--judgments", JUDGMENTS]
@@ -149,6 +148,7 @@ def takes_highest_grade(measure: Measure) -> bool:
 
 PAGE = 500  # queries
 ROUNDING = 1e-12
+EMPTY = "was withdrawn after closing or taken off by the organisers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +283,7 @@ def results(
         nothing_relevant=_nothing_relevant(session, scoring_set, judged) if details else None,
         not_judged=tuple(query for query in missing if query in scoring.unjudged) if details else None,
         standing=standing,
-        empty_because="" if standing else _why_empty(session, run),
+        empty_because="" if standing else EMPTY,
         compared_with=len(others),
     )
 
@@ -298,16 +298,6 @@ def _figures(
         name: disclosure.figure(name, own, score.mean, score.low, score.high, score.count)
         for name, score in scores.items()
     }
-
-
-def _why_empty(session: Session, run: Submission) -> str:
-    """What became of the run that stood for a run's system, of those that hold their place though they are gone."""
-    own = Submission.evaluation_id == run.evaluation_id, Submission.system_id == run.system_id
-    gone = session.scalars(
-        sa.select(Submission.ruling).where(*own, Submission.late == run.late, Submission.holds_place)
-    )
-    why = {"was withdrawn after closing" if ruling is None else "was taken off by the organisers" for ruling in gone}
-    return " or ".join(sorted(why, reverse=True))
 
 
 def _scores(session: Session, scored: ScoredSubmission) -> dict[str, Score]:
