@@ -8,8 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from leaderboard.db import Base, choice
 from leaderboard.evaluations.rules import Subset
-from leaderboard.metrics import Floats
-from leaderboard.metrics.segments import Ints
+from leaderboard.metrics import Floats, Ints
 from leaderboard.submissions.rules import RunChoice
 
 

@@ -199,23 +199,9 @@ def _refresh(database: Database, wanted: Due) -> bool:
     return is_written
 
 
-@dataclass(frozen=True, slots=True)
-class Recomputed:
-    """What is kept of one measure over one subset in a scoring set, and what computing it anew gives.
-
-    intervals  scoring -> the ends that are kept, the ends computed; only those that differ by more than rounding
-    figures    the names of those figures of the board that differ -> what is kept, what was computed
-    """
-
-    scoring_set_id: int
-    measure: str
-    subset: Subset
-    intervals: dict[int, tuple[KeptEnds, KeptEnds]]
-    figures: dict[str, tuple[Any, Any]]
-
-
-def recomputed(session: Session) -> Iterator[Recomputed]:
-    """Computes the figures of every standing set's boards anew and keeps nothing. Leaves out those that are `due`."""
+def recomputed(session: Session) -> Iterator[tuple[str, int, str, Any, Any]]:
+    """(table, id of its row, which figure, what is kept, what computing it anew gives) of what differs by more than
+    rounding in the boards of standing sets; leaves out those that are `due`, and keeps nothing."""
     waiting = set(due(session))
     rows = session.execute(
         sa.select(Board.scoring_set_id, Board.measure, Board.subset, Board.figures)
@@ -229,21 +215,23 @@ def recomputed(session: Session) -> Iterator[Recomputed]:
             ends, computed = _derive(work)
             figures = json.loads(json.dumps(computed))  # as a database gives them back
             for subset in work.subsets:
+                what = f"{wanted.measure} over {subset.value} queries"
                 right: dict[int, KeptEnds] = {run: own[2:] for run, own in _figures(session, wanted, subset).items()}
-                intervals = {
-                    run: (right[run], ends.get(run, NO_ENDS))
-                    for run in work.lineup.all
-                    if work.measure.has_interval  # else it was worked out when the run was scored
-                    and run in right
-                    and differs(ends.get(run, NO_ENDS), right[run])
+                # Without intervals of its own, the measure's were worked out when the run was scored.
+                for run in right.keys() & set(work.lineup.all) if work.measure.has_interval else ():
+                    stored, right[run] = right[run], ends.get(run, NO_ENDS)
+                    if differs(right[run], stored):
+                        yield "scoring", run, f"interval of {what}", stored, right[run]
+                kept_figures = stored_figures.get((wanted, subset), figures)
+                pairs = {
+                    name: (kept_figures.get(name), figures.get(name))
+                    for name in sorted(kept_figures.keys() | figures.keys())
                 }
-                own = stored_figures.get((wanted, subset), figures)
-                pairs = {name: (own.get(name), figures.get(name)) for name in sorted(own.keys() | figures.keys())}
-                others = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
-                right |= {run: pair[1] for run, pair in intervals.items()}
                 if wrong := _packed_wrong(session, wanted, subset, right):
-                    others["intervals of its runs"] = (f"{wrong} that differ", "none")
-                yield Recomputed(*wanted, subset, intervals, others)
+                    pairs["intervals of its runs"] = (f"{wrong} that differ", "none")
+                for name, (stored, computed_figure) in pairs.items():
+                    if stored != computed_figure:
+                        yield "scoring_set", wanted.scoring_set_id, f"{name}, {what}", stored, computed_figure
 
 
 def _packed_wrong(session: Session, wanted: Due, subset: Subset, ends: Mapping[int, KeptEnds]) -> int:

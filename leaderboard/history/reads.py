@@ -27,7 +27,6 @@ from leaderboard.evaluations.reads import (
 )
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
 from leaderboard.judgments.models import Judgment, Query
-from leaderboard.metrics import Measure
 from leaderboard.numbers import counted, first_of
 from leaderboard.submissions.rules import STANDING, SetState, State
 from leaderboard.worker.models import Scoring, ScoringSet
@@ -230,7 +229,7 @@ def same_measures(before: ScoringSettings, after: ScoringSettings) -> dict[str, 
     return {name: was for name, was in both.items() if was is not None}
 
 
-def _without_level(name: str, level: int) -> Measure:
+def _without_level(name: str, level: int) -> metrics.Measure:
     measure = metrics.parse(name)
     given = {key: value for key, value in measure.given if (key, value) != ("rel", level)}
     return measure.family(cutoff=measure.cutoff, **given)

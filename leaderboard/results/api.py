@@ -3,7 +3,6 @@
 from flask import Response
 
 from leaderboard.boards.api import EVALUATION, board_query
-from leaderboard.results.reads import compare as two_runs
 from leaderboard.results.reads import queries
 from leaderboard.results.reads import run as results
 from leaderboard.web.context import read, store
@@ -42,13 +41,13 @@ def compare(
     b: str | None = None,
     measure: str | None = None,
     sort: str | None = None,
-) -> two_runs.ComparePage:
+) -> queries.ComparePage:
     """Two runs beside each other, where single queries are open: their means by every measure, and by one of them both
     values on every query, the interval of their difference and a randomisation test. a, b: numbers of submissions on
     the board; without both, those to choose from. sort: position, a, b or difference, with "-" before it the other way
     round.
     """
-    return read(two_runs.compare, campaign, evaluation, a=a, b=b, view=board_query(measure=measure, sort=sort))
+    return read(queries.compare, campaign, evaluation, a=a, b=b, view=board_query(measure=measure, sort=sort))
 
 
 @get("/submissions/<int:submission>/results")

@@ -11,8 +11,6 @@ from leaderboard.boards.pages import board_query
 from leaderboard.errors import InvalidFields
 from leaderboard.evaluations.rules import Judging
 from leaderboard.results.reads import queries
-from leaderboard.results.reads.compare import compare
-from leaderboard.results.reads.queries import QueryResult
 from leaderboard.web import charts, exports
 from leaderboard.web.context import page_number, read, store
 from leaderboard.web.endpoints import plain
@@ -81,7 +79,7 @@ def query_file(campaign: str, evaluation: str, query: str) -> exports.Table:
     )
 
 
-def _value(index: int, row: QueryResult) -> exports.Cell:
+def _value(index: int, row: queries.QueryResult) -> exports.Cell:
     return row.values[index]
 
 
@@ -125,10 +123,10 @@ COMPARE_COLUMNS = exports.columns(
 def compare_runs(campaign: str, evaluation: str) -> ResponseReturnValue:
     wrong: Mapping[str, list[str]] = {}
     try:
-        page = read(compare, campaign, evaluation, asked=RUNS, view=board_query(page=page_number()))
+        page = read(queries.compare, campaign, evaluation, asked=RUNS, view=board_query(page=page_number()))
     except InvalidFields as error:
         g.refused, wrong = True, error.fields
-        page = read(compare, campaign, evaluation, asked=[name for name in RUNS if name not in wrong])
+        page = read(queries.compare, campaign, evaluation, asked=[name for name in RUNS if name not in wrong])
     compared = page.compared
     chart = charts.comparison_chart(compared) if compared else None
     finding = comparison_finding(compared) if compared else None
@@ -140,7 +138,7 @@ def compare_runs(campaign: str, evaluation: str) -> ResponseReturnValue:
 @exports.exported(blueprint, COMPARE_ADDRESS)
 def compare_runs_file(campaign: str, evaluation: str) -> exports.Table:
     """Query by query by the measure that is asked for; the means by all measures, interval and test are facts."""
-    page = read(compare, campaign, evaluation, asked=RUNS, view=board_query())
+    page = read(queries.compare, campaign, evaluation, asked=RUNS, view=board_query())
     compared = page.compared
     if compared is None:
         return exports.evaluation_table(page.evaluation, "-compared", COMPARE_COLUMNS, (), {})

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from leaderboard.boards.reads.entries import Column
 from leaderboard.numbers import counted
 from leaderboard.progress.reads import Line, ProgressPage
-from leaderboard.results.reads.compare import Compared
+from leaderboard.results.reads.queries import Compared
 from leaderboard.results.reads.run import SubmissionResults
 from leaderboard.web.formatting import plain_figure, signed
 from leaderboard.web.sentences import best_over_periods, one_system_over_periods

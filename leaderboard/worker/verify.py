@@ -52,13 +52,9 @@ def recompute(
             report.recomputed += 1
         tell(1)
     with part(report, "the figures of boards"), database.read() as session:
-        for board in recomputed(session):
-            what = f"{board.measure} over {board.subset.value} queries"
-            for scoring_id, ends in board.intervals.items():
-                report.add(name_of_row(session, "scoring", scoring_id), f"interval of {what}", *ends)
-            for name, figures in board.figures.items():
-                where = "board of set " + name_of_row(session, "scoring_set", board.scoring_set_id)
-                report.add(where, f"{name}, {what}", *figures)
+        for of_table, number, what, stored, computed in recomputed(session):
+            where = name_of_row(session, of_table, number)
+            report.add(f"board of set {where}" if of_table == "scoring_set" else where, what, stored, computed)
 
 
 def _compare(

@@ -12,7 +12,7 @@ from leaderboard.errors import BadInput, InvalidFields, NotAllowed, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Opening, Split
 from leaderboard.judgments.writes import exclude_queries, set_split
-from leaderboard.results.reads.compare import Compared, ComparePage, compare
+from leaderboard.results.reads.queries import Compared, ComparePage, compare
 from leaderboard.statistics import RESAMPLES, difference_interval, randomisation_test
 from tests.support.field import DAY, NAN, NOW, Field
 

@@ -18,11 +18,10 @@ from leaderboard.errors import BadInput
 from leaderboard.evaluations import reads as headings
 from leaderboard.evaluations.reads import find_evaluation_and_set, form_fields
 from leaderboard.history.reads import BoardVersion, board_version, replaced_beside, visible_sets
-from leaderboard.metrics import Floats, parse, query_order
-from leaderboard.metrics.segments import Bools, Ints
+from leaderboard.metrics import Bools, Floats, parse, query_order
 from leaderboard.results.reads.run import figures_over, load_vectors
 from leaderboard.statistics import least_queries
-from leaderboard.submissions.reads.run_arrays import Runs, Wanted, load_figures, load_runs
+from leaderboard.submissions.reads.run_arrays import Wanted, load_figures, load_runs
 from leaderboard.submissions.reads.selection import has_choice, on_boards
 from leaderboard.submissions.reads.status import BoardAnswers, board_answers
 from leaderboard.submissions.rules import RunChoice, StoredChoice, places_of
@@ -284,6 +283,8 @@ def _all_rows(asked: AskedBoard) -> Listing:
     if asked.positions is not None:
         entries = asked.with_figures(entries, asked.decisive)
     places = ranking.ranks(entries, ranked_by) if page.results_open else {}
+    if page.show is not ranking.Show.ALL:  # of those that tie: else by arrival
+        entries.sort(key=lambda entry: entry.system.name.casefold())
     entries = ranking.sort_entries(entries, ranked_by, page.columns, view.sort)
     answers = board_answers(session, disclosure.evaluation, entries, view.answer)
     listed = [
@@ -333,7 +334,7 @@ def _every_run(asked: AskedBoard) -> Listing | None:
     """
     disclosure, column = asked.disclosure, asked.ranked_by
     set_id = disclosure.scoring_set.id
-    runs = load_runs(asked.session, disclosure.actor, [set_id], on_boards())[set_id]
+    runs = load_runs(asked.session, disclosure.actor, [set_id], on_boards(), by_arrival=True)[set_id]
     if not runs.has_several or len(runs.systems) <= table.WHOLE:
         return None
     wanted = Wanted(disclosure, [column.name], runs, in_full=[column.name])
@@ -344,7 +345,7 @@ def _every_run(asked: AskedBoard) -> Listing | None:
         has_rank = ~(runs.late | runs.baseline | np.isnan(figures[0]))
         rank[has_rank] = places_of(figures[0, has_rank], column.direction)
     apart = runs.baseline & (runs.baseline.sum() <= APART)
-    order = _in_order(asked, runs, figures[0])
+    order = np.lexsort((places_of(figures[0], column.direction), np.isnan(figures[0]), runs.late))  # ties by arrival
     listed = runs.submissions[order[~apart[order]]].tolist()
     if len(listed) <= table.WHOLE:
         return None
@@ -367,16 +368,6 @@ def _every_run(asked: AskedBoard) -> Listing | None:
         whole=_whole(column, len(listed), figures, runs.baseline, rank > 0),
         answers=board_answers(asked.session, disclosure.evaluation, entries, ""),
     )
-
-
-def _in_order(asked: AskedBoard, runs: Runs, means: Floats) -> Ints:
-    """The places of all runs in these arrays as `sort_entries` orders them: those that tie by their systems' names."""
-    systems, system = np.unique(runs.systems, return_inverse=True)
-    named = runs.systems[runs.baseline | asked.disclosure.sees_each(Content.NAMES, runs.own)].tolist()
-    labels = table.labels_of(asked.session, asked.disclosure.evaluation, set(named))
-    by_name = np.argsort(np.argsort([labels[number].name.casefold() for number in systems.tolist()], kind="stable"))
-    places = places_of(means, asked.ranked_by.direction)
-    return np.lexsort((runs.submissions, by_name[system], places, np.isnan(means), runs.late))
 
 
 def _whole(column: table.Column, rows: int, figures: Floats, baselines: Bools, ranked: Bools) -> Whole:

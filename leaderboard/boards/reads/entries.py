@@ -22,9 +22,8 @@ from leaderboard.db import snapshot
 from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings
-from leaderboard.metrics import Floats
+from leaderboard.metrics import Bools, Floats
 from leaderboard.metrics.measure import Direction
-from leaderboard.metrics.segments import Bools
 from leaderboard.statistics import LEAST_QUERIES
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import select_scored_runs

@@ -21,8 +21,8 @@ from leaderboard.boards.reads import entries as table
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Subset
+from leaderboard.metrics import Ints
 from leaderboard.metrics.families.agreement import pairs, tau_ap_of, tau_b
-from leaderboard.metrics.segments import Ints
 from leaderboard.statistics import Detectable, SwapRate
 from leaderboard.submissions import rules
 from leaderboard.submissions.models import Submission
@@ -194,31 +194,28 @@ def ranks(entries: Iterable[table.Entry], column: table.Column) -> dict[int, int
     return dict(zip(means, column.places(list(means.values())), strict=True))
 
 
+SORTS: Mapping[str, Callable[[table.Entry], Any]] = {
+    "system": lambda entry: entry.system.name.casefold(),
+    "team": lambda entry: entry.system.team.casefold(),
+    "kind": lambda entry: entry.system.kind.value,
+    "date": lambda entry: entry.date,
+}
+
+
 def sort_entries(
-    entries: Iterable[table.Entry], column: table.Column, columns: Sequence[table.Column], sort: str = ""
+    entries: Sequence[table.Entry], column: table.Column, columns: Sequence[table.Column], sort: str
 ) -> list[table.Entry]:
     """Best first by `column`; or by `sort`: system, team, kind, date or one of the columns, with "-" the other way.
 
-    Raises BadInput for anything else. Undefined means and late runs are last either way. Those that tie, and so share
-    a rank, are sorted by name, then by arrival.
+    Raises BadInput for anything else. Undefined means and late runs are last either way. Those that tie stay in order.
     """
-    by_name: dict[str, table.Column] = {other.name: other for other in columns}
-    keys: dict[str, Callable[[table.Entry], Any]] = {
-        "system": lambda entry: entry.system.name.casefold(),
-        "team": lambda entry: entry.system.team.casefold(),
-        "kind": lambda entry: entry.system.kind.value,
-        "date": lambda entry: entry.date,
-    }
-    wanted, backwards = known_order(sort, (*keys, *by_name))
-    ordered = sorted(entries, key=lambda entry: (entry.system.name.casefold(), *rules.arrival(entry)))
-    if wanted in keys:
-        ordered.sort(key=keys[wanted], reverse=backwards)
-        return ordered
+    by_name = {other.name: other for other in columns}
+    wanted, backwards = known_order(sort, (*SORTS, *by_name))
+    if wanted in SORTS:
+        return sorted(entries, key=SORTS[wanted], reverse=backwards)
     by = by_name.get(wanted, column)
-    ordered = by.sort(ordered, lambda entry: entry.figure(by.name).mean, backwards)
-    if wanted not in by_name:
-        ordered.sort(key=lambda entry: entry.late)
-    return ordered
+    ordered = by.sort(entries, lambda entry: entry.figure(by.name).mean, backwards)
+    return ordered if wanted else sorted(ordered, key=lambda entry: entry.late)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,8 @@ from leaderboard.boards.reads.ranking import load_standing, ranks, sorted_rows
 from leaderboard.db import snapshot, value_at
 from leaderboard.evaluations import reads as headings
 from leaderboard.evaluations.rules import Judging, NoRelevant, ScoringSettings, Subset
-from leaderboard.metrics import Measure
+from leaderboard.metrics import Floats, Ints, Measure
 from leaderboard.metrics.families.detection import AQWV, MQWV, columns_from_values
-from leaderboard.metrics.segments import Floats, Ints
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.status import ScoredSubmission, find_scored, label_of
 from leaderboard.worker.models import Score, Scoring, ScoringSet
