@@ -176,7 +176,7 @@ def _scored(
 def _stand(session: Session, scoring_set: ScoringSet) -> None:
     """Which runs stand, as services keep it."""
     stands = selection_by_rule(session, of_sets=ScoringSet.id == scoring_set.id)
-    _insert(session, Standing, [{**place._asdict(), "scoring_id": scoring} for place, scoring in stands.items()])
+    _insert(session, Standing, [row._asdict() for row in stands])
 
 
 def _submission(evaluation: int, year: str, number: int, team: int, system: int, opens: dt.datetime) -> dict[str, Any]:

@@ -409,9 +409,9 @@ def check_standing(session: Session, report: Report) -> None:
     for set_id in session.scalars(sa.select(ScoringSet.id).where(~HAS_CEASED).order_by(ScoringSet.id)).all():
         stored = stored_selection(session, Standing.scoring_set_id == set_id)
         expected = selection_by_rule(session, of_sets=ScoringSet.id == set_id)
-        report.standing += len(set(stored.values()))
-        slots = {slot for slot in stored.keys() | expected.keys() if stored.get(slot) != expected.get(slot)}
-        differing = {(slot.system_id, slot.late, stored.get(slot), expected.get(slot)) for slot in slots}
+        report.standing += len({row.scoring_id for row in stored})
+        here, there = ({row[:-1]: row.scoring_id for row in own} for own in (stored, expected))
+        differing = {(*row[-3:-1], here.get(row[:-1]), there.get(row[:-1])) for row in stored ^ expected}
         for system, late, *scorings in sorted(differing, key=str):
             where = name_of_row(session, "system", system)
             what = f"which {'late ' if late else ''}run stands in set {set_id}"

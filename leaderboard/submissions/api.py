@@ -35,8 +35,8 @@ from leaderboard.store import Received
 from leaderboard.submissions.inputs import Choice, RunChanges, RunForm, RunSettings, TakenOff, Withdrawal
 from leaderboard.submissions.intake import Intake, SentRun, check_looked
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.pages import effect_of, own_run, run_download, sent_before
-from leaderboard.submissions.reads import organised as listed
+from leaderboard.submissions.pages import decide, effect_of, own_run, run_download, sent_before
+from leaderboard.submissions.reads import status as listed
 from leaderboard.submissions.reads import status as reads
 from leaderboard.submissions.reads.form import Submitting, checking, submitting
 from leaderboard.submissions.reads.status import SubmissionStatus
@@ -46,7 +46,7 @@ from leaderboard.submissions.writes.effects import Act, Effect
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads import find_own_team, find_system
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, clock, now, read, reading, store, writing
+from leaderboard.web.context import actor, now, read, reading, store, writing
 from leaderboard.web.endpoints import answered, get, post
 from leaderboard.web.organise import CAMPAIGN, evaluation_here
 from leaderboard.web.organise import EVALUATION as ORGANISED_EVALUATION
@@ -79,6 +79,12 @@ def _own_confirmed(submission: int, act: Act, confirmed: bool) -> None:
         lines = ("The run leaves every board for good.",) * (act is Act.WITHDRAW) + changes.in_words
         if lines and not changes.refusal:
             raise Unconfirmed(lines)
+
+
+def _decided(submission: int, act: Act, confirmed: bool, **more: str) -> SubmissionStatus:
+    _own_confirmed(submission, act, confirmed)
+    decide(submission, act, **more)
+    return read(reads.status, submission)
 
 
 KEY = re.compile(r"[\x21-\x7e]{1,200}")
@@ -143,8 +149,7 @@ def sending(key: str) -> SubmissionStatus:
 ))  # fmt: skip
 def withdraw_run(submission: int, body: Withdrawal) -> SubmissionStatus:
     """Takes a run off every board for good. It stays on record."""
-    _own_confirmed(submission, Act.WITHDRAW, body.confirm)
-    return _changed_run(submission, partial(submissions.withdraw, because=body.because, now=clock()))
+    return _decided(submission, Act.WITHDRAW, body.confirm, because=body.because)
 
 
 @post("/submissions/<int:submission>/stand", Scope.SUBMIT, command=Command(
@@ -152,8 +157,7 @@ def withdraw_run(submission: int, body: Withdrawal) -> SubmissionStatus:
 ))  # fmt: skip
 def let_run_stand(submission: int, body: Choice) -> SubmissionStatus:
     """Lets a contrastive run stand for its system on the board, in place of another one."""
-    _own_confirmed(submission, Act.STAND, body.confirm)
-    return _changed_run(submission, partial(submissions.select_run, now=clock()))
+    return _decided(submission, Act.STAND, body.confirm)
 
 
 @post("/submissions/<int:submission>/primary", Scope.SUBMIT, command=Command(
@@ -161,8 +165,7 @@ def let_run_stand(submission: int, body: Choice) -> SubmissionStatus:
 ))  # fmt: skip
 def make_run_primary(submission: int, body: Choice) -> SubmissionStatus:
     """Makes a scored run its team's primary one in the evaluation."""
-    _own_confirmed(submission, Act.PRIMARY, body.confirm)
-    return _changed_run(submission, partial(submissions.make_primary, now=clock()))
+    return _decided(submission, Act.PRIMARY, body.confirm)
 
 
 @post("/submissions/<int:submission>/describe", Scope.SUBMIT, command=Command(
@@ -376,8 +379,7 @@ def list_campaign_submissions(
     campaign: str, *, state: str = "", team: str = "", kind: str = "", late: str = "", text: str = ""
 ) -> listed.SubmissionList:
     """Every submission to every evaluation of a campaign, with the same arguments as those of one evaluation."""
-    filters = listed.Filters(state=state, team=team, kind=kind, late=late, text=text)
-    return read(listed.submissions, campaign, None, filters=filters, page=None)
+    return read(listed.submissions, campaign, None, page=None, state=state, team=team, kind=kind, late=late, text=text)
 
 
 @get(f"{ORGANISED_EVALUATION}/submissions", Scope.ORGANISE)
@@ -387,8 +389,9 @@ def list_submissions(
     """Every submission, those that are on no board too. state: queued, scoring, scored, rejected, failed …; late: yes
     or no; text: in the label, the names of file and system, or the beginning of the SHA-256.
     """
-    filters = listed.Filters(state=state, team=team, kind=kind, late=late, text=text)
-    return read(listed.submissions, campaign, evaluation, filters=filters, page=None)
+    return read(
+        listed.submissions, campaign, evaluation, page=None, state=state, team=team, kind=kind, late=late, text=text
+    )
 
 
 @get(f"{ORGANISED_EVALUATION}/submissions/<int:submission>", Scope.ORGANISE)

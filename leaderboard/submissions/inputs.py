@@ -26,13 +26,15 @@ class Withdrawal(Inputs):
 class TakenOff(Inputs):
     """How and why a run is taken off the boards."""
 
-    ruling: Ruling = setting("What to do")
-    because: Annotated[str, text_of(LONGEST_REASON)] = setting("Reason", "Its team reads it.")
+    ruling: Ruling = setting("What to do", shown=Shown(words={
+        Ruling.HIDDEN: "Hide it: it is on no board until you put it back",
+        Ruling.DISQUALIFIED: "Disqualify it: the same, and its team reads that it does not count",
+    }))  # fmt: skip
     holds_place: bool = setting(
-        "Leave its place empty, or let another run of the system take it",
-        default=True,
+        "Leave its place empty", "Else another run of the system takes it.", default=True,
         shown=Shown("--leave-empty/--fill"),
-    )
+    )  # fmt: skip
+    because: Annotated[str, text_of(LONGEST_REASON)] = setting("Reason", "Its team reads it.", shown=Shown(lines=2))
     confirm: Confirm = False
 
 

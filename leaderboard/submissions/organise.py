@@ -4,23 +4,27 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import RadioField, TextAreaField
 
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.numbers import counted
 from leaderboard.submissions import api
 from leaderboard.submissions.inputs import TakenOff
-from leaderboard.submissions.pages import effect_of, run_download
-from leaderboard.submissions.reads.organised import Filters, SubmissionRow, may_replace, submission_row, submissions
-from leaderboard.submissions.reads.status import status
-from leaderboard.submissions.rules import SHOWN_STATES, Ruling, SystemKind
-from leaderboard.submissions.writes.effects import Act
+from leaderboard.submissions.pages import run_download
+from leaderboard.submissions.reads.status import (
+    FILTERS,
+    SubmissionRow,
+    may_replace,
+    status,
+    submission_row,
+    submissions,
+)
+from leaderboard.submissions.rules import SHOWN_STATES, SystemKind
 from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Cell, Table, columns, exported, table
-from leaderboard.web.forms import Form, Required, form_page
+from leaderboard.web.forms import Form, declared, done, form_page
 from leaderboard.web.organise import organised
 
 blueprint = Blueprint("organise_submissions", __name__, url_prefix="/organise")
@@ -36,48 +40,38 @@ COLUMNS = columns(
 )  # fmt: skip
 
 
-class TakeOffForm(Form):
-    ruling = RadioField("What to do", [Required("choose one")])
-    place = RadioField("Where it stands for its system", [Required("choose one")], default=Act.EMPTY.value)
-    because = TextAreaField(
-        "Reason", [Required("say why: the team reads it")], description="Its team reads it.", render_kw={"rows": 2}
-    )
+TakeOffForm = declared(TakenOff)
 
-    @classmethod
-    def on(cls) -> "TakeOffForm":
-        """The form with what there is to choose."""
-        form = cls()
-        form.ruling.choices = [
-            (Ruling.HIDDEN.value, "Hide it: it is on no board until you put it back"),
-            (Ruling.DISQUALIFIED.value, "Disqualify it: the same, and its team reads that it does not count"),
-        ]
-        form.place.choices = [
-            (Act.EMPTY.value, "Its place stays empty"),
-            (Act.FILL.value, "Another run of the system takes it"),
-        ]
-        return form
+
+@blueprint.get(OF_EVALUATION)
+@organised
+def of_evaluation(campaign: str, evaluation: str | None) -> ResponseReturnValue:
+    page = read(submissions, campaign, evaluation, asked=FILTERS, page=page_number())
+    kinds = [kind.value for kind in SystemKind]
+    return render_template("organise/submissions/list.html", page=page, states=SHOWN_STATES, kinds=kinds)
+
+
+@exported(blueprint, OF_EVALUATION)
+def of_evaluation_file(campaign: str, evaluation: str | None) -> Table:
+    page = read(submissions, campaign, evaluation, asked=FILTERS, page=None)
+    name = f"{campaign}-{evaluation}-submissions" if evaluation else f"{campaign}-submissions"
+    answers = {f"answer {key}": partial(_answer, key) for key in page.fields}
+    return table(name, {**COLUMNS, **answers}, page.rows, {"campaign": campaign, "evaluation": evaluation})
+
+
+def _answer(key: str, row: SubmissionRow) -> Cell:
+    return row.answers.get(key)
 
 
 @blueprint.get(ALL)
 @organised
 def of_campaign(campaign: str) -> ResponseReturnValue:
-    return _list_page(campaign, None)
+    return of_evaluation(campaign, None)
 
 
 @exported(blueprint, ALL)
 def of_campaign_file(campaign: str) -> Table:
-    return _list_table(campaign, None)
-
-
-@blueprint.get(OF_EVALUATION)
-@organised
-def of_evaluation(campaign: str, evaluation: str) -> ResponseReturnValue:
-    return _list_page(campaign, evaluation)
-
-
-@exported(blueprint, OF_EVALUATION)
-def of_evaluation_file(campaign: str, evaluation: str) -> Table:
-    return _list_table(campaign, evaluation)
+    return of_evaluation_file(campaign, None)
 
 
 @blueprint.post(f"{OF_EVALUATION}/rescore")
@@ -95,24 +89,19 @@ def retry_failed(campaign: str, evaluation: str) -> ResponseReturnValue:
 @blueprint.get(ONE)
 @organised
 def show(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue:
-    return _show(campaign, evaluation, submission, TakeOffForm.on())
+    return _show(campaign, evaluation, submission, TakeOffForm())
 
 
 @blueprint.post(f"{ONE}/take-off")
 @organised
 def take_off(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue:
-    form = TakeOffForm.on()
-    if not form.validate():
-        return _show(campaign, evaluation, submission, form)
-    ruling, keeps = Ruling(form.ruling.data), form.place.data == Act.EMPTY
+    form = TakeOffForm()
     try:
-        body = checked(
-            TakenOff, {"ruling": ruling, "because": form.text("because"), "holds_place": keeps, "confirm": True}
-        )
+        body = checked(TakenOff, {**form.sent(), "confirm": True})
         api.take_run_off(campaign, evaluation, submission, body)
     except (InvalidFields, Conflict) as error:
         return _show(campaign, evaluation, submission, form, error)
-    flash(f"The run is {ruling.value}: it is on no board, and its team reads why.")
+    flash(f"The run is {body.ruling.value}: it is on no board, and its team reads why.")
     return redirect(url_for(".show", campaign=campaign, evaluation=evaluation, submission=submission))
 
 
@@ -136,34 +125,11 @@ def fetch(campaign: str, evaluation: str, submission: int) -> ResponseReturnValu
     return run_download(row.id, row.sha256, row.filename)
 
 
-def _filters() -> Filters:
-    given = request.args
-    return Filters(**{name: given.get(name, "") for name in ("state", "team", "kind", "late", "text")})
-
-
-def _list_page(campaign: str, evaluation: str | None) -> ResponseReturnValue:
-    page = read(submissions, campaign, evaluation, filters=_filters(), page=page_number())
-    kinds = [kind.value for kind in SystemKind]
-    return render_template("organise/submissions/list.html", page=page, states=SHOWN_STATES, kinds=kinds)
-
-
-def _list_table(campaign: str, evaluation: str | None) -> Table:
-    found = read(submissions, campaign, evaluation, filters=_filters(), page=None)
-    name = f"{campaign}-{evaluation}-submissions" if evaluation else f"{campaign}-submissions"
-    answers = {f"answer {key}": partial(_answer, key) for key in found.fields}
-    return table(name, {**COLUMNS, **answers}, found.rows, {"campaign": campaign, "evaluation": evaluation})
-
-
-def _answer(key: str, row: SubmissionRow) -> Cell:
-    return row.answers.get(key)
-
-
-def _show(campaign: str, evaluation: str, submission: int, form: TakeOffForm, error: Any = None) -> ResponseReturnValue:
-    row = read(submission_row, campaign, evaluation, submission)
+def _show(campaign: str, evaluation: str, submission: int, form: Form, error: Any = None) -> ResponseReturnValue:
+    page = api.organised_submission(campaign, evaluation, submission)
     run = read(status, submission)
-    effects = {act: effect_of(submission, act) for act in (Act.EMPTY, Act.FILL)}
     others = read(may_replace, campaign, evaluation, submission)
-    return form_page("organise/submissions/show.html", form, error, row=row, run=run, effects=effects, others=others)
+    return form_page("organise/submissions/show.html", form, error, page=page, row=page.run, run=run, others=others)
 
 
 def _score_again(again: Callable[[str, str], api.Waiting], campaign: str, evaluation: str) -> ResponseReturnValue:
@@ -178,12 +144,7 @@ def _score_again(again: Callable[[str, str], api.Waiting], campaign: str, evalua
 
 
 def _do(
-    change: Callable[[str, str, int], SubmissionRow], campaign: str, evaluation: str, submission: int, done: str
+    change: Callable[[str, str, int], SubmissionRow], campaign: str, evaluation: str, submission: int, said: str
 ) -> ResponseReturnValue:
-    try:
-        change(campaign, evaluation, submission)
-    except Conflict as refused:
-        flash(refused.message, "warning")
-    else:
-        flash(done)
-    return redirect(url_for(".show", campaign=campaign, evaluation=evaluation, submission=submission))
+    address = url_for(".show", campaign=campaign, evaluation=evaluation, submission=submission)
+    return done(partial(change, campaign, evaluation, submission), said, address, address)

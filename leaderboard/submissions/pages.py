@@ -52,7 +52,7 @@ from leaderboard.web import charts, uploads
 from leaderboard.web.context import actor, clock, config, database, now, page_number, read, reading, store, writing
 from leaderboard.web.endpoints import plain
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, file_name, terms_facts
-from leaderboard.web.forms import Form, Required, declared, fields_of, filled, form_page
+from leaderboard.web.forms import Form, Required, declared, done, fields_of, filled, form_page
 from leaderboard.web.security import csrf
 from leaderboard.web.sessions import signed_in
 
@@ -356,7 +356,7 @@ class CheckForm(Form):
 @signed_in
 def new_check(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = read(checking, campaign, evaluation)
-    return form_page("submit/check.html", _check_form(page), page=page, found=None)
+    return form_page("submit/check.html", _check_form(page), page=page)
 
 
 @checking_blueprint.post("/campaigns/<campaign>/<evaluation>/check")
@@ -369,7 +369,7 @@ def check(campaign: str, evaluation: str) -> ResponseReturnValue:
     if looked is None:
         wrong["run"] = ["choose the file of the run"]
     if looked is None or wrong:
-        return form_page("submit/check.html", form, errors.InvalidFields(wrong), page=page, found=None)
+        return form_page("submit/check.html", form, errors.InvalidFields(wrong), page=page)
     found = check_looked(looked, page.expected, page.evaluation.id, settings.threshold, actor().teams)
     return render_template("submit/check.html", form=form, page=page, found=found)
 
@@ -502,17 +502,17 @@ def _ask(submission: int, *, act: Act) -> ResponseReturnValue:
     return render_template("submissions/decide.html", run=run, act=act.value, effect=effect_of(submission, act))
 
 
+def decide(submission: int, act: Act, **more: str) -> None:
+    """Does it. more: because"""
+    with writing() as session:
+        ACTS[act](session, actor(), session.get_one(Submission, submission), now=clock(), **more)
+
+
 def _decide(submission: int, *, act: Act) -> ResponseReturnValue:
     own_run(submission)
     reason = {"because": request.form.get("because", "")} if act is Act.WITHDRAW else {}
-    try:
-        with writing() as session:
-            ACTS[act](session, actor(), session.get_one(Submission, submission), now=clock(), **reason)
-    except errors.Conflict as refused:
-        flash(refused.message, "warning")
-    else:
-        flash(DECIDED[act])
-    return redirect(url_for("submissions.show", submission=submission))
+    address = url_for("submissions.show", submission=submission)
+    return done(partial(decide, submission, act, **reason), DECIDED[act], address, address)
 
 
 for _act in DECIDED:

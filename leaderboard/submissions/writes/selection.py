@@ -8,8 +8,11 @@ stood then, which an old board reads.
 """
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from functools import cache, partial
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -19,15 +22,13 @@ from leaderboard import metrics
 from leaderboard.boards.models import Standing
 from leaderboard.boards.rules import Rounding
 from leaderboard.db import Base
-from leaderboard.evaluations.rules import Subset
-from leaderboard.metrics.measure import Family
+from leaderboard.evaluations.rules import ScoringSettings, Subset
 from leaderboard.submissions import rules
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import select_scored_runs
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 
-RUNS, SYSTEMS = "runs whose system may stand otherwise", "systems that lost a run or gained one of another"
-SETS, PAST = "sets that came back, or rank by another measure", "scorings that an import's old boards had"
+NOTES = "what which run stands may depend on"
 HAS_CEASED = sa.or_(ScoringSet.state == rules.SetState.SUPERSEDED, ScoringSet.shown_until.is_not(None))
 # Columns that decide which run stands.
 OF_RUN = (
@@ -35,9 +36,9 @@ OF_RUN = (
 )  # fmt: skip
 
 
-class BoardSlot(NamedTuple):
-    """Where a run stands: by which way of choosing (`StoredChoice`) in which set, for which system, and
-    whether its late run is meant."""
+class Stands(NamedTuple):
+    """A row of Standing: by which way of choosing (`StoredChoice`) in which set, for which system, and whether its late
+    run is meant; and the scoring that stands there."""
 
     scoring_set_id: int
     run_choice: rules.RunChoice
@@ -45,59 +46,58 @@ class BoardSlot(NamedTuple):
     rounded: bool
     system_id: int
     late: bool
+    scoring_id: int
 
     @property
-    def kept(self) -> rules.StoredChoice:
+    def way(self) -> rules.StoredChoice:
         return rules.StoredChoice(self.run_choice, self.subset, self.rounded)
 
 
-COLUMNS = tuple(getattr(Standing, name) for name in BoardSlot._fields)
+COLUMNS = {name: getattr(Standing, name) for name in Stands._fields}
 
 
 def note_selection(session: Session, row: Base) -> None:
     """Notes a row that was just flushed, where which run stands may depend on what changed."""
-    runs: set[int] = session.info.setdefault(RUNS, set())
+    notes: defaultdict[str, set[Any]] = session.info.setdefault(NOTES, defaultdict(set))
     state: sa.orm.InstanceState[Base] = sa.inspect(row)
+
+    def of(name: str) -> set[Any]:
+        """What the column held before and holds now, where it changed."""
+        history = state.attrs[name].history
+        return {*(history.added or ()), *(history.deleted or ())}
+
     if isinstance(row, Submission) and state.persistent:
-        changed = [name for name in OF_RUN if state.attrs[name].history.has_changes()]
-        if changed:
-            runs.add(row.id)
-        if "system_id" in changed:
-            history = state.attrs["system_id"].history
-            of_both = {(row.evaluation_id, system) for system in (*history.added, *(history.deleted or ()))}
-            session.info.setdefault(SYSTEMS, set()).update(of_both)
-    elif isinstance(row, Scoring):
-        history = state.attrs["state"].history
-        if rules.State.SCORED in (*(history.added or ()), *(history.deleted or ())):
-            runs.add(row.submission_id)
-            if row.of_the_past:
-                session.info.setdefault(PAST, set()).add((row.scoring_set_id, row.submission_id))
+        if any(map(of, OF_RUN)):
+            notes["runs"].add(row.id)
+        notes["moved"] |= {(row.evaluation_id, system) for system in of("system_id")}
+    elif isinstance(row, Scoring) and rules.State.SCORED in of("state"):
+        notes["runs"].add(row.submission_id)
+        if row.of_the_past:
+            notes["past"].add((row.scoring_set_id, row.submission_id))
     elif isinstance(row, Participation):
-        history = state.attrs["primary_submission_id"].history
-        runs.update(run for run in (*(history.added or ()), *(history.deleted or ())) if run is not None)
+        notes["runs"] |= of("primary_submission_id") - {None}
     elif isinstance(row, ScoringSet) and state.persistent:
+        came_back = any(state.attrs["shown_until"].history.deleted or ())
         was_set_aside = rules.SetState.SUPERSEDED in (state.attrs["state"].history.deleted or ())
-        ranks_otherwise = state.attrs["primary_measure"].history.has_changes()
-        if was_set_aside or ranks_otherwise or any(state.attrs["shown_until"].history.deleted or ()):
-            session.info.setdefault(SETS, set()).add(row.id)
+        if came_back or was_set_aside or of("primary_measure"):
+            notes["sets"].add(row.id)
 
 
 def settle_selection(session: Session) -> None:
     """Finds again what stands for the systems of the runs that were noted, and in sets noted as well."""
-    runs, moved, sets, past = (session.info.pop(noted, set()) for noted in (RUNS, SYSTEMS, SETS, PAST))
-    systems = set(moved)
-    if runs:
-        of_runs = sa.select(Submission.evaluation_id, Submission.system_id).where(Submission.id.in_(runs))
-        systems |= {(evaluation, system) for evaluation, system in session.execute(of_runs.distinct())}
-    for evaluation, own in _grouped(systems):
+    notes: Mapping[str, set[Any]] = session.info.pop(NOTES, defaultdict(set))
+    runs = sa.select(Submission.evaluation_id, Submission.system_id).where(Submission.id.in_(notes["runs"]))
+    systems = (
+        {(evaluation, system) for evaluation, system in session.execute(runs.distinct())} if notes["runs"] else set()
+    )
+    for evaluation, own in _grouped(systems | notes["moved"]):
         _settle(session, evaluation, own)
-    for evaluation, own in _grouped(moved):
+    for evaluation, own in _grouped(notes["moved"]):
         _unite(session, evaluation, own)
-    if sets:
-        back = sa.and_(ScoringSet.id.in_(sets), ~HAS_CEASED)
-        before = stored_selection(session, Standing.scoring_set_id.in_(sa.select(ScoringSet.id).where(back)))
-        _keep(session, before, selection_by_rule(session, of_sets=back))
-    for set_id, submissions in _grouped(past):
+    if notes["sets"]:
+        back = sa.and_(ScoringSet.id.in_(notes["sets"]), ~HAS_CEASED)
+        _keep(session, stored_selection(session, _of_sets(back)), selection_by_rule(session, of_sets=back))
+    for set_id, submissions in _grouped(notes["past"]):
         _settle_past(session, set_id, submissions)
 
 
@@ -106,31 +106,44 @@ def selection_by_rule(
     *which: sa.ColumnElement[bool],
     of_sets: sa.ColumnElement[bool],
     at: dt.datetime | None = None,
-) -> dict[BoardSlot, int]:
-    """The scoring that stands at each place, by the rule, of all runs that are scored.
+) -> set[Stands]:
+    """What stands, by the rule, of all runs that are scored.
 
     which    conditions on Submission or Scoring
     of_sets  a condition on ScoringSet: in which sets
     at       as runs were chosen, withdrawn and taken off the boards by then; as they are now when not given
     """
-    selected: dict[BoardSlot, int] = {}
+    selected: set[Stands] = set()
     for scoring_set in session.scalars(sa.select(ScoringSet).where(of_sets).order_by(ScoringSet.id)).all():
-        measure = metrics.parse(scoring_set.settings.measures[0])
         runs, means = _runs_with_means(session, scoring_set, *which, at=at)
-        for choice in rules.stored_choices(scoring_set.settings):
-            own = means[choice.subset]
-            if choice.rounded:
-                own = _rounded(own, measure.family, Rounding(scoring_set.settings.size(choice.subset)))
-            mean = partial(_mean_of, own)
-            for run in rules.selected_runs(runs, choice.run_choice, mean, measure.direction):
-                selected[BoardSlot(scoring_set.id, *choice, run.system_id, run.late)] = run.scoring_id
+        for way in rules.stored_choices(scoring_set.settings):
+            chosen = _chosen(scoring_set.settings, way, runs, means[way.subset])
+            selected |= {Stands(scoring_set.id, *way, run.system_id, run.late, run.scoring_id) for run in chosen}
     return selected
 
 
-def stored_selection(session: Session, *which: sa.ColumnElement[bool]) -> dict[BoardSlot, int]:
+def _chosen(
+    settings: ScoringSettings, way: rules.StoredChoice, runs: list[rules.ScoredRun], means: Mapping[int, float | None]
+) -> list[rules.ScoredRun]:
+    """Those of the runs that stand by this way of choosing. means: of each by the primary measure."""
+    family, rounding = metrics.parse(settings.measures[0]).family, Rounding(settings.size(way.subset))
+
+    def mean(run: rules.ScoredRun) -> float | None:
+        if not way.rounded:
+            return means[run.scoring_id]
+        return None if family.of_judgments else rounding.mean(means[run.scoring_id], family.unit)
+
+    return rules.selected_runs(runs, way.run_choice, mean, family.direction)
+
+
+def stored_selection(session: Session, *which: sa.ColumnElement[bool]) -> set[Stands]:
     """The same as the rows say it. which: conditions on Standing."""
-    rows = session.execute(sa.select(*COLUMNS, Standing.scoring_id).where(*which))
-    return {BoardSlot(*slot): scoring for *slot, scoring in rows}
+    return {Stands(*row) for row in session.execute(sa.select(*COLUMNS.values()).where(*which))}
+
+
+def _of_sets(sets: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    """Condition on Standing: of these sets."""
+    return Standing.scoring_set_id.in_(sa.select(ScoringSet.id).where(sets))
 
 
 @cache
@@ -162,22 +175,10 @@ def _runs_with_means(
     return runs, means
 
 
-def _mean_of(means: Mapping[int, float | None], run: rules.ScoredRun) -> float | None:
-    return means[run.scoring_id]
-
-
-def _rounded(means: Mapping[int, float | None], family: Family, rounding: Rounding) -> dict[int, float | None]:
-    if family.of_judgments:
-        return dict.fromkeys(means)
-    return {scoring: rounding.mean(mean, family.unit) for scoring, mean in means.items()}
-
-
 def _grouped(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, set[int]]]:
     """By the first of each."""
-    groups: dict[int, set[int]] = {}
-    for first, second in pairs:
-        groups.setdefault(first, set()).add(second)
-    return sorted(groups.items())
+    by_first = groupby(sorted(pairs), itemgetter(0))
+    return [(first, {second for _, second in own}) for first, own in by_first]
 
 
 def _settle(session: Session, evaluation: int, systems: Iterable[int]) -> None:
@@ -186,8 +187,7 @@ def _settle(session: Session, evaluation: int, systems: Iterable[int]) -> None:
     entered = Submission.evaluation_id == evaluation, Submission.system_id.in_(systems)
     ids = session.scalars(sa.select(Submission.id).where(*entered)).all()
     stands = selection_by_rule(session, Submission.id.in_(ids), of_sets=live)
-    of_sets = Standing.scoring_set_id.in_(sa.select(ScoringSet.id).where(live))
-    _keep(session, stored_selection(session, of_sets, Standing.system_id.in_(systems)), stands)
+    _keep(session, stored_selection(session, _of_sets(live), Standing.system_id.in_(systems)), stands)
 
 
 def _settle_past(session: Session, set_id: int, submissions: Collection[int]) -> None:
@@ -203,32 +203,25 @@ def _settle_past(session: Session, set_id: int, submissions: Collection[int]) ->
     systems = set(session.scalars(sa.select(Submission.system_id).where(Submission.id.in_(submissions))))
     own = sa.and_(ScoringSet.id == set_id, HAS_CEASED)
     stands = selection_by_rule(session, Submission.system_id.in_(systems), of_sets=own, at=at)
-    if scoring_set.state is rules.SetState.SUPERSEDED or scoring_set.shown_until is not None:
-        before = stored_selection(session, Standing.scoring_set_id == set_id, Standing.system_id.in_(systems))
-        _keep(session, before, stands)
+    _keep(session, stored_selection(session, _of_sets(own), Standing.system_id.in_(systems)), stands)
 
 
 def _unite(session: Session, evaluation: int, systems: Iterable[int]) -> None:
     """On old boards, of systems whose runs changed hands: of the runs that stood for them then, the rule of today says
     which one stands for each. Which it would have been then nobody has chosen."""
     past = sa.and_(ScoringSet.evaluation_id == evaluation, HAS_CEASED)
-    of_sets = Standing.scoring_set_id.in_(sa.select(ScoringSet.id).where(past))
-    before = stored_selection(session, of_sets, Standing.system_id.in_(systems))
-    for choice in {slot.kept for slot in before}:
-        own = {slot: scoring for slot, scoring in before.items() if slot.kept == choice}
-        stands = selection_by_rule(session, Scoring.id.in_(own.values()), of_sets=past)
-        _keep(session, own, {slot: scoring for slot, scoring in stands.items() if slot.kept == choice})
+    before = stored_selection(session, _of_sets(past), Standing.system_id.in_(systems))
+    for way in {row.way for row in before}:
+        own = {row for row in before if row.way == way}
+        stands = selection_by_rule(session, Scoring.id.in_([row.scoring_id for row in own]), of_sets=past)
+        _keep(session, own, {row for row in stands if row.way == way})
 
 
-def _keep(session: Session, before: Mapping[BoardSlot, int], stands: Mapping[BoardSlot, int]) -> None:
+def _keep(session: Session, before: set[Stands], stands: set[Stands]) -> None:
     """Writes what is different."""
-    changed = {slot for slot in before.keys() | stands.keys() if before.get(slot) != stands.get(slot)}
-    gone, new = sorted(changed & before.keys()), sorted(changed & stands.keys())
-    if gone:
-        its_key = (
-            column == sa.bindparam(f"its_{name}") for name, column in zip(BoardSlot._fields, COLUMNS, strict=True)
-        )
-        keys = [{f"its_{name}": value for name, value in slot._asdict().items()} for slot in gone]
-        session.connection().execute(sa.delete(Standing).where(*its_key), keys)
-    if new:
-        session.execute(sa.insert(Standing), [{**slot._asdict(), "scoring_id": stands[slot]} for slot in new])
+    if gone := sorted(before - stands):
+        its_row = (column == sa.bindparam(f"its_{name}") for name, column in COLUMNS.items())
+        rows = [{f"its_{name}": value for name, value in row._asdict().items()} for row in gone]
+        session.connection().execute(sa.delete(Standing).where(*its_row), rows)
+    if new := sorted(stands - before):
+        session.execute(sa.insert(Standing), [row._asdict() for row in new])
