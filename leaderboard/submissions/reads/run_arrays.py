@@ -154,15 +154,18 @@ def load_figures(session: Session, wanted: Sequence[Wanted]) -> list[dict[str, R
     loaded: list[dict[str, RunFigures]] = []
     lacking: list[Ints] = []
     for each in wanted:
-        figures, there = {}, np.ones(len(each.runs.scorings), dtype=bool)
+        scorings = each.runs.scorings
+        figures, there = {}, np.ones(len(scorings), dtype=bool)
         for measure in each.measures:
-            columns = len(_columns(measure in in_full))
+            stored = np.full((len(_columns(measure in in_full)), len(scorings)), np.nan)
             of_board = packed.get((each.disclosure.scoring_set.id, each.disclosure.subset, measure))
-            stored, is_packed = _of_scorings(each.runs.scorings, of_board, columns)
+            ids, values = of_board or (scorings[:0], stored[:, :0])
+            is_packed = np.isin(scorings, ids)
+            stored[:, is_packed] = values[:, np.searchsorted(ids, scorings[is_packed])]
             figures[measure] = RunFigures(each.disclosure, measure, each.runs.own, stored)
             there &= is_packed
         loaded.append(figures)
-        lacking.append(each.runs.scorings[~there])
+        lacking.append(scorings[~there])
     if any(len(scorings) for scorings in lacking):
         _add_newer(session, wanted, loaded, lacking, bool(in_full))
     return loaded
@@ -193,15 +196,6 @@ def _packed(
         (set_id, subset, measure): (scorings, np.stack(arrays[: len(_columns(measure in in_full))]))
         for set_id, subset, measure, scorings, *arrays in rows
     }
-
-
-def _of_scorings(scorings: Ints, packed: tuple[Ints, Floats] | None, columns: int) -> tuple[Floats, Bools]:
-    """The figures of these scorings, NaN where none are packed; and of which there are."""
-    if packed is None or not len(packed[0]):
-        return np.full((columns, len(scorings)), np.nan), np.zeros(len(scorings), dtype=bool)
-    at = np.minimum(np.searchsorted(packed[0], scorings), len(packed[0]) - 1)
-    is_packed = packed[0][at] == scorings
-    return np.where(is_packed, packed[1][:, at], np.nan), is_packed
 
 
 def _add_newer(

@@ -15,10 +15,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, may_change_standing, may_see, require, require_known, subset_seen
-from leaderboard.accounts.models import User
 from leaderboard.boards.models import Board
 from leaderboard.boards.reads.entries import Entry, Paging, SystemLabel, anonymous, paging_of
-from leaderboard.campaigns.models import Campaign
 from leaderboard.db import read_so_far, snapshot
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.evaluations import reads as headings
@@ -279,8 +277,8 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         waiting=scoring is None,
         ahead=_ahead(session, scoring),
         attempt=scoring.attempt if scoring else 0,
-        finished_at=scoring.finished_at if scoring else None,
-        seconds=scoring.seconds if scoring else None,
+        finished_at=scoring and scoring.finished_at,
+        seconds=scoring and scoring.seconds,
         problems=tuple((line, message) for line, message in run.problems),
         failure=scoring.failure if scoring else "",
         crowded=facts.get("crowded", 0) if actor.may_organise(evaluation.campaign_id) else 0,
@@ -553,14 +551,10 @@ def submissions(
     rows = tuple(_row(row) for row in session.execute(statement))
     waits = sa.case((Scoring.state.in_(UNFINISHED), Scoring.queued_at))
     took = sa.case((Scoring.state == State.SCORED, Scoring.seconds))
-    oldest, mean, longest = session.execute(
-        _joined(sa.select(sa.func.min(waits), sa.func.avg(took), sa.func.max(took))).where(*asked)
-    ).one()
-    teams = session.execute(
-        sa.select(Team.slug, Team.name)
-        .where(Team.id.in_(_joined(sa.select(Submission.team_id)).where(within)))
-        .order_by(Team.name)
-    )
+    figures = sa.select(sa.func.min(waits), sa.func.avg(took), sa.func.max(took))
+    oldest, mean, longest = session.execute(_joined(figures).where(*asked)).one()
+    submitted = Team.id.in_(_joined(sa.select(Submission.team_id)).where(within))
+    teams = session.execute(sa.select(Team.slug, Team.name).where(submitted).order_by(Team.name)).all()
     evaluations = session.scalars(
         sa.select(Evaluation).where(within).order_by(Evaluation.period_key, Evaluation.id)
     ).all()  # fmt: skip
@@ -605,37 +599,24 @@ def may_replace(
     return tuple(_row(row) for row in rows)
 
 
-def _rows() -> sa.Select[Submission, Scoring, System, Team, Evaluation, str, str | None, bool, str]:
+def _rows() -> sa.Select[Submission, Scoring, bool, str]:
     """Statement: what `_row` makes a row of."""
     is_primary = sa.func.coalesce(Participation.primary_submission_id == Submission.id, sa.false())
     return (
-        _joined(
-            sa.select(
-                Submission,
-                Scoring,
-                System,
-                Team,
-                Evaluation,
-                Campaign.slug,
-                User.name,
-                is_primary,
-                selection.SHOWN_STATE,
-            )
-        )
-        .outerjoin(User, User.id == Submission.submitter_id)
+        _joined(sa.select(Submission, Scoring, is_primary, selection.SHOWN_STATE))
         .outerjoin(Participation, selection.ITS_TEAMS_PART)
+        .options(
+            sa.orm.contains_eager(Submission.evaluation).contains_eager(Evaluation.campaign),
+            *map(sa.orm.contains_eager, (Submission.system, Submission.team)),
+            sa.orm.joinedload(Submission.submitter),
+        )
     )
 
 
 def _joined(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
     """Submissions with what the filters look at, and the scoring that boards show."""
-    return selection.with_current_scoring(
-        statement.select_from(Submission)
-        .join(System, System.id == Submission.system_id)
-        .join(Team, Team.id == Submission.team_id)
-        .join(Evaluation, Evaluation.id == Submission.evaluation_id)
-        .join(Campaign, Campaign.id == Evaluation.campaign_id)
-    )
+    whose = statement.select_from(Submission).join(Submission.system).join(Submission.team)
+    return selection.with_current_scoring(whose.join(Submission.evaluation).join(Evaluation.campaign))
 
 
 def _conditions(filters: Filters) -> list[sa.ColumnElement[bool]]:
@@ -672,24 +653,24 @@ def _one_of(name: str, value: str, choices: Any) -> None:
 
 def _row(row: Any) -> SubmissionRow:
     """Of a row of `_rows`."""
-    run, scoring, system, team, evaluation, campaign, submitter, is_primary, state = row
+    run, scoring, is_primary, state = row
     return snapshot(
         SubmissionRow,
         run,
         title=title_of_run(run.label, run.filename, run.id),
-        campaign=campaign,
-        evaluation=evaluation.slug,
-        evaluation_title=evaluation.title,
-        team=team.name,
-        team_slug=team.slug,
-        system=system.name,
-        system_slug=system.slug,
-        kind=system.kind,
+        campaign=run.evaluation.campaign.slug,
+        evaluation=run.evaluation.slug,
+        evaluation_title=run.evaluation.title,
+        team=run.team.name,
+        team_slug=run.team.slug,
+        system=run.system.name,
+        system_slug=run.system.slug,
+        kind=run.system.kind,
         is_primary=is_primary,
         state=state,
-        submitter=submitter or "",
-        finished_at=scoring.finished_at if scoring else None,
-        seconds=scoring.seconds if scoring else None,
+        submitter=run.submitter.name if run.submitter else "",
+        finished_at=scoring and scoring.finished_at,
+        seconds=scoring and scoring.seconds,
         problems=run.problem_count,
         answers={field.key: as_written(answer) for field, answer in answers_of_run(run, scoring).items()},
     )
