@@ -30,12 +30,12 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import find_evaluation, form_fields
 from leaderboard.evaluations.rules import checked_answers
 from leaderboard.evaluations.writes import agreements_of
-from leaderboard.formats import HEADER_BYTES, ByteSource, Limits, Metadata, side_metadata
+from leaderboard.formats import ByteSource, Limits
 from leaderboard.store import Received
 from leaderboard.submissions.inputs import Choice, RunChanges, RunForm, RunSettings, TakenOff, Withdrawal
-from leaderboard.submissions.intake import Intake, SentRun, check_looked
+from leaderboard.submissions.intake import Intake, SentRun, check_looked, receive_run, said_beside
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.pages import decide, effect_of, own_run, run_download, sent_before
+from leaderboard.submissions.pages import decide, effect_of, own_run, run_download
 from leaderboard.submissions.reads import status as listed
 from leaderboard.submissions.reads import status as reads
 from leaderboard.submissions.reads.form import Submitting, checking, submitting
@@ -231,7 +231,7 @@ def _taken(intake: Intake) -> int:
 
     with ExitStack() as unless_taken:
         unless_taken.callback(intake.give_up)
-        posted = uploads.receive("run", hold, {"beside": HEADER_BYTES}, require_text, settle)
+        posted = receive_run(hold, require_text, settle)
         if posted.refusal is not None:
             raise posted.refusal
         if posted.refused is not None:
@@ -247,7 +247,7 @@ def _sent_run(
 ) -> SentRun:
     """What this request's form says of its run. wrong: gathers what of that can't be read."""
     fields = posted.fields
-    beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
+    beside = said_beside(posted)
     if beside.problem:
         wrong.fields["beside"] = [beside.problem]
     team = _team(evaluation_id, session, fields)
@@ -274,22 +274,19 @@ def _require_same(earlier: int) -> None:
     """
 
     def compare(posted: uploads.Posted, upload: Received, _: Path) -> None:
-        fields = posted.fields
         with reading() as session:
             run = session.get_one(Submission, earlier)
-            team = _team(run.evaluation_id, session, fields)
-            system = _system(session, team, fields)
-            answers = checked_answers(form_fields(run.evaluation), _named(fields, ANSWER), complete=False)
-            theta = checked(RunSettings, {"threshold": fields.get("threshold", "")}).threshold
-            own = (upload.sha256, team.id, theta, answers)
+            sent = _sent_run(session, run.evaluation_id, posted, upload, Gathered())
+            answers = checked_answers(form_fields(run.evaluation), sent.details["answers"], complete=False)
+            own = (upload.sha256, sent.team_id, sent.details.get("threshold"), answers)
             is_same = own == (run.sha256, run.team_id, run.threshold, run.answers)
-            if not is_same or (isinstance(system, System) and system.id != run.system_id):
+            if not is_same or (isinstance(sent.system, int) and sent.system != run.system_id):
                 raise Conflict(
                     f"This key was used for submission {earlier}, which has another file, team, system, θ or other "
                     "answers. Take another key for another run."
                 )
 
-    uploads.receive("run", lambda _: None, {"beside": HEADER_BYTES}, require_text, compare)
+    receive_run(lambda _: None, require_text, compare)
 
 
 def _named(fields: MultiDict[str, str], beginning: str) -> dict[str, str]:
@@ -307,7 +304,7 @@ def _key() -> str | None:
 
 def _sent(key: str | None, evaluation_id: int | None) -> SubmissionStatus | None:
     """What the token's account sent under this key. Raises Conflict where that was to another evaluation."""
-    number = sent_before(key)
+    number = read(reads.sent_under, key)
     if number is None:
         return None
     status = read(reads.status, number)

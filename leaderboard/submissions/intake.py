@@ -14,13 +14,14 @@ from sqlalchemy.orm import Session
 
 from leaderboard.errors import FileRejected, Gathered, LeaderboardError, Unconfirmed
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.formats import beginning, run_metadata
+from leaderboard.formats import HEADER_BYTES, Metadata, beginning, run_metadata, side_metadata
 from leaderboard.store import Received
 from leaderboard.submissions.reads.form import completed, expected_of
 from leaderboard.submissions.rules import CHECKED_BYTES, Checked, Expected, Looked, check_run
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.writes import NewSystem
+from leaderboard.web import uploads
 from leaderboard.web.context import actor, clock, config, now, reading, store, writing
 from leaderboard.web.uploads import Fields, Posted
 
@@ -159,6 +160,16 @@ class Intake:
             if arrived is not None and sent.upload is not None:
                 store().keep(arrived, sent.upload)
         return run
+
+
+def receive_run(hold: Callable[[Fields], None], *more: Any) -> Posted:
+    """This request's form with a run. more: as `uploads.receive` takes it"""
+    return uploads.receive("run", hold, {"beside": HEADER_BYTES}, *more)
+
+
+def said_beside(posted: Posted) -> Metadata:
+    """What the file of metadata beside the run says."""
+    return side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
 
 
 def check_looked(

@@ -110,7 +110,18 @@ class Submission(Base):
         return name_of_run(self.label, self.id, self.date)
 
 
-class Participation(Base):
+class Use(Base):
+    """What has been used of an evaluation's quotas. `used_today` and `rejected_today` count the day `day`, in UTC."""
+
+    __abstract__ = True
+
+    day: Mapped[dt.date]
+    used_today: Mapped[int] = mapped_column(default=0)
+    rejected_today: Mapped[int] = mapped_column(default=0)
+    used: Mapped[int] = mapped_column(default=0)
+
+
+class Participation(Use):
     """A team in an evaluation: what it has used of its quota, and which of its runs is the primary one.
 
     Locked while a submission is inserted, because counting rows first and inserting after races.
@@ -120,14 +131,10 @@ class Participation(Base):
 
     team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id"), primary_key=True)
     evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"), primary_key=True, index=True)
-    day: Mapped[dt.date]  # in UTC; `used_today` and `rejected_today` count this day
-    used_today: Mapped[int] = mapped_column(default=0)
-    rejected_today: Mapped[int] = mapped_column(default=0)
-    used: Mapped[int] = mapped_column(default=0)
     primary_submission_id: Mapped[int | None] = mapped_column(sa.ForeignKey("submission.id"))
 
 
-class PersonalUse(Base):
+class PersonalUse(Use):
     """What one person has used of an evaluation's quota over all of their teams; locked as Participation is."""
 
     __tablename__ = "personal_use"
@@ -136,10 +143,6 @@ class PersonalUse(Base):
     evaluation_id: Mapped[int] = mapped_column(
         sa.ForeignKey("evaluation.id", ondelete="CASCADE"), primary_key=True, index=True
     )
-    day: Mapped[dt.date]  # in UTC; `used_today` and `rejected_today` count this day
-    used_today: Mapped[int] = mapped_column(default=0)
-    rejected_today: Mapped[int] = mapped_column(default=0)
-    used: Mapped[int] = mapped_column(default=0)
 
 
 class Arrival(Base):

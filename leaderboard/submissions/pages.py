@@ -29,12 +29,12 @@ from leaderboard.boards.reads.entries import NO_FIGURE
 from leaderboard.declared.inputs import checked_partly
 from leaderboard.evaluations.rules import FieldKind, FormField, form_name
 from leaderboard.evaluations.writes import agreement_name
-from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, side_metadata
+from leaderboard.formats import RUN_FORMATS, Metadata
 from leaderboard.numbers import size
-from leaderboard.results.reads.run import ThresholdCost, receipt, results
+from leaderboard.results.reads.run import receipt, results
 from leaderboard.store import Received
 from leaderboard.submissions.inputs import RunSettings, RunWords
-from leaderboard.submissions.intake import Intake, SentRun, check_looked
+from leaderboard.submissions.intake import Intake, SentRun, check_looked, receive_run, said_beside
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.form import (
     AskedAgreement,
@@ -52,7 +52,7 @@ from leaderboard.web import charts, uploads
 from leaderboard.web.context import actor, clock, config, database, now, page_number, read, reading, store, writing
 from leaderboard.web.endpoints import plain
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, file_name, terms_facts
-from leaderboard.web.forms import Form, Required, declared, done, fields_of, filled, form_page
+from leaderboard.web.forms import Form, Required, answered, declared, done, fields_of, filled, form_page
 from leaderboard.web.security import csrf
 from leaderboard.web.sessions import signed_in
 
@@ -235,7 +235,7 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
     intake = Intake(page.evaluation.id, team_of)
     with ExitStack() as without_file:
         without_file.callback(intake.give_up)
-        posted = uploads.receive("run", hold, {"beside": HEADER_BYTES})
+        posted = receive_run(hold)
         if posted.upload is not None:
             without_file.pop_all()  # what becomes of the file ends its place; should that fail, the place counts for it
     return _take_in(page, posted, intake)
@@ -254,7 +254,7 @@ def _take_in(page: Submitting, posted: uploads.Posted, intake: Intake) -> Respon
     intake.key = kept.get("key")  # pressed twice, the button of a form that came back sends one run
     # A proof that a page of organisers made holds none of these.
     kept = {"begun_at": now().isoformat(), "key": secrets.token_urlsafe(), "said": {}} | kept
-    beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
+    beside = said_beside(posted)
     kept["said"] = beside.entries or kept["said"]
     form.kept.data = uploads.keep(upload, **kept)
     wrong = form.check(posted, upload, beside)
@@ -264,7 +264,7 @@ def _take_in(page: Submitting, posted: uploads.Posted, intake: Intake) -> Respon
         run = intake.submit(sent, wrong, posted, dt.datetime.fromisoformat(kept["begun_at"]))
     except errors.LeaderboardError as error:
         intake.give_up()
-        earlier = sent_before(intake.key)
+        earlier = read(sent_under, intake.key)
         if earlier is None:
             return _refused(page, form, error, wrong, upload, intake.checked)
         run = earlier  # the button was pressed twice
@@ -291,15 +291,6 @@ def _refused(
         if name != "confirm":  # what is wrong with an answer that only the file gives is mended in the file
             form.refuse({name if name in form or not name.startswith(form_name("")) else "run": messages})
     return _page(page, form, upload=upload, checked=checked if checked.problem_count else None)
-
-
-def sent_before(key: str | None) -> int | None:
-    """The submission that the account has sent under this key."""
-    user_id = actor().user_id
-    if key is None or user_id is None:
-        return None
-    with reading() as session:
-        return sent_under(session, user_id, key)
 
 
 def _page(
@@ -430,20 +421,16 @@ def show_file(submission: int) -> Table:
         "evaluation": evaluation_facts(shown.evaluation),
         "terms": terms_facts(shown.terms),
         "measures": [column_facts(column) for column in shown.columns],
-        "threshold_costs": [_cost(cost) for cost in shown.threshold_costs],
+        "threshold_costs": [
+            {
+                "figure": cost.name,
+                "one_threshold": cost.figure is not None,
+                **{name: getattr(cost.figure or NO_FIGURE, name) for name in ("mean", "low", "high")},
+            }
+            for cost in shown.threshold_costs
+        ],
     }
     return Table(f"submission-{shown.id}", ["query", "missing", *names], rows, facts)
-
-
-def _cost(cost: ThresholdCost) -> dict[str, Cell]:
-    figure = cost.figure or NO_FIGURE
-    return {
-        "figure": cost.name,
-        "one_threshold": cost.figure is not None,
-        "mean": figure.mean,
-        "low": figure.low,
-        "high": figure.high,
-    }
 
 
 @blueprint.get("/submissions/<int:submission>/status")
@@ -454,26 +441,19 @@ def progress(submission: int) -> ResponseReturnValue:
 
 
 @blueprint.get("/submissions/<int:submission>/describe")
+@blueprint.post("/submissions/<int:submission>/describe", endpoint="save_description")
 @signed_in
 def describe(submission: int) -> ResponseReturnValue:
     run = own_run(submission)
-    return form_page(
-        "submissions/describe.html", filled(DescribeForm, {"label": run.title, "notes": run.notes}), run=run
-    )
+    form = filled(DescribeForm, {"label": run.title, "notes": run.notes})
 
-
-@blueprint.post("/submissions/<int:submission>/describe")
-@signed_in
-def save_description(submission: int) -> ResponseReturnValue:
-    run, form = own_run(submission), DescribeForm()
-    try:
+    def save() -> ResponseReturnValue:
         with writing() as session:
-            row = session.get_one(Submission, submission)
-            submissions.describe(session, actor(), row, **form.sent())
-    except errors.InvalidFields as error:
-        return form_page("submissions/describe.html", form, error, run=run)
-    flash("Label and notes are changed.")
-    return redirect(url_for("submissions.show", submission=submission))
+            submissions.describe(session, actor(), session.get_one(Submission, submission), **form.sent())
+        flash("Label and notes are changed.")
+        return redirect(url_for("submissions.show", submission=submission))
+
+    return answered(form, "submissions/describe.html", save, checks=True, run=run)
 
 
 def own_run(submission: int) -> SubmissionStatus:

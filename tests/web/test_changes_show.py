@@ -31,7 +31,7 @@ NOWHERE = {
     },
     "mails are sent, and listed for the operator": {"mail"},
     "what is left of a quota stands on the submission form, which is not kept": {
-        "submissions.release_quota", "submissions.use_quota", "submissions.enter_evaluation",
+        "submissions.release_quota", "submissions.use_quota",
         "submissions.return_quota", "submissions.count_unused_file", "submissions.reserve_quota",
     },
 }  # fmt: skip

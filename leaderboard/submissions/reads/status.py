@@ -102,14 +102,6 @@ def answers_of_run(run: Submission, scoring: Scoring | None) -> dict[FormField, 
     return answers_of(form_fields(run.evaluation), run.answers, _said_of(run, scoring))
 
 
-def accepted_agreements(session: Session, run: Submission) -> tuple[AcceptedAgreement, ...]:
-    """What its submitter accepted in its evaluation, by key and version; for its team and organisers."""
-    columns = Agreement.key, Agreement.version, Agreement.title, Agreement.text, Acceptance.accepted_at
-    own = Agreement.evaluation_id == run.evaluation_id, Acceptance.user_id == run.submitter_id
-    accepted = sa.select(*columns).join(Acceptance).where(*own).order_by(Agreement.key, Agreement.version)
-    return tuple(AcceptedAgreement(*row) for row in session.execute(accepted))
-
-
 def _said_of(run: Submission, scoring: Scoring | None) -> dict[str, str]:
     """What a run says of itself: in the file beside it, else in its own header."""
     return said_by(scoring.facts if scoring else {}, run.said)
@@ -253,6 +245,9 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
     reads = {ShownTo.EVERYONE: named, ShownTo.ORGANISERS: inside}
     circles = frozenset(circle for circle, sees in reads.items() if sees)
     facts = scoring.facts if scoring else {}
+    columns = Agreement.key, Agreement.version, Agreement.title, Agreement.text, Acceptance.accepted_at
+    own = Agreement.evaluation_id == run.evaluation_id, Acceptance.user_id == run.submitter_id
+    accepted = sa.select(*columns).join(Acceptance).where(*own).order_by(Agreement.key, Agreement.version)
     shown = snapshot(
         SubmissionStatus,
         run,
@@ -288,16 +283,18 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
             for field, answer in answers_of_run(run, scoring).items()
             if field.shown_to in circles
         ),
-        agreements=accepted_agreements(session, run) if inside else (),
+        agreements=tuple(AcceptedAgreement(*row) for row in session.execute(accepted)) if inside else (),
         said=tuple(said_to(form_fields(evaluation), _said_of(run, scoring), circles).items()) if circles else (),
         said_problem=facts.get("said_problem", ""),
     )
     return shown if inside else replace(shown, **OUTSIDE)
 
 
-def sent_under(session: Session, user_id: int, key: str) -> int | None:
+def sent_under(session: Session, actor: Actor, key: str | None, _: dt.datetime) -> int | None:
     """The submission that an account sent under an idempotency key; None where it sent none."""
-    own = Submission.submitter_id == user_id, Submission.sending_key == key
+    if key is None or actor.user_id is None:
+        return None
+    own = Submission.submitter_id == actor.user_id, Submission.sending_key == key
     return session.scalar(sa.select(Submission.id).where(*own))
 
 

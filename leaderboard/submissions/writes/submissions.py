@@ -42,17 +42,10 @@ from leaderboard.moments import moment_in_words
 from leaderboard.names import checked_slug
 from leaderboard.store import Received
 from leaderboard.submissions.inputs import RunSettings
-from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission
+from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission, Use
 from leaderboard.submissions.reads import selection
 from leaderboard.submissions.reads.form import quotas_of
-from leaderboard.submissions.rules import (
-    Designation,
-    Ruling,
-    State,
-    day_of,
-    retry_seconds,
-    start_of,
-)
+from leaderboard.submissions.rules import Designation, Ruling, State, day_of, retry_seconds, start_of
 from leaderboard.teams.models import Membership, System, Team
 from leaderboard.teams.reads import merged
 from leaderboard.teams.writes import NewSystem, change_system, create_system, ensure_pseudonym, unused_system
@@ -84,7 +77,7 @@ def use_quota(
     The rows stay locked until the transaction ends: others who submit for the team, or this person for another team,
     wait, and then count again.
     """
-    rows = _locked_rows(session, evaluation.id, team_id, user_id, now)
+    rows = _locked_uses(session, evaluation.id, now, team_id, user_id)
     release_quota(session, place)
     # A request that began before midnight and comes after one from after it counts for the new day.
     now = max(now, *(start_of(row.day) for row in rows))
@@ -95,20 +88,15 @@ def use_quota(
         row.used += 1
 
 
-def enter_evaluation(session: Session, evaluation: Evaluation, team_id: int, now: dt.datetime) -> None:
-    """Notes that a team takes part, with nothing used, unless that is noted already."""
-    insert_unless_there(session, Participation, team_id=team_id, evaluation_id=evaluation.id, **_nothing(now))
-
-
 def return_quota(session: Session, submission: Submission, *, rejected: bool) -> None:
     """Returns what a run cost, once, because its file was rejected or its scoring failed for good."""
     if not submission.charged:
         return
     submission.charged = False
-    team_id, user_id = submission.team_id, submission.submitter_id
-    for row in _locked_rows(session, submission.evaluation_id, team_id, user_id, submission.received_at):
+    moment, whose = submission.received_at, (submission.team_id, submission.submitter_id)
+    for row in _locked_uses(session, submission.evaluation_id, moment, *whose):
         row.used -= 1
-        if row.day == day_of(submission.received_at):
+        if row.day == day_of(moment):
             row.used_today -= 1
             row.rejected_today += rejected
 
@@ -118,7 +106,7 @@ def count_unused_file(session: Session, evaluation: Evaluation, user_id: int, no
 
     Else such forms would fill the store for nothing.
     """
-    row = _locked_person(session, evaluation.id, user_id, now)
+    (row,) = _locked_uses(session, evaluation.id, now, None, user_id)
     _turn_to(row, max(row.day, day_of(now)))
     row.rejected_today += 1
 
@@ -133,26 +121,19 @@ def _require_some_left(
             raise QuotaSpent(quota.spent, retry_seconds(quotas, now))
 
 
-def _locked_rows(
-    session: Session, evaluation_id: int, team_id: int, user_id: int | None, now: dt.datetime
-) -> list[Participation | PersonalUse]:
-    insert_unless_there(session, Participation, team_id=team_id, evaluation_id=evaluation_id, **_nothing(now))
-    rows: list[Participation | PersonalUse] = [locked(session, Participation, (team_id, evaluation_id))]
-    if user_id is not None:
-        rows.append(_locked_person(session, evaluation_id, user_id, now))
+def _locked_uses(
+    session: Session, evaluation_id: int, now: dt.datetime, team_id: int | None, user_id: int | None = None
+) -> list[Use]:
+    """What a team and a person have used of an evaluation's quotas, with nothing where that is not noted yet."""
+    rows: list[Use] = []
+    for table, name, number in ((Participation, "team_id", team_id), (PersonalUse, "user_id", user_id)):
+        if number is not None:
+            insert_unless_there(session, table, **{name: number}, evaluation_id=evaluation_id, day=day_of(now))
+            rows.append(locked(session, table, (number, evaluation_id)))
     return rows
 
 
-def _locked_person(session: Session, evaluation_id: int, user_id: int, now: dt.datetime) -> PersonalUse:
-    insert_unless_there(session, PersonalUse, user_id=user_id, evaluation_id=evaluation_id, **_nothing(now))
-    return locked(session, PersonalUse, (user_id, evaluation_id))
-
-
-def _nothing(now: dt.datetime) -> dict[str, dt.date | int]:
-    return {"day": day_of(now), "used_today": 0, "rejected_today": 0, "used": 0}
-
-
-def _turn_to(row: Participation | PersonalUse, day: dt.date) -> None:
+def _turn_to(row: Use, day: dt.date) -> None:
     """The counts of a day begin at 0."""
     if row.day != day:
         row.day, row.used_today, row.rejected_today = day, 0, 0
@@ -169,8 +150,7 @@ def admit(session: Session, actor: Actor, evaluation: Evaluation, team: Team, be
 
     Raises NotAllowed, Conflict outside the dates, or QuotaSpent. `submit` looks again when the file has come.
     """
-    _require_right(actor, evaluation, team)
-    _require_dates(actor, evaluation, begun_at, begun_at)
+    _require_may_send(actor, evaluation, team, begun_at, begun_at)
     _require_some_left(session, evaluation, team.id, actor.user_id, begun_at)
 
 
@@ -192,13 +172,12 @@ def reserve_quota(
     begun_at    the start of the request
     expires_at  when the file must have come
     """
-    _require_right(actor, evaluation, team)
-    _require_dates(actor, evaluation, begun_at, begun_at)
+    _require_may_send(actor, evaluation, team, begun_at, begun_at)
     if actor.user_id is None:  # the command line, which is no person: its files hold no place
         _require_some_left(session, evaluation, team.id, None, now)
         return None
     team = merged(session, locked(session, Team, team.id))  # it has no row of its counts before its first run
-    _locked_person(session, evaluation.id, actor.user_id, now)
+    _locked_uses(session, evaluation.id, now, None, actor.user_id)
     own = Arrival.evaluation_id == evaluation.id, Arrival.user_id == actor.user_id
     session.execute(sa.delete(Arrival).where(*own, Arrival.expires_at <= now))
     _require_some_left(session, evaluation, team.id, actor.user_id, now)
@@ -251,9 +230,9 @@ def submit(
     """
     words = {name: values.pop(name) for name in RunSettings.model_fields if name in values}
     sending = Sending(**values)
-    _require_right(actor, evaluation, team)
     received_at = sending.received_at or present()
     begun_at = sending.begun_at or received_at
+    _require_may_send(actor, evaluation, team, begun_at, received_at)
     # Shared: who merges the team with another waits for this run, or this run goes to the other team with its system.
     asked, team = team.id, merged(session, locked(session, Team, team.id, shared=True))
     if actor.is_in(asked):  # and so in the team that it became part of since the request began
@@ -262,8 +241,7 @@ def submit(
         system = merged(session, session.get_one(System, system.id, populate_existing=True))
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
-    _require_right(_let_in_by_now(session, actor, evaluation, team), evaluation, team)
-    _require_dates(actor, evaluation, begun_at, received_at)
+    _require_may_send(_let_in_by_now(session, actor, evaluation, team), evaluation, team, begun_at, received_at)
     system, columns = _checked_details(session, actor, evaluation, team, system, words, sending)
     late, stand = is_late(evaluation, begun_at, received_at), columns.pop("stand")
     if stand:
@@ -540,9 +518,13 @@ def _require_organiser(session: Session, actor: Actor, submission: Submission) -
     require_organiser(actor, session.get_one(Evaluation, submission.evaluation_id).campaign_id)
 
 
-def _require_right(actor: Actor, evaluation: Evaluation, team: Team) -> None:
+def _require_may_send(
+    actor: Actor, evaluation: Evaluation, team: Team, begun_at: dt.datetime, received_at: dt.datetime
+) -> None:
     require_known(actor, evaluation)
     require(actor.answers_for(team.id, evaluation.campaign_id), NOT_YOURS)
+    if refused := submission_refusal(evaluation, begun_at, received_at):
+        raise Conflict(f"{refused} {THE_PAST}" if actor.may_organise(evaluation.campaign_id) else refused)
 
 
 def _let_in_by_now(session: Session, actor: Actor, evaluation: Evaluation, team: Team) -> Actor:
@@ -559,15 +541,9 @@ def _locked_own(session: Session, actor: Actor, submission: Submission, what: st
     """The run, by `locked_run`. Raises NotAllowed for whoever is neither of its team nor an organiser."""
     evaluation = session.get_one(Evaluation, submission.evaluation_id)
     require_known(actor, evaluation)
-    allowed = actor.answers_for(submission.team_id, evaluation.campaign_id)
-    require(allowed, f"Only members of the team and organisers {what}.")
+    is_own = actor.answers_for(submission.team_id, evaluation.campaign_id)
+    require(is_own, f"Only members of the team and organisers {what}.")
     return locked_run(session, submission.id)
-
-
-def _require_dates(actor: Actor, evaluation: Evaluation, begun_at: dt.datetime, received_at: dt.datetime) -> None:
-    refused = submission_refusal(evaluation, begun_at, received_at)
-    if refused is not None:
-        raise Conflict(f"{refused} {THE_PAST}" if actor.may_organise(evaluation.campaign_id) else refused)
 
 
 def _refuse(reason: str | None) -> None:
@@ -659,7 +635,7 @@ def import_run(
     now = present()
     values["received_assumed"] = values["received_assumed"] or values["received_at"] is None
     received_at = values.pop("received_at") or values["run_at"] or evaluation.closes_at or now
-    enter_evaluation(session, evaluation, system.team_id, now)
+    _locked_uses(session, evaluation.id, now, system.team_id)
     values["version"] = values["version"] or evaluation.period
     submission = Submission(
         evaluation_id=evaluation.id,
@@ -673,7 +649,10 @@ def import_run(
         **values,
     )
     _queue(session, actor, "import run", submission, upload)
-    _tell_members(session, actor, evaluation, system.team_id, now)
+    others = Membership.team_id == system.team_id, Membership.user_id.is_distinct_from(actor.user_id)
+    once = f"of {system.team_id} in {evaluation.campaign_id} on {now:%Y-%m-%d}"
+    users = session.scalars(sa.select(Membership.user_id).where(*others)).all()
+    put_wanted(session, MailKind.IMPORTED, users, once=once, team=system.team_id, evaluation=evaluation.id)
     return submission
 
 
@@ -682,14 +661,6 @@ def go_by_source(session: Session, actor: Actor, evaluation: Evaluation, source:
     require_organiser(actor, evaluation.campaign_id)
     before, evaluation.official_source = evaluation.official_source, checked_slug(source, "official_source")
     record(session, actor, "make official", evaluation, source=source, before=before)
-
-
-def _tell_members(session: Session, actor: Actor, evaluation: Evaluation, team_id: int, now: dt.datetime) -> None:
-    own = sa.select(Membership.user_id).where(Membership.team_id == team_id)
-    others = [user_id for user_id in session.scalars(own) if user_id != actor.user_id]
-    if others:
-        once = f"of {team_id} in {evaluation.campaign_id} on {now:%Y-%m-%d}"
-        put_wanted(session, MailKind.IMPORTED, others, once=once, team=team_id, evaluation=evaluation.id)
 
 
 def _checked(settings: Mapping[str, Any]) -> dict[str, Any]:
