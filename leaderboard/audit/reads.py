@@ -113,6 +113,7 @@ NAMES: dict[str, tuple[str, sa.Select[*tuple[Any, ...]]]] = {  # table -> its ro
         .join(ScoringSet.revision).join(Evaluation, Evaluation.id == ScoringSet.evaluation_id),
     ),
     "submission": (RUN, OF_RUN),
+    "slug": ("{1}", sa.select(Submission.id, Evaluation.slug).join(Submission.evaluation)),  # of a run's evaluation
     "scoring": (
         "run {4} of {1} by {2}, {3}",
         OF_RUN.join(Scoring).with_only_columns(Scoring.id, System.name, Team.name, Evaluation.title, Submission.id),
@@ -215,10 +216,8 @@ def trail(
     numbers_by_table = defaultdict[str, set[int]](set, user={number for number, _ in people})
     for table, number in (each for stored in events if stored.event for each in _numbers(stored.event)):
         numbers_by_table[table].add(number)
-    names = names_of(session, numbers_by_table)
-    runs = sa.select(Submission.id, Evaluation.slug).join(Submission.evaluation)
-    slugs = dict(session.execute(runs.where(Submission.id.in_(numbers_by_table["submission"]))).all())
-    rows = tuple(_row(stored, names, slugs) for stored in events)
+    names = names_of(session, numbers_by_table | {"slug": numbers_by_table["submission"]})
+    rows = tuple(_row(stored, names) for stored in events)
     return TrailPage(filters, rows, paging, tuple((number, name) for number, name in people))
 
 
@@ -297,13 +296,14 @@ def _numbers(event: Event) -> Iterator[tuple[str, int]]:
                 yield NUMBERS[name], number
 
 
-def _row(stored: StoredEvent, names: Names, slugs: Mapping[int, str]) -> TrailRow:
+def _row(stored: StoredEvent, names: Names) -> TrailRow:
     event = stored.event
     if event is None:
         return TrailRow(stored.id, None, "", "", "", "", 0, (), (("problem", stored.problem),), readable=False)
     name = names.get((event.subject, event.subject_id), "")
     subject = SUBJECTS.get(event.subject, event.subject.replace("_", " "))
     is_run = event.subject == "submission"
+    slug = names.get(("slug", event.subject_id), "") if is_run else ""
     who = WORKER if event.action in OF_WORKER else COMMAND_LINE
     if event.actor_id is not None:
         who = names.get(("user", event.actor_id), f"{NUMBERED_ACCOUNT} {event.actor_id}")
@@ -318,8 +318,8 @@ def _row(stored: StoredEvent, names: Names, slugs: Mapping[int, str]) -> TrailRo
         event.subject_id,
         tuple(change for change in _changes(event, names) if change.what not in facts),
         tuple(facts.items()),
-        evaluation=slugs.get(event.subject_id, "") if is_run else "",
-        submission=event.subject_id if is_run and event.subject_id in slugs else None,
+        slug,
+        event.subject_id if slug else None,
     )
 
 

@@ -344,7 +344,7 @@ def _thing_in_words(session: Session, thing: str) -> str:
     name, _, key = thing.rpartition(" ")
     table = AUDITED[name]
     owner = table.table.__tablename__ if table.by == ("id",) else table.by[-1].removesuffix("_id")
-    return f"{thing} ({name_of_row(session, owner, int(key.split('/')[-1]))})"
+    return f"{thing} ({name_of_row(session, owner, int(key.rpartition('/')[2]))})"
 
 
 def check_figures(session: Session, report: Report, *, trail: Trail, tell: Callable[[int], None]) -> None:

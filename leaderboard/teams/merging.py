@@ -63,8 +63,7 @@ def merge_teams(session: Session, actor: Actor, source: Team, target: Team, *, u
         record(session, actor, "let in instead", campaign, team=[source.id, target.id])
     for table in (Invitation, JoinRequest, Arrival):
         session.execute(sa.update(table).where(table.team_id == source.id).values(team_id=target.id))
-    members = session.scalars(sa.select(Membership.user_id).where(Membership.team_id == target.id)).all()
-    end_requests(session, actor, target, members)  # of whoever was in one and had asked the other
+    end_requests(session, actor, target)  # of whoever was in one and had asked the other
     session.execute(
         sa.update(FormerAddress)
         .where(FormerAddress.team_id == source.id, FormerAddress.system_id.is_not(None))

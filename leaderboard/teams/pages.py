@@ -225,7 +225,8 @@ def system_file(team: str, system: str) -> Table:
 @system_blueprint.route(f"{ADDRESS}/edit", methods=["GET", "POST"])
 @signed_in
 def edit(team: str, system: str) -> ResponseReturnValue:
-    page = _own(team, system)
+    page = read(reads.system, team, system)
+    require(page.may_edit, "Only members of the team and organisers describe a system.")
     form = filled(SystemForm, {name: getattr(page, name) for name in ("description", "code_url", "paper_url")})
 
     def change() -> ResponseReturnValue:
@@ -239,16 +240,9 @@ def edit(team: str, system: str) -> ResponseReturnValue:
 @system_blueprint.post(f"{ADDRESS}/remove", endpoint="remove")
 @signed_in
 def remove_unused(team: str, system: str) -> ResponseReturnValue:
-    page = _own(team, system)
+    page = read(reads.system, team, system)
     api.remove_system(team, system)
     return _done(f"{page.name} is removed.", team=page.team_slug)
-
-
-def _own(team: str, system: str) -> reads.SystemPage:
-    """A system of a team of the reader's. Raises NotFound and NotAllowed."""
-    page = read(reads.system, team, system)
-    require(page.may_edit, "Only members of the team and organisers describe a system.")
-    return page
 
 
 def _address(page: reads.SystemPage) -> str:

@@ -5,7 +5,6 @@ Teams: made, renamed, joined by a link that works once or by asking, and left.
 
 import datetime as dt
 import secrets
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -243,7 +242,7 @@ def add_member(session: Session, actor: Actor, team: Team, user: User, role: Rol
     elif not assign(membership, role=role):
         return
     record(session, actor, "add member", team, user=user.id, role=role.value)
-    end_requests(session, actor, team, [user.id])
+    end_requests(session, actor, team)
 
 
 def change_role(session: Session, actor: Actor, team: Team, user_id: int | None, role: Role) -> None:
@@ -309,7 +308,7 @@ def accept_invitation(session: Session, actor: Actor, token: str, now: dt.dateti
     _join(session, team, actor.user_id)
     invitation.used_at, invitation.used_by_id = now, actor.user_id
     record(session, actor, "join", team, invitation=invitation.id)
-    end_requests(session, actor, team, [actor.user_id])
+    end_requests(session, actor, team)
     return team
 
 
@@ -417,22 +416,19 @@ def take_back(session: Session, actor: Actor, team: Team) -> None:
     record(session, actor, "take request back", team, request=request.id)
 
 
-def end_requests(session: Session, actor: Actor, team: Team, joined: Collection[int] = ()) -> None:
+def end_requests(session: Session, actor: Actor, team: Team) -> None:
     """Ends requests to join that nobody should answer any more.
 
-    joined  people who have come into the team without an answer, such as by an invitation: else an owner could answer a
-            request once its sender has left again, and let them in anew. Without any, all that wait at a team that
-            nobody is in any more. That is no refusal: who asked is told by mail, and may ask again as soon as the team
-            has an owner
+    Those of people who have come into the team without an answer, such as by an invitation: else an owner could answer
+    one once its sender has left again, and let them in anew. And all that wait at a team that nobody is in any more.
+    That is no refusal: who asked is told by mail, and may ask again as soon as the team has an owner.
     """
     session.flush()
+    members = set(session.scalars(sa.select(Membership.user_id).where(Membership.team_id == team.id)))
     waiting = sa.select(JoinRequest).where(JoinRequest.team_id == team.id, JoinRequest.answered_at.is_(None))
-    if joined:
-        waiting = waiting.where(JoinRequest.user_id.in_(joined))
-    elif exists(session, Membership.team_id == team.id):
-        return
     for request in session.scalars(waiting.order_by(JoinRequest.id)).all():
-        session.delete(request)
-        if not joined:
+        if not members:
             put_wanted(session, MailKind.ANSWER, [request.user_id], team=team.id, accepted=None)
-        record(session, actor, "end request", team, request=request.id)
+        if not members or request.user_id in members:
+            session.delete(request)
+            record(session, actor, "end request", team, request=request.id)

@@ -32,7 +32,6 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats.archives import ARCHIVE_START, is_archive
 from leaderboard.formats.plain_text import beginning, shown
-from leaderboard.formats.problems import HEAD_BYTES, guess_content
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments.rules import READERS, JudgmentFiles
 from leaderboard.names import name_key, slug_of
@@ -184,11 +183,8 @@ def _require_run(path: Path, name: str) -> None:
     try:
         formats.read_run(io.BytesIO(text), name=name)
     except FileRejected as error:
-        lines = sum(1 for line in text.splitlines() if line.strip() and not line.startswith(b"#"))
-        if error.count >= lines:
-            guess = guess_content(text[:HEAD_BYTES], "run")
-            seems = f"it looks like {guess}" if guess else str(error.problems[0])
-            raise BadInput(f"no line of its beginning is one of a run; {seems}") from None
+        if error.count >= sum(line.strip() != b"" and not line.startswith(b"#") for line in text.splitlines()):
+            raise BadInput(f"no line of its beginning is one of a run; {error.problems[0]}") from None
 
 
 Step = tuple[dt.datetime, int, str, Callable[..., object]]

@@ -114,11 +114,11 @@ def _of_folder(folder: Path) -> dict[str, Path]:
     """Its files, sorted; hidden folders, what lies behind links of folders, and links that lead out are left out."""
     files: dict[str, Path] = {}
     within = folder.resolve()
-    for parent, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for path in (Path(parent, name) for name in names):
-            if path.is_file() and (not path.is_symlink() or path.resolve().is_relative_to(within)):
-                files[path.relative_to(folder).as_posix()] = path
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder)
+        is_hidden = any(part.startswith(".") for part in name.parts[:-1])
+        if not is_hidden and path.is_file() and path.resolve().is_relative_to(within):
+            files[name.as_posix()] = path
         if len(files) > MOST_FILES:
             raise BadInput(f"{folder} has more than {MOST_FILES:,} files; name a folder further down")
     return dict(sorted(files.items()))

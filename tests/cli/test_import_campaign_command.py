@@ -310,7 +310,7 @@ def test_every_problem_is_told_at_once_and_nothing_is_made(
         "trec-2019/input.birchB.gz: trec-2019/input.birchB.gz: is a PDF document; give plain text or gzip",
         "link: archive has no file link",
         "trec-2019/qrels.txt: no team is named: add team = …",
-        "trec-2020/input.birchB.gz: no line of its beginning is one of a run; it looks like judgments",
+        "trec-2020/input.birchB.gz: no line of its beginning is one of a run; 3 of 3 lines: ",
         "trec-2020/input.alderA.gz: run_at: 1 Jan 2099, 00:00 UTC is in the future",
         "evaluation 2 (settings): slug: the address 'settings' can't be had here",
     ]
