@@ -1,6 +1,7 @@
-"""The board of an evaluation, as a page and as a file."""
+"""The board of an evaluation, old boards as they stood, what moved between two of them, and boards by several sources
+of judgments: as pages and as files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -9,10 +10,13 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from leaderboard.boards.reads import board as boards
+from leaderboard.boards.reads import history
 from leaderboard.boards.reads.board import BoardPage, BoardQuery, BoardRow
+from leaderboard.boards.reads.entries import found_on_page
 from leaderboard.evaluations.rules import FormField, as_written
 from leaderboard.numbers import read_whole
 from leaderboard.web.context import page_number, read
+from leaderboard.web.endpoints import plain
 from leaderboard.web.exports import Cell, Table, column_facts, columns, evaluation_table, exported, terms_facts
 from leaderboard.web.formatting import scale_of
 from leaderboard.web.sentences import board_finding
@@ -113,4 +117,89 @@ def _figure_columns(measure: str, index: int) -> dict[str, Callable[[BoardRow], 
         f"{measure} low": lambda row: row.figures[index].low,
         f"{measure} high": lambda row: row.figures[index].high,
         f"{measure} queries": lambda row: row.figures[index].count,
+    }
+
+
+DIFFERENCE = f"{ADDRESS}/boards/<int:before>/to/<int:after>"
+OF_SYSTEM = "system=system.name", "team=system.team", "kind=system.kind", "submission=submission_id"
+DIFFERENCE_COLUMNS = columns(
+    *OF_SYSTEM, "another_run_before=another_run", "rank_before", "rank", "before=before.mean", "after=after.mean"
+)
+SOURCE_COLUMNS = columns(*OF_SYSTEM)
+
+
+@blueprint.get(f"{ADDRESS}/boards")
+def board_versions(campaign: str, evaluation: str) -> ResponseReturnValue:
+    return render_template("boards/versions.html", page=read(history.board_versions, campaign, evaluation))
+
+
+@blueprint.get(f"{ADDRESS}/boards/<int:scoring_set>")
+def old_board(campaign: str, evaluation: str, scoring_set: int) -> ResponseReturnValue:
+    return board_page(campaign, evaluation, set_id=scoring_set, page=page_number())
+
+
+@exported(blueprint, f"{ADDRESS}/boards/<int:scoring_set>")
+def old_board_file(campaign: str, evaluation: str, scoring_set: int) -> Table:
+    return board_table(campaign, evaluation, set_id=scoring_set)
+
+
+@blueprint.get(DIFFERENCE)
+def what_moved(campaign: str, evaluation: str, before: int, after: int) -> ResponseReturnValue:
+    page = read(history.board_difference, campaign, evaluation, before, after, asked=("measure",))
+    return _systems_in_pages("boards/difference.html", page)
+
+
+def _systems_in_pages(template: str, page: history.BoardDifference | history.SourcesPage) -> str:
+    text = request.args.get("text", "")
+    systems: Sequence[history.SystemDifference | history.SourceRow] = page.rows
+    rows, paging = found_on_page(systems, lambda row: (row.system.name, row.system.team), text, page_number())
+    return render_template(template, page=page, rows=rows, paging=paging, text=text)
+
+
+@exported(blueprint, DIFFERENCE)
+def what_moved_file(campaign: str, evaluation: str, before: int, after: int) -> Table:
+    page = read(history.board_difference, campaign, evaluation, before, after, asked=("measure",))
+    names = ("systems", "pairs", "swapped", "parted", "tau", "tau_ap")
+    facts = {
+        "before": page.before.words,
+        "after": page.after.words,
+        "changes": page.changes,
+        "apart": page.apart,
+        "judgments": plain(page.judgments),
+        "measure": column_facts(page.column),
+        "orders": [
+            {"measure": order.column.name} | {name: getattr(order, name) for name in names} for order in page.orders
+        ],
+    }
+    return evaluation_table(page.evaluation, "-moved", DIFFERENCE_COLUMNS, page.rows, facts)
+
+
+@blueprint.get(f"{ADDRESS}/sources")
+def sources(campaign: str, evaluation: str) -> ResponseReturnValue:
+    return _systems_in_pages("boards/sources.html", read(history.sources, campaign, evaluation, asked=("measure",)))
+
+
+@exported(blueprint, f"{ADDRESS}/sources")
+def sources_file(campaign: str, evaluation: str) -> Table:
+    page = read(history.sources, campaign, evaluation, asked=("measure",))
+    columns = dict(SOURCE_COLUMNS)
+    for index, source in enumerate(page.sources):
+        columns |= _of_source(source.source, index)
+    facts = {
+        "measure": column_facts(page.column) if page.column else None,
+        "agreement": {
+            agreement.source.source: {
+                order.column.name: {"tau": order.tau, "tau_ap": order.tau_ap, "swapped": order.swapped}
+                for order in agreement.orders
+            }
+            for agreement in page.agreements
+        },
+    }
+    return evaluation_table(page.evaluation, "-sources", columns, page.rows, facts)
+
+
+def _of_source(source: str, index: int) -> dict[str, Callable[[history.SourceRow], Cell]]:
+    return {
+        f"rank by {source}": lambda row: row.ranks[index],
+        f"mean by {source}": lambda row: row.figures[index].mean,
     }

@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 TABLES = (  # pages that are files too, under the same name with `_file`
     "boards.board", "campaigns.campaign", "results.compare_runs", "judgments.documents", "judgments.index",
-    "progress.progress", "results.query", "results.query_list", "results.ranked_list", "history.board",
-    "history.sources", "history.what_moved", "submissions.show", "systems.system",
+    "progress.progress", "results.query", "results.query_list", "results.ranked_list", "boards.old_board",
+    "boards.sources", "boards.what_moved", "submissions.show", "systems.system",
 )  # fmt: skip
 OTHERS = (
     "api_guide.guide", "campaigns.front", "judgments.qrels", "measures.index", "measures.show", "results.query_rows",
-    "history.index", "submissions.score_receipt", "teams.show",
+    "boards.board_versions", "submissions.score_receipt", "teams.show",
 )  # fmt: skip
 VIEWS = frozenset((*TABLES, *(f"{view}_file" for view in TABLES), *OTHERS))
 CSRF = "csrf_token"  # where Flask-WTF notes that a page holds a form's token, in `g`

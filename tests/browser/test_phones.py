@@ -156,7 +156,7 @@ def test_pages_are_no_wider_than_the_phone_and_what_is_touched_is_24_px_high_and
         cut = look["cut"] if endpoint.startswith("organise") else []
         if (answer.status, look["width"], look["small"], cut) != (200, 375, [], []):
             wrong[endpoint] = (answer.status, look["width"], look["small"][:3], cut)
-        if endpoint in ("history.what_moved", "history.sources", "judgments.index", "results.compare_runs"):
+        if endpoint in ("boards.what_moved", "boards.sources", "judgments.index", "results.compare_runs"):
             assert_accessible(phone)
     assert not wrong, "\n".join(f"{endpoint}: {found}" for endpoint, found in wrong.items())
 

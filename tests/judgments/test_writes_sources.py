@@ -5,11 +5,11 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, VISITOR
 from leaderboard.audit.writes import present
+from leaderboard.boards.reads.history import board_versions
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Opening
 from leaderboard.evaluations.writes import change_evaluation
-from leaderboard.history.reads import board_versions
 from leaderboard.judgments import writes as sources
 from leaderboard.judgments.models import Judgment, JudgmentRevision
 from leaderboard.judgments.rules import Removal

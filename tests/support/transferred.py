@@ -11,11 +11,11 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, Actor
 from leaderboard.boards.reads.board import BoardPage, BoardQuery, board
 from leaderboard.boards.reads.entries import Figure
+from leaderboard.boards.reads.history import board_difference, board_versions
 from leaderboard.boards.reads.ranking import Show
 from leaderboard.db import Database
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import find_campaign
-from leaderboard.history.reads import board_difference, board_versions
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import scored_runs

@@ -156,17 +156,17 @@ PAGES: dict[str, tuple[Page, ...]] = {
             "/campaigns/news/2026?tag=law", ORGANISERS, BY_TAG
         ),
     ),
-    "history.index": (Page("/campaigns/news/2026/boards", PUBLIC),),
-    "history.board": (
+    "boards.board_versions": (Page("/campaigns/news/2026/boards", PUBLIC),),
+    "boards.old_board": (
         Page("/campaigns/news/2026/boards/{current_set}", PUBLIC, files=AS_THE_PAGE),
         Page("/campaigns/news/2026/boards/{beside_set}", BESIDE, WITH_DETAILS, AS_THE_PAGE),
         Page("/campaigns/news/2025/boards/{current_set}", NOBODY, files=AS_THE_PAGE),
     ),
-    "history.what_moved": (
+    "boards.what_moved": (
         Page("/campaigns/news/2026/boards/{current_set}/to/{beside_set}", BESIDE, WITH_DETAILS, AS_THE_PAGE),
         Page("/campaigns/news/2026/boards/{current_set}/to/{current_set}", PUBLIC, files=AS_THE_PAGE),
     ),
-    "history.sources": (Page("/campaigns/news/2026/sources", ORGANISERS, WITH_DETAILS, AS_THE_PAGE),),
+    "boards.sources": (Page("/campaigns/news/2026/sources", ORGANISERS, WITH_DETAILS, AS_THE_PAGE),),
     "judgments.index": (Page("/campaigns/news/2026/judgments", ORGANISERS, {"closed": PUBLIC}, AS_THE_PAGE),),
     **{
         f"judgments.{view}": (Page(f"/campaigns/news/2026/{file}.txt", ORGANISERS, {"closed": PUBLIC}),)
@@ -385,10 +385,10 @@ TWINS = {
     "api.query": "results.query",
     "api.query_rows": "results.query_rows",
     "api.compare": "results.compare_runs",
-    "api.list_boards": "history.index",
-    "api.old_board": "history.board",
-    "api.what_moved": "history.what_moved",
-    "api.list_sources": "history.sources",
+    "api.list_boards": "boards.board_versions",
+    "api.old_board": "boards.old_board",
+    "api.what_moved": "boards.what_moved",
+    "api.list_sources": "boards.sources",
     "api.published_judgments": "judgments.index",
     "api.judged_documents": "judgments.documents",
     "api.submission": "submissions.show",

@@ -14,10 +14,10 @@ from leaderboard.access import Actor, Content, may_see, require
 from leaderboard.audit.events import Verifications, verifications
 from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads import ranking
+from leaderboard.boards.reads.history import BoardVersion, board_version, replaced_beside, visible_sets
 from leaderboard.errors import BadInput
 from leaderboard.evaluations import reads as headings
 from leaderboard.evaluations.reads import find_evaluation_and_set, form_fields
-from leaderboard.history.reads import BoardVersion, board_version, replaced_beside, visible_sets
 from leaderboard.metrics import Bools, Floats, parse, query_order
 from leaderboard.results.reads.run import figures_over, load_vectors
 from leaderboard.statistics import least_queries

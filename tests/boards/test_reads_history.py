@@ -12,13 +12,7 @@ from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.audit.writes import present
 from leaderboard.boards.models import Board
 from leaderboard.boards.reads.board import BoardPage, BoardQuery, board
-from leaderboard.campaigns.models import Campaign
-from leaderboard.db import Database
-from leaderboard.errors import NotAllowed, NotFound
-from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules import Opening, Split
-from leaderboard.evaluations.writes import change_evaluation
-from leaderboard.history.reads import (
+from leaderboard.boards.reads.history import (
     BoardDifference,
     BoardVersionsPage,
     Rejudged,
@@ -27,6 +21,12 @@ from leaderboard.history.reads import (
     board_versions,
     sources,
 )
+from leaderboard.campaigns.models import Campaign
+from leaderboard.db import Database
+from leaderboard.errors import NotAllowed, NotFound
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules import Opening, Split
+from leaderboard.evaluations.writes import change_evaluation
 from leaderboard.judgments.models import Query
 from leaderboard.judgments.writes import exclude_queries
 from leaderboard.metrics import MEASURES_VERSION

@@ -1,1 +1,0 @@
-"""Boards as they stood, and what moved between two of them."""
