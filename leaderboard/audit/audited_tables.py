@@ -46,11 +46,11 @@ class AuditedTable:
 
     name: str
     table: type[Base]
-    by: tuple[str, ...]
+    by: tuple[str, ...] = ("id",)
     row: str | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
     only: tuple[str, ...] = ()
-    hashed: frozenset[str] = frozenset()
+    hashed: tuple[str, ...] = ()
     where: sa.ColumnElement[bool] | None = None
 
     @cached_property
@@ -100,24 +100,24 @@ OF_ACCOUNT = {
 # Of a scoring that waits nothing is audited, and of one with figures the digest is over all that it holds.
 OF_SCORING = ("submission_id", "scoring_set_id", "state", "failure", "damaged", "digest")
 TABLES = (
-    AuditedTable("campaign", Campaign, ("id",), left_out={"locked_at": "set with the first result; triggers keep it"}),
+    AuditedTable("campaign", Campaign, left_out={"locked_at": "set with the first result; triggers keep it"}),
     AuditedTable("organisers", CampaignOrganiser, ("campaign_id",), row="user_id"),
     AuditedTable("teams let in", CampaignTeam, ("campaign_id",), row="team_id"),
-    AuditedTable("evaluation", Evaluation, ("id",)),
+    AuditedTable("evaluation", Evaluation),
     AuditedTable("agreements", Agreement, ("evaluation_id",), row="id"),
     AuditedTable("queries", Query, ("evaluation_id",), row="external_id"),
     AuditedTable("revisions", JudgmentRevision, ("evaluation_id",), row="number"),
     AuditedTable(
         "scoring sets", ScoringSet, ("evaluation_id",), row="id", left_out={"refreshing_until": "a worker's lease"}
     ),
-    AuditedTable("team", Team, ("id",)),
+    AuditedTable("team", Team),
     AuditedTable("team names", TeamName, ("team_id",), row="name_key"),
     AuditedTable("members", Membership, ("team_id",), row="user_id"),
-    AuditedTable("system", System, ("id",)),
-    AuditedTable("submission", Submission, ("id",), left_out={"charged": COUNTS["used"]}),
-    AuditedTable("scoring", Scoring, ("id",), only=OF_SCORING, where=Scoring.state.not_in(UNFINISHED)),
+    AuditedTable("system", System),
+    AuditedTable("submission", Submission, left_out={"charged": COUNTS["used"]}),
+    AuditedTable("scoring", Scoring, only=OF_SCORING, where=Scoring.state.not_in(UNFINISHED)),
     AuditedTable("participation", Participation, ("team_id", "evaluation_id"), left_out=COUNTS),
-    AuditedTable("account", User, ("id",), left_out=OF_ACCOUNT, hashed=frozenset({"name", "name_key"})),
+    AuditedTable("account", User, left_out=OF_ACCOUNT, hashed=("name", "name_key")),
 )
 AUDITED = {table.name: table for table in TABLES}
 

@@ -4,12 +4,12 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from leaderboard.declared.inputs import checked
-from leaderboard.errors import Conflict, InvalidFields, NotFound
+from leaderboard.errors import NotFound
 from leaderboard.numbers import read_whole
 from leaderboard.teams import api, reads
 from leaderboard.teams.inputs import Merge, SystemChanges, SystemSettings, TeamName
 from leaderboard.web.context import read
-from leaderboard.web.forms import answered, declared, filled
+from leaderboard.web.forms import answered, declared, done, filled
 from leaderboard.web.organise import organised
 
 blueprint = Blueprint("organise_teams", __name__, url_prefix="/organise/<campaign>/teams")
@@ -76,13 +76,12 @@ def merge(campaign: str, team_id: int) -> ResponseReturnValue:
         return ask_merge(campaign, team_id)  # not looked at, or a second press of the same button
     page = _merging(campaign, team_id)
     unite = [twin.id for twin in page.twins if request.form.get(f"twin-{twin.id}") == "one"]
-    try:
-        api.merge_team(campaign, page.source.id, page.target.id, Merge(unite=unite, confirm=True))
-    except (Conflict, InvalidFields) as error:
-        flash(error.message, "warning")
-        return redirect(url_for(".ask_merge", campaign=campaign, team_id=team_id, into=page.target.id))
-    flash(f"{page.source.name} is a part of {page.target.name} now.")
-    return redirect(url_for(".index", campaign=campaign))
+    return done(
+        lambda: api.merge_team(campaign, page.source.id, page.target.id, Merge(unite=unite, confirm=True)),
+        f"{page.source.name} is a part of {page.target.name} now.",
+        url_for(".index", campaign=campaign),
+        url_for(".ask_merge", campaign=campaign, team_id=team_id, into=page.target.id),
+    )
 
 
 def _merging(campaign: str, team_id: int) -> reads.Merging:

@@ -723,7 +723,7 @@ def organised_systems(
         .join(Evaluation, Evaluation.id == Submission.evaluation_id)
         .where(Evaluation.campaign_id == campaign.id, *which)
         .group_by(System.id, Team.id)
-        .order_by(sa.case((System.kind == SystemKind.BASELINE, 0), else_=1), Team.name, System.name, System.id)
+        .order_by(System.kind != SystemKind.BASELINE, Team.name, System.name, System.id)
     ).all()
     elsewhere = _elsewhere(session, actor, [system.id for system, _ in rows], now)
     return tuple(

@@ -158,7 +158,7 @@ def _groups(files: dict[str, list[str]]) -> list[_Group]:
         while folder.name.lower() in GENERIC:
             folder = folder.parent
         own = "" if str(folder) == "." else str(folder)
-        words = _words(path)
+        words = "-".join(word for word in re.split(r"[._-]+", label_of_file(path)) if word.lower() not in GENERIC)
         year = YEAR.search(words)
         name = words if words.lower() in named else year[0] if year else ""
         group = by_name.setdefault((own, name), _Group(own, [], name or folder.name or words))
@@ -171,11 +171,6 @@ def _groups(files: dict[str, list[str]]) -> list[_Group]:
             if best is not None and (len(groups) == 1 or any(max(fits))):
                 (best.runs if kind == RUN else best.queries).append(path)
     return groups
-
-
-def _words(path: str) -> str:
-    """The name of a file without its ending and what every such file is called."""
-    return "-".join(word for word in re.split(r"[._-]+", label_of_file(path)) if word.lower() not in GENERIC)
 
 
 def _about_runs(tree: Tree, others: list[str]) -> tuple[dict[tuple[str, str], dict[str, str]], list[str]]:
@@ -259,13 +254,13 @@ def _queries_listed(tree: Tree, paths: list[str]) -> set[str]:
 def _run(path: str, group: _Group, archives: list[str], about: dict[tuple[str, str], dict[str, str]]) -> dict[str, Any]:
     """Its table of the manifest. Without a team it is called as the run."""
     folder, file, label = str(PurePosixPath(path).parent), PurePosixPath(path).name, label_of_file(path)
-    said = about.get((folder, label.lower())) or about.get(("", label.lower())) or {}
-    sums = about.get((folder, file)) or about.get(("", path)) or {}
+    keys = ("", label.lower()), (folder, label.lower()), ("", path), (folder, file)  # the nearest last
+    said = {name: words for key in keys for name, words in about.get(key, {}).items()}
     archive = next((archive for archive in archives if path.startswith(f"{archive}/")), "")
     folders = PurePosixPath(path.removeprefix(f"{group.folder}/")).parts[:-1]
     own = [part for part in folders if not YEAR.fullmatch(part) and part.lower() not in {*GENERIC, group.name.lower()}]
     team = label_of_file(archive) if archive else own[-1] if own else label
-    return {"file": path, "team": team, "system": label, "kind": None, **said, **sums}
+    return {"file": path, "team": team, "system": label, "kind": None, **said}
 
 
 def _disambiguate(entries: list[dict[str, Any]]) -> None:
